@@ -58,11 +58,11 @@ import type { Seed, SeedFile } from './testing/seed-shape.ts';
 
 /** An embedded forge: a real code hosting service, not a mock of its responses. */
 export interface ForgeInstance {
-  /** The public URL; before `listenAt` without a given `rootUrl` there is none, and reading it throws. */
+  /** The public URL. Without a given `rootUrl`, reading it before `listen` throws. */
   readonly url: string;
-  /** Starts to listen; port 0 picks a free one. Throws `port-taken`. Returns the URL. */
+  /** Starts to listen and returns the URL; port 0 picks a free port. Throws `port-taken`. */
   listen(options?: { port?: number; host?: string }): Promise<string>;
-  /** Creates a site administrator, or gives an existing account the password and the role. */
+  /** Creates a site administrator, or gives this password and role to an existing account. */
   createAdministrator(options: { name: string; password: string; email?: string }): Promise<UserRow>;
   /** The webhook deliveries; `idle` waits until all of them are sent. */
   readonly deliveries: Deliveries;
@@ -74,7 +74,10 @@ export interface ForgeInstance {
 
 type ForgeInstanceOptions = {
   readonly clock: () => Date;
-  /** Folder of database and repositories, created with mode 0700 if missing. Absent: a temporary one, removed on close. */
+  /**
+   * Folder of the database and the repositories, created with mode 0700 if missing. Absent: a temporary folder, removed
+   * on close.
+   */
   readonly data?: string | undefined;
   readonly log?: Log | undefined;
   /** The public URL of the forge. Absent: the address it listens on. */
@@ -82,28 +85,36 @@ type ForgeInstanceOptions = {
   /** Settings of the instance that differ from Gitea's defaults. */
   readonly features?: Partial<Features> | undefined;
   /**
-   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Absent:
-   * none; the hooks of site administrators reach every address.
+   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`.
+   * Absent: none. The hooks of site administrators may reach every address.
    */
   readonly hookHosts?: readonly string[] | undefined;
-  /** Timeout of a webhook delivery; default 5 s, as on Gitea. */
+  /** Timeout of a webhook delivery. Default: 5 s, as in Gitea. */
   readonly hookTimeoutMs?: number | undefined;
-  /** Bounds of pushes that differ from the defaults. */
+  /** Limits of pushes that differ from the defaults. */
   readonly limits?: Partial<GitLimits> | undefined;
-  /** Created once the forge has an address, before `listenAt` returns. */
+  /** Objects to create once the forge has an address, before `listen` returns. */
   readonly seed?: { readonly seed: Seed; readonly positionOf?: SeedFile['positionOf'] } | undefined;
-  /** The cost N of scrypt for passwords, a power of 2, for an instance with many short-lived accounts; default 16,384. */
+  /**
+   * The cost N of scrypt for passwords, a power of 2; a lower cost is for an instance with many short-lived accounts.
+   * Default: 16,384.
+   */
   readonly passwordCost?: number | undefined;
-  /** Starts git for several forges of one process, and outlives them; default: the forge's own launcher. */
+  /**
+   * Launcher that starts git for several forges of one process and outlives them. Default: the forge's own launcher.
+   */
   readonly launcher?: Launcher | undefined;
-  /** Mounts `/-/control/`; the forge then listens only on loopback. */
+  /** Mounts the routes under `/-/control/`; the forge then listens only on loopback. */
   readonly control?: boolean | undefined;
 };
 
-/** Gitea has no limit; this one admits a file of 20 MiB in base64 and keeps a stray upload out of memory. */
+/**
+ * Maximum size of a request body. Gitea has no limit; this one admits a file of 20 MiB in base64 and keeps an
+ * accidental upload out of memory.
+ */
 const bodyLimit = 32 * 1024 * 1024;
 
-/** Creates a forge that does not listen yet. */
+/** Creates a forge, which does not listen yet. */
 export async function createForgeInstance(options: ForgeInstanceOptions): Promise<ForgeInstance> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'forge-'));
   createPrivateFolder(folder, { holds: 'forge.db' });
@@ -133,7 +144,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   };
   const background = createBackground(log);
   const attachments = createAttachmentStore(db, join(folder, 'attachments'));
-  // Files whose rows were deleted, or never written, by a previous process.
+  // Files of a previous process whose rows were deleted or never written.
   attachments.sweep();
   const features = { ...defaultFeatures, ...options.features };
   const context: ForgeContext = {
@@ -152,7 +163,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
     limits,
     passwords: createPasswordGate(clock, createPasswords(options.passwordCost)),
   };
-  // Unfinished work of a previous process.
+  // Reconciles the unfinished work of a previous process.
   const finishRecovery = await recover(context);
   scheduleChecks(context);
   const stopMirrors = startMirrorSchedule(context);
@@ -202,10 +213,11 @@ function createForgeApp(context: ForgeContext, control: Control | undefined): Fa
     bodyLimit,
     schemaController: noSchemas,
     forceCloseConnections: true,
-    // A client that sends its request slowly would hold a connection forever: fastify sets no limit by default.
+    // Otherwise, a client that sends its request slowly would hold a connection forever: fastify sets no limit by
+    // default.
     requestTimeout: 60_000,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength },
-    // A path that is not percent-encoded text never reaches a route.
+    // A path with invalid percent-encoding never reaches a route.
     frameworkErrors(_error, _request, reply: FastifyReply) {
       sendBadRequest(reply);
     },

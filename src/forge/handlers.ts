@@ -60,7 +60,7 @@ import { secretHandlers } from './workflows/secrets.ts';
 import { variableHandlers } from './workflows/variables.ts';
 import { taskHandlers, workflowHandlers } from './workflows/workflows.ts';
 
-/** Every operation that the embedded forge implements, in one table built from the files of their resources. */
+/** Every operation that the embedded forge implements, in one table composed from the handlers of each resource. */
 export const handlers: Handlers = {
   ...issueTemplateHandlers,
   ...generateHandlers,

@@ -21,7 +21,7 @@ import {
 import type { PageContent } from './page.ts';
 import type { SendFile, Show } from './page-handler.ts';
 
-/** Maximum files of a change in the list; the diff has all of them. */
+/** Maximum files of a change in the list; the diff has all files. */
 const shownFiles = 1_000;
 
 /** Registers the pages of commits, branches and tags. */
@@ -111,7 +111,7 @@ ${await viewChange(git, { from: parent, to: commit.id }, `${home}/commit/${commi
   return { title: `Commit ${commit.id.slice(0, 10)}`, content };
 }
 
-/** Shows the changes between two commits: the files, then their lines. `whole` is the URL of the full diff. */
+/** Shows the changes between two commits: first the files, then their lines. `whole` is the URL of the full diff. */
 export async function viewChange(
   git: GitRepository,
   range: { readonly from: string | undefined; readonly to: string },
@@ -176,15 +176,15 @@ ${pagingLinks(`${home}/${path}`, { number, hasNext, more: wanted === '' ? {} : {
   return { title: `${title} of ${owner.name}/${repository.name}`, content };
 }
 
-/** Maximum bytes of a change that a page reads, and lines that it shows; the URL of the diff has the rest. */
+/** Maximum bytes of a change that a page reads. The number of lines is limited as well; the full diff has the rest. */
 const shownDiffBytes = 512 * 1024;
 const shownDiffLines = 4_000;
-/** Longer lines are truncated: minified files are one line. */
+/** Maximum columns of a line; longer lines are truncated, because a minified file is one line. */
 const shownColumns = 1_000;
 
 /**
- * Shows a change as git prints it, file by file. `whole` is the URL of the full diff, if it has one; `isCut`: the text is
- * truncated.
+ * Shows a change as git prints it, file by file. `whole` is the URL of the full diff, if there is one; `isCut`: the
+ * text is truncated.
  */
 function viewDiff(text: string, { whole, isCut }: { whole: string | undefined; isCut: boolean }): Html {
   const files = text.split(/^(?=diff --git )/m).filter((part) => part.startsWith('diff --git '));
@@ -205,7 +205,7 @@ function viewFileDiff(lines: readonly string[], most: number): Html {
   const start = lines.findIndex((line) => line.startsWith('@@'));
   const body = start < 0 ? [] : lines.slice(start);
   const head = start < 0 ? lines : lines.slice(0, start);
-  // Before the first hunk: modes, similarity, "Binary files … differ".
+  // The lines before the first hunk: modes, similarity, "Binary files … differ".
   const said = head.slice(1).filter((line) => !/^(index|---|\+\+\+) /.test(line));
   const notes = said.length > 0 ? html`<p class="muted">${said.join(', ')}</p>` : undefined;
   const shown = body.slice(0, Math.max(0, most)).map(viewLine);
@@ -219,7 +219,7 @@ function pathOf(head: readonly string[]): string {
     const line = head.find((one) => one.startsWith(sign));
     return line === undefined || line.endsWith('/dev/null') ? undefined : line.slice(sign.length);
   };
-  // Git appends a tab to a path with spaces.
+  // Git appends a tab to a path that contains spaces.
   const path = read('+++ b/') ?? read('rename to ') ?? read('--- a/') ?? read('+++ ') ?? read('--- ');
   return path?.replace(/\t$/, '') ?? (head[0] ?? '').slice('diff --git '.length);
 }
@@ -229,6 +229,6 @@ const classes: Readonly<Record<string, string>> = { '+': 'add', '-': 'del', '@':
 function viewLine(line: string): Html {
   const text = line.length > shownColumns ? `${line.slice(0, shownColumns)} …` : line;
   const name = classes[line[0] ?? ''];
-  // The elements with a colour are blocks: each is a line without a newline.
+  // Colored elements are blocks, so their lines need no newline.
   return name === undefined ? html`${text}\n` : html`<span class="${name}">${text}</span>`;
 }

@@ -14,12 +14,12 @@ import { type CodeVisit, enterCode, repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit, SendFile, Show } from './page-handler.ts';
 
-/** Maximum text of a file on a page; the raw file has the rest. */
+/** Maximum size of a file shown on a page; larger files are only available raw. */
 const shownBytes = 512 * 1024;
 /** Maximum entries of a folder on a page. */
 const shownEntries = 2_000;
 
-/** Registers the web URLs of files, folders and archives that API responses contain. */
+/** Registers pages at the web URLs of files, folders and archives that API responses contain. */
 export function registerFilePages(
   app: FastifyInstance,
   context: ForgeContext,

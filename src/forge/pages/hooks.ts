@@ -13,10 +13,10 @@ import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { Act, FormGuard, PageVisit, Show } from './page-handler.ts';
 
-/** Maximum deliveries on a page. */
+/** Maximum hooks or deliveries on a page. */
 const shown = 50;
 
-/** Owner of the hooks on a page; only accounts that may change the hooks see it. */
+/** Owner of the hooks on a page. The page is visible only to accounts that may change the hooks. */
 type HooksOwner = {
   readonly title: string;
   /** Path of the list. */
@@ -51,7 +51,7 @@ const ofCaller = ({ caller }: PageVisit): HooksOwner => {
   return { title, path: '/user/settings/hooks', column: 'owner_id', id };
 };
 
-/** Registers the pages of hooks and their history, with a redeliver button. */
+/** Registers the pages of hooks and their history, with a button to redeliver. */
 export function registerHookPages(
   app: FastifyInstance,
   context: ForgeContext,
@@ -97,7 +97,7 @@ function hooksPage({ db }: ForgeContext, holder: HooksOwner): PageContent {
   return { title: `Hooks of ${holder.title}`, content, ...navOf(holder) };
 }
 
-/** Newest first: request, response, and the original of a redelivery. */
+/** Shows the deliveries of a hook, newest first: request, response, and the original of a redelivery. */
 function historyPage(
   context: ForgeContext,
   guard: FormGuard,
@@ -125,7 +125,7 @@ function viewDelivery(
   delivery: HookTaskRow,
   form: { readonly action: string; readonly mark: string; readonly maySeePrivate: boolean },
 ): Html {
-  // An account that may add hooks must not read through the forge what only the forge can reach.
+  // An account that may add hooks must not use the forge to read responses that only the forge can reach.
   const answer =
     delivery.is_answer_private === 1 && !form.maySeePrivate
       ? html`<p>Only site administrators see the answer of an address that is not public.</p>`

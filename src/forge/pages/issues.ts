@@ -23,7 +23,10 @@ import type { PageContent } from './page.ts';
 import type { PageVisit, SendFile, Show } from './page-handler.ts';
 import { viewPull } from './pulls.ts';
 
-/** Shows labels with their colours as a disc: the content security policy allows no inline styles, and text stays readable. */
+/**
+ * Shows labels, each with its color as a disc: the content security policy allows no inline styles, and the text stays
+ * readable.
+ */
 export function viewLabels(labels: readonly LabelRow[]): Html {
   return html`${labels.map(
     ({ name, color }) =>
@@ -98,7 +101,10 @@ export function viewIssues(
   return { table, hasNext: rows.length > shownLines };
 }
 
-/** Shows an issue or pull request with its labels and comments; a pull request with its reviews, checks, commits and changes. */
+/**
+ * Shows an issue or pull request with its labels and comments, and a pull request also with its reviews, checks,
+ * commits and changes.
+ */
 async function issuePage(context: ForgeContext, visit: PageVisit): Promise<PageContent> {
   const { db } = context;
   const anyUnit = enterRepository(context, visit);

@@ -14,7 +14,7 @@ import type { PageVisit } from './page-handler.ts';
 /** Maximum lines of a list on a page; the next page has more. */
 export const shownLines = 50;
 
-/** The code of a repository as a visitor may see it. */
+/** The code of a repository, as a visitor may see it. */
 export type CodeVisit = RepositoryTarget & {
   readonly git: GitRepository;
   readonly visit: PageVisit;
@@ -22,7 +22,7 @@ export type CodeVisit = RepositoryTarget & {
   readonly home: string;
 };
 
-/** Returns the repository of a URL if the visitor may read this unit of it; ends the request with 404 otherwise. */
+/** Returns the repository in a URL if the visitor may read this unit of it. Otherwise ends the request with 404. */
 export function enterUnit(context: ForgeContext, visit: PageVisit, unit: Unit): RepositoryTarget {
   const target = enterRepository(context, visit, unit);
   const hidesCode = unit === 'pulls' && !mayReadCode(context.db, visit.caller, target.repository.id);
@@ -31,13 +31,13 @@ export function enterUnit(context: ForgeContext, visit: PageVisit, unit: Unit): 
   return target;
 }
 
-/** Returns the repository of a URL, with the visitor's permission for the whole or for one unit. */
+/** Returns the repository in a URL, with the visitor's permission for the whole repository or for one unit. */
 export function enterRepository(
   context: ForgeContext,
   { names, caller }: PageVisit,
   unit?: Unit,
 ): RepositoryTarget {
-  // `clone_url` is also the URL of a page, as on Gitea.
+  // `clone_url` is also the URL of a page, as in Gitea.
   return findRepository(context.db, names.owner, names.repo.replace(/\.git$/, ''), caller, unit);
 }
 
@@ -69,7 +69,7 @@ export function showsUnit(
   );
 }
 
-/** Returns the links to the owner and to all pages of a repository that a visitor may read. */
+/** Returns links to the owner and to the pages of a repository. Units that the visitor may not read are omitted. */
 export function repositoryNav(
   context: ForgeContext,
   target: Pick<RepositoryTarget, 'repository' | 'owner'>,
@@ -91,7 +91,7 @@ export function repositoryNav(
     ...(shows('issues') ? [['issues', 'Issues'] as const] : []),
     ...(shows('pulls') ? [['pulls', 'Pull requests'] as const] : []),
     ...(shows('releases') ? [['releases', 'Releases'] as const] : []),
-    // A browser sends credentials only after a challenge, which a public page does not send.
+    // Always included: a browser sends credentials only after a challenge, which a public page does not send.
     ['settings/hooks', 'Hooks'] as const,
     ['settings/branches', 'Protections'] as const,
     ['settings/actions/runners', 'Runners'] as const,
@@ -102,13 +102,13 @@ export function repositoryNav(
 <a href="${home}">${repository.name}</a></p><ul>${items}</ul></nav>`;
 }
 
-/** Returns the requested page number of a list, from 1 on. */
+/** Returns the requested page number of a list, starting at 1. */
 export function pageNumberOf({ query }: PageVisit): number {
   const text = query.get('page');
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1;
 }
 
-/** Returns links to the previous and next page; `more` is the rest of the list's query. */
+/** Returns links to the previous and next page. `more` contains the other query parameters of the list. */
 export function pagingLinks(
   path: string,
   { number, hasNext, more = {} }: { number: number; hasNext: boolean; more?: Record<string, string> },

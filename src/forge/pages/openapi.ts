@@ -9,7 +9,7 @@ export function describeApi(rootUrl: string): object {
   const known = new Map<string, string>();
   for (const operation of Object.values<Operation>(operations)) {
     const own = operation.path.replace(/\*\}/g, '}');
-    // Two paths that differ only in their parameter names are one path: the first one names the parameters.
+    // Paths that differ only in their parameter names are one path in OpenAPI; the first one names the parameters.
     const shape = own.replace(/\{\w+\}/g, '{}');
     const path = known.get(shape) ?? own;
     known.set(shape, path);
@@ -48,7 +48,7 @@ export function describeApi(rootUrl: string): object {
   };
 }
 
-/** Returns, for each parameter of one path, its name in the other path of the same shape. */
+/** Maps the name of each parameter in one path to its name in another path of the same shape. */
 function namesBetween(own: string, other: string): ReadonlyMap<string, string> {
   const names = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const others = names(other);
@@ -96,7 +96,7 @@ const failures: Readonly<Record<number, string>> = {
 function describeResponses(operation: Operation): object {
   const { success, response, media } = operation;
   const content = response && (media === undefined ? asJson(response) : contentOf[media]);
-  // Statuses that every operation can return, besides those of its row.
+  // Statuses that every operation can return, in addition to its own.
   const statuses = new Set([401, 403, 404, ...operation.errors]);
   const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
   const refusals = [...statuses].map((status) => [
@@ -114,7 +114,7 @@ const contentOf = {
   file: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
 };
 
-/** Returns the request body: a file in a form, JSON, or none. */
+/** Describes the request body: a file in a form, JSON, or none. */
 function describeBody({ upload, body }: Operation): object {
   if (upload !== undefined) {
     const file = { type: 'string', format: 'binary' };

@@ -11,7 +11,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { UserRow } from '../platform/rows.ts';
 import { type PageContent, page, policy } from './page.ts';
 
-/** Path parameters of a page; absent ones are undefined. */
+/** Path parameters of a page; those absent from its path are undefined. */
 type PathNames = {
   readonly owner: string;
   readonly repo: string;
@@ -22,7 +22,7 @@ type PathNames = {
   readonly sha: string;
   readonly '*': string;
 };
-/** The visitor of a page, the path, and the query. */
+/** The visitor of a page, the path parameters, and the query. */
 export type PageVisit = {
   readonly names: PathNames;
   readonly caller: UserRow | undefined;
@@ -36,21 +36,21 @@ export type Show = (
   view: (visit: PageVisit) => PageContent | Promise<PageContent>,
 ) => Promise<FastifyReply>;
 
-/** Sends a file of a repository, with access to the code checked. */
+/** Sends a file of a repository. `serve` checks the access to the code. */
 export type SendFile = (
   request: FastifyRequest,
   reply: FastifyReply,
   serve: (visit: PageVisit) => Promise<FileAnswer>,
 ) => Promise<FastifyReply>;
 
-/** Handles a form: performs its action, then redirects. `act` returns the path of the target page. */
+/** Handles a submitted form: performs its action, then redirects to the path that `act` returns. */
 export type Act = (
   request: FastifyRequest,
   reply: FastifyReply,
   act: (visit: PageVisit) => string | Promise<string>,
 ) => Promise<FastifyReply>;
 
-/** Creates the handler of pages and forms. Basic credentials identify the caller; the browser prompts for them. */
+/** Creates the handlers of pages and forms. Basic credentials identify the caller; the browser prompts for them. */
 export function createForgePageHandler(context: ForgeContext): {
   readonly show: Show;
   readonly act: Act;
@@ -109,7 +109,10 @@ export function createForgePageHandler(context: ForgeContext): {
 const readScopes = ['read:repository', 'read:issue'] as const;
 const writeScopes = ['write:repository', 'write:issue'] as const;
 
-/** A page that is hidden from this caller may be visible to another one: 404, without a challenge. */
+/**
+ * Sends an error page. Without credentials, a hidden or missing page is answered with a challenge, as it may be visible
+ * after sign-in; with credentials, it is answered with 404.
+ */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (error instanceof Redirect) return reply.redirect(error.locationOf(reply.request.url), 301);
   if (!(error instanceof ForgeProblem)) throw error;
@@ -122,11 +125,11 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
     .send(page({ title: error.message || 'forbidden', content: html`` }));
 }
 
-/** CSRF protection of the forms for users who sign in with Basic credentials. */
+/** CSRF protection for forms of users who sign in with Basic credentials. */
 export interface FormGuard {
-  /** Returns the CSRF token of a form for its purpose. */
+  /** Returns the CSRF token of a form with this purpose. */
   csrfToken(caller: UserRow | undefined, purpose: string): string;
-  /** Ends the request with 403 if the token is missing or belongs to another form, or if another site sent it. */
+  /** Ends the request with 403 if the token is missing or belongs to another form, or if another site sent the form. */
   check(request: FastifyRequest, caller: UserRow | undefined, purpose: string): void;
 }
 

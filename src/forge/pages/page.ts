@@ -1,9 +1,9 @@
 import { type Html, html } from '../../platform/http/html.ts';
 
-/** Content of a page: `nav` links to the other pages of a repository. */
+/** Content of a page. `nav` contains links to the other pages of a repository. */
 export type PageContent = { readonly title: string; readonly content: Html; readonly nav?: Html };
 
-/** Returns a complete HTML page. It works without scripts, and its policy allows none. */
+/** Returns a complete HTML page, which works without scripts; the content security policy allows none. */
 export function page({ title, content, nav }: PageContent): string {
   return html`<!doctype html>
 <html lang="en">
@@ -14,7 +14,7 @@ export function page({ title, content, nav }: PageContent): string {
 `.text;
 }
 
-/** The one style sheet of the forge's pages. */
+/** The only style sheet of the forge's pages. */
 export const styles = `:root{color-scheme:light dark;background:light-dark(#fff,#14171b);color:light-dark(#1b1f24,#e6e9ee)}
 body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}
 h1{font-size:1.5rem;line-height:1.25}h2{font-size:1.1rem}h3{font-size:1rem}
@@ -35,6 +35,6 @@ input,textarea,select,button{font:inherit;max-width:100%;box-sizing:border-box}
 form p{margin:.5rem 0}label{display:block}.wide{width:100%}
 `;
 
-/** Content security policy of a page: only the style sheet is loaded. Forms go only to this forge. */
+/** Content security policy of a page: it may load only the style sheet, and send forms only to this forge. */
 export const policy =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

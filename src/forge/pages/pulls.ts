@@ -20,7 +20,7 @@ import { type CodeVisit, enterCode, homeOf, repositoryNav, shownLines } from './
 import type { PageContent } from './page.ts';
 import type { Act, FormGuard, PageVisit, Show } from './page-handler.ts';
 
-/** Shows the parts of a pull request besides the discussion. `rest` follows the comments. */
+/** Shows the parts of a pull request other than the discussion. `rest` is displayed after the comments. */
 export async function viewPull(
   context: ForgeContext,
   { target, visit, issue }: { target: RepositoryTarget; visit: PageVisit; issue: IssueRow },
@@ -42,7 +42,7 @@ export async function viewPull(
 }
 
 async function viewPullChange(git: GitRepository, home: string, pull: PullRow): Promise<Html | undefined> {
-  // Without a common history, or if a branch was never pushed, there is nothing to compare.
+  // There is nothing to compare without a common history, or if a branch was never pushed.
   if (pull.merge_base === '' || pull.head_sha === '') return undefined;
   const range = { from: pull.merge_base, to: pull.head_sha };
   return await viewRange(git, { home, whole: `${home}/pulls/${pull.number}.diff` }, range);
@@ -59,7 +59,7 @@ async function viewRange(
 <h2>Changes</h2>${await viewChange(git, range, whole)}`;
 }
 
-/** Registers the page that git prints after the push of a branch: it opens a pull request for this branch. */
+/** Registers the page whose URL git prints after the push of a branch. The page opens a pull request for the branch. */
 export function registerNewPullPages(
   app: FastifyInstance,
   context: ForgeContext,
@@ -97,7 +97,7 @@ type NewPullVisit = Awaited<ReturnType<typeof enterNewPull>>;
 async function enterNewPull(context: ForgeContext, visit: PageVisit) {
   const entered = enterCode(context, visit);
   const { caller } = visit;
-  // A browser sends credentials only after a challenge.
+  // A browser sends credentials only after a challenge, which this status causes.
   if (caller === undefined) throw new ForgeProblem(401, 'sign in to open a pull request');
   const name = visit.names['*'];
   const commit = found(await readBranch(entered.git, name));
@@ -107,7 +107,7 @@ async function enterNewPull(context: ForgeContext, visit: PageVisit) {
   return { head: { ...entered, name, commit }, base, caller };
 }
 
-/** The CSRF token is valid for this branch of this repository only. */
+/** Returns the purpose of the form, so that its CSRF token is valid only for this branch of this repository. */
 function purposeOf({ repository, name }: NewPullVisit['head']): string {
   return `pull ${repository.id} ${name}`;
 }
@@ -131,7 +131,10 @@ async function newPullPage(context: ForgeContext, guard: FormGuard, visit: PageV
   return { title: 'New pull request', content, nav: repositoryNav(context, head, caller) };
 }
 
-/** Shows the changes of the branch relative to the default branch, as far as the branch's repository knows them. */
+/**
+ * Shows the changes of a branch relative to the default branch of the base, if the branch's repository contains that
+ * commit.
+ */
 async function viewNewChange(
   context: ForgeContext,
   { git, home, commit }: CodeVisit & { readonly commit: CommitData },
@@ -144,7 +147,7 @@ async function viewNewChange(
   return await viewRange(git, { home, whole: undefined }, { from, to: commit.id });
 }
 
-/** Shows the reviews of a pull request, and the commit statuses of its head. */
+/** Shows the reviews of a pull request and the commit statuses of its head. */
 function viewReviews(context: ForgeContext, pull: PullRow, caller: UserRow | undefined): Html {
   const { db } = context;
   const reviews = db
@@ -159,7 +162,7 @@ function viewReviews(context: ForgeContext, pull: PullRow, caller: UserRow | und
 ${official ? 'official' : undefined} ${stale ? 'stale' : undefined} ${dismissed ? 'dismissed' : undefined}</td>
 <td>${body}</td></tr>`,
   );
-  // The latest status of each context counts.
+  // Only the latest status of each context counts.
   const statuses = db.all<{ context: string; state: string; description: string; target_url: string }>(
     `SELECT context, state, description, target_url FROM commit_statuses WHERE id IN (
        SELECT max(id) FROM commit_statuses WHERE repo_id = ? AND sha = ? GROUP BY context) ORDER BY context`,
@@ -182,7 +185,7 @@ export function viewProtections(context: ForgeContext, repositoryId: number): Ht
     repositoryId,
   );
   const lines = rules.map(({ rule_name, terms }) => {
-    // Settings that the rule enables: all others have their defaults.
+    // Only settings that the rule enables are shown: all others have their defaults.
     const members = Object.entries(JSON.parse(terms) as Record<string, unknown>).filter(
       ([, value]) => Boolean(value) && !(Array.isArray(value) && value.length === 0),
     );

@@ -11,7 +11,7 @@ import type { PageVisit, Show } from './page-handler.ts';
 /** Maximum releases on the page; the API has the rest. */
 const shown = 50;
 
-/** Registers the pages of releases. Drafts are shown only by the API. */
+/** Registers the pages of releases. Only the API shows drafts. */
 export function registerReleasePages(app: FastifyInstance, context: ForgeContext, show: Show): void {
   const select = (visit: PageVisit, condition: string, ...values: (string | number)[]) => {
     const { owner, repo } = visit.names;

@@ -39,7 +39,8 @@ export async function registerPages(app: FastifyInstance, context: ForgeContext)
   app.get('/swagger.v1.json', (_request, reply) => reply.send(describeApi(context.rootUrl())));
   app.get('/api/swagger', (request, reply) => show(request, reply, () => apiPage(context.rootUrl())));
   app.get('/', (request, reply) => show(request, reply, (visit) => frontPage(context, visit)));
-  // Without this route a browser would look for an account of that name, and prompt for credentials.
+  // Without this route, the forge would look for an account named `favicon.ico`, and the browser would prompt for
+  // credentials.
   app.get('/favicon.ico', (_request, reply) => reply.code(204).send());
   app.get('/:owner/:repo', (request, reply) =>
     show(request, reply, (visit) => repositoryPage(context, visit)),
@@ -79,7 +80,7 @@ function frontPage(context: ForgeContext, visit: PageVisit): PageContent {
   return { title: 'Repositories', content: html`${viewRepositories(rows.slice(0, shownLines))}${paging}` };
 }
 
-/** Registers the page of an account or organization: its profile, and its repositories. */
+/** Registers the page of an account or organization, which shows its profile and its repositories. */
 function registerAccountPages(app: FastifyInstance, context: ForgeContext, show: Show): void {
   app.get('/:owner', (request, reply) => show(request, reply, (visit) => accountPage(context, visit)));
 }
@@ -105,7 +106,7 @@ function accountPage({ db }: ForgeContext, visit: PageVisit): PageContent {
   return { title: account.name, content };
 }
 
-/** Shows every operation of the API, one entry each, for reading; clients use the JSON description. */
+/** Shows every operation of the API for human readers, one entry each; programs use the JSON description. */
 function apiPage(rootUrl: string): PageContent {
   const rows = Object.values<Operation>(operations).toSorted((one, other) =>
     one.path < other.path ? -1 : 1,

@@ -13,7 +13,7 @@ import type { PageVisit, Show } from './page-handler.ts';
 /** Maximum runners on a page; the API has the rest. */
 const shown = 500;
 
-/** Registers the lists of runners of a repository, an organization, the caller, and the whole instance. */
+/** Registers the runner lists of a repository, an organization, the caller, and the whole instance. */
 export function registerRunnerPages(app: FastifyInstance, context: ForgeContext, show: Show): void {
   const { db } = context;
   const page = (

@@ -7,7 +7,7 @@ import { enterRepository, homeOf, repositoryNav, shownLines, showsUnit } from '.
 import type { PageContent } from './page.ts';
 import type { PageVisit } from './page-handler.ts';
 
-/** Shows repositories, as links. */
+/** Shows repositories as links. */
 export function viewRepositories(repositories: readonly (RepositoryRow & { owner: string })[]): Html {
   if (repositories.length === 0) return html`<p>There are no repositories.</p>`;
   const lines = repositories.map(
@@ -17,7 +17,7 @@ export function viewRepositories(repositories: readonly (RepositoryRow & { owner
   return html`<table>${lines}</table>`;
 }
 
-/** Shows a repository: its clone URLs, labels, open issues and pull requests. */
+/** Shows a repository: its clone URLs, labels, open issues and open pull requests. */
 export function repositoryPage(context: ForgeContext, visit: PageVisit): PageContent {
   const target = enterRepository(context, visit);
   const { repository, owner } = target;

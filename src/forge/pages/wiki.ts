@@ -10,12 +10,12 @@ import { repositoryNav } from './navigation.ts';
 import type { PageContent } from './page.ts';
 import type { PageVisit, Show } from './page-handler.ts';
 
-/** Maximum text of a wiki page; the API has the rest. */
+/** Maximum size of a wiki page that is shown; larger ones are only available through the API. */
 const shownBytes = 512 * 1024;
-/** Maximum pages in the list. */
+/** Maximum pages in the list of pages. */
 const shownPages = 1_000;
 
-/** Registers the pages of wikis, as text. */
+/** Registers the pages of wikis, which are shown as plain text. */
 export function registerWikiPages(app: FastifyInstance, context: ForgeContext, show: Show): void {
   app.get('/:owner/:repo/wiki', (request, reply) =>
     show(request, reply, (visit) => wikiPage(context, visit, 'Home')),

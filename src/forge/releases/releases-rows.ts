@@ -4,15 +4,15 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { Bit, RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 import { toInstant } from '../platform/time.ts';
 
-/** A release; its tag exists in git unless it is a draft. */
+/** A release. Its tag exists in git, unless the release is a draft. */
 export type ReleaseRow = {
   readonly id: number;
   readonly repo_id: number;
-  /** Null if the account is deleted. */
+  /** Null if the account was deleted. */
   readonly publisher_id: number | null;
   readonly tag: string;
   readonly lower_tag: string;
-  /** The target commit or branch of the tag, as the caller wrote it. */
+  /** The target commit or branch of the tag, as given by the caller. */
   readonly target: string;
   readonly title: string;
   readonly body: string;
@@ -21,14 +21,14 @@ export type ReleaseRow = {
   readonly created_at: Seconds;
 };
 
-/** A file of a release; its bytes are in the attachment store under `uuid`. */
+/** A file of a release, whose bytes are in the attachment store under `uuid`. */
 export type ReleaseAssetRow = {
   readonly id: number;
   readonly uuid: string;
   readonly release_id: number;
   readonly uploader_id: number | null;
   readonly name: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
   readonly num_downloads: number;
   readonly created_at: Seconds;
@@ -79,7 +79,9 @@ export function toReleases(
   });
 }
 
-/** Returns a release file as the API shows it alone, with a URL that survives renaming the release or the file. */
+/**
+ * Returns a single release file as the API shows it, with a URL that stays valid if the release or the file is renamed.
+ */
 export function toReleaseAsset(context: ForgeContext, asset: ReleaseAssetRow) {
   return {
     id: asset.id,

@@ -28,7 +28,7 @@ type ReleaseWrite = RepositoryTarget & {
   readonly actor: Actor;
 };
 
-/** Handlers for releases: database rows beside git tags. */
+/** Handlers for releases, which are database rows in addition to git tags. */
 export const releaseHandlers = defineHandlers({
   listReleases({ query, page, reply, ...call }) {
     const { db } = call.context;
@@ -66,7 +66,7 @@ export const releaseHandlers = defineHandlers({
     const isTagged = (await findTag(context.git.open(repository.id), tag)) !== undefined;
     const row = {
       tag,
-      // The target of an existing tag is ignored, and is shown as given.
+      // The target is ignored if the tag exists, but it is shown as given.
       target: body.target_commitish || (isTagged ? '' : repository.default_branch),
       title: shortenToColumns(body.name ?? '', maxTitle),
       body: body.body ?? '',
@@ -105,7 +105,7 @@ export const releaseHandlers = defineHandlers({
     const target = body.target_commitish || before.target || call.repository.default_branch;
     const tagged = await ensureTag(call, { tag, target, is_draft: isDraft });
     return context.db.transaction(() => {
-      // Another request may have deleted it meanwhile.
+      // Another request may have deleted the release in the meantime.
       findRelease(call, params.id);
       if (tag.toLowerCase() !== before.lower_tag) guardFree(call, tag);
       context.db.run(
@@ -130,7 +130,7 @@ export const releaseHandlers = defineHandlers({
   deleteRelease: (call) => remove(call, findRelease(call, call.params.id)),
   deleteReleaseByTag: (call) => remove(call, findReleaseOfTag(call, call.params.tag)),
 
-  // This forge signs nothing, like one without a signing key configured.
+  // This forge signs nothing, like a Gitea without a configured signing key.
   getSigningKey: () => refuseSigningKey(),
   getRepositorySigningKey: () => refuseSigningKey(),
 });
@@ -139,7 +139,7 @@ function refuseSigningKey(): never {
   throw new ForgeProblem(404, 'no signing key');
 }
 
-/** Maximum columns of a title; a longer one ends in an ellipsis. */
+/** Maximum columns of a title; a longer title ends in an ellipsis. */
 const maxTitle = 255;
 
 function toOne({ context, repository, owner }: Omit<ReleaseWrite, 'caller'>, row: ReleaseRow) {
@@ -154,10 +154,10 @@ function guardFree({ context, repository }: ReleaseWrite, tag: string): void {
   if (hasRelease(context.db, repository.id, tag)) throw new ForgeProblem(409, 'Release is has no Tag');
 }
 
-/** Whether a tag is new, and the creation time of an existing one. */
+/** Whether a tag is new, and when an existing one was created. */
 type TagState = { readonly isNew: boolean; readonly createdAt?: number };
 
-/** Creates the tag of a release in git if it is missing, which is a push; a draft has none. */
+/** Creates the tag of a release in git if it is missing, which counts as a push. A draft has no tag. */
 async function ensureTag(
   { context, repository, owner, caller }: ReleaseWrite,
   release: {
@@ -218,18 +218,21 @@ function emitRelease(
 
 type ReleaseRequest = RepositoryTarget & { readonly context: ForgeContext; readonly actor: Actor };
 
-/** Returns whether a caller sees drafts: writers do, if their token may write. */
+/** Returns whether a caller sees drafts: a caller with write access does, if the token may write, too. */
 function maySeeDrafts({ permission, actor }: Pick<ReleaseRequest, 'permission' | 'actor'>): boolean {
   return actor.user !== undefined && reaches(permission, 'write') && hasScopes(actor, ['write:repository']);
 }
 
-/** Returns a release by its id, or ends the request with 404, also for a draft that the caller may not see. */
+/**
+ * Returns a release by its id. Ends the request with 404 if there is none, or if it is a draft that the caller may not
+ * see.
+ */
 function findRelease(call: ReleaseRequest, id: number): ReleaseRow {
   const sql = 'SELECT * FROM releases WHERE repo_id = ? AND id = ?';
   return visibleOf(call, call.context.db.get<ReleaseRow>(sql, call.repository.id, id));
 }
 
-/** Returns the release of a tag like `findRelease`; the name is case-insensitive. */
+/** Returns the release of a tag, with the checks of `findRelease`. The tag name is case-insensitive. */
 function findReleaseOfTag(call: ReleaseRequest, tag: string): ReleaseRow {
   const sql = 'SELECT * FROM releases WHERE repo_id = ? AND lower_tag = ?';
   return visibleOf(call, call.context.db.get<ReleaseRow>(sql, call.repository.id, tag.toLowerCase()));
@@ -239,7 +242,7 @@ function visibleOf(call: ReleaseRequest, row: ReleaseRow | undefined): ReleaseRo
   return found(row?.is_draft && !maySeeDrafts(call) ? undefined : row);
 }
 
-/** A file passes through memory; Gitea's limit is 2 GiB. */
+/** Maximum size of a file, since it is held in memory; Gitea's limit is 2 GiB. */
 const maxMiB = 25;
 
 function findAsset(
@@ -251,7 +254,7 @@ function findAsset(
   return found(context.db.get<ReleaseAssetRow>(sql, id, release.id));
 }
 
-/** Handlers for files of releases. */
+/** Handlers for release files. */
 export const releaseAssetHandlers = defineHandlers({
   listReleaseAssets(call) {
     const release = findRelease(call, call.params.id);
@@ -310,7 +313,10 @@ export const releaseAssetHandlers = defineHandlers({
 
 type DownloadRequest = { Params: { owner: string; repo: string; '*': string } };
 
-/** Serves the files of releases at `/OWNER/NAME/releases/download/TAG/FILE`; of files with the same name, the newest. */
+/**
+ * Serves release files at `/OWNER/NAME/releases/download/TAG/FILE`; if several files have the same name, serves the
+ * newest.
+ */
 export function registerReleaseDownloads(app: FastifyInstance, context: ForgeContext): void {
   const readActor = createActorReader(context);
   app.get<DownloadRequest>('/:owner/:repo/releases/download/*', async (request, reply) => {

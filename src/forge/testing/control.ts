@@ -25,8 +25,8 @@ const FaultShape = z.strictObject({
 export type Control = { readonly token: string; readonly clock: MovableClock; readonly faults: Faults };
 
 /**
- * Registers `/-/control/`: state that a real forge receives through other protocols, for callers with the bearer token.
- * Only for a forge that listens on loopback.
+ * Registers the routes under `/-/control/`, which set state that a real forge receives through other protocols, for
+ * callers with the bearer token. Only for a forge that listens on loopback.
  */
 export function registerControl(app: FastifyInstance, context: ForgeContext, control: Control): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -81,7 +81,7 @@ function answer<S extends z.ZodType>(
     const said = work(parsed.data);
     return said ? reply.code(200).send(said) : reply.code(204).send();
   } catch (error) {
-    // A runner of an unknown owner is a client error; anything else is a server error.
+    // An unknown owner of a runner is a client error; anything else is a server error.
     if (error instanceof ReeveError && error.code === 'usage')
       return reply.code(422).send({ message: messageOf(error) });
     throw error;
@@ -92,13 +92,13 @@ function answer<S extends z.ZodType>(
 type Fault = {
   /** Delay of every response. */
   readonly latencyMs: number;
-  /** Status returned instead of the operation's response; undefined: the operation runs, delayed. */
+  /** Status returned instead of the operation's response. Undefined: the operation runs, but with the delay. */
   readonly status: number | undefined;
   /** Number of requests affected, after which the API works normally. */
   readonly count: number;
 };
 
-/** Scheduled faults, for testing a client. */
+/** Scheduled faults for testing a client. */
 export interface Faults {
   /** Replaces the scheduled fault; a count of 0 clears it. */
   put(fault: Fault): void;
@@ -130,7 +130,7 @@ interface MovableClock {
   set(to: Date): void;
 }
 
-/** Creates a clock that follows the given one until it is set. */
+/** Creates a clock that follows the given clock until it is set. */
 export function createMovableClock(clock: () => Date): MovableClock {
   let offsetMs = 0;
   return {
@@ -146,7 +146,9 @@ export function controlTokenFile(folder: string): string {
   return join(folder, 'control.token');
 }
 
-/** Returns the bearer token of the control routes from `DATA/control.token` (mode 0600), created if missing. */
+/**
+ * Returns the bearer token of the control routes from `DATA/control.token` (mode 0600), which is created if missing.
+ */
 export function ensureControlToken(folder: string): string {
   const file = controlTokenFile(folder);
   const known = readKnown(file);
@@ -156,7 +158,7 @@ export function ensureControlToken(folder: string): string {
   }
   const token = randomBytes(32).toString('hex');
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  // An existing empty file keeps its mode.
+  // If the file existed and was empty, writing did not change its mode.
   chmodSync(file, 0o600);
   return token;
 }
@@ -166,12 +168,12 @@ function readKnown(file: string): string | undefined {
     const text = readFileSync(file, 'utf8').trim();
     return text.length >= 24 ? text : undefined;
   } catch {
-    // Missing: the first start.
+    // The file is missing at the first start.
     return undefined;
   }
 }
 
-/** Returns whether a header contains the bearer token, compared in constant time. */
+/** Returns whether a header contains the bearer token. The comparison takes constant time. */
 function isBearer(header: string | undefined, token: string): boolean {
   const given = /^bearer (\S+)$/i.exec(header ?? '')?.[1] ?? '';
   return isSameSecret(given, token);

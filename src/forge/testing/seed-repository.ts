@@ -15,15 +15,15 @@ import type { ForgeContext } from '../platform/context.ts';
 import { secondsOf } from '../platform/time.ts';
 import type { Seed, SeedHook, SeedIssue, SeedPull, SeedRepository } from './seed-shape.ts';
 
-/** Calls operations of this forge as the users of a seed: a client could create everything that a seed does. */
+/** Calls operations of this forge as the users of a seed, so that a seed creates only what a client could create. */
 export interface SeedCaller {
   /** Returns the response; throws `usage` with the forge's message if the operation is refused. */
   call<O extends Operation>(name: string, operation: O, input: InputOf<O>): Promise<AnswerOf<O>>;
-  /** Revokes the credentials. */
+  /** Revokes the users' credentials. */
   close(): void;
 }
 
-/** A repository of a seed under creation: its creator, and its path parameters. */
+/** A seed repository during its creation: its creator and its path parameters. */
 type Making = {
   readonly caller: SeedCaller;
   readonly by: string;
@@ -31,7 +31,7 @@ type Making = {
   readonly repository: SeedRepository;
 };
 
-/** Creates the caller. Each user gets a token while the seed runs; it is never shown. */
+/** Creates the caller. Each user gets a token while the seed runs; the tokens are never shown. */
 export function createSeedCaller(app: FastifyInstance, context: ForgeContext): SeedCaller {
   const { db, clock } = context;
   const tokens = new Map<string, { id: number; secret: string }>();
@@ -57,7 +57,7 @@ export function createSeedCaller(app: FastifyInstance, context: ForgeContext): S
 
   return {
     async call<O extends Operation>(name: string, operation: O, input: InputOf<O>) {
-      // The operation's type has checked the input; here only its fields are used.
+      // The operation's type has already checked the input; only its fields are used here.
       const { params, query, body } = input as AnyInput;
       const path = fillPath(operation, params);
       const search = new URLSearchParams(
@@ -85,7 +85,7 @@ export function createSeedCaller(app: FastifyInstance, context: ForgeContext): S
   };
 }
 
-/** Creates a repository of a seed with its content, unless it exists; a failure removes it again. */
+/** Creates a repository of a seed with its content, unless it exists. If its creation fails, it is removed again. */
 export async function createSeedRepository(
   context: ForgeContext,
   caller: SeedCaller,
@@ -112,7 +112,7 @@ function isThere({ db }: ForgeContext, owner: string, name: string): boolean {
   return db.get(sql, owner.toLowerCase(), name.toLowerCase()) !== undefined;
 }
 
-/** Returns the creator of a repository: the account itself, or an owner of the organization. */
+/** Returns the account that creates a repository: its owner, or an owner of the organization. */
 function makerOf({ db }: ForgeContext, seed: Seed, owner: string): string {
   const told = seed.organizations?.find(({ name }) => name.toLowerCase() === owner.toLowerCase());
   if (told) return told.owner;
@@ -135,7 +135,9 @@ async function createEmpty(context: ForgeContext, { caller, by, params, reposito
   } else await caller.call(by, operations.createRepository, { body });
 }
 
-/** Runs before the content is created: assignees of issues must have access by then. */
+/**
+ * Gives teams access to the repository. Called before the content is created, because assignees of issues need access.
+ */
 async function giveToTeams(context: ForgeContext, seed: Seed, { caller, by, params }: Making): Promise<void> {
   const isNamed = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
   const organization = seed.organizations?.find(({ name }) => isNamed(name, params.owner));
@@ -198,7 +200,7 @@ async function writeHistory({ caller, by, params, repository }: Making): Promise
   }
 }
 
-/** Returns the body that creates a webhook of a seed; it is active unless the seed says otherwise. */
+/** Returns the request body that creates a webhook of a seed, which is active unless the seed says otherwise. */
 export function hookBody({
   url,
   type = 'gitea',
@@ -221,7 +223,7 @@ function toBase64(text: string): string {
 
 type Ids = { readonly labels: ReadonlyMap<string, number>; readonly milestones: ReadonlyMap<string, number> };
 
-/** Creates the issues of a repository, then its pull requests, each as its author. */
+/** Creates the issues of a repository, then its pull requests, each as its own author. */
 async function createConversations(making: Making): Promise<void> {
   const { issues = [], pulls = [] } = making.repository;
   if (issues.length + pulls.length === 0) return;
@@ -230,7 +232,10 @@ async function createConversations(making: Making): Promise<void> {
   for (const pull of pulls) await createPull(making, ids, pull);
 }
 
-/** Labels of the organization count too; for equal names, the repository's label wins. */
+/**
+ * Returns the ids of labels and milestones. Labels of the organization count as well; if names are equal, the
+ * repository's label wins.
+ */
 async function readIds({ caller, by, params, repository }: Making): Promise<Ids> {
   const wanted = new Set(
     [...(repository.issues ?? []), ...(repository.pulls ?? [])].flatMap(({ labels }) => labels ?? []),
@@ -263,12 +268,15 @@ async function forEachPage(read: (query: { page: number; limit: number }) => Pro
   for (let page = 1; (await read({ page, limit: 50 })) > 0; ) page += 1;
 }
 
-/** Returns the body that opens an issue or pull request. */
+/** Returns the request body that opens an issue or pull request. */
 function opening(issue: SeedIssue) {
   return { title: issue.title, body: issue.body, assignees: issue.assignees, due_date: issue.due_date };
 }
 
-/** Labels and milestone are set by the repository's owner: those of a mere reader would be silently dropped. */
+/**
+ * Adds labels, milestone, assignees, due date and comments. The repository's creator sets the labels and the milestone:
+ * those set by an author with only read access would be silently dropped.
+ */
 async function dress(making: Making, ids: Ids, issue: SeedIssue, index: number): Promise<void> {
   const { caller, by, params } = making;
   const at = { ...params, index };

@@ -27,7 +27,7 @@ const Label = z.strictObject({
   exclusive: z.boolean().optional(),
 });
 
-/** A hook is created before issues and pull requests, so that it receives their events. */
+/** Hooks are created before issues and pull requests, so that they receive their events. */
 const Hook = z.strictObject({
   url: z.string(),
   type: z.string().optional().describe('Absent: gitea.'),
@@ -187,16 +187,16 @@ export function describeSeed(): object {
 /** An error at a path of the document, for example `['repositories', 3, 'name']`. */
 export type SeedProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
 
-/** A seed with the source positions of its file. */
+/** A seed with the positions in its source file. */
 export type SeedFile = {
   readonly seed: Seed;
-  /** Returns `file:line:column` of a path. */
+  /** Returns a path's position as `file:line:column`. */
   readonly positionOf: (path: readonly PropertyKey[]) => string;
 };
 
 /**
  * Parses the text of a seed file (YAML 1.2, no aliases). Returns the seed, or all its errors, each with its position.
- * `file` is used only in messages.
+ * `file` is only used in messages.
  */
 export function parseSeed(text: string, file: string): SeedFile | { readonly problems: readonly string[] } {
   const lines = new LineCounter();
@@ -228,7 +228,9 @@ export function parseSeed(text: string, file: string): SeedFile | { readonly pro
   };
 }
 
-/** Returns the offset of a path, or of its nearest existing parent: a missing field has no position of its own. */
+/**
+ * Returns the offset of a path, or of its nearest existing parent, because a missing field has no position of its own.
+ */
 function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly PropertyKey[]): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

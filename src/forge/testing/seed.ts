@@ -21,9 +21,9 @@ import type {
 const plainPlace = (path: readonly PropertyKey[]): string => path.map(String).join('.');
 
 /**
- * Creates the objects of a seed: accounts, organizations, repositories, runners. Existing objects, found by name, are left
- * unchanged with all their content; a repository that fails midway is removed. Throws `usage` with every error and its
- * position before anything is written, or with the first refusal.
+ * Creates the objects of a seed: accounts, organizations, repositories, runners. Existing objects, found by name, are
+ * left unchanged with all their content; a repository that fails midway is removed. Throws `usage` before anything is
+ * written, with every error and its position, or later at the first operation that is refused.
  */
 export async function applySeed(
   app: FastifyInstance,
@@ -133,7 +133,7 @@ type SeedNames = {
 
 const lowerCase = (text: string): string => text.toLowerCase();
 
-/** Names that the seed creates, and those that the forge has already. */
+/** Names that the seed creates, and names that already exist in the forge. */
 function collectNames(seed: Seed, db: Database): SeedNames {
   const people = new Set(seed.accounts?.map(({ name }) => lowerCase(name)));
   const organizations = new Set(seed.organizations?.map(({ name }) => lowerCase(name)));
@@ -151,7 +151,7 @@ function collectNames(seed: Seed, db: Database): SeedNames {
   };
 }
 
-/** Returns all unknown references and duplicates in a seed; nothing is written. */
+/** Returns all unknown references and duplicates in a seed, without writing anything. */
 function findSeedProblems(seed: Seed, db: Database): readonly SeedProblem[] {
   const problems: SeedProblem[] = [];
   const names = collectNames(seed, db);

@@ -2,8 +2,8 @@ import { ForgeProblem } from '../platform/errors.ts';
 
 /**
  * The three forms of a page's name. A *title* is what readers see. A *web name* (`sub_url`) is the title with spaces as
- * dashes and everything else percent-encoded; a title with a dash of its own, or ending in `.md`, keeps its spaces and is
- * marked with `.-` at the end. A *file name* is the web name with `.md` appended, where spaces stay spaces.
+ * dashes and everything else percent-encoded; a title that contains a dash or ends in `.md` keeps its spaces and gets a
+ * trailing `.-` as a mark. A *file name* is the web name with `.md` appended, where spaces stay spaces.
  */
 
 const reserved: ReadonlySet<string> = new Set(['_pages', '_new', '_edit', 'raw']);
@@ -26,7 +26,7 @@ export function wikiTitle(webName: string): string {
   return fromSegment(bare);
 }
 
-/** Returns the name of a page's file. A web name that ends in `.md` is a file name already. */
+/** Returns the name of a page's file. A web name that ends in `.md` is already a file name. */
 export function fileNameOf(webName: string): string {
   if (webName.endsWith('.md')) return clean(decode(webName, false));
   const segments = webName
@@ -35,14 +35,17 @@ export function fileNameOf(webName: string): string {
   return `${segments.join('/').replaceAll('%20', ' ').replaceAll('+', ' ')}.md`;
 }
 
-/** Returns the web name of a file; undefined if it is not a page: another extension, or a stray percent sign. */
+/**
+ * Returns the web name of a file; undefined if the file is not a page because of another extension or a stray percent
+ * sign.
+ */
 export function webNameOfFile(file: string): string | undefined {
   const bare = file.slice(0, -'.md'.length);
   if (!file.endsWith('.md') || tryDecode(bare) === undefined) return undefined;
   return toSegment(fromSegment(bare), bare.endsWith(mark));
 }
 
-/** Ends the request with 400 if a page cannot have this name: it is reserved for the wiki's own URLs. */
+/** Ends the request with 400 if a page cannot have this name because it is reserved for the wiki's own URLs. */
 export function assertUsable(webName: string): void {
   for (const segment of webName.split('/')) {
     const title = fromSegment(segment);
@@ -60,14 +63,14 @@ function toSegment(title: string, wasMarked: boolean): string {
   return queryEscape(isMarked ? title + mark : title.replaceAll(' ', '-'));
 }
 
-/** Percent-encodes all but letters, digits, `-`, `_`, `.` and `~`; a space becomes `+`, as Gitea writes it. */
+/** Percent-encodes everything except letters, digits, `-`, `_`, `.` and `~`; a space becomes `+`, as in Gitea. */
 function queryEscape(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 }
 
-/** Text that cannot be decoded is returned unchanged: it is only a name. */
+/** Returns the decoded text. Text that cannot be decoded is returned unchanged, because it is only a name. */
 function decode(text: string, plusIsSpace: boolean): string {
   return tryDecode(plusIsSpace ? text.replaceAll('+', ' ') : text) ?? text;
 }
@@ -76,7 +79,7 @@ function tryDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not percent-encoded text.
+    // The text is not percent-encoded.
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ import { readBlob, readTree, type TreeEntry } from '../platform/git/tree.ts';
 import type { RepositoryRow } from '../platform/rows.ts';
 import { fileNameOf, wikiTitle } from './names.ts';
 
-/** The branch of a wiki's pages, regardless of the repository's default branch. */
+/** The branch that holds a wiki's pages, regardless of the repository's default branch. */
 export const wikiBranch = 'main';
 
 /** Returns the id of the git repository of a wiki: the negated id of its repository. */
@@ -28,20 +28,20 @@ export async function ensureWiki(
 ): Promise<void> {
   if (hasWiki(context, repository)) return;
   const options = { defaultBranch: wikiBranch, objectFormat: repository.object_format };
-  // Exclusive, so that two first writes do not both create it.
+  // Exclusive, so that two concurrent first writes do not both create it.
   await context.git.exclusively(wikiIdOf(repository), 'pulls', async () => {
     if (!hasWiki(context, repository)) await context.git.create(wikiIdOf(repository), options);
   });
 }
 
-/** The current state of a wiki: its git repository, its newest commit, the entries of its root. */
+/** The current state of a wiki: its git repository, its newest commit, and the entries of its root folder. */
 export type Wiki = {
   readonly git: GitRepository;
   readonly head: CommitData;
   readonly entries: readonly TreeEntry[];
 };
 
-/** Returns the wiki of a repository, undefined if it has no content. */
+/** Returns the wiki of a repository; undefined if it has no content. */
 export async function readWiki(context: ForgeContext, repository: RepositoryRow): Promise<Wiki | undefined> {
   if (!hasWiki(context, repository)) return undefined;
   const git = context.git.open(wikiIdOf(repository));
@@ -49,7 +49,10 @@ export async function readWiki(context: ForgeContext, repository: RepositoryRow)
   return head && { git, head, entries: (await readTree(git, head.id)) ?? [] };
 }
 
-/** Returns the entry of a page: under the name this forge writes, or with its percent signs decoded, as users push it. */
+/**
+ * Returns the entry of a page, under the file name that this forge writes, or under the decoded name that users may
+ * push.
+ */
 export function findPage(wiki: Wiki, webName: string): TreeEntry | undefined {
   const file = fileNameOf(webName);
   const named = (name: string) => wiki.entries.find((entry) => entry.name === name && entry.kind === 'file');
@@ -79,7 +82,7 @@ export function toWikiCommit(commit: CommitData) {
   };
 }
 
-/** Returns a page's fields in lists. */
+/** Returns the fields of a page in lists. */
 export function toMetaData(
   context: ForgeContext,
   { owner, repository }: Pick<RepositoryTarget, 'owner' | 'repository'>,
@@ -127,7 +130,7 @@ export function listRevisions({ git, head }: Wiki, entry: TreeEntry): Promise<re
   return git.cache.remember(`revisions ${head.id} ${entry.name}`, read, (ids) => ids.length * 80);
 }
 
-/** Returns the commits of these ids, in their order. */
+/** Returns the commits with these ids, in the same order. */
 export async function readCommits(wiki: Wiki, ids: readonly string[]): Promise<CommitData[]> {
   const commits = await Promise.all(ids.map((id) => readCommit(wiki.git, id)));
   return commits.filter((commit) => commit !== undefined);

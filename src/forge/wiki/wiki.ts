@@ -32,7 +32,9 @@ type Scene = Pick<RepositoryTarget, 'repository' | 'owner'> & {
   readonly caller: UserRow;
 };
 
-/** Commits the files that `plan` returns for the current wiki, exclusively; the first commit creates the wiki. */
+/**
+ * Commits the edits that `plan` returns for the current wiki, with exclusive access; the first commit creates the wiki.
+ */
 async function commitPages(
   { context, repository, caller }: Scene,
   message: string,
@@ -48,7 +50,7 @@ async function commitPages(
     await context.git.commitFiles(id, {
       branch: wikiBranch,
       ...at,
-      // Like git itself, ends the commit message with a newline.
+      // git itself also ends a commit message with a newline.
       message: `${message}\n`,
       author,
       committer: author,
@@ -86,7 +88,7 @@ function readContent(body: EditWikiPage): Buffer {
   return Buffer.from(text, 'base64');
 }
 
-/** Returns the file name of a page, or ends the request if no file can have it. */
+/** Returns the file name of a page, or ends the request with 400 if no file can have this name. */
 function fileToWrite(wiki: Wiki | undefined, webName: string): string {
   const known = wiki && findPage(wiki, webName);
   const file = cleanWritePath(known?.name ?? fileNameOf(webName));
@@ -111,9 +113,9 @@ async function createPage(scene: Scene, body: EditWikiPage) {
   return toWikiPage(scene.context, scene, webName);
 }
 
-/** A missing page is written all the same, as on Gitea. */
+/** Edits a page. A missing page is written all the same, as in Gitea. */
 async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
-  // Gitea treats an absent title as an empty one, which is the name of such a page.
+  // Gitea treats an absent title as an empty one, for which the page name is `unnamed`.
   const webName = webNameOf((body.title ?? '').trim() || 'unnamed');
   const message = body.message || `Update ${JSON.stringify(webName)}`;
   const content = readContent(body);
@@ -129,7 +131,9 @@ async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
   return toWikiPage(scene.context, scene, webName);
 }
 
-/** The list has its own limits: anything below 2 means the default, and there is no maximum. */
+/**
+ * Returns the page size. This list has its own limits: anything below 2 selects the default, and there is no maximum.
+ */
 function limitOf(limit: number | undefined): number {
   return limit === undefined || limit <= 1 ? defaultLimit : limit;
 }
@@ -143,7 +147,7 @@ export const wikiHandlers = defineHandlers({
     const wiki = found(await readWiki(context, repository));
     const limit = limitOf(query.limit);
     const offset = (page.page - 1) * limit;
-    // Files that are not pages use up positions and are not shown.
+    // Entries that are not pages count for the paging, but are not shown.
     const shown = wiki.entries.slice(offset, offset + limit).filter(({ kind }) => kind === 'file');
     const address = new URL(
       `${context.rootUrl()}/api/v1/repos/${encodeURIComponent(owner.name)}/${encodeURIComponent(repository.name)}/wiki/pages`,

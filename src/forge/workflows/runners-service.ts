@@ -2,7 +2,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { Bit, Seconds } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** A machine that runs jobs; at most one of `repo_id` and `owner_id` is set, neither: the instance's. */
+/** A machine that runs jobs. At most one of `repo_id` and `owner_id` is set; an instance runner has neither. */
 export type RunnerRow = {
   readonly id: number;
   readonly repo_id: number | null;
@@ -17,7 +17,7 @@ export type RunnerRow = {
   readonly created_at: Seconds;
 };
 
-/** Owner of runners. `all`: the site administrator's view of every level. */
+/** Owner of runners. `all` is a site administrator's view of every level. */
 export type RunnerHolder =
   | { readonly column: 'repo_id' | 'owner_id'; readonly id: number }
   | { readonly column: 'all' };
@@ -44,12 +44,12 @@ export function toRunner(runner: RunnerRow, now: Date) {
     busy: isRunnerBusy(runner, now),
     disabled: runner.is_disabled === 1,
     ephemeral: runner.is_ephemeral === 1,
-    // The column holds what `replaceRunners` wrote.
+    // The column contains what `replaceRunners` wrote.
     labels: (JSON.parse(runner.labels) as string[]).map((name, id) => ({ id, name, type: 'custom' })),
   };
 }
 
-/** Returns a page of the runners of an owner, last online first, and the total count. */
+/** Returns a page of an owner's runners, last online first, and the total count. */
 export function listRunners(
   { db }: Pick<ForgeContext, 'db'>,
   holder: RunnerHolder,
@@ -76,7 +76,7 @@ export function listRunners(
   return { runners, total: count?.count ?? 0 };
 }
 
-/** Returns a runner of an owner; undefined for one that is unknown or of another level. */
+/** Returns a runner of an owner; undefined if it is unknown or belongs to another level. */
 export function findRunner(
   { db }: Pick<ForgeContext, 'db'>,
   holder: RunnerHolder,
@@ -87,7 +87,7 @@ export function findRunner(
   return runner[holder.column] === holder.id ? runner : undefined;
 }
 
-/** A runner from a seed or the control routes: the report that a real one sends over its own protocol. */
+/** A runner from a seed or the control routes: what a real runner reports over its own protocol. */
 export type ToldRunner = {
   readonly repo_id: number | null;
   readonly owner_id: number | null;
@@ -100,8 +100,8 @@ export type ToldRunner = {
 };
 
 /**
- * Replaces the runners of the whole instance, atomically. One of the same level and name keeps its id; those not given are
- * removed.
+ * Replaces the runners of the whole instance atomically. A runner with the same level and name keeps its id; runners
+ * not given are removed.
  */
 export function replaceRunners(
   context: Pick<ForgeContext, 'db' | 'clock'>,

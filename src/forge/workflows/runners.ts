@@ -29,7 +29,7 @@ function edit(
   holder: RunnerHolder,
 ) {
   const { id } = show(call, holder);
-  // Checked after the runner is found.
+  // Checked only after the runner has been found.
   if (call.body.disabled === undefined) throw new ForgeProblem(422, '[disabled]: Required');
   call.context.db.run('UPDATE runners SET is_disabled = ? WHERE id = ?', call.body.disabled, id);
   return show(call, holder);
@@ -39,7 +39,10 @@ function remove(call: Naming, holder: RunnerHolder): undefined {
   call.context.db.run('DELETE FROM runners WHERE id = ?', show(call, holder).id);
 }
 
-/** Returns the same token on every call: it is valid until it is reset, which no operation of the API does. */
+/**
+ * Returns the registration token of an owner, the same on every call. It is valid until it is reset, which no operation
+ * of the API does.
+ */
 function register({ context }: { readonly context: ForgeContext }, holder: RunnerHolder) {
   const { db, clock } = context;
   const repositoryId = holder.column === 'repo_id' ? holder.id : null;
@@ -75,7 +78,7 @@ const ofCaller = (call: { readonly caller: { readonly id: number } }): RunnerHol
 });
 const ofSite: RunnerHolder = { column: 'all' };
 
-/** Handlers for runners: read, disabled and removed here; they are created through a seed or the control routes. */
+/** Handlers that read, disable and remove runners. Runners are created through a seed or the control routes. */
 export const runnerHandlers = defineHandlers({
   listOrganizationRunners: (call) => listForHolder(call, ofOrganization(call)),
   getOrganizationRunner: (call) => show(call, ofOrganization(call)),

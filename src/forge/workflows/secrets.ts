@@ -28,7 +28,10 @@ function listSecrets({ context, page, reply }: SecretListing, { column, id }: Na
   return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }));
 }
 
-/** The value is validated and discarded: no part of this forge reads it, and a copy of the database cannot leak it. */
+/**
+ * Stores a secret without its value, which is validated and discarded: no part of this forge reads it, and a copy of
+ * the database cannot leak it.
+ */
 function putSecret({ context, params, body, reply }: SecretWriting, { column, id }: NamedHolder): undefined {
   const { db, clock } = context;
   assertActionName(params.secretname);

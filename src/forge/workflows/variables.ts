@@ -40,7 +40,7 @@ function getVariable({ context, params }: VariableNaming, holder: NamedHolder): 
   return found(findVariable(context, holder, params.variablename), 'variable not found');
 }
 
-/** Returns the value as stored: lines end with a single line feed. */
+/** Returns a value as stored: every line ends with a single line feed. */
 function toStoredValue(value: string): string {
   const text = value.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
   if (text.length > longestValue && [...text].length > longestValue)

@@ -13,13 +13,13 @@ export type WorkflowRunRow = {
   /** Sequence number within the repository. */
   readonly number: number;
   readonly workflow_id: string;
-  /** Full name. */
+  /** Full name of the ref. */
   readonly ref: string;
   readonly sha: string;
   readonly title: string;
   readonly event: string;
   readonly actor_id: number;
-  /** JSON. */
+  /** JSON object. */
   readonly inputs: string;
   readonly status: string;
   /** Empty until the run is completed. */
@@ -40,7 +40,9 @@ export type WorkflowJobRow = {
 
 type WorkflowPlace = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-/** Returns a workflow file of the default branch as the API shows it. The dates are those of the branch's last commit. */
+/**
+ * Returns a workflow file of the default branch as the API shows it. Its dates are those of the branch's last commit.
+ */
 export function toWorkflow(
   context: ForgeContext,
   { repository, owner }: WorkflowPlace,
@@ -122,7 +124,7 @@ export function toWorkflowJob(
     run_id: run.id,
     run_url: `${address.api}/actions/runs/${run.id}`,
     name: job.name,
-    // The column holds what the dispatch wrote.
+    // The column contains what the dispatch wrote.
     labels: JSON.parse(job.labels) as string[],
     run_attempt: 1,
     head_sha: run.sha,
@@ -135,7 +137,7 @@ export function toWorkflowJob(
   };
 }
 
-/** Absent for a tag. */
+/** Returns the branch of a run; absent for a tag. */
 function branchOf({ ref }: WorkflowRunRow): { head_branch?: string } {
   return ref.startsWith('refs/heads/') ? { head_branch: ref.slice('refs/heads/'.length) } : {};
 }

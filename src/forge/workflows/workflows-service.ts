@@ -11,7 +11,7 @@ type OfOrganization = { readonly organization: { readonly id: number } };
 type OfRepository = { readonly repository: { readonly id: number } };
 type OfCaller = { readonly caller: { readonly id: number } };
 
-/** Returns the owner in the path of a request. */
+/** Returns the owner that a request's path names. */
 export const holders = {
   organization: ({ organization }: OfOrganization): NamedHolder => ({
     column: 'owner_id',
@@ -24,13 +24,13 @@ export const holders = {
 /** Ends the request with 400 if a secret or variable cannot have this name. */
 export function assertActionName(name: string): void {
   const isUsable = /^[a-z_][a-z0-9_]*$/i.test(name) && !/^(git(ea|hub)_|ci$)/i.test(name);
-  // Limit of the column and its index; a longer name is not a valid environment variable.
+  // Maximum of the column and its index; a longer name is not a valid environment variable.
   if (!isUsable || name.length > 255) throw new ForgeProblem(400, 'invalid variable or secret name');
 }
 
 const longestDescription = 4096;
 
-/** Truncates a description to the stored length, by characters. */
+/** Returns a description truncated to the stored length, counted in characters. */
 export function toStoredDescription(text = ''): string {
   const isShort = text.length <= longestDescription;
   return isShort ? text : [...text].slice(0, longestDescription).join('');
@@ -38,7 +38,7 @@ export function toStoredDescription(text = ''): string {
 
 export type WorkflowTarget = RepositoryTarget & { readonly context: ForgeContext };
 
-/** Disabled Actions stay accessible to administrators of the repository; other accounts get 403. */
+/** Ends the request with 403 if Actions are disabled, except for administrators of the repository. */
 export function requireActions({ repository, permission }: WorkflowTarget): void {
   if (settingsOf(repository).has_actions || reaches(permission, 'admin')) return;
   throw new ForgeProblem(403, 'user should have specific read permission or be a repo admin or a site admin');

@@ -31,7 +31,10 @@ async function findFile(call: WorkflowTarget, commit: CommitData, name: string):
   );
 }
 
-/** Gitea answers 500 if the default branch does not exist. */
+/**
+ * Returns the last commit of the default branch, or ends the request with 404 if the branch does not exist, where Gitea
+ * answers 500.
+ */
 async function defaultTip({ context, repository }: WorkflowTarget): Promise<CommitData> {
   const git = context.git.open(repository.id);
   return found(await readBranch(git, repository.default_branch), 'the default branch does not exist');
@@ -50,7 +53,7 @@ type RunFilter = {
   readonly head_sha?: string | undefined;
 };
 
-/** Filter values: the status of a run, and for a completed one its conclusion. */
+/** Filter values and the states they select: the status of a run, or the conclusion of a completed one. */
 const statusWords: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ['pending', 'waiting', 'requested', 'action_required'].map((word) => [word, ['waiting']]),
@@ -82,7 +85,7 @@ type RunListing = WorkflowTarget & {
 
 function listRuns(call: RunListing, workflowId?: string) {
   const { context, query, page, reply, repository } = call;
-  // Unknown account: Gitea answers 500.
+  // Gitea answers 500 for an unknown account.
   const actor = query.actor ? found(userNamed(context.db, query.actor), 'user does not exist').id : undefined;
   const states = statesOf(query.status ?? []);
   const conditions = [
@@ -110,7 +113,7 @@ function listRuns(call: RunListing, workflowId?: string) {
   return { workflow_runs: toWorkflowRuns(context, call, rows), total_count: total };
 }
 
-/** Returns the full name of a ref and its commit: a branch if no kind is named. */
+/** Returns the full name of a ref and its commit. A ref without a kind is a branch. */
 async function findTarget({ context, repository }: WorkflowTarget, ref: string) {
   const git = context.git.open(repository.id);
   const tag = /^refs\/tags\/(.+)$/s.exec(ref)?.[1];
@@ -184,7 +187,7 @@ function emitRun(
   });
 }
 
-/** Handlers for workflows and their runs. Runs are those that were dispatched: this forge has no CI of its own. */
+/** Handlers for workflows and their runs. All runs were dispatched: this forge has no CI of its own. */
 export const workflowHandlers = defineHandlers({
   async listWorkflows(call) {
     requireActions(call);
@@ -251,9 +254,9 @@ export const workflowHandlers = defineHandlers({
   },
 });
 
-/** In this order: files of the second folder count only if the first one does not exist. */
+/** In this order: files in the second folder count only if the first folder does not exist. */
 const folders = ['.gitea/workflows', '.github/workflows'] as const;
-/** A larger file is not a hand-written workflow. */
+/** Maximum size of a workflow file; a larger file is not written by hand. */
 const maxBytes = 1024 * 1024;
 const maxJobs = 256;
 
@@ -263,9 +266,9 @@ type WorkflowJob = { readonly name: string; readonly labels: readonly string[]; 
 
 /** Parsed parts of a workflow file that a dispatch needs. */
 type WorkflowText = {
-  /** Empty if the file has none. */
+  /** Empty if the file has no title. */
   readonly title: string;
-  /** Defaults of the inputs; undefined if the workflow has no manual trigger. */
+  /** Default values of the inputs; undefined if the workflow has no manual trigger. */
   readonly inputs: Readonly<Record<string, string>> | undefined;
   readonly jobs: readonly WorkflowJob[];
 };
@@ -337,7 +340,9 @@ type TaskRow = WorkflowRunRow & {
   readonly job_status: string;
 };
 
-/** Handlers for tasks: jobs that a runner took. Jobs of this forge are queued or wait for others until one does. */
+/**
+ * Handlers for tasks: jobs that a runner has taken. Until then, jobs of this forge are queued or wait for other jobs.
+ */
 export const taskHandlers = defineHandlers({
   listTasks(call) {
     requireActions(call);
