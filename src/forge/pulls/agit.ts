@@ -147,7 +147,7 @@ async function planReview(
   const isOwn = name.startsWith(`${caller.lower_name}/`);
   // The account name is a prefix because two accounts may use the same topic.
   const head = isOwn ? name : `${caller.lower_name}/${name}`;
-  if (!isRefName(head)) return 'topic-branch is no name of a branch';
+  if (!isRefName(head)) return 'topic-branch is not a valid branch name';
   const pull = context.db.get<PullRow>(
     `SELECT p.* FROM pulls p JOIN issues i ON i.id = p.issue_id
      WHERE p.repo_id = ?1 AND p.head_repo_id = ?1 AND p.head_branch = ?2 AND p.base_branch = ?3 AND p.flow = 1

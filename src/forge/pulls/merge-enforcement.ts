@@ -62,7 +62,7 @@ async function unmetCondition(
   const { pull } = place;
   if (rule.enable_status_check && !passesChecks(place, rule))
     return 'a required status check is not successful';
-  if (countApprovals(place, rule) < rule.required_approvals) return 'it has not enough approvals';
+  if (countApprovals(place, rule) < rule.required_approvals) return 'it does not have enough approvals';
   if (rule.block_on_rejected_reviews && hasOfficial(place, 'REQUEST_CHANGES')) return 'changes are requested';
   if (rule.block_on_official_review_requests && hasOfficial(place, 'REQUEST_REVIEW')) {
     return 'an official review is still requested';

@@ -239,7 +239,8 @@ export const reviewHandlers = defineHandlers({
       throw new ForgeProblem(403, 'no permission to delete comment');
     }
     // Gitea answers 500 in this case.
-    if (review.type === 'REQUEST_REVIEW') throw new ForgeProblem(400, 'a request is taken back, not deleted');
+    if (review.type === 'REQUEST_REVIEW')
+      throw new ForgeProblem(400, 'a review request is withdrawn, not deleted');
     context.db.transaction(() => removeReview(context, review));
     return undefined;
   },

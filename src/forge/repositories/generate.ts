@@ -78,9 +78,9 @@ async function expandFiles(
     };
     bytes += changed.content.length;
     if (edits.length >= maxExpandedFiles || bytes > maxExpandedBytes)
-      throw new ForgeProblem(422, `${rulesPath} names more files than are expanded`);
+      throw new ForgeProblem(422, `${rulesPath} names more files than can be expanded`);
     if (cleanWritePath(changed.path) === undefined)
-      throw new ForgeProblem(422, `the path ${path} of the template expands to no path of a file`);
+      throw new ForgeProblem(422, `the path ${path} of the template does not expand to a valid file path`);
     if (changed.path !== path) edits.push({ path, content: undefined });
     edits.push(changed);
   }

@@ -296,8 +296,7 @@ async function dress(making: Making, ids: Ids, issue: SeedIssue, index: number):
 
 function idOf(ids: ReadonlyMap<string, number>, name: string): number {
   const id = ids.get(name);
-  if (id === undefined)
-    throw new ReeveError('usage', `there is no "${name}" among the first of the repository`);
+  if (id === undefined) throw new ReeveError('usage', `the repository has no label or milestone "${name}"`);
   return id;
 }
 
