@@ -20,7 +20,10 @@ function toUserSettings(user: UserRow) {
   };
 }
 
-/** The pages have one language, theme and diff style; these values are stored only for API clients. */
+/**
+ * Maximum length of language, theme and diff style. The pages have only one of each; the values are stored for API
+ * clients.
+ */
 const longestName = 255;
 
 function assertNames(edit: EditUserSettings): void {
@@ -58,7 +61,9 @@ export const userSettingsHandlers = defineHandlers({
 
 type EmailRow = { readonly id: number; readonly email: string; readonly is_primary: number };
 
-/** Gitea has no limit; this one keeps an account from filling the table. */
+/**
+ * Maximum number of e-mail addresses per account. Gitea has no limit; this one keeps an account from filling the table.
+ */
 const maxAddresses = 200;
 
 function listAddresses(db: Database, user: UserRow) {

@@ -36,7 +36,10 @@ export function renameAccount(context: ForgeContext, account: UserRow, name: str
   });
 }
 
-/** The topic name of a pull request pushed for review starts with the name of its account. */
+/**
+ * Renames the topics of open pull requests pushed for review: a topic name starts with the name of the author's
+ * account.
+ */
 function renameTopics(db: Database, { id, lower_name }: UserRow, lower: string): void {
   const begin = `${lower_name}/`;
   db.run(
@@ -55,7 +58,7 @@ export function freeName({ db }: Pick<ForgeContext, 'db'>, name: string): void {
   db.run('DELETE FROM account_redirects WHERE lower_name = ?', name.toLowerCase());
 }
 
-/** Id of the account that stands for deleted people. It has no password and no route. */
+/** Id of the account that replaces deleted people. It has no password and no route. */
 const ghostId = -1;
 
 function countRepositories({ db }: ForgeContext, owner: UserRow): number {
@@ -80,9 +83,9 @@ export function removeOrganization(context: ForgeContext, organization: UserRow)
 type Removal = { readonly account: UserRow; readonly actor: UserRow; readonly purge: boolean };
 
 /**
- * Removes a person's account. Ends the request with 422 while it owns a repository or a package, is in an organization, or is the
- * last of the site's administrators; with `purge` its repositories go first, it leaves its organizations, and those
- * that lose their last owner go too.
+ * Removes a person's account. Ends the request with 422 while the account owns a repository or a package, belongs to an
+ * organization, or is the last active site administrator. With `purge`, first removes the account's repositories and
+ * packages, its memberships, and the organizations that would lose their last owner.
  */
 export function removeAccount(context: ForgeContext, { account, actor, purge }: Removal): void {
   const { db } = context;

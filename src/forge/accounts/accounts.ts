@@ -22,7 +22,7 @@ function assertTexts(edit: EditUser): void {
   }
 }
 
-/** Unlike in account creation, an invalid address is a client error with 400 here. */
+/** Ends the request with 400 if the address is invalid or taken; account creation answers 422. */
 function assertEmail({ db }: ForgeContext, account: UserRow, email: string | undefined): void {
   if (email === undefined) return;
   if (!isEmail(email)) throw new ForgeProblem(400, `e-mail invalid [email: ${email}]`);
@@ -90,15 +90,19 @@ function listOf(
   return rows.map((row) => toUser(context, row, caller));
 }
 
-/** A search skips addresses that their account hides: a match would confirm a guess. */
+/**
+ * Returns the SQL condition under which a search matches the address of account `u`. Hidden addresses are skipped,
+ * because a match would confirm a guess.
+ */
 function showsAddress(caller: UserRow | undefined): string {
   if (caller?.is_admin) return '1';
   return `(u.keep_email_private = 0 OR u.id = ${caller?.id ?? 0})`;
 }
 
 /**
- * Private accounts are visible to administrators, themselves and members of an organization in common; for a restricted
- * caller this holds for all other accounts.
+ * Returns the SQL condition for accounts that are visible to the caller. A private account is visible to
+ * administrators, to itself and to members of a shared organization; for a restricted caller, this restriction applies
+ * to all other accounts.
  */
 function visibleTo(caller: UserRow | undefined): string {
   if (!caller || caller.is_public_only) return `u.visibility = 'public' AND ?3 = ?3`;

@@ -15,7 +15,7 @@ type AvatarRow = { readonly uuid: string; readonly type: string; readonly size: 
 const maxBytes = 1024 * 1024;
 const maxSide = 4096;
 
-/** `Buffer` alone would skip characters that are not base64. */
+/** Decodes strict base64: `Buffer` alone would skip invalid characters. */
 function decodeImage(base64: string): Buffer {
   const text = base64.replace(/[\r\n]/g, '');
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0)
@@ -41,7 +41,7 @@ function setAvatar(context: ForgeContext, { table, id }: AvatarOwner, base64: st
   const { db, attachments, clock } = context;
   const bytes = decodeImage(base64);
   const { type } = assertImage(bytes);
-  // The id is part of the hash: equal images of two owners are deleted separately.
+  // The id is part of the hash, so that identical images of two owners can be deleted separately.
   const hash = createHash('sha256').update(`${id}-`).update(bytes).digest('hex');
   const uuid = randomUUID();
   attachments.keep(uuid, bytes, () => {
@@ -86,8 +86,8 @@ export const avatarHandlers = defineHandlers({
 });
 
 /**
- * Serves avatars at `/avatars/{hash}` and `/repo-avatars/{hash}` to anyone who knows the URL; for any other name, returns
- * the pattern derived from it, as Gitea does.
+ * Serves avatars at `/avatars/{hash}` and `/repo-avatars/{hash}` to anyone who knows the URL; for an unknown hash,
+ * returns a pattern derived from it, as Gitea does.
  */
 export function registerAvatarFiles(app: FastifyInstance, context: ForgeContext): void {
   for (const [prefix, column] of [
@@ -126,13 +126,16 @@ const cellSize = 40;
 const margin = 20;
 const size = cells * cellSize + 2 * margin;
 
-/** Dark enough to be visible on a light background and on a dark page around it. */
+/** Pattern colours, dark enough to be visible on the light background of the image, even within a dark page. */
 const colours: readonly number[] = [
   0x1f6feb, 0x8250df, 0xbf3989, 0xcf222e, 0xbc4c00, 0x9a6700, 0x1a7f37, 0x0a7e8c, 0x57606a, 0x6639ba,
 ];
 const ground = 0xf6f8fa;
 
-/** Returns the PNG of a symmetric pattern: equal texts give equal patterns, different texts almost always different ones. */
+/**
+ * Returns a symmetric pattern as a PNG image. Equal seeds give equal patterns; different seeds almost always give
+ * different patterns.
+ */
 export function drawIdenticon(seed: string): Buffer {
   const digest = createHash('sha256').update(seed).digest();
   const colour = colours[digest.readUInt16BE(0) % colours.length] ?? ground;
@@ -159,7 +162,7 @@ function bytesOf(colour: number): number[] {
 }
 
 function pixelsOf(isFilled: (row: number, column: number) => boolean): Buffer {
-  // Each line begins with its filter type.
+  // Each line begins with a filter type byte.
   const stride = 1 + size / 8;
   const lines = Buffer.alloc(size * stride);
   const cellOf = (pixel: number) => Math.floor((pixel - margin) / cellSize);
@@ -188,7 +191,9 @@ type ImageHeader = {
   readonly height: number;
 };
 
-/** Returns type and size of an image; undefined for bytes that are not PNG, JPEG, GIF or WebP. Reads no pixels. */
+/**
+ * Returns the type and size of an image; undefined for bytes that are not PNG, JPEG, GIF or WebP. Does not read pixels.
+ */
 function readImageHeader(bytes: Buffer): ImageHeader | undefined {
   const header = readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes);
   return header && header.width > 0 && header.height > 0 ? header : undefined;
@@ -226,9 +231,9 @@ function readWebp(bytes: Buffer): ImageHeader | undefined {
   return { type, width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
 }
 
-/** Markers without a length field: start of image, restarts, and a temporary marker. */
+/** Returns whether a marker has no length field: start of image, restart and temporary markers. */
 const isBare = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
-/** Frame types that browsers decode: baseline, extended, progressive. */
+/** Returns whether a marker starts a frame that browsers decode: baseline, extended, progressive. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xc2;
 
 /** Walks the segments up to the start of the frame. Source: ITU T.81, annex B. */

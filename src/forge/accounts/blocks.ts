@@ -11,7 +11,7 @@ import { toUser } from './users-rows.ts';
 
 type BlockListing = { readonly context: ForgeContext; readonly page: PageRange; readonly reply: Reply };
 
-/** The list shows accounts as the blocking account sees them. */
+/** Lists blocked accounts as the blocking account sees them. */
 function listBlocked({ context, page, reply }: BlockListing, blocker: UserRow) {
   const from = 'FROM blocks b JOIN users u ON u.id = b.blocked_id WHERE b.blocker_id = ?';
   const count = context.db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, blocker.id);
@@ -85,7 +85,7 @@ function unblock({ context, caller, params }: BlockCall, blocker: UserRow): unde
   return undefined;
 }
 
-/** Removes every relation between one account and another account and its repositories. */
+/** Removes all relations of account `one` to account `other` and its repositories. */
 function separate(context: ForgeContext, one: UserRow, other: UserRow): void {
   const { db } = context;
   const ofOther = 'repo_id IN (SELECT id FROM repositories WHERE owner_id = ?)';

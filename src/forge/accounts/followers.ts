@@ -16,8 +16,8 @@ type FollowListing = {
 };
 
 /**
- * Returns the SQL condition of accounts `u` that a caller sees in lists: besides public and limited ones also private ones that
- * follow the caller or share an organization, and the caller's own organizations.
+ * Returns the SQL condition for accounts `u` that a caller sees in lists: public and limited accounts, private accounts
+ * that follow the caller or share an organization with the caller, and the caller's own organizations.
  */
 function listedFor(caller: UserRow): string {
   if (caller.is_public_only) return `u.visibility = 'public'`;

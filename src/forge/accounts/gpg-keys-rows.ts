@@ -30,7 +30,7 @@ export type GpgKeyRow = {
   /** Usable to verify commit signatures. */
   readonly is_signer: Bit;
   readonly is_verified: Bit;
-  /** When the key was added, as on Gitea; not when it was generated. */
+  /** When the key was added (as in Gitea), not when it was generated. */
   readonly created_at: Seconds;
   readonly expires_at: Seconds;
 };
@@ -43,9 +43,9 @@ type SignatureVerdict = {
 };
 
 /**
- * Returns the verification of a commit's signature: verified, with the signer, if the key of an account made it and the
- * committer address is in the key, or the account has proved ownership of the key. SSH signatures are never verified: no
- * operation proves ownership of their key.
+ * Returns the verification of a commit's signature. The signature is verified, with its signer, if an account's key
+ * made it and the key contains an address of the account, or the account has proved ownership of the key. SSH
+ * signatures are never verified: no operation proves ownership of an SSH key.
  */
 export function toVerification(db: Database, commit: CommitData) {
   const { reason, signer } = verdictOf(db, commit);
@@ -73,7 +73,7 @@ function verdictOf(db: Database, commit: CommitData): SignatureVerdict {
   return byCommitter(db, signature, commit) ?? named ?? { reason: noKey };
 }
 
-/** Checks the keys that the signature names. A named key that did not make the signature makes it suspicious. */
+/** Checks the keys that the signature names. If none of them made the signature, it is reported as probably bad. */
 function byKeyId(db: Database, signature: PgpSignature, commit: CommitData): SignatureVerdict | undefined {
   if (signature.issuer === '') return undefined;
   const keys = db.all<GpgKeyRow>('SELECT * FROM gpg_keys WHERE key_id = ? LIMIT 20', signature.issuer);
@@ -90,7 +90,10 @@ function byKeyId(db: Database, signature: PgpSignature, commit: CommitData): Sig
   return { reason: 'gpg.error.probable_bad_signature' };
 }
 
-/** A signature without a key id may be made by any key of the committer that contains their address. */
+/**
+ * Tries the committer's keys that contain the committer address or have proven ownership: a signature without a key id
+ * may come from any of them.
+ */
 function byCommitter(
   db: Database,
   signature: PgpSignature,
@@ -113,12 +116,12 @@ function primaryOf(db: Database, key: GpgKeyRow): GpgKeyRow {
   return db.get<GpgKeyRow>('SELECT * FROM gpg_keys WHERE id = ?', key.primary_id) ?? key;
 }
 
-/** The column holds what the handler of a new key wrote. */
+/** The handler that adds a key writes this column. */
 function namedAddresses({ emails }: GpgKeyRow): readonly string[] {
   return JSON.parse(emails) as string[];
 }
 
-/** An address that the account has removed no longer counts. */
+/** Returns the current addresses of an account. A removed address no longer counts. */
 function addressesOf(db: Database, userId: number): ReadonlySet<string> {
   const sql = 'SELECT lower_email FROM email_addresses WHERE user_id = ? ORDER BY id';
   return new Set(
@@ -144,7 +147,7 @@ function verdictBy(
   };
 }
 
-/** Returns whether the key signed the bytes of the commit, as git does. */
+/** Returns whether the key signed the commit's bytes with a binary signature, the type that git creates. */
 function hasSigned(key: GpgKeyRow, signature: PgpSignature, text: string): boolean {
   if (!key.is_signer || signature.type !== signatureTypes.binary) return false;
   const [packet] = readPackets(Buffer.from(key.content, 'base64'));

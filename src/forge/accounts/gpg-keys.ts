@@ -33,7 +33,7 @@ function toKeyMembers(key: GpgKeyRow, primaryKeyId: string) {
     can_sign: canSign,
     can_encrypt_comms: canEncrypt,
     can_encrypt_storage: canEncrypt,
-    // Gitea shows the same for both.
+    // Gitea shows the same value for `can_sign` and `can_certify`.
     can_certify: canSign,
     verified: key.is_verified === 1,
     created_at: toInstant(key.created_at),
@@ -68,8 +68,8 @@ function listGpgKeysOf({ context, page, reply }: GpgKeyListing, account: UserRow
 }
 
 /**
- * Returns the text that proves ownership of a key once signed, valid `minutes` from now. It is not a secret: only its
- * signature matters.
+ * Returns the token for the minute that lies `minutes` ahead. Signing it proves ownership of a key; the token itself is
+ * not secret.
  */
 function verificationToken({ clock }: ForgeContext, user: UserRow, minutes: number): string {
   const minute = Math.floor(secondsOf(clock()) / 60) + minutes;
@@ -84,7 +84,7 @@ function currentToken(context: ForgeContext, user: UserRow): string {
 
 function hasSignedToken(context: ForgeContext, user: UserRow, isSigned: (text: string) => boolean): boolean {
   const tokens = [currentToken(context, user), verificationToken(context, user, 0)];
-  // Some programs append a line end to the signed text.
+  // Some programs append a line ending to the signed text.
   return tokens.some((token) => ['', '\n', '\r\n', '\n\n'].some((end) => isSigned(`${token}${end}`)));
 }
 
@@ -115,7 +115,7 @@ function readEntities(text: string): readonly PgpEntity[] {
   }
 }
 
-/** Returns the key of a text that signed the token, or ends the request with 422. */
+/** Returns the key that signed the token, or ends the request with 422. */
 function findSigner(
   context: ForgeContext,
   user: UserRow,
@@ -182,7 +182,10 @@ function storeGpgKey({ db, clock }: ForgeContext, user: UserRow, stored: StoredK
   ).lastId;
 }
 
-/** Per account, subkeys included. A commit without a key id is checked against every key of its committer. */
+/**
+ * Maximum number of keys per account, including subkeys. A signature without a key id is checked against every key of
+ * the committer.
+ */
 const maxKeys = 100;
 
 function assertRoom({ db }: ForgeContext, user: UserRow, more: number): void {
@@ -246,7 +249,7 @@ export const gpgKeyHandlers = defineHandlers({
   deleteGpgKey({ context, caller, params }) {
     const sql = 'SELECT * FROM gpg_keys WHERE id = ? AND user_id = ?';
     const key = context.db.get<GpgKeyRow>(sql, params.id, caller.id);
-    // Gitea deletes only the subkey if its id is given.
+    // As in Gitea, the id of a subkey deletes only the subkey.
     if (key) context.db.run('DELETE FROM gpg_keys WHERE id = ?', key.id);
     return undefined;
   },

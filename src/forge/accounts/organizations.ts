@@ -28,9 +28,9 @@ type MemberListing = {
 };
 
 /**
- * Returns members: all of them for site administrators and members, those with a public membership for others. A restricted
- * member sees the teams they belong to and the public members. The list of public members is the same for administrators,
- * as on Gitea.
+ * Returns the members of an organization: all members for site administrators and members, only public members for
+ * other callers. A restricted member sees the members of their own teams and the public members. For site
+ * administrators, the list of public members also contains all members, as in Gitea.
  */
 function listOf({ context, organization, caller, page, reply }: MemberListing, isPublic: boolean) {
   const { db } = context;
@@ -68,7 +68,10 @@ type MemberChange = {
   readonly params: { readonly username: string };
 };
 
-/** Returns the user whose membership visibility the caller may change: the caller, or any member for an owner. */
+/**
+ * Returns the user if the caller may change their membership visibility: callers may change their own, owners that of
+ * any member.
+ */
 function changeable({ context: { db }, organization, caller, params }: MemberChange): UserRow {
   const user = accountNamed(db, params.username, caller);
   if (user.id !== caller.id && !isOrganizationOwner(db, organization, caller)) {
@@ -91,7 +94,7 @@ const memberHandlers = defineHandlers({
       return undefined;
     }
     if (user.id === caller.id) throw new ForgeProblem(404, 'not found');
-    // A caller outside of the organization is redirected to the public list.
+    // A caller outside the organization is redirected to the public list.
     const [name, member] = [organization.name, user.name].map(encodeURIComponent);
     reply.status(303);
     reply.header('location', `/api/v1/orgs/${name}/public_members/${member}`);
@@ -179,7 +182,7 @@ function updateOrganization(context: ForgeContext, organization: UserRow, edit: 
   return found(context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', organization.id));
 }
 
-/** Creates an organization with its team of owners. Ends the request with 422 if the name is taken or invalid. */
+/** Creates an organization with its owners team. Ends the request with 422 if the name is taken or invalid. */
 function insertOrganization(context: ForgeContext, owner: UserRow, wanted: CreateOrganization): UserRow {
   const { db } = context;
   const visibility = readVisibility(wanted.visibility) ?? 'public';
@@ -209,13 +212,13 @@ function insertOrganization(context: ForgeContext, owner: UserRow, wanted: Creat
   });
 }
 
-/** Whether the membership of `?1` is public. */
+/** SQL condition: the membership of `?1` is public. */
 const publicMembership = `EXISTS (SELECT 1 FROM public_memberships p WHERE p.org_id = u.id AND p.user_id = ?1)`;
 const membersOnly = `FROM users u WHERE u.id IN (SELECT org_id FROM team_members WHERE user_id = ?1)`;
 
 /**
- * Public organizations for every caller, limited ones for accounts, private ones for administrators; a restricted account
- * sees only its own.
+ * Returns the SQL condition for organizations that a caller sees: public ones for every caller, limited ones for
+ * accounts, private ones for administrators; a restricted account sees only its own.
  */
 function seen(caller: UserRow | undefined): string {
   if (!caller || caller.is_public_only) return `u.visibility = 'public'`;
@@ -238,7 +241,7 @@ function pageOf(context: ForgeContext, { page, reply }: OrganizationListing, fro
   return rows.map((row) => toOrganization(context, row));
 }
 
-/** Handlers of organizations; the account that creates one becomes its owner. */
+/** Handlers for organizations; the account that creates an organization becomes its owner. */
 export const organizationHandlers = defineHandlers({
   ...memberHandlers,
 

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { ForgeProblem } from '../platform/errors.ts';
 import type { Seconds } from '../platform/rows.ts';
 
-/** A public key of an account or, without one, of deploy keys. `content` is the OpenSSH line. */
+/** A public key of an account or, if `user_id` is null, of deploy keys. `content` is the OpenSSH line. */
 export type PublicKeyRow = {
   readonly id: number;
   readonly user_id: number | null;
@@ -13,7 +13,7 @@ export type PublicKeyRow = {
   readonly updated_at: Seconds;
 };
 
-/** A deploy key: the access of a public key to one repository, with the key itself. */
+/** A deploy key: a public key and its access to one repository. */
 export type DeployKeyRow = {
   readonly id: number;
   readonly key_id: number;
@@ -25,7 +25,7 @@ export type DeployKeyRow = {
   readonly content: string;
 };
 
-/** An OpenSSH public key. `line` is stored and shown: type, base64 and comment, in one line. */
+/** An OpenSSH public key. `line` is stored and shown: type, base64 and comment on one line. */
 export type SshPublicKey = KeyBlob & {
   readonly line: string;
   readonly comment: string;
@@ -38,8 +38,8 @@ const maxBase64Bytes = Math.floor((4096 * 4) / 3);
 const maxContentBytes = maxBase64Bytes + 4 * 1024;
 
 /**
- * Minimum sizes by family; a family that is not listed is refused. RSA allows one bit less for a modulus that starts with a
- * zero.
+ * Minimum sizes by family; a family that is not listed is refused. RSA allows one bit less, for a modulus that starts
+ * with a zero.
  */
 const minimumBits = new Map<KeyFamily, number>([
   ['ed25519', 256],
@@ -80,7 +80,9 @@ const field = (bytes: Buffer | string) => {
   return Buffer.concat([length, value]);
 };
 const member = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64url');
-/** A number is positive only if its first bit is 0. */
+/**
+ * Encodes a positive number. Adds a zero byte if the first bit is 1, because the number would be negative otherwise.
+ */
 const number = (bytes: Buffer) =>
   field((bytes[0] ?? 0) > 127 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes);
 
@@ -117,7 +119,7 @@ function readPem(content: string): KeyText {
   return { type: typeOfBlob(blob), base64: blob.toString('base64'), comment: '' };
 }
 
-/** Parses `type base64 comment`; the type may be absent. Line ends inside, which terminals insert in long lines, are removed. */
+/** Parses `type base64 comment`; the type may be absent. Removes line breaks, which terminals insert in long lines. */
 function readLine(content: string): KeyText {
   const [first = '', second, ...comment] = content.replace(/\r?\n/g, '').split(' ');
   const base64 = second ?? first;
@@ -166,15 +168,15 @@ export function parsePublicKey(text: string): SshPublicKey {
   }
 }
 
-/** A key as its bytes describe it: size, and the family for which minimum sizes are defined. */
+/** Properties of a key read from its bytes: type, size, and the family that determines the minimum size. */
 type KeyBlob = { readonly type: string; readonly family: KeyFamily; readonly bits: number };
 
 type KeyFamily = 'rsa' | 'dsa' | 'ecdsa' | 'ed25519' | 'ecdsa-sk' | 'ed25519-sk';
 
-/** Thrown if text or bytes are not a public key. */
+/** Thrown if a text or bytes are not a public key. */
 class PublicKeyError extends Error {}
 
-/** The largest RSA modulus: verification time grows with the square of its length. */
+/** Maximum length of an RSA modulus: verification time grows with the square of the length. */
 const maxRsaBits = 8192;
 
 const curves = new Map([
@@ -198,12 +200,12 @@ function createReader(bytes: Buffer) {
 
 type Reader = ReturnType<typeof createReader>;
 
-/** Returns the type that the first field of a key names. Throws `PublicKeyError` if there is none. */
+/** Returns the key type, which is the first field. Throws `PublicKeyError` if there is none. */
 function typeOfBlob(bytes: Buffer): string {
   return createReader(bytes).next().toString('latin1');
 }
 
-/** Reads a positive number. A first byte above 127 makes the number negative, which no key field is. */
+/** Reads a positive number. A first byte above 127 means a negative number, which is invalid in a key. */
 function readNumber(reader: Reader): bigint {
   const bytes = reader.next();
   if ((bytes[0] ?? 0) > 127) throw new PublicKeyError('ssh: negative number');
@@ -221,7 +223,10 @@ function readRsa(reader: Reader): number {
   return bits;
 }
 
-/** Reads curve and point. A point off the curve would let its sender learn the secret of the other side. */
+/**
+ * Reads the curve and the point. Refuses a point that is not on the curve: it would let its sender learn the other
+ * side's secret.
+ */
 function readPoint(reader: Reader, expected: string): number {
   const name = reader.next().toString('latin1');
   const curve = curves.get(name);
@@ -246,7 +251,7 @@ function readEd25519(reader: Reader): number {
   return 256;
 }
 
-/** Reads the fields after the type. A security key (FIDO) ends with the application it is for. */
+/** Reads the fields after the type. The last field of a security key (FIDO) is its application. */
 function readMembers(reader: Reader, type: string): Omit<KeyBlob, 'type'> {
   const curve = /^ecdsa-sha2-(nistp\d+)$/.exec(type)?.[1];
   if (curve !== undefined) return { family: 'ecdsa', bits: readPoint(reader, curve) };
@@ -274,8 +279,9 @@ function readMembers(reader: Reader, type: string): Omit<KeyBlob, 'type'> {
 }
 
 /**
- * Returns type and size of a key from its bytes (RFC 4253, section 6.6; RFC 5656; RFC 8709; PROTOCOL.u2f of OpenSSH).
- * Throws `PublicKeyError` if they are not a key, if bytes follow it, or if its numbers cannot belong to a key.
+ * Returns the type and size of a key from its bytes (RFC 4253, section 6.6; RFC 5656; RFC 8709; PROTOCOL.u2f of
+ * OpenSSH). Throws `PublicKeyError` if the bytes are not a key, if trailing bytes follow, or if the numbers cannot
+ * belong to a key.
  */
 function readKeyBlob(bytes: Buffer): KeyBlob {
   const reader = createReader(bytes);

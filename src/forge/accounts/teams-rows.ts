@@ -6,7 +6,7 @@ import { loadUsers, toOrganization } from './users-rows.ts';
 /** Returns a team as the API shows it; its organization is null if the operation omits it. */
 export function toTeam(context: ForgeContext, team: TeamRow, organization?: UserRow) {
   const isAdministrator = team.permission === 'admin' || team.permission === 'owner';
-  // The column holds what `teams.ts` wrote.
+  // `teams.ts` writes this column.
   const given = JSON.parse(team.units_map) as Record<string, string>;
   const units = isAdministrator
     ? Object.fromEntries(unitNames.map((name) => [name, team.permission]))

@@ -45,8 +45,8 @@ type TeamRepositoryChange = TeamTarget & {
 };
 
 /**
- * Returns the repository whose teams the caller may change: owners may, and its administrators where the organization
- * allows it.
+ * Returns the repository if the caller may change its teams: organization owners may, and repository administrators
+ * where the organization allows it. Ends the request with 403 otherwise.
  */
 function changeable({ db, caller, name, ...target }: TeamRepositoryChange): RepositoryRow {
   const { organization } = target;
@@ -66,7 +66,10 @@ function teamNamed(db: Database, { owner }: RepositoryTarget, name: string): Tea
   return found(db.get<TeamRow>(sql, owner.id, name.toLowerCase()), 'team does not exist');
 }
 
-/** Returns the team that a repository administrator may add to the repository, or remove from it. */
+/**
+ * Returns the team to add to the repository or remove from it, if the caller, a repository administrator, may change
+ * its teams.
+ */
 function changeableTeam(db: Database, target: RepositoryTarget, name: string): TeamRow {
   if (target.owner.type !== 'organization')
     throw new ForgeProblem(405, 'repo is not owned by an organization');
@@ -76,7 +79,7 @@ function changeableTeam(db: Database, target: RepositoryTarget, name: string): T
   return teamNamed(db, target, name);
 }
 
-/** Handlers for team repositories, from the team or from the repository. */
+/** Handlers for team repositories, addressed by team or by repository. */
 const teamRepositoryHandlers = defineHandlers({
   listTeamRepositories({ context, team, caller, page, reply }) {
     const { db } = context;
@@ -157,7 +160,10 @@ const teamRepositoryHandlers = defineHandlers({
   },
 });
 
-/** Adds a person to a team, and so to its organization; they watch the repositories of the team. Existing members stay members. */
+/**
+ * Adds a person to a team and thereby to its organization, and makes them watch the team's repositories. Existing
+ * members stay members.
+ */
 function addTeamMember({ db, clock }: ForgeContext, team: TeamRow, user: UserRow): void {
   db.run(
     'INSERT INTO team_members (team_id, user_id, org_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
@@ -235,7 +241,7 @@ function insertTeam(context: ForgeContext, organization: UserRow, wanted: NewTea
   return found(db.get<TeamRow>('SELECT * FROM teams WHERE id = ?', lastId));
 }
 
-/** A permission that no team can have counts as absent. */
+/** Returns the permission; a value that no team can have counts as absent. */
 function readPermission(word: string | undefined): Permission {
   return word === 'read' || word === 'write' || word === 'admin' ? word : 'none';
 }
@@ -246,7 +252,10 @@ function allUnits(permission: Permission): Record<string, string> {
   );
 }
 
-/** Returns the given units, by name or with a permission each; undefined if none were given. Unknown units are dropped. */
+/**
+ * Returns the units in the input, given by name or each with a permission; undefined if none are given. Unknown units
+ * are dropped.
+ */
 function readUnits(given: EditTeam): Record<string, string> | undefined {
   const known = new Set<string>(unitNames);
   const levels = new Set(['none', 'read', 'write', 'admin', 'owner']);
@@ -278,13 +287,13 @@ function assertTeamNameIsFree({ db }: ForgeContext, organizationId: number, name
   }
 }
 
-/** The owners team keeps its permission, units, name and repositories. */
+/** Updates a team; of the owners team, only its name and description. */
 function updateTeam(context: ForgeContext, team: TeamRow, edit: EditTeam): TeamRow {
   const isOwners = team.permission === 'owner';
   assertTexts(edit);
   const name = edit.name || team.name;
   assertTeamNameIsFree(context, team.org_id, name, team.id);
-  // Gitea reads these two only if the permission is given too.
+  // Gitea reads the permission and `includes_all_repositories` only if the permission is given.
   const isGiven = !isOwners && Boolean(edit.permission);
   const permission = isGiven ? readPermission(edit.permission) : team.permission;
   const includesAll = isGiven ? edit.includes_all_repositories : undefined;

@@ -10,7 +10,7 @@ import { loadUsers, toUser } from './users-rows.ts';
 
 type KeyReading = { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Returns public keys as the API shows them; only the owner and site administrators see whose they are. */
+/** Returns public keys as the API shows them. Only the owner and site administrators see the owner of a key. */
 function toPublicKeys({ context, caller }: KeyReading, keys: readonly PublicKeyRow[]) {
   const owners = loadUsers(
     context,
@@ -34,13 +34,16 @@ function toPublicKeys({ context, caller }: KeyReading, keys: readonly PublicKeyR
   });
 }
 
-/** The key of an account has the write access of the account. */
+/** Returns whether a key is read-only. An account's key has the write access of the account. */
 function isReadOnly({ db }: ForgeContext, key: PublicKeyRow): boolean {
   const sql = 'SELECT 1 AS one FROM deploy_keys WHERE key_id = ? AND is_read_only = 0';
   return key.user_id === null && db.get(sql, key.id) === undefined;
 }
 
-/** The title of a deploy key reveals something about its repository: outside the repository, only administrators see it. */
+/**
+ * Returns whether the caller sees a key. The title of a deploy key reveals something about its repository, so outside
+ * the repository only administrators see the key.
+ */
 function isShown({ context, caller }: KeyReading, key: PublicKeyRow): boolean {
   if (caller.is_admin) return true;
   const owner = key.user_id === null ? undefined : loadUsers(context, [key.user_id]).get(key.user_id);
@@ -67,7 +70,7 @@ function listKeysOf(call: KeyListing, account: UserRow) {
   return toPublicKeys(call, db.all<PublicKeyRow>(sql, ...values, page.limit, page.offset));
 }
 
-/** A fingerprint finds the key of any account: a service uses this to identify the signer. */
+/** Returns the key with this fingerprint from any account; services use this to identify the signer. */
 function listByFingerprint(call: KeyListing, fingerprint: string) {
   const { context, page, reply } = call;
   const sql = 'SELECT * FROM public_keys WHERE fingerprint = ?';

@@ -5,9 +5,9 @@ import type { Permission, UserRow } from '../platform/rows.ts';
 import { toInstant, yearOne } from '../platform/time.ts';
 
 /**
- * Returns an account as the API shows it to a viewer. An anonymous viewer (also the reader of a webhook payload) sees the
- * no-reply address, and so does every viewer of an account with private visibility or a hidden address, except site
- * administrators and the account itself. Fields for administrators are zero for other viewers.
+ * Returns an account as the API shows it to a viewer. An anonymous viewer (or the reader of a webhook payload) sees the
+ * no-reply address; so does every viewer of an account with private visibility or a hidden address, except site
+ * administrators and the account itself. Administrator-only fields have zero values for other viewers.
  */
 export function toUser(context: ForgeContext, user: UserRow, viewer: UserRow | undefined) {
   const isInsider = isInsiderOf(user, viewer);
@@ -23,7 +23,7 @@ export function toOwner(
   owner: UserRow,
   { permission, viewer }: { readonly permission: Permission; readonly viewer: UserRow | undefined },
 ) {
-  // A repository hides the address even from its owner and from administrators.
+  // In a repository, the address is hidden even from its owner and from administrators.
   const isHidden = owner.type !== 'organization' && owner.keep_email_private === 1;
   const seesAddress = permission !== 'none' && !isHidden && showsAddress(owner, viewer);
   return toShape(context, owner, { seesAddress, isInsider: false });
@@ -33,7 +33,10 @@ function isInsiderOf(user: UserRow, viewer: UserRow | undefined): boolean {
   return viewer !== undefined && (viewer.is_admin === 1 || viewer.id === user.id);
 }
 
-/** Payloads and anonymous readers have no viewer; they see the owner of a repository they can read. */
+/**
+ * Returns whether a viewer sees the account's address. Webhook payloads and anonymous readers have no viewer; they see
+ * the owner of any repository they can read.
+ */
 function showsAddress(user: UserRow, viewer: UserRow | undefined): boolean {
   if (user.type === 'organization' || isInsiderOf(user, viewer)) return true;
   if (user.keep_email_private) return false;
@@ -74,7 +77,7 @@ function toShape(
   };
 }
 
-/** Returns the no-reply address, which replaces an account's hidden address. */
+/** Returns the no-reply address that replaces an account's hidden address. */
 export function noReplyAddress(user: UserRow): string {
   return `${user.id}+${user.lower_name}@noreply.localhost`;
 }
@@ -85,7 +88,7 @@ export function readNoReplyAddress(email: string): number | undefined {
   return id === undefined ? undefined : Number(id);
 }
 
-/** Returns the account that a commit names by e-mail address or no-reply address. */
+/** Returns the account whose e-mail address or no-reply address a commit contains. */
 export function accountByEmail(db: Database, email: string): UserRow | undefined {
   if (email === '') return undefined;
   const id = readNoReplyAddress(email);
@@ -119,7 +122,7 @@ function avatarUrl(context: ForgeContext, user: UserRow): string {
   return `${context.rootUrl()}/avatars/${hash}`;
 }
 
-/** Returns accounts by id; unknown ids are missing in the map. */
+/** Returns accounts by id; unknown ids are missing from the map. */
 export function loadUsers(context: ForgeContext, ids: Iterable<number>): ReadonlyMap<number, UserRow> {
   const wanted = JSON.stringify([...new Set(ids)]);
   const rows = context.db.all<UserRow>(

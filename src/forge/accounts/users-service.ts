@@ -17,7 +17,9 @@ type NewAccount = {
   readonly mustChangePassword?: boolean | undefined;
 };
 
-/** Creates a person's account and returns its row. Ends the request with 422 if name or address is taken or invalid. */
+/**
+ * Creates a person's account and returns its row. Ends the request with 422 if the name or address is taken or invalid.
+ */
 export async function createAccount(context: ForgeContext, account: NewAccount): Promise<UserRow> {
   const { db, clock } = context;
   const hash = account.password ? await context.passwords.hash(account.password) : '';
@@ -74,7 +76,7 @@ const reservedNames = new Set([
   ...['swagger.v1.json', 'openapi3.v1.json', 'ghost', 'gitea-actions'],
 ]);
 
-/** Names that are paths of the service, and suffixes of its account pages. */
+/** Returns whether a name is a path of the service, or ends with a suffix of its account pages. */
 function isReserved(name: string): boolean {
   return reservedNames.has(name.toLowerCase()) || /\.(keys|gpg|rss|atom|png)$/i.test(name);
 }
@@ -93,7 +95,10 @@ function assertEmailIsFree(context: ForgeContext, email: string): void {
   if (isEmailTaken(context.db, email)) throw new ForgeProblem(422, `e-mail already in use [email: ${email}]`);
 }
 
-/** Returns whether an account other than the excepted one has an address, as its primary or as a further one. */
+/**
+ * Returns whether an e-mail address is in use, as a primary or additional address. Ignores the primary address of the
+ * account `exceptId`.
+ */
 export function isEmailTaken(db: Database, email: string, exceptId = 0): boolean {
   const sql =
     'SELECT 1 AS one FROM email_addresses WHERE lower_email = lower(?) AND NOT (is_primary = 1 AND user_id = ?)';
@@ -124,7 +129,7 @@ const longest: Readonly<Record<string, number>> = {
   description: 255,
 };
 
-/** Ends the request with 422 if a profile text is too long, or the website is not a URL. */
+/** Ends the request with 422 if a profile text is too long or the website is not a URL. */
 export function assertPersonalTexts(edit: Readonly<Record<string, unknown>>): void {
   for (const [member, size] of Object.entries(longest)) {
     const value = edit[member];

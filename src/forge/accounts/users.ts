@@ -30,14 +30,14 @@ export const userHandlers = defineHandlers({
   },
 });
 
-/** Returns a token as the API shows it; `sha1` is the token itself, known only in the response that created it. */
+/** Returns a token as the API shows it; `sha1` is the token itself, known only in the response that creates it. */
 function toToken(token: TokenRow, sha1 = '') {
   return {
     id: token.id,
     name: token.name,
     sha1,
     token_last_eight: token.last_eight,
-    // The column holds what `createToken` wrote.
+    // `createToken` writes this column.
     scopes: JSON.parse(token.scopes) as string[],
     created_at: toInstant(token.created_at),
     last_used_at: toInstant(token.last_used_at),
@@ -55,7 +55,10 @@ function readScopes(actor: Actor, wanted: readonly string[]): readonly string[] 
   return normal.scopes;
 }
 
-/** A token can be read by itself only if it is sent alone in the header: not as a password, not in the query. */
+/**
+ * Returns the token that authenticates the request. It must be sent alone in the header, not as a password and not in
+ * the query.
+ */
 function currentToken({ actor }: { readonly actor: Actor }): TokenRow {
   return found(actor.isBasic || actor.isQuery ? undefined : actor.token, 'invalid access token');
 }
@@ -89,7 +92,7 @@ export const tokenHandlers = defineHandlers({
 
   getCurrentToken({ actor, context }) {
     const token = currentToken({ actor });
-    // The owner of the token, even if an administrator acts as another account.
+    // The token's owner, even if an administrator acts as another account.
     const sql = 'SELECT * FROM users WHERE id = ?';
     const user = found(context.db.get<UserRow>(sql, token.user_id));
     const { id, name, scopes, created_at, last_used_at } = toToken(token);
@@ -115,7 +118,7 @@ export const tokenHandlers = defineHandlers({
   },
 
   deleteToken({ account, context, params }) {
-    // A number is an id first; a token named by a number is still found by name.
+    // A number is tried as an id first; a token whose name is a number is still found by name.
     const byId = /^\d{1,15}$/.test(params.token) ? Number(params.token) : 0;
     const token = found(
       context.db.get<TokenRow>(
