@@ -13,7 +13,10 @@ import { secondsOf, toInstant, yearOne } from '../platform/time.ts';
 import { assertRepositoryName, insertRepository, isTaken } from '../repositories/repositories-service.ts';
 import { type CronTask, cronTasks } from './cron-tasks.ts';
 
-/** Tasks that wait or run, by the database of their forge: a task requested again meanwhile runs once. */
+/**
+ * Names of waiting and running tasks, by the database of their forge. A task requested again in the meantime runs only
+ * once.
+ */
 const waiting = new WeakMap<ForgeContext['db'], Set<string>>();
 
 function startTask(context: ForgeContext, task: CronTask): void {
@@ -65,7 +68,7 @@ type FoundEmail = {
   readonly username: string;
 };
 
-/** Returns addresses that contain the word, or whose account has it in its name or full name. */
+/** Returns addresses that contain the word, or whose account contains it in its name or full name. */
 function searchEmails({ context, page, reply }: EmailListing, word: string) {
   const from = `FROM email_addresses e JOIN users u ON u.id = e.user_id WHERE u.type = 'user' AND (?1 = ''
     OR instr(e.lower_email, ?1) > 0 OR instr(u.lower_name, ?1) > 0 OR instr(lower(u.full_name), ?1) > 0)`;
@@ -93,7 +96,10 @@ type Unadopted = {
   readonly folder: UnadoptedName;
 };
 
-/** Ends the request with 404 if the account or the folder does not exist, or a repository has this name already. */
+/**
+ * Returns the folder to adopt or delete. Ends the request with 404 if the account or the folder does not exist, or if a
+ * repository already has this name.
+ */
 function findUnadopted(
   context: ForgeContext,
   { username, reponame }: { readonly username: string; readonly reponame: string },
@@ -106,7 +112,7 @@ function findUnadopted(
   return { owner, name: reponame, folder };
 }
 
-/** Turns the folder into a private repository of its owner; no webhook is sent, as on Gitea. */
+/** Turns the folder into a private repository of its owner. Sends no webhook, as in Gitea. */
 async function adoptRepository(context: ForgeContext, unadopted: Unadopted, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const { owner, name, folder } = unadopted;
@@ -117,7 +123,7 @@ async function adoptRepository(context: ForgeContext, unadopted: Unadopted, acto
     await git.adopt(folder, row.id);
     await readAdopted(context, row);
   } catch (error) {
-    // A row without its folder would answer 500 forever.
+    // A row without a folder would answer 500 forever.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
     await git.remove(row.id);
     const isRefused = error instanceof ReeveError && /\bfsck\b/.test(error.message);
@@ -149,7 +155,7 @@ async function readAdopted(context: ForgeContext, row: RepositoryRow): Promise<v
 
 const maxPattern = 200;
 
-/** Returns whether a name fits a pattern in which `*` stands for any text and `?` for one character. */
+/** Returns whether a name matches a pattern in which `*` stands for any text and `?` for one character. */
 function fitsPattern(pattern: string, name: string): boolean {
   const text = pattern.slice(0, maxPattern).replace(/\*+/g, '*');
   const source = text

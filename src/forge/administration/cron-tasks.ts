@@ -6,7 +6,7 @@ import { secondsOf } from '../platform/time.ts';
 import { scheduleChecks } from '../pulls/checks.ts';
 import { queueDueMirrors } from '../repositories/mirrors-service.ts';
 
-/** An instance-wide task that an administrator runs, named as on Gitea if it exists there. */
+/** An instance-wide task that an administrator runs. Tasks that exist in Gitea have the same name as there. */
 export type CronTask = { readonly name: string; readonly run: (context: ForgeContext) => Promise<void> };
 
 const recounts = [
@@ -21,7 +21,7 @@ const recounts = [
      num_following = (SELECT count(*) FROM follows f WHERE f.follower_id = users.id)`,
 ];
 
-/** Runs a git command in every repository and its wiki; failures are logged, and the rest continue. */
+/** Runs a git command in every repository and wiki. Logs failures and continues with the rest. */
 async function inEachRepository(context: ForgeContext, args: readonly string[]): Promise<void> {
   const { db, git, log } = context;
   for (const { id } of db.all<{ id: number }>('SELECT id FROM repositories ORDER BY id')) {
@@ -63,13 +63,13 @@ function removeInactive(context: ForgeContext): void {
 /** Gitea's defaults, in seconds: three hours, and a week. */
 const inactiveKept = 3 * 3600;
 const deliveriesKept = 7 * 86_400;
-/** A year, as on Gitea: feeds and heat maps reach back no further. */
+/** One year, as in Gitea: feeds and heat maps do not reach further back. */
 const activitiesKept = 365 * 86_400;
 
 /**
- * Tasks that have nothing to do here, accepted for programs that start Gitea's tasks by name: archives are generated per
- * request, keys and hooks are read from the database and not from separate files, searches read the database, licences the
- * default branch, and avatar patterns are drawn per request.
+ * Gitea tasks with nothing to do here, accepted for programs that start them by name: archives are generated per
+ * request, keys and hooks are read from the database instead of separate files, searches read the database, licences
+ * are read from the default branch, and avatar patterns are drawn per request.
  */
 const settled: readonly string[] = [
   'archive_cleanup',
@@ -82,7 +82,7 @@ const settled: readonly string[] = [
   'delete_generated_repository_avatars',
 ];
 
-/** Every task, in list order. */
+/** All tasks, in list order. */
 export const cronTasks: readonly CronTask[] = [
   { name: 'update_mirrors', run: async (context) => queueDueMirrors(context) },
   {

@@ -26,12 +26,15 @@ export const instanceHandlers = defineHandlers({
 const daySeconds = 24 * 3600;
 const rows: readonly Operation[] = Object.values(operations);
 
-/** A repository kind that no operation creates does not exist on this forge. */
+/**
+ * Returns whether an operation has such a path. A kind of repository that no operation creates does not exist on this
+ * forge.
+ */
 function hasOperation(pattern: RegExp): boolean {
   return rows.some(({ path }) => pattern.test(path));
 }
 
-/** Counts rows by an index only: milliseconds for a million of them. */
+/** Counts rows using only an index, which takes milliseconds for a million rows. */
 function countOf(db: Database, sql: string, ...values: number[]): number {
   return db.get<{ count: number }>(`/* usage */ SELECT count(*) AS count FROM ${sql}`, ...values)?.count ?? 0;
 }
@@ -56,7 +59,7 @@ export const instanceSettingsHandlers = defineHandlers({
   getNodeInfo({ context: { db, clock } }) {
     const now = secondsOf(clock());
     const people = `users WHERE type = 'user' AND id > 0`;
-    // Accounts have no time of their last request; the last use of their tokens stands in for it.
+    // The forge does not record an account's last request; the last use of its tokens is counted instead.
     const active = (days: number): number =>
       countOf(db, '(SELECT DISTINCT user_id FROM tokens WHERE last_used_at > ?)', now - days * daySeconds);
     return {

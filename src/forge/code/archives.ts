@@ -64,7 +64,9 @@ function archive(
   return git.git.stream(args, { folder: git.folder });
 }
 
-/** Writes the output of `git bundle create` (a header and a pack) without a ref that other readers could see meanwhile. */
+/**
+ * Writes the output of `git bundle create` (a header and a pack) without creating a ref, which other readers could see.
+ */
 function bundle(git: GitRepository, commitId: string) {
   const isSha256 = commitId.length === 64;
   const header = [
@@ -76,7 +78,7 @@ function bundle(git: GitRepository, commitId: string) {
     folder: git.folder,
     input: `${commitId}\n`,
   });
-  // The first bytes of the stream: nothing reads it before this call returns.
+  // Prepended to the stream, which nothing reads before this call returns.
   pack?.unshift(Buffer.from(`${header.join('\n')}\n\n`));
   return pack;
 }

@@ -11,7 +11,7 @@ import type { GitRepository } from '../platform/git/repository.ts';
 import type { RepositoryRow, UserRow } from '../platform/rows.ts';
 import { escapePath, type RepositoryAddress, toChangeSummary, toCommitEntry } from './commits-rows.ts';
 
-/** Returns a commit as a list shows it, with the accounts of its addresses as an anonymous viewer sees them. */
+/** Returns a commit for a list, with the accounts of its e-mail addresses as an anonymous viewer sees them. */
 export function toEntry(context: ForgeContext, address: RepositoryAddress, commit: CommitData) {
   return toCommitEntry(context.db, address, commit, (email) => {
     const account = accountByEmail(context.db, email);
@@ -30,7 +30,9 @@ export async function toEntries<Entry extends object>(
   return commits.map((commit) => ({ ...toOne(commit), ...toChangeSummary(changes.get(commit.id) ?? []) }));
 }
 
-/** Returns a changed file of a commit as the API shows it. The URLs of a deleted file also use that commit, as Gitea does. */
+/**
+ * Returns a changed file of a commit as the API shows it. The URLs of a deleted file also use that commit, as in Gitea.
+ */
 export function toChangedFile(address: RepositoryAddress, change: FileChange, commit: string) {
   const path = escapePath(change.path);
   return {
@@ -50,10 +52,10 @@ export function toChangedFile(address: RepositoryAddress, change: FileChange, co
 export type HeadBranch = RepositoryTarget & { readonly name: string };
 
 /**
- * Parses the `head` of a pull request or comparison, relative to the base: `branch`, `owner:branch` (the owner's fork of
- * the base) or `owner/repo:branch`. Ends the request with 404 if the owner or the named repository is unknown or the caller
- * may not read its code, with 400 if the owner has no fork. Branch names contain no colon, so the first one always
- * separates.
+ * Parses the `head` of a pull request or comparison, relative to the base: `branch`, `owner:branch` (the owner's fork
+ * of the base) or `owner/repo:branch`. Ends the request with 404 if the owner or the named repository is unknown or the
+ * caller may not read its code, with 400 if the owner has no fork. Branch names contain no colon, so the first colon is
+ * the separator.
  */
 export function findHead(
   context: ForgeContext,
@@ -82,7 +84,7 @@ function requireReadable(head: RepositoryTarget): RepositoryTarget {
   return head;
 }
 
-/** Searches the whole fork network: a fork of a fork, a sister fork, the source itself. */
+/** Returns the owner's fork from the whole fork network: a fork of a fork, a sibling fork, or the source itself. */
 function findFork(context: ForgeContext, base: RepositoryRow, owner: UserRow): RepositoryRow | undefined {
   return context.db.get<RepositoryRow>(
     `WITH RECURSIVE

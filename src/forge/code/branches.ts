@@ -97,7 +97,7 @@ async function findOrigin(
 }
 
 async function guardName(git: GitRepository, name: string): Promise<void> {
-  if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is no name of a branch`);
+  if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is not a valid branch name`);
   if (await readRef(git, `refs/heads/${name}`)) throw new ForgeProblem(409, 'The branch already exists.');
   if (await readTag(git, name)) throw new ForgeProblem(409, 'The branch with the same tag already exists.');
   // A ref is a file or a packed entry: `a` and `a/b` cannot both exist.
@@ -107,7 +107,10 @@ async function guardName(git: GitRepository, name: string): Promise<void> {
   }
 }
 
-/** Returns a function that converts branches of one repository to the API form for a caller; the rules are read once. */
+/**
+ * Returns a function that converts branches of one repository to the API form for a caller; the branch rules are read
+ * once.
+ */
 function createBranchShape(
   context: ForgeContext,
   { repository, owner, permission }: RepositoryTarget,
@@ -130,7 +133,7 @@ function createBranchShape(
       status_check_contexts: rule ? rule.status_check_contexts && [...rule.status_check_contexts] : [],
       user_can_push: isHeld ? mayPush(place, rule, caller) : writes,
       user_can_merge: isHeld ? mayMerge(place, rule, caller) : writes,
-      // Only repository administrators see the name of the rule.
+      // Only repository administrators see the rule's name.
       effective_branch_protection_name: rule && reaches(permission, 'admin') ? rule.rule_name : '',
     };
   };
@@ -142,13 +145,16 @@ async function requireCommits(git: GitRepository): Promise<void> {
   if (await hasNoBranch(git)) throw new ForgeProblem(404, 'Git Repository is empty.');
 }
 
-/** Updates pull requests, the default branch and the repository's HEAD to the new name; closes nothing. */
+/**
+ * Renames a branch; updates pull requests, the default branch and the repository's HEAD to the new name, and closes no
+ * pull request.
+ */
 async function rename(place: BranchMove, from: string, to: string): Promise<void> {
   const { context, repository, owner, caller, permission } = place;
   const git = context.git.open(repository.id);
   await requireCommits(git);
   if (!isRefName(to) || to.length > 100)
-    throw new ForgeProblem(422, `[Name]: "${to}" is no name of a branch`);
+    throw new ForgeProblem(422, `[Name]: "${to}" is not a valid branch name`);
   await context.git.exclusively(repository.id, 'refs', async () => {
     if (from === to || (await readBranch(git, to))) {
       throw new ForgeProblem(422, 'Cannot rename a branch to its own name or to one that already exists.');
@@ -186,7 +192,7 @@ async function rename(place: BranchMove, from: string, to: string): Promise<void
   });
 }
 
-/** `a` cannot become `a/b` in one step: one name is a file where the other needs a folder. */
+/** Moves the ref. `a` cannot become `a/b` in one step: one name is a file where the other needs a folder. */
 async function moveName(
   git: GitRepository,
   { from, to, id }: { from: string; to: string; id: string },
@@ -197,7 +203,7 @@ async function moveName(
   const isDone = isNested
     ? (await moveRefs(git, [going])) && (await moveRefs(git, [coming]))
     : await moveRefs(git, [going, coming]);
-  if (!isDone) throw new ForgeProblem(422, 'the branch was moved by another request meanwhile');
+  if (!isDone) throw new ForgeProblem(422, 'the branch was moved by another request in the meantime');
 }
 
 /** Handlers that move branches to another commit or name. */
@@ -227,7 +233,7 @@ export const branchMoveHandlers = defineHandlers({
       const mover = { db: context.db, repository, owner, user: caller, git };
       await guardMove(mover, { ref, before, after: commit.id });
       if (!(await moveRefs(git, [{ name: ref, before, after: commit.id }]))) {
-        throw new ForgeProblem(422, 'the branch was moved by another request meanwhile');
+        throw new ForgeProblem(422, 'the branch was moved by another request in the meantime');
       }
       return { result: undefined, changes: [{ ref, before, after: commit.id }] };
     });
@@ -240,7 +246,7 @@ export const branchMoveHandlers = defineHandlers({
   },
 });
 
-/** Handlers for comparisons of two refs or commits. Files are listed for each commit only, as Gitea does. */
+/** Handlers for comparisons of two refs or commits. As in Gitea, files are listed per commit only. */
 export const compareHandlers = defineHandlers({
   compare: async ({ context, params, caller, ...target }) => {
     const range = await openComparison(context, target, params.basehead, caller);
@@ -257,7 +263,7 @@ export const compareHandlers = defineHandlers({
       };
     };
     if (range.headId === id) return await answer(context.git.open(id));
-    // Objects written to a repository, even briefly, can be fetched by everyone who can read it.
+    // Objects copied into a repository, even briefly, can be fetched by everyone who can read it.
     const permit = requireCopy(context, caller, range.headId);
     return await context.git.withObjectsOf(id, { id: range.headId, permit }, answer);
   },
@@ -273,7 +279,7 @@ type CompareRange = {
   readonly isDirect: boolean;
 };
 
-/** Parses `base...head` (from the merge base) or `base..head`; a single name is compared with the default branch. */
+/** Parses `base...head` (from the merge base) or `base..head`; compares a single name with the default branch. */
 async function openComparison(
   context: ForgeContext,
   target: RepositoryTarget,

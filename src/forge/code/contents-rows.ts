@@ -20,11 +20,11 @@ type EntrySource = {
   readonly repository: GitRepository;
   readonly address: RepositoryAddress;
   readonly view: ContentsRevision;
-  /** Whole path of the entry. */
+  /** Full path of the entry. */
   readonly path: string;
 };
 
-/** Returns a tree entry as the API shows it; `last` is the commit that changed it last, if the API shows it. */
+/** Returns a tree entry as the API shows it; `last` is the commit that last changed the entry, if the API shows it. */
 export async function toContentsEntry(
   place: EntrySource,
   entry: TreeEntry,

@@ -48,7 +48,7 @@ export const contentsHandlers = defineHandlers({
       // An empty list is omitted, like a missing one.
       return found.length === 0 ? {} : { dir_contents: found };
     } catch (error) {
-      // Gitea continues after the error and appends its empty response.
+      // After the error, Gitea continues and appends its empty response.
       if (error instanceof ForgeProblem)
         throw new ForgeProblem(error.status, error.message, 'followed-by-null');
       throw error;
@@ -79,7 +79,7 @@ async function readContents(asked: ContentsRequest, includes: Includes): Promise
   const git = context.git.open(repository.id);
   const path = cleanTreePath(withoutClimbing(filepath));
   const word = ref ?? repository.default_branch;
-  // Neither a full ref name nor an abbreviated id is accepted: only a branch, a tag or a commit.
+  // Accepts a branch, a tag or a full commit id; a full ref name or an abbreviated id is not accepted.
   const resolved = word.startsWith('refs/') ? undefined : await resolveRef(git, word);
   const isShort = resolved?.kind === 'commit' && !isObjectId(word.toLowerCase());
   if (resolved === undefined || isShort)
@@ -99,7 +99,7 @@ async function readContents(asked: ContentsRequest, includes: Includes): Promise
   return await describeEntry(asked, git, view, { path, entry }, includes);
 }
 
-/** Removes `..` with the segment before it, also at the top: reads never leave the tree. */
+/** Resolves `..` segments, also at the top, so that reads never leave the tree. */
 function withoutClimbing(filepath: string): string {
   return filepath.split('/').includes('..') ? posix.join('/', filepath).slice(1) : filepath;
 }
@@ -243,9 +243,9 @@ async function writeFiles(writer: Writer, writing: FileWrite, given: readonly Fi
     if (!head && repository.is_empty === 0)
       throw new ForgeProblem(404, `branch does not exist [name: ${branch}]`);
     if (target !== branch && (!isRefName(target) || (await readBranch(git, target)))) {
-      throw new ForgeProblem(422, `branch already exists or is no name of one [name: ${target}]`);
+      throw new ForgeProblem(422, `branch already exists or its name is invalid [name: ${target}]`);
     }
-    if (!isRefName(target)) throw new ForgeProblem(422, `"${target}" is no name of a branch`);
+    if (!isRefName(target)) throw new ForgeProblem(422, `"${target}" is not a valid branch name`);
     const edits: FileEdit[] = [];
     for (const request of requests) edits.push(...(await planEdit(git, head?.id, request)));
     guardFiles(
@@ -278,7 +278,7 @@ async function describe(
   const entries = await Promise.all(
     paths.map(async (path) => {
       const entry = await findEntry(git, commitId, path);
-      // The new commit is the last change of what it wrote: no history walk is needed.
+      // The new commit is the last change of the files that it wrote, so no history walk is needed.
       const place = { repository: git, address, view, path };
       return entry ? await toContentsEntry(place, entry, includes, commit) : null;
     }),
@@ -286,7 +286,10 @@ async function describe(
   return { entries, commit: toFileCommit(address, commit), verification: toVerification(context.db, commit) };
 }
 
-/** Returns author and committer: one given name is used for both; without names, the caller is used. */
+/**
+ * Returns the author and the committer. If only one of them is named, it is used for both; if neither is, the caller is
+ * used.
+ */
 function signaturesOf(
   { context, caller }: Pick<Writer, 'context' | 'caller'>,
   { author, committer, dates }: FileWrite,
@@ -321,7 +324,7 @@ const verbs = [
   ['Delete', ['delete']],
 ] as const;
 
-/** Returns the commit message: the given one, or one that names the files; with a sign-off line if requested. */
+/** Returns the commit message: the given one, or one that names the files; adds a sign-off line if requested. */
 function commitMessage(
   requests: readonly FileEditRequest[],
   writing: FileWrite,
@@ -344,15 +347,15 @@ type FileEditRequest = {
   readonly kind: 'create' | 'update' | 'upload' | 'rename' | 'delete';
   readonly path: string;
   readonly content?: Buffer;
-  /** The current path of a file that moves. */
+  /** Current path of a file to move. */
   readonly from?: string | undefined;
   /** Blob id of the content that the caller has seen. */
   readonly sha?: string | undefined;
 };
 
 /**
- * Returns the edits of a commit for the requests, or ends the request if the tree of `commitId` (undefined: the repository
- * is empty) does not allow them.
+ * Returns the edits for a file edit request. Ends the HTTP request if the tree of `commitId` (undefined if the
+ * repository is empty) does not allow them.
  */
 async function planEdit(
   git: GitRepository,
@@ -372,7 +375,7 @@ async function planEdit(
   return from === path ? [write] : [{ path: from, content: undefined }, write];
 }
 
-/** Returns the current entry at the path; an upload accepts any entry, or none. */
+/** Returns the current entry at the path. An upload accepts any entry or none. */
 async function findBefore(
   git: GitRepository,
   commitId: string | undefined,
@@ -399,7 +402,10 @@ async function findOld(
   return entry;
 }
 
-/** No parent of the path may be a file, and the target must be absent or a file that may be overwritten. */
+/**
+ * Ends the request with 422 if a parent of the path is a file, or if the target exists and is not a file that may be
+ * overwritten.
+ */
 async function guardTarget(
   git: GitRepository,
   commitId: string,
@@ -416,7 +422,7 @@ async function guardTarget(
       throw new ForgeProblem(422, `a file exists where a directory is needed [path: ${part}]`);
     }
     if (isEnd && entry.kind !== 'file') {
-      throw new ForgeProblem(422, `a ${entry.kind} exists where the file shall be [path: ${part}]`);
+      throw new ForgeProblem(422, `a ${entry.kind} exists where a file is needed [path: ${part}]`);
     }
     if (isEnd && isNew) throw new ForgeProblem(422, `repository file already exists [path: ${part}]`);
   }
@@ -435,9 +441,9 @@ export const patchHandlers = defineHandlers({
       if (!head) throw new ForgeProblem(404, `branch does not exist [name: ${branch}]`);
       const isTaken = target !== branch && (await readBranch(git, target)) !== undefined;
       if (isTaken || !isRefName(target))
-        throw new ForgeProblem(422, `branch already exists or is no name of one [name: ${target}]`);
+        throw new ForgeProblem(422, `branch already exists or its name is invalid [name: ${target}]`);
       const tree = await applyPatch(git, head.id, body.content);
-      // Both forges answer 500.
+      // Gitea and Forgejo answer 500.
       if (tree === undefined) throw new ForgeProblem(422, 'git apply error: the patch does not apply');
       const people = signaturesOf(call, body);
       const message = commitMessage(
@@ -449,7 +455,7 @@ export const patchHandlers = defineHandlers({
       const change = { ref: `refs/heads/${target}`, before: target === branch ? head.id : undefined, after };
       await guardMove({ db: context.db, repository, owner, user: caller, git }, change);
       if (!(await moveRefs(git, [{ ...change, name: change.ref }]))) {
-        throw new ForgeProblem(409, 'the branch was moved meanwhile');
+        throw new ForgeProblem(409, 'the branch was moved in the meantime');
       }
       return { result: await readCommit(git, after), changes: [change] };
     });

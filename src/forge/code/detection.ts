@@ -6,16 +6,16 @@ import type { RepositoryRow } from '../platform/rows.ts';
 import { languageTable } from './language-table.ts';
 import { licenseSketches } from './license-sketches.ts';
 
-/** Bytes of a file that decide its language if the name does not. */
+/** Number of leading bytes that determine the language of a file if its name does not. */
 const headBytes = 16 * 1024;
 /** Larger files are classified by name only. */
 const maxReadBytes = 1024 * 1024;
-/** Maximum number of files examined; of a larger repository, the first ones. */
+/** Maximum number of files examined; in a larger repository, only the first ones. */
 const maxFiles = 50_000;
-/** Files whose sizes are requested at a time. */
+/** Number of files whose sizes are requested at a time. */
 const atOnce = 500;
 
-/** Returns the bytes of each language on the default branch, largest first. */
+/** Returns the number of bytes per language on the default branch, largest first. */
 export async function countLanguages(
   git: GitRepository,
   repository: RepositoryRow,
@@ -51,7 +51,7 @@ async function countFile(
   return size > 0 ? { language: name, size } : undefined;
 }
 
-/** Returns the beginning of a file whose name does not determine its language. */
+/** Returns the beginning of a file if its name does not determine the language. */
 async function needsHead(git: GitRepository, path: string, id: string): Promise<string | undefined> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name.includes('.') && !/\.(h|m)$/i.test(name)) return undefined;
@@ -106,8 +106,8 @@ function isUncounted(path: string): boolean {
 }
 
 /**
- * Returns the language of a file by name or, if the name is ambiguous, by the interpreter in its first line; undefined if
- * it is not code.
+ * Returns the language of a file by name or, for a name without an extension, by the interpreter in its first line;
+ * undefined if it is not code.
  */
 function languageOf(path: string, head: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -190,7 +190,10 @@ function attributesOf(words: readonly string[]): LinguistAttributes {
   return says;
 }
 
-/** Names are case-insensitive, with `-` for spaces. */
+/**
+ * Returns the language of this name, compared without case and with `-` as a space; the value itself for an unknown
+ * language.
+ */
 function byName(value: string): string {
   const wanted = value.toLowerCase().replaceAll('-', ' ');
   for (const name of new Set([...byExtension.values(), ...byFileName.values()])) {
@@ -199,14 +202,14 @@ function byName(value: string): string {
   return value;
 }
 
-/** Share of a licence text that a file must contain, as on Gitea. */
+/** Share of a licence text that a file must contain, as in Gitea. */
 const minShare = 0.85;
-/** A licence is at the beginning of its file; anything may follow. */
+/** Number of leading characters compared: a licence is at the beginning of its file, and any text may follow. */
 const maxCharacters = 200_000;
 
 /**
- * Returns the SPDX ids of the licences whose text a file contains, by name. Of licences with similar texts, the best match
- * is listed, or the longer one: `BSD-2-Clause` is part of `BSD-3-Clause`.
+ * Returns the SPDX ids of the licences whose text a file contains, ordered by name. Among licences with similar texts,
+ * only the best match is listed or, if they match equally, the longest: `BSD-2-Clause` is part of `BSD-3-Clause`.
  */
 function licensesOf(text: string): readonly string[] {
   const present = shinglesOf(text.slice(0, maxCharacters));

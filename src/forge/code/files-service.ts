@@ -9,12 +9,12 @@ import { findEntry, type TreeEntry } from '../platform/git/tree.ts';
 import type { RepositoryRow } from '../platform/rows.ts';
 import type { ServedFile } from './serve-file.ts';
 
-/** A location in the files of a repository: a commit, and a path within it as the caller wrote it. */
+/** A location in the files of a repository: a commit, and a path in its tree as the caller wrote it. */
 export type TreePlace = { readonly commit: CommitData; readonly path: string };
 
 /**
  * Returns the location of a path that may begin with a branch, a tag or a full commit id; any other path refers to the
- * default branch. `ref` is put before the path. Ends the request with 404 for an unknown commit.
+ * default branch. `ref` is prepended to the path. Ends the request with 404 for an unknown commit.
  */
 export async function findTreePlace(
   git: GitRepository,

@@ -132,7 +132,7 @@ async function serveContent(
   return { status: 206, headers: { ...headers, 'content-range': part }, body };
 }
 
-/** Properties that an `.editorconfig` sets for a file, of those that the API shows. */
+/** Properties in an `.editorconfig` that the API shows. */
 type EditorProperties = {
   readonly charset?: string;
   readonly indent_style?: string;
@@ -161,7 +161,10 @@ function editorPropertiesOf(text: string, fileName: string): EditorProperties {
   return properties;
 }
 
-/** A pattern without a slash matches files of that name in any folder. An invalid pattern matches nothing. */
+/**
+ * Returns whether a section applies to a file. A pattern without a slash matches files of that name in any folder. An
+ * invalid pattern matches nothing.
+ */
 function matchesSection(pattern: string, fileName: string): boolean {
   const anywhere = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`;
   try {
@@ -174,7 +177,7 @@ function matchesSection(pattern: string, fileName: string): boolean {
   }
 }
 
-/** Maximum count of numbers in one range. */
+/** Maximum number of values in one range. */
 const maxRange = 1000;
 
 /** Expands `{1..3}` to its numbers and escapes braces around a single name; globs support neither. */

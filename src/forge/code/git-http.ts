@@ -19,23 +19,23 @@ type GitTarget = RepositoryTarget & { readonly isWiki: boolean };
 type GitRequest = GitTarget & {
   readonly caller: UserRow | undefined;
   readonly service: Service;
-  /** The id of the git repository: the repository's own, or its wiki's. */
+  /** Id of the git repository: the repository's own, or its wiki's. */
   readonly gitId: number;
-  /** Checks credentials and permission again: the upload of a body may outlast the access. */
+  /** Checks credentials and permission again, because access may be revoked while the body is uploaded. */
   readonly comeIn: () => Promise<GitTarget & { readonly caller: UserRow | undefined }>;
 };
 
 /** Time limit of a clone; clones beyond the concurrency limit are rejected. */
 const uploadMs = 600_000;
 const maxUploads = 32;
-/** The negotiation of wants and haves: about fifty bytes for each ref. */
+/** Maximum size of the negotiation (wants and haves): about fifty bytes per ref. */
 const maxNegotiationBytes = 32 * 1024 * 1024;
 
 const services: readonly string[] = ['git-upload-pack', 'git-receive-pack'];
 
 /**
- * Registers git's smart HTTP under `/{owner}/{repo}` (with or without `.git`) and `/{owner}/{repo}.wiki`, for `git clone`,
- * `fetch` and `push`. Authentication is Basic, with a password or a token in its place.
+ * Registers git's smart HTTP under `/{owner}/{repo}` (with or without `.git`) and `/{owner}/{repo}.wiki`, for `git
+ * clone`, `fetch` and `push`. Authentication is Basic, with a password or a token.
  */
 export function registerGitHttp(app: FastifyInstance, context: ForgeContext): void {
   const enter = createEntrance(context);
@@ -93,7 +93,7 @@ function createEntrance(context: ForgeContext) {
       };
       const visit = await comeIn();
       const gitId = await gitIdOf(context, visit, isRead);
-      // The two words were compared with the list above.
+      // `service` is one of the two names in the list above.
       return await answer({ ...visit, service: service as Service, gitId, comeIn });
     } catch (error) {
       return refuse(request, reply, error);
@@ -101,7 +101,7 @@ function createEntrance(context: ForgeContext) {
   };
 }
 
-/** HTML forms cannot send this content type. */
+/** Requires git's content type, which HTML forms cannot send. */
 function guardContentType({ method, headers }: FastifyRequest, service: string): void {
   const expected = `application/x-${service}-request`;
   if (method === 'POST' && headers['content-type'] !== expected) {
@@ -109,9 +109,9 @@ function guardContentType({ method, headers }: FastifyRequest, service: string):
   }
 }
 
-/** An anonymous caller gets 401 before 404. */
+/** Returns the repository or wiki. An anonymous caller gets 401 instead of 404. */
 function findTarget(context: ForgeContext, request: FastifyRequest, caller: UserRow | undefined): GitTarget {
-  // The router fills in both names of the path.
+  // The route defines both parameters.
   const { owner, repo } = request.params as { owner: string; repo: string };
   const name = repo.replace(/\.git$/, '');
   const isWiki = name.endsWith('.wiki');
@@ -126,7 +126,9 @@ function findTarget(context: ForgeContext, request: FastifyRequest, caller: User
   }
 }
 
-/** A push creates the wiki if it does not exist; a clone of a missing wiki fails. */
+/**
+ * Returns the id of the git repository. A push creates the wiki if it does not exist; a clone of a missing wiki fails.
+ */
 async function gitIdOf(
   context: ForgeContext,
   { repository, isWiki }: GitTarget,
@@ -140,8 +142,8 @@ async function gitIdOf(
 }
 
 /**
- * Read access to the code admits a push: the commands decide whether it writes the code or opens pull requests. A wiki
- * accepts no pull requests.
+ * Ends the request if the caller may not push. Read access to the code is sufficient here: the commands decide whether
+ * the push writes code or opens pull requests. A wiki accepts no pull requests.
  */
 function guardPush({ repository, permission, isWiki }: GitTarget, caller: UserRow | undefined): void {
   if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');
@@ -165,7 +167,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): F
   return reply.type('text/plain; charset=utf-8').send(`${error.message}\n`);
 }
 
-/** Returns the protocol header only if a git client could have sent it; other values are ignored. */
+/** Returns the protocol header if a git client could have sent it; other values are ignored. */
 function protocolOf(request: FastifyRequest): Record<string, string> {
   const given = request.headers['git-protocol'];
   const isPlain = typeof given === 'string' && /^[0-9a-zA-Z=:-]{1,100}$/.test(given);
@@ -205,7 +207,7 @@ async function upload(
   child.stderr.resume();
   child.on('error', (error) => child.stdout.destroy(error));
   const timer = setTimeout(() => child.kill(), uploadMs);
-  // A client that disconnects midway leaves no process behind.
+  // Stops the process if the client disconnects midway.
   reply.raw.on('close', () => {
     clearTimeout(timer);
     child.kill();

@@ -15,14 +15,14 @@ export function addressOf({ context, owner, repository }: ReadTarget) {
   return repositoryAddress(context.rootUrl(), owner.name, repository.name);
 }
 
-/** Parts of a commit to omit with `false`; absent includes them all. */
+/** Optional parts of a commit: `false` omits a part; all others are included. */
 type Parts = {
   readonly stat?: boolean | undefined;
   readonly verification?: boolean | undefined;
   readonly files?: boolean | undefined;
 };
 
-/** Returns commits with full details, with one comparison for all. */
+/** Returns commits with full details; their changes are read together. */
 export async function toDetailed(
   { context, caller, ...call }: ReadTarget,
   commits: readonly CommitData[],

@@ -32,7 +32,7 @@ export const gitReadHandlers = defineHandlers({
     if (tag === undefined) {
       throw new ForgeProblem(400, `object does not exist [id: ${params.sha}, rel_path: ]`);
     }
-    // The commit is that of the tag name, which may have moved.
+    // The commit comes from the tag name, which may have moved.
     const commit = await readTag(git, tag.name);
     if (commit === undefined)
       throw new ForgeProblem(400, `object does not exist [id: ${tag.name}, rel_path: ]`);
@@ -95,7 +95,7 @@ export const gitReadHandlers = defineHandlers({
     const filter = { ...(await openFilter(call, git, query)), since, until, path };
     const count = await countFiltered(git, filter);
     if (path !== undefined && count === 0) await assertPathHasHistory(git, filter);
-    // Path history has a fixed page size, whatever the request asks; the headers follow the request.
+    // Path history has a fixed page size regardless of the request; the headers follow the request.
     const size = path === undefined ? page.limit : commitsPerPath;
     const ids = await listFiltered(git, filter, { skip: (page.page - 1) * size, limit: size });
     const commits = await Promise.all(ids.map((id) => readCommit(git, id)));
@@ -142,7 +142,7 @@ async function listRefsUnder(call: ReadTarget, name: string) {
   }));
 }
 
-/** Returns the git name of a tree; a commit takes precedence over a branch and a tag of the same name. */
+/** Returns the git name of a tree; a commit takes precedence over a branch or a tag of the same name. */
 async function treeName(git: GitRepository, word: string): Promise<string> {
   if (word.includes(':')) return word;
   const commit = await findRevision(git, word);
@@ -164,7 +164,9 @@ async function toTreeEntry(git: GitRepository, api: string, entry: TreeEntry & {
 
 const notesRef = 'refs/notes/commits';
 
-/** Notes are stored under the id of their commit, split into two-digit folders if there are many. */
+/**
+ * Returns the note of a commit. Notes are stored under the commit id, split into two-digit folders if there are many.
+ */
 async function findNote(git: GitRepository, commitId: string) {
   const notes = await readCommit(git, notesRef);
   if (notes === undefined) return undefined;
@@ -184,7 +186,7 @@ function splitPath(path: string): [string, string] {
   return at < 0 ? ['', path] : [path.slice(0, at), path.slice(at + 1)];
 }
 
-/** Parses Go's RFC 3339: seconds and a zone are required. */
+/** Parses a time in Go's RFC 3339 format, which requires seconds and a zone. */
 function secondsOfQuery(text: string | undefined, name: string): number | undefined {
   if (!text) return undefined;
   const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
@@ -195,10 +197,10 @@ function secondsOfQuery(text: string | undefined, name: string): number | undefi
   return Math.floor(at / 1000);
 }
 
-/** Rejects a path that leads out of the tree; both forges answer 500. */
+/** Rejects a path that leads out of the tree; Gitea and Forgejo answer 500. */
 function readPath(text: string): string {
   const path = text.startsWith('/') ? undefined : cleanTreePath(text);
-  if (!path) throw new ForgeProblem(422, `the path is outside of the repository [path: ${text}]`);
+  if (!path) throw new ForgeProblem(422, `the path is outside the repository [path: ${text}]`);
   return path;
 }
 
@@ -215,7 +217,10 @@ async function openFilter(
   return { to, ...(not ? { not: await idOf(not) } : {}) };
 }
 
-/** A path without any commit is unknown; one without commits in the requested period gives an empty list. */
+/**
+ * Ends the request with 404 if the path has no commit at all. A path without commits in the requested period gives an
+ * empty list.
+ */
 async function assertPathHasHistory(git: GitRepository, filter: CommitFilter): Promise<void> {
   const isLimited = filter.since !== undefined || filter.until !== undefined;
   const ever = isLimited

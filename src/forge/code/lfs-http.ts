@@ -23,7 +23,7 @@ import {
 } from './lfs-rows.ts';
 import { contentDisposition } from './serve-file.ts';
 
-/** A lock of a path, with the name of its account; null if the account is deleted. */
+/** A lock on a path, with the name of its owner; null if the account is deleted. */
 type LfsLockRow = {
   readonly id: number;
   readonly repo_id: number;
@@ -69,13 +69,13 @@ function findLfsLock(db: Database, repositoryId: number, id: number): LfsLockRow
   return db.get<LfsLockRow>(`${locks} WHERE l.repo_id = ? AND l.id = ?`, repositoryId, id);
 }
 
-/** Returns the lock of a path, case-insensitively. */
+/** Returns the lock on a path, compared case-insensitively. */
 function findLfsLockOfPath(db: Database, repositoryId: number, path: string): LfsLockRow | undefined {
   const lower = cleanLockPath(path).toLowerCase();
   return db.get<LfsLockRow>(`${locks} WHERE l.repo_id = ? AND l.lower_path = ?`, repositoryId, lower);
 }
 
-/** Locks a path; returns the lock, and whether it is new. */
+/** Locks a path. Returns the lock and whether it is new. */
 function createLfsLock(
   { db, clock }: ForgeContext,
   wanted: { readonly repositoryId: number; readonly ownerId: number; readonly path: string },
@@ -103,7 +103,7 @@ type LfsHandler = (visit: LfsVisit) => Promise<FastifyReply>;
 type RouteNeed = LfsNeed & {
   /** Whether the client must accept the Git LFS media type. */
   readonly isApi?: boolean;
-  /** The required level of a token's scope, if it differs from that of the access. */
+  /** Required level of the token's scope, if it differs from the access level. */
   readonly scope?: 'read' | 'write';
 };
 
@@ -152,8 +152,8 @@ function createLfsEntrance(context: ForgeContext) {
 }
 
 /**
- * A missing repository is refused like one that the caller may not see. Gitea answers 404 to the first and 401 to the
- * second, which reveals private repositories to strangers.
+ * Returns the repository. A missing repository gets the same response as one that the caller may not see. Gitea answers
+ * 404 to the first and 401 to the second, which reveals private repositories to strangers.
  */
 function findLfsTarget(
   context: ForgeContext,
@@ -184,10 +184,10 @@ function refuseLfs(
     const { method, url } = request;
     context.log.error({ err: error, method, path: url.split('?')[0] }, 'Git LFS could not answer');
   }
-  // The unread body is discarded: the connection serves the next request, and the client can read the response.
+  // Discards the unread body, so that the client can read the response and the connection can serve the next request.
   request.raw.resume();
   reply.code(problem.status).headers(problem.headers);
-  // Gitea names the message of a lock response differently.
+  // As in Gitea, lock responses name the field `message`, other responses `Message`.
   if (problem.status === 403) return reply.type('text/plain; charset=utf-8').send('Forbidden\n');
   return lockAction
     ? sendLock(reply, { message: problem.message })
@@ -199,7 +199,7 @@ const batchShape = z.object({
   objects: z.array(z.object({ oid: z.string().catch(''), size: z.number().catch(0) })).catch([]),
 });
 
-/** More objects than a client sends at a time: git-lfs requests a hundred. */
+/** Maximum number of objects per request; git-lfs requests a hundred at a time. */
 const maxObjects = 10_000;
 
 /** Returns download URLs for objects, or upload URLs for objects that the repository lacks. */
@@ -235,7 +235,10 @@ function answerDownload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
   return { actions: { download: linkTo(visit, `objects/${pointer.oid}`) } };
 }
 
-/** Objects of another repository must be uploaded again: only a client that has the bytes may store them here. */
+/**
+ * Objects that only another repository has must be uploaded again: only a client that has the bytes may store them
+ * here.
+ */
 function answerUpload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
   const known = findLfsObject(visit.context.db, visit.repository.id, pointer.oid);
   if (known) return known.size === pointer.size ? {} : wrongSize(pointer);
@@ -253,7 +256,7 @@ function wrongSize({ oid, size }: LfsPointer): ObjectAnswer {
   return failure(422, `Object ${oid} is not ${size} bytes`);
 }
 
-/** The client sends the credentials of its own request again. */
+/** Returns a link for the client, with the credentials of its own request to send again. */
 function linkTo({ context, owner, repository, request }: LfsVisit, path: string, more = {}): Link {
   const { authorization } = request.headers;
   const header = { ...(authorization ? { Authorization: authorization } : {}), ...more };
@@ -268,14 +271,14 @@ const longestPath = 4_000;
 
 type LockPage = { readonly locks: readonly LfsLockRow[]; readonly next: Readonly<Record<string, string>> };
 
-/** Lists locks: the one of an id or a path, or all, paginated if a limit is given. */
+/** Lists locks: the one with an id or on a path, or all, paginated if a limit is given. */
 async function listLocks(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, reply } = visit;
   const query = lockQueryOf(visit);
   const [id, path] = [query.get('id') ?? '', query.get('path') ?? ''];
   if (id !== '' || path !== '') {
     if (id !== '' && !/^-?\d{1,15}$/.test(id))
-      throw new ForgeProblem(400, `bad request : ${id} is no number`);
+      throw new ForgeProblem(400, `bad request : ${id} is not a number`);
     const lock =
       id === ''
         ? findLfsLockOfPath(context.db, repository.id, path)
@@ -327,7 +330,7 @@ async function createLock(visit: LfsVisit): Promise<FastifyReply> {
 
 const unlockShape = z.object({ force: z.boolean().catch(false) });
 
-/** Removes a lock: the caller's own, or with `force` that of another account. */
+/** Removes a lock: the caller's own or, with `force`, that of another account. */
 async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, request, reply } = visit;
   const caller = signedIn(visit);
@@ -342,7 +345,7 @@ async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
   return sendLock(reply, { lock: toLfsLock(lock) });
 }
 
-/** Returns the signed-in account; the access check admits accounts only. */
+/** Returns the signed-in account; the access check rejects anonymous callers. */
 function signedIn({ actor }: LfsVisit): UserRow {
   if (!actor.user) throw lfsRefusal(undefined);
   return actor.user;
@@ -369,7 +372,7 @@ async function uploadObject(visit: LfsVisit): Promise<FastifyReply> {
   return sendLfs(reply, { Message: 'OK' });
 }
 
-/** Sends an object, whole or from the position where a client had stopped. */
+/** Sends an object, whole or from the position where a previous download stopped. */
 async function downloadObject(visit: LfsVisit): Promise<FastifyReply> {
   const { context, request, reply } = visit;
   const { oid = '', filename = '' } = request.params;
@@ -398,7 +401,7 @@ async function downloadObject(visit: LfsVisit): Promise<FastifyReply> {
     .send(body);
 }
 
-/** Serves one range with a start; an invalid range means the whole object, as on Gitea. */
+/** Parses a range that has a start; a malformed range means the whole object, as in Gitea. */
 function readLfsRange(
   header: string | undefined,
   size: number,
@@ -427,7 +430,7 @@ function findObject({ context, repository }: LfsVisit, pointer: LfsPointer): Lfs
   return row;
 }
 
-/** Enough for ten thousand objects with a margin; no valid request is longer. */
+/** Maximum size of a request: ten thousand objects with a margin. No valid request is longer. */
 const maxRequestBytes = 4 * 1024 * 1024;
 
 /** Returns the JSON body of a request, validated by a schema; ends the request with `status` if it is invalid. */

@@ -6,7 +6,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { CopyPermit } from '../platform/git/repository.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** A parsed Git LFS pointer: the small file in git that stands for a large object. */
+/** A parsed Git LFS pointer: the small file in git that represents a large object. */
 export type LfsPointer = {
   /** SHA-256 of the content, hex. */
   readonly oid: string;
@@ -42,7 +42,7 @@ export type LfsObjectRow = {
   readonly created_at: number;
 };
 
-/** Returns an LFS object of a repository; undefined if it has none with this id. */
+/** Returns an LFS object of a repository; undefined if the repository has none with this id. */
 export function findLfsObject(db: Database, repositoryId: number, oid: string): LfsObjectRow | undefined {
   return db.get<LfsObjectRow>(
     `SELECT c.oid, c.size, c.uuid, o.created_at FROM lfs_objects o JOIN lfs_contents c ON c.oid = o.oid
@@ -96,7 +96,7 @@ export async function receiveLfsObject(
       size,
       uuid,
     );
-    // The forge has these bytes already: the new file is deleted.
+    // The forge already has these bytes, so the new file is deleted.
     if (changes === 0) db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
     db.run(
       'INSERT INTO lfs_objects (repo_id, oid, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

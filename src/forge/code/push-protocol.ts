@@ -15,11 +15,11 @@ export type PushRequest = {
   readonly shallow: readonly string[];
   /** Push options in the order given, each `key=value` or `key`. */
   readonly options: readonly string[];
-  /** Undefined: the push only deletes refs, so no pack follows. */
+  /** Undefined if the push only deletes refs, so that no pack follows. */
   readonly packAt: number | undefined;
 };
 
-/** More commands than any real push has; the rest of a body is never read into memory. */
+/** Maximum size of the commands, more than any real push has. The rest of a body is never read into memory. */
 const maxCommandBytes = 4 * 1024 * 1024;
 
 /** Parses the commands of a push from the body of its request. Ends the request with 400 if they are invalid. */
@@ -46,7 +46,7 @@ function parsePush(bytes: Buffer): PushRequest {
       continue;
     }
     const [before = '', after = '', ...ref] = command.split(' ');
-    // A signed push, which is never advertised, would hide its commands in another form.
+    // Also rejects a signed push, whose commands have another form; signed pushes are never advertised.
     if (!isObjectId(before) || !isObjectId(after) || ref.length === 0) throw malformed();
     changes.push({ ref: ref.join(' '), before: idOrNone(before), after: idOrNone(after) });
   }
@@ -64,8 +64,8 @@ function parsePush(bytes: Buffer): PushRequest {
 }
 
 /**
- * Returns whether the client of a push has a capability. Git treats a word and a word with a value alike: a different
- * reading would place the start of the pack at another offset than git does.
+ * Returns whether the client of a push has a capability. Like git, treats a word and a word with a value alike: a
+ * different reading would give another offset of the pack.
  */
 export function hasCapability({ capabilities }: Pick<PushRequest, 'capabilities'>, name: string): boolean {
   return capabilities.some((word) => word === name || word.startsWith(`${name}=`));
@@ -75,7 +75,7 @@ function idOrNone(id: string): string | undefined {
   return isZeroId(id) ? undefined : id;
 }
 
-/** Reads pkt-lines up to the flush that ends them. */
+/** Reads pkt-lines up to the flush packet. */
 function readLines(bytes: Buffer, start: number): { lines: string[]; end: number } {
   const lines: string[] = [];
   let at = start;
@@ -90,12 +90,12 @@ function readLines(bytes: Buffer, start: number): { lines: string[]; end: number
 }
 
 function malformed(): ForgeProblem {
-  return new ForgeProblem(400, 'the push has no commands that can be read');
+  return new ForgeProblem(400, 'the push has no readable commands');
 }
 
 /** Location of a push before git accepts it, and the limits of the program that unpacks it. */
 export type Aside = {
-  /** The body of the request. */
+  /** File with the body of the request. */
   readonly file: string;
   /** An empty folder. */
   readonly room: string;
@@ -103,8 +103,8 @@ export type Aside = {
 };
 
 /**
- * Unpacks a push into a quarantine folder, without touching the repository; returns a repository that has both. Undefined
- * if the pack is broken.
+ * Unpacks a push into a quarantine folder, without changing the repository; returns a git repository with the objects
+ * of both. Returns undefined if the pack is broken.
  */
 export async function unpackAside(
   git: GitRepository,
@@ -158,7 +158,7 @@ type PushReport = {
   readonly message: string;
 };
 
-/** Returns the response to a push, in the format of its client's capabilities. */
+/** Returns the response to a push, in the format that the client's capabilities select. */
 export function encodeReport(push: PushRequest, { unpacked, statuses, message }: PushReport): Buffer {
   const isSecond = push.capabilities.includes('report-status-v2');
   const isAsked = isSecond || push.capabilities.includes('report-status');
@@ -184,7 +184,7 @@ function encodeStatus({ ref, error, instead }: CommandStatus, isSecond: boolean)
   return [`ok ${ref}\n`, ...options.map((option) => `option ${option}\n`)].map(encodeLine);
 }
 
-/** Returns git's response with a message for the user; without side bands it is returned unchanged. */
+/** Returns git's response with a message for the user added; without side bands, returns it unchanged. */
 export function appendMessage(push: PushRequest, answer: Buffer, message: string): Buffer {
   const isBanded = push.capabilities.includes('side-band-64k') && answer.subarray(-4).equals(flush);
   if (message === '' || !isBanded) return answer;
@@ -207,7 +207,7 @@ export function readReport(answer: Buffer): { unpacked: string; errors: Readonly
   return { unpacked, errors };
 }
 
-/** Returns the commands of a push as `git receive-pack` reads them, up to the pack. */
+/** Encodes the commands of a push for `git receive-pack`, up to the pack. */
 export function encodeCommands(
   push: PushRequest,
   commands: readonly { readonly ref: string; readonly before: string; readonly after: string }[],
@@ -220,7 +220,7 @@ export function encodeCommands(
   return Buffer.concat([...push.shallow.map(encodeLine), ...lines, flush]);
 }
 
-/** Returns the reason of a refused push as the user reads it. */
+/** Formats the reason for refusing a push as the user reads it. */
 export function refusalMessage(reason: string): string {
   return `\nerror:\nerror: ${reason}\nerror:\n`;
 }

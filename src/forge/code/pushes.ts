@@ -25,13 +25,13 @@ export type Pushed = {
   readonly pusher: UserRow;
 };
 
-/** Ref moves whose commits are read and held at a time. */
+/** Number of ref moves whose commits are read and held in memory at a time. */
 const gatheredAtOnce = 50;
 
 /**
- * Runs work that moves refs, with the repository locked, then applies the effects of the moves, whatever their origin: the
- * repository's row, the events of push, creation and removal in the order of the moves, then the pull requests of the
- * branches. Returns the result of the work once all of it has happened.
+ * Locks the repository, runs work that moves refs, then applies the effects of the moves, regardless of their origin:
+ * updates the repository's row, emits push, creation and removal events in the order of the moves, and updates the pull
+ * requests of the branches. Returns the result of the work once all effects are applied.
  */
 export async function withPush<T>(
   context: ForgeContext,
@@ -45,8 +45,8 @@ export async function withPush<T>(
       await recordPush(context, pushed, done.changes);
       return done;
     });
-    // After the repository lock is released: a fork's push must not wait for its base while the base waits for the
-    // fork.
+    // Runs after the repository lock is released: otherwise a fork's push could wait for its base while the base waits
+    // for the fork.
     for (const { ref } of changes) {
       if (!ref.startsWith('refs/heads/')) continue;
       const branch = { repositoryId: pushed.repository.id, name: ref.slice('refs/heads/'.length) };
@@ -78,7 +78,7 @@ async function recordPush(
 
 function tellChange(context: ForgeContext, told: Pushed, change: RefChange, news: PushNews): void {
   context.db.transaction(() => {
-    // Before the push event is sent, as on Gitea.
+    // Before the push event is sent, as in Gitea.
     if (change.ref.startsWith('refs/heads/')) {
       const place = { ...told, actor: told.pusher };
       closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
@@ -119,7 +119,10 @@ export async function refreshRepository(
   return db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repository.id) ?? repository;
 }
 
-/** New branch: create, push. New tag: push, create. Removed branch: delete. Removed tag: push, delete. */
+/**
+ * Emits the events of a ref move. New branch: create, push. New tag: push, create. Removed branch: delete. Removed tag:
+ * push, delete.
+ */
 function emitChange(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
   const isTag = ref.startsWith('refs/tags/');
@@ -143,7 +146,10 @@ function toActivityCommit({ id, message, author, committer, timestamp }: PushedC
   };
 }
 
-/** A new branch records two activities: its creation and the push. A tag or a deleted branch records one. */
+/**
+ * Records the activities of a ref move: for a new branch its creation and the push, for a tag or a deleted branch only
+ * one.
+ */
 function notePush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
   const isTag = ref.startsWith('refs/tags/');
@@ -217,11 +223,13 @@ function emitRef(
   context.emit({ type, repository, owner, ref, payload });
 }
 
-/** Commits included in a push event; further ones are only counted. */
+/** Maximum number of commits included in a push event; further commits are only counted. */
 const maxCommits = 5;
-/** A new branch has no previous commit to count from: Gitea looks back this far. */
+/**
+ * Maximum number of commits read for a new branch, which has no previous commit to count from; same limit as in Gitea.
+ */
 const maxOfNewBranch = 10;
-/** Messages of a push that are searched for closing references. */
+/** Maximum number of commit messages of a push that are searched for closing references. */
 const maxRead = 1000;
 
 type PushedCommit = {
@@ -245,7 +253,7 @@ type PushNews = {
 
 const nothing: PushNews = { commits: [], read: [], total: 0, head: null, comparison: '' };
 
-/** A move that leaves a commit on the ref, and the commits that it adds. */
+/** A move after which the ref has a commit, with the commits that the move adds. */
 type ReadMove = RefChange & {
   readonly after: string;
   readonly head: CommitData;

@@ -41,9 +41,9 @@ import {
 import { withPush } from './pushes.ts';
 
 /**
- * Receives a push and returns git's report for the client. The body is stored completely before the repository is locked: a
- * client that sends its push slowly must not block the others. Moved refs are found by comparison, so that the result is
- * right whatever git accepted and refused. Permissions and protections are checked before git runs.
+ * Receives a push and returns git's report for the client. Stores the complete body before locking the repository, so
+ * that a slow client does not block others. Finds moved refs by comparison, so that the result is right regardless of
+ * what git accepts and refuses. Checks permissions and protections before git runs.
  */
 export async function receivePush(
   context: ForgeContext,
@@ -68,7 +68,7 @@ export async function receivePush(
   }
 }
 
-/** A push to a wiki sends no event, as on Gitea. */
+/** A push to a wiki sends no event, as in Gitea. */
 async function receiveWiki(context: ForgeContext, arrived: ArrivedPush): Promise<Buffer> {
   if (arrived.push.changes.some(({ ref }) => ref.startsWith(reviewPrefix))) {
     return refuse(arrived.push, 'Pull requests are not supported on the wiki.');
@@ -101,7 +101,7 @@ async function receiveCode(context: ForgeContext, arrived: ArrivedPush): Promise
   return appendMessage(push, answer, pullInvitations(context, arrived, changes));
 }
 
-/** Returns why all of a push is refused; undefined if git may take it. Call it with the refs locked. */
+/** Returns the reason to refuse the whole push; undefined if git may process it. Call it with the refs locked. */
 async function refusalOf(context: ForgeContext, arrived: ArrivedPush): Promise<string | undefined> {
   const { repository, owner, caller: user, push, aside } = arrived;
   const git = context.git.open(arrived.gitId);
@@ -111,7 +111,7 @@ async function refusalOf(context: ForgeContext, arrived: ArrivedPush): Promise<s
   return await pushRefusal(pusher, push.changes, () => unpackAside(git, push, aside));
 }
 
-/** Refuses all commands, like a declining Gitea hook. */
+/** Refuses all commands, like a Gitea hook that declines the push. */
 function refuse(push: PushRequest, reason: string): Buffer {
   const statuses = push.changes.map(({ ref }) => ({ ref, error: 'pre-receive hook declined' }));
   return encodeReport(push, { unpacked: 'ok', statuses, message: refusalMessage(reason) });
@@ -135,7 +135,9 @@ async function takePack(
   return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
 }
 
-/** A command of the push, and the ref under which git stores its commit; undefined if git is not involved. */
+/**
+ * A command of the push, and the ref under which git stores its commit (undefined if git does not process the command).
+ */
 type PushCommand = { readonly change: RefChange; readonly kept: string | undefined; readonly error?: string };
 
 type Received = {
@@ -148,9 +150,9 @@ type Received = {
 const notRun = 'fail to run proc-receive hook';
 
 /**
- * Handles a push that opens pull requests, along with its other commands, and returns the response. Git stores the commits
- * under hidden refs, with all its checks; the pull requests are created, and the refs are removed. `guard` returns why all
- * of the push is refused.
+ * Handles a push that opens pull requests, along with its other commands, and returns the response. Git checks the
+ * commits and stores them under hidden refs; then the pull requests are created and the hidden refs removed. `guard`
+ * returns the reason to refuse the whole push.
  */
 async function takeReviews(
   context: ForgeContext,
@@ -189,7 +191,7 @@ async function takeReviews(
 }
 
 function toCommand(change: RefChange, kept: string): PushCommand {
-  // Git accepts the refs of this folder because of its configuration: no client may name one.
+  // The git configuration allows writes to these refs, so a client that names one is refused here.
   if (change.ref.startsWith('refs/reeve/')) {
     return { change, kept: undefined, error: 'deny updating a hidden ref' };
   }
@@ -212,7 +214,10 @@ async function refusalOfBases(
   return undefined;
 }
 
-/** In an atomic push, the reason to refuse a pull request must be known before git moves a ref. */
+/**
+ * Returns the refusal of an atomic push. In an atomic push, the reason to refuse a pull request must be known before
+ * git moves a ref.
+ */
 async function refuseAtomic(
   context: ForgeContext,
   arrived: ArrivedPush,
@@ -319,16 +324,16 @@ type PushTarget = RepositoryTarget & {
   readonly comeIn: () => Promise<Pick<PushTarget, 'repository' | 'owner' | 'permission' | 'caller'>>;
 };
 
-/** A push that is complete on disk, with its account. */
+/** A push that is completely stored on disk, with the account that sends it. */
 type ArrivedPush = Omit<PushTarget, 'caller' | 'comeIn'> & {
   readonly caller: UserRow;
   readonly push: PushRequest;
   readonly aside: Aside;
-  /** Settings of git's own program besides the limits of `aside`. */
+  /** Environment variables for git besides those in `aside`. */
   readonly protocol: Readonly<Record<string, string>>;
 };
 
-/** Returns the refs that differ between two listings, by name. */
+/** Returns the refs that differ between two listings, sorted by name. */
 function compareRefs(before: readonly Ref[], after: readonly Ref[]): RefChange[] {
   const old = new Map(before.map(({ name, id }) => [name, id]));
   const now = new Map(after.map(({ name, id }) => [name, id]));
@@ -344,8 +349,8 @@ type OptionPush = Omit<RepositoryTarget, 'permission'> & {
 };
 
 /**
- * Applies `repo.private` and `repo.template`, which are valid only for the first push to an empty repository. Returns the
- * message for a pusher who may not set them.
+ * Applies `repo.private` and `repo.template`, which are valid only for the first push to an empty repository. Returns
+ * an error message if the pusher may not set them.
  */
 function applyPushOptions(
   { db }: ForgeContext,
@@ -366,7 +371,10 @@ function applyPushOptions(
   return undefined;
 }
 
-/** Unlike those of a pull request, these options need a value: `repo.private` alone has no effect, as on Gitea. */
+/**
+ * Returns the value of a push option. Unlike the options of a pull request, these need a value: `repo.private` alone
+ * has no effect, as in Gitea.
+ */
 function readFlag(options: readonly string[], key: string): Bit | undefined {
   const values = options.filter((option) => option.startsWith(`${key}=`));
   const value = values.at(-1)?.slice(key.length + 1);
@@ -375,7 +383,9 @@ function readFlag(options: readonly string[], key: string): Bit | undefined {
   return /^(0|f|F|FALSE|false|False)$/.test(value) ? 0 : undefined;
 }
 
-/** Returns the text after a push of branches: for each branch the URL of its pull request, or of a new one. */
+/**
+ * Returns the message after a push of branches: for each branch, the URL of its pull request or the URL to create one.
+ */
 function pullInvitations(
   context: ForgeContext,
   { repository, owner }: Pick<RepositoryTarget, 'repository' | 'owner'>,
@@ -405,7 +415,7 @@ function pullInvitations(
   return invitations.join('');
 }
 
-/** Returns the text after a push to a pull request. */
+/** Returns the message after a push to a pull request. */
 function existingPull(address: string): string {
   return `\nVisit the existing pull request:\n  ${address}\n\n`;
 }

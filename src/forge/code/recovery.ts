@@ -6,10 +6,10 @@ import { followHead, refreshPulls } from '../pulls/refresh.ts';
 import { refreshRepository } from './pushes.ts';
 
 /**
- * Reconciles git and database after a process died between the two: a half-created repository is removed, since its
- * creation was never reported; one whose refs were moving is read again, and its row and pull requests follow git. Call it
- * before the first request; push events of the dead process are lost. Returns the work that remains once the forge has an
- * address, since it sends webhooks: the pull requests.
+ * Reconciles git and the database after a process died between the two. Removes half-created repositories, whose
+ * creation was never reported. Rereads repositories whose refs were moving; their rows and pull requests follow git.
+ * Call it before the first request; push events of the dead process are lost. Returns the remaining work, which updates
+ * the pull requests; it sends webhooks, so run it once the forge has an address.
  */
 export async function recover(context: ForgeContext): Promise<() => void> {
   const { db, git } = context;
@@ -32,7 +32,7 @@ export async function recover(context: ForgeContext): Promise<() => void> {
   }
   return () => {
     for (const repository of pushed) followPulls(context, repository);
-    // Until this completes, a second crash leaves them unchanged.
+    // Deleted last: after a second crash, the next start finds the entries unchanged.
     context.background.add(async () => {
       for (const { repo_id } of rows) db.run('DELETE FROM unfinished WHERE repo_id = ?', repo_id);
     });
@@ -59,7 +59,7 @@ async function removeRemains({ db, git, log }: ForgeContext): Promise<void> {
 
 async function readAgain(context: ForgeContext, repository: RepositoryRow): Promise<RepositoryRow> {
   const repositoryGit = context.git.open(repository.id);
-  // Leftovers of a push for review.
+  // Remaining refs of a push for review.
   const left = await listRefs(repositoryGit, ['refs/reeve']);
   const going = left.map(({ name, id }) => ({ name, before: id, after: undefined }));
   if (going.length > 0) await moveRefs(repositoryGit, going);

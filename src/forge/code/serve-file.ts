@@ -5,10 +5,12 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { GitRepository } from '../platform/git/repository.ts';
 import type { Seconds } from '../platform/rows.ts';
 
-/** Bytes at the beginning of a file that determine its type. */
+/** Number of leading bytes that determine the type of a file. */
 export const sniffedBytes = 1024;
 
-/** Types that a browser displays, by their first bytes; everything else is text or untyped bytes. */
+/**
+ * Content types that browsers display, with the pattern of their first bytes; everything else is text or untyped bytes.
+ */
 const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n\x1a\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -33,8 +35,9 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
 const svg = /^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE svg[^>]*>\s*)?(<!--.*?-->\s*)*<svg[\s/>]/is;
 
 /**
- * Returns the content type of a file, from its first bytes: types that browsers display, `text/plain` for any text (also
- * HTML, which must not run), else bytes. Source: forge `modules/typesniffer/typesniffer.go`.
+ * Returns the content type of a file, from its first bytes: types that browsers display, `text/plain` for any text
+ * (also HTML, which must not run), otherwise `application/octet-stream`. Source: forge
+ * `modules/typesniffer/typesniffer.go`.
  */
 export function sniffContentType(head: Buffer): string {
   const bytes = head.subarray(0, sniffedBytes);
@@ -47,7 +50,7 @@ export function sniffContentType(head: Buffer): string {
   return svg.test(latin1) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
 }
 
-/** Text contains no binary control characters. */
+/** Returns whether the bytes are text, which contains no binary control characters. */
 function isText(bytes: Buffer): boolean {
   return !/[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(bytes.toString('latin1'));
 }
@@ -55,11 +58,11 @@ function isText(bytes: Buffer): boolean {
 /** A file of a repository, ready to send. */
 export type ServedFile = {
   readonly id: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Without folders. */
+  /** File name without folders. */
   readonly name: string;
-  /** Time of its last commit. */
+  /** Time of the last commit that changed the file. */
   readonly modifiedAt: Seconds;
   /** Whether shared caches may keep a copy. */
   readonly isPublic: boolean;
@@ -72,7 +75,7 @@ export type FileAnswer = {
   readonly body: FileBody | undefined;
 };
 
-/** Larger files are streamed from git, and never held in memory whole. */
+/** Larger files are streamed from git and never held in memory as a whole. */
 const heldBytes = 1024 * 1024;
 
 /** Returns a file of a repository as a response: whole, the requested range, or 304. */
@@ -111,7 +114,7 @@ export async function serveFile(
   };
 }
 
-/** Returns the headers that prevent uploads of users from running in the forge's own origin. */
+/** Returns the headers that prevent user uploads from running in the forge's own origin. */
 export function contentHeaders(type: string): Readonly<Record<string, string>> {
   const policy = type.startsWith('application/pdf')
     ? "default-src 'none'; style-src 'unsafe-inline'"
@@ -171,7 +174,10 @@ export function tooManyFiles(): ForgeProblem {
   return new ForgeProblem(503, 'too many files are being read, try again', 'error', { 'retry-after': '5' });
 }
 
-/** Parses the `Range` header. One range is served; several ranges, and units other than bytes, mean the whole file. */
+/**
+ * Parses the `Range` header; undefined (no header, units other than bytes, an empty file) means the whole file. Ends
+ * the request with 416 for several ranges or an invalid start, with 400 if the end precedes the start.
+ */
 export function readRange(
   header: string | undefined,
   size: number,
@@ -185,7 +191,7 @@ export function readRange(
   return { start, end };
 }
 
-/** Streams the bytes from `start` to `end`, and closes the source after them. */
+/** Streams the bytes from `start` to `end`, then closes the source. */
 function cut(source: Exclude<FileBody, Buffer>, start: number, end: number): Transform {
   let at = 0;
   const part = new Transform({

@@ -9,7 +9,7 @@ import type { UserRow } from '../platform/rows.ts';
 import { guardMove } from '../pulls/enforcement.ts';
 import { signatureOf } from './commits-rows.ts';
 
-/** A tag protection makes the request invalid here, rather than forbidden. */
+/** Ends the request with 422 instead of 403 if a tag protection forbids the move. */
 export async function guardTag(
   ...[mover, move, verb]: [...Parameters<typeof guardMove>, 'create' | 'delete']
 ): Promise<void> {
@@ -21,7 +21,9 @@ export async function guardTag(
   }
 }
 
-/** Creates a tag in git, annotated if it has a message; returns the move for `withPush`, inside which this runs. */
+/**
+ * Creates a tag in git, annotated if it has a message. Returns the ref move for `withPush`; call it inside `withPush`.
+ */
 export async function makeTag(
   context: ForgeContext,
   {
@@ -34,7 +36,7 @@ export async function makeTag(
   const { name, message, commitId } = tag;
   const git = context.git.open(repository.id);
   const ref = `refs/tags/${name}`;
-  if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is no name of a tag`);
+  if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is not a valid tag name`);
   if (await readRef(git, ref)) throw new ForgeProblem(409, `tag already exists [name: ${name}]`);
   const mover = { db: context.db, repository, owner, user: caller, git };
   await guardTag(mover, { ref, before: undefined, after: commitId }, 'create');
@@ -52,7 +54,10 @@ export function hasRelease(db: Database, repositoryId: number, tag: string): boo
   return db.get(sql, repositoryId, tag.toLowerCase()) !== undefined;
 }
 
-/** A release whose tag is deleted becomes a draft, and a draft whose tag is pushed is published; neither sends an event. */
+/**
+ * Updates the release of a tag: deleting the tag turns the release into a draft, pushing the tag publishes a draft.
+ * Sends no event.
+ */
 export function followTag(db: Database, repositoryId: number, { ref, after }: RefChange): void {
   const tag = ref.replace(/^refs\/tags\//, '');
   const sql = 'UPDATE releases SET is_draft = ? WHERE repo_id = ? AND lower_tag = ?';
