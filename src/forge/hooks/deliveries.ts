@@ -21,7 +21,7 @@ export type DeliveryOptions = {
   readonly log: Log;
   /** Seconds since the epoch. */
   readonly now: () => number;
-  /** For the whole exchange; default 5 s, as on Gitea. */
+  /** Timeout of the whole exchange; default 5 s, as in Gitea. */
   readonly timeoutMs?: number;
   /**
    * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Default: none.
@@ -32,14 +32,14 @@ export type DeliveryOptions = {
 /** Interval between removals of old deliveries. */
 const cleaningMs = 3600_000;
 
-/** Concurrent deliveries per hook: an unreachable receiver delays only its own deliveries. */
+/** Maximum number of concurrent deliveries per hook, so that an unreachable receiver delays only its own deliveries. */
 const perHook = 4;
 const inAll = 64;
 
 /**
- * Creates the sender and resumes the queue of a previous process; a delivery that was being sent when the process died is
- * lost, as on Gitea, and recorded as failed. A private address is a valid target only if the list contains it, or a site
- * administrator set it: an account must not reach through the forge what only the forge can reach.
+ * Creates the sender and resumes the queue of a previous process. A delivery that was being sent when the process died
+ * is lost, as in Gitea, and recorded as failed. A private address is a valid target only if the list contains it or a
+ * site administrator set it: accounts must not use the forge to reach hosts that only the forge can reach.
  */
 export function createDeliveries(options: DeliveryOptions): Deliveries {
   const { database, log, now, timeoutMs = 5_000 } = options;
@@ -81,7 +81,7 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
   function wake(): void {
     if (isWoken || isClosed) return;
     isWoken = true;
-    // The response to the call that caused the delivery is sent first.
+    // Sends the response to the call that caused the delivery first.
     setImmediate(pump);
   }
 
@@ -120,19 +120,24 @@ type Sending = Required<Pick<DeliveryOptions, 'database' | 'log' | 'timeoutMs'>>
   readonly hosts: ReachableHosts;
 };
 
-/** Creates the hosts of a list in the syntax of `createReachableHosts`, in which `loopback` means this machine. */
+/**
+ * Returns the reachable hosts for a list in the syntax of `createReachableHosts`, in which `loopback` means this
+ * machine.
+ */
 export function createHookHosts(listed: readonly string[]): ReachableHosts {
   return createReachableHosts(listed.flatMap((one) => (one === 'loopback' ? ['127.0.0.0/8', '::1'] : [one])));
 }
 
-/** Returns whether a site administrator set the URL of a hook. Only administrators write the hooks of the instance. */
+/**
+ * Returns whether a site administrator set the URL of a hook. Only administrators can write the hooks of the instance.
+ */
 function isSetByAdministrator(database: Database, { repo_id, owner_id, url_by }: HookRow): boolean {
   if (repo_id === null && owner_id === null) return true;
   const sql = 'SELECT is_admin FROM users WHERE id = ? AND is_admin = 1';
   return url_by !== null && database.get(sql, url_by) !== undefined;
 }
 
-/** Sends one delivery and records its response; one that `stop` interrupts is queued again. */
+/** Sends one delivery and records its response; queues it again if `stop` interrupts it. */
 async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Promise<void> {
   const { database, history, log, timeoutMs, hosts } = sending;
   const hook = database.get<HookRow>('SELECT * FROM hooks WHERE id = ?', task.hook_id);
@@ -170,7 +175,7 @@ async function send(sending: Sending, task: HookTaskRow, stop: AbortSignal): Pro
     const reason = isRefused
       ? `${error.message}; a site administrator may set it, or list it with --hook-hosts`
       : messageOf(error);
-    // An error of a private address reveals as much as a response; the record omits the reason.
+    // An error from a private address reveals as much as a response, so it is recorded as private.
     const answer = { body: `Delivery: ${reason}`, isPrivate: isPrivate && !isRefused };
     history.recordAnswer(task.id, 'failed', answer);
     log.info({ delivery: task.uuid, hook: hook.id, reason }, 'a delivery failed');
@@ -181,7 +186,7 @@ function deliveryBody(hook: HookRow, payload: string): string {
   return hook.content_type === 'form' ? new URLSearchParams({ payload }).toString() : payload;
 }
 
-/** The level the hook belongs to, as the headers name it. */
+/** Returns the level of the hook, as named in the headers. */
 function targetTypeOf(database: Database, hook: HookRow): string {
   if (hook.repo_id !== null) return 'repository';
   if (hook.owner_id === null) return hook.is_system === 1 ? 'system' : 'default';
@@ -189,7 +194,10 @@ function targetTypeOf(database: Database, hook: HookRow): string {
   return owner?.type ?? 'user';
 }
 
-/** Both content types sign the JSON text. Without a secret the headers are sent empty. */
+/**
+ * Returns the headers of a delivery. Both content types sign the JSON text. Without a secret, the signature headers are
+ * empty.
+ */
 function headersOf(task: HookTaskRow, hook: HookRow, targetType: string): Record<string, string> {
   const sign = (algorithm: 'sha256' | 'sha1'): string =>
     hook.secret === '' ? '' : createHmac(algorithm, hook.secret).update(task.payload).digest('hex');
@@ -225,7 +233,7 @@ type RecordedAnswer = {
   readonly isPrivate?: boolean;
 };
 
-/** The deliveries in the database: queued, in progress and completed. */
+/** Deliveries in the database: queued, in progress and completed. */
 interface DeliveryHistory {
   /** Marks the oldest queued delivery as in progress and returns it; hooks in `full` are skipped. */
   takeNext(full: readonly number[]): HookTaskRow | undefined;
@@ -235,7 +243,7 @@ interface DeliveryHistory {
   queueAgain(id: number): void;
   /** Returns the deliveries of a hook, newest first. */
   list(hookId: number, limit?: number): readonly HookTaskRow[];
-  /** Queues the same payload under a new id and returns that id; undefined for an unknown one. */
+  /** Queues the same payload under a new id and returns that id; undefined if the given id is unknown. */
   repeat(uuid: string): string | undefined;
   removeOld(): void;
 }
@@ -304,7 +312,7 @@ function createDeliveryHistory(database: Database, now: () => number): DeliveryH
   };
 }
 
-/** Bytes of a response that are stored. */
+/** Maximum number of bytes stored of a response. */
 const maxAnswerBytes = 1024 * 1024;
 const maxRedirects = 10;
 
@@ -328,9 +336,9 @@ type WebhookAnswer = {
 type Hop = { readonly method: 'POST' | 'GET'; readonly url: URL; readonly headers: Record<string, string> };
 
 /**
- * Posts a body and returns the response. Redirects are followed as Gitea's HTTP client does: at most ten; 301, 302 and 303
- * turn into a GET without body, 307 and 308 stay a POST, `Authorization` is not sent to another host. Throws `HostRefused`
- * for an address that is not allowed, including that of a redirect.
+ * Posts a body and returns the response. Follows redirects as Gitea's HTTP client does: at most ten; 301, 302 and 303
+ * turn into a GET without a body, 307 and 308 stay a POST, and `Authorization` is not sent to another host. Throws
+ * `HostRefused` for an address that is not allowed, also after a redirect.
  */
 async function sendWebhook({ url, headers, body, ...guards }: WebhookRequest): Promise<WebhookAnswer> {
   let hop: Hop = { method: 'POST', url: new URL(url), headers: { ...headers } };
@@ -367,7 +375,7 @@ function request(
     throw new HostRefused('its address is not public, and not listed');
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   const program = hop.url.protocol === 'https:' ? https : http;
-  // No keep-alive: a restarted receiver would turn a reused connection into a lost delivery.
+  // No keep-alive: after a restart of the receiver, a delivery over a reused connection would be lost.
   const sent = program.request(hop.url, {
     method: hop.method,
     agent: false,

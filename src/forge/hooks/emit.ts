@@ -4,7 +4,7 @@ import type { Emission, Emit, ForgeContext } from '../platform/context.ts';
 import { secondsOf } from '../platform/time.ts';
 import type { HookRow } from './hooks-rows.ts';
 
-/** Event types whose `Event` header is broader or different. */
+/** `Event` headers of event types for which the header is broader or different. */
 const eventNames: Readonly<Record<string, string>> = {
   issue_assign: 'issues',
   issue_label: 'issues',
@@ -22,15 +22,15 @@ const eventNames: Readonly<Record<string, string>> = {
 
 /** Event types to which the branch filter applies; others are never filtered. */
 const filtered: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
-/** Gitea indents these two by one space and everything else by two. */
+/** Gitea indents the payloads of these two events by one space, all others by two. */
 const narrow: ReadonlySet<string> = new Set(['repository', 'wiki']);
 
-/** Returns the `X-Gitea-Event` header of an event type. */
+/** Returns the value of the `X-Gitea-Event` header for an event type. */
 function eventNameOf(type: string): string {
   return eventNames[type] ?? type;
 }
 
-/** Returns a payload as the text to send and sign. */
+/** Formats a payload as the text to send and sign. */
 export function formatEventPayload(type: string, payload: object): string {
   return JSON.stringify(payload, null, narrow.has(type) ? 1 : 2);
 }
@@ -42,8 +42,8 @@ SELECT * FROM (SELECT *, 0 AS level FROM hooks WHERE repo_id = ?1
 WHERE is_active = 1 ORDER BY level, id`;
 
 /**
- * Creates `emit`. The payload is built once for all subscribed hooks, at the time of the event: later changes do not alter
- * it. `wake` is called after the commit.
+ * Creates `emit`, which builds the payload once for all subscribed hooks, at the time of the event: later changes do
+ * not alter it. Calls `wake` after the commit.
  */
 export function createEmit(context: Pick<ForgeContext, 'db' | 'clock'>, wake: () => void): Emit {
   const { db } = context;
@@ -78,12 +78,12 @@ export function queueDelivery(
   return uuid;
 }
 
-/** Returns whether a hook subscribes to an emission and its branch filter lets it through. */
+/** Returns whether a hook subscribes to an event and its branch filter matches. */
 export function wants(
   hook: Pick<HookRow, 'events' | 'branch_filter'>,
   { type, ref }: Pick<Emission, 'type' | 'ref'>,
 ): boolean {
-  // The column holds the list that the hook's operations wrote.
+  // The handlers of hook operations write this column.
   const events = JSON.parse(hook.events) as string[];
   const subscription = /^pull_request_review_(approved|rejected|comment)$/.test(type)
     ? 'pull_request_review'
@@ -92,7 +92,10 @@ export function wants(
   return !filtered.has(type) || ref === undefined || passesFilter(hook.branch_filter, ref);
 }
 
-/** Matches the short branch name in full, else the full ref; a tag has only its full ref. `*` matches slashes. */
+/**
+ * Returns whether the filter matches the complete short branch name or the full ref; a tag has only its full ref. `*`
+ * matches slashes.
+ */
 function passesFilter(filter: string, ref: string): boolean {
   if (filter === '' || filter === '*' || filter === '**') return true;
   try {

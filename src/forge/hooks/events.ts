@@ -17,11 +17,11 @@ export type IssueScene = {
 };
 
 type IssueChange = {
-  /** The event type within the kind: absent means the kind itself (`issues`, `pull_request`). */
+  /** Event type within the kind; absent for the kind itself (`issues`, `pull_request`). */
   readonly topic?: 'assign' | 'label' | 'milestone';
   readonly action: string;
   readonly changes?: PayloadChanges;
-  /** Set if a commit message, or the merge of a pull request, closed or reopened it. */
+  /** Set if a commit message or the merge of a pull request closed or reopened the issue. */
   readonly commitId?: string | undefined;
   /** Omits the labels from the payload. */
   readonly hidesLabels?: boolean;
@@ -60,7 +60,7 @@ export function emitIssue(context: ForgeContext, scene: IssueScene, news: IssueC
   });
 }
 
-/** Emits an event of a comment; for a deleted one, with its last row. */
+/** Emits an event of a comment; for a deleted comment, pass its last row. */
 export function emitComment(
   context: ForgeContext,
   scene: IssueScene,
@@ -84,15 +84,15 @@ export function emitComment(
   });
 }
 
-/** Fields omitted from the text. */
+/** Line counts omitted from the payload. */
 const uncounted = { additions: undefined, deletions: undefined, changed_files: undefined };
 
-/** A payload shows what the actor can see, whatever the access of its reader, as on Gitea. */
+/** A payload shows what the actor can see, regardless of the reader's access, as in Gitea. */
 function asActor({ repository, owner, actor }: IssueScene) {
   return { repository, owner, viewer: actor };
 }
 
-/** The repository includes the actor's permissions. */
+/** Returns the repository and the sender of a payload. The repository includes the actor's permissions. */
 function surroundings(context: ForgeContext, { repository, owner, actor }: IssueScene) {
   const permission = permissionOf(context.db, actor, repository, owner);
   return {
@@ -115,7 +115,7 @@ export type PullContext = {
 };
 
 type PullEvent = {
-  /** The event type, such as `pull_request_sync`. */
+  /** Event type, such as `pull_request_sync`. */
   readonly type: string;
   readonly action: string;
   readonly changes?: PayloadChanges | undefined;

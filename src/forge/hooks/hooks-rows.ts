@@ -13,16 +13,16 @@ export type HookRow = {
   readonly url: string;
   readonly content_type: 'json' | 'form';
   readonly secret: string;
-  /** JSON: the additional `config` fields of chat hooks. */
+  /** JSON with the additional `config` fields of chat hooks. */
   readonly meta: string;
-  /** JSON list of enabled internal names. */
+  /** JSON list of the enabled event types, by internal name. */
   readonly events: string;
   readonly branch_filter: string;
   readonly authorization_header: string;
   readonly is_active: Bit;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
-  /** The account that set the URL; null if it is deleted or unknown. */
+  /** Account that set the URL; null if it is deleted or unknown. */
   readonly url_by: number | null;
 };
 
@@ -33,7 +33,7 @@ export function toHook(hook: HookRow) {
     type: hook.type,
     name: hook.name,
     branch_filter: hook.branch_filter,
-    // Both columns hold what this forge wrote.
+    // Only this forge writes the `meta` and `events` columns.
     config: {
       ...(JSON.parse(hook.meta) as Record<string, string>),
       content_type: hook.content_type,

@@ -45,7 +45,7 @@ const types = new Set([
 ]);
 
 function readUrl(text: string): string {
-  // A URL without a host is accepted, too; its deliveries fail.
+  // A URL without a host is also accepted; its deliveries fail.
   const isEmpty = /^https?:\/\/$/i.test(text);
   if (!isEmpty && !(/^https?:\/\//i.test(text) && URL.canParse(text))) {
     throw new ForgeProblem(422, 'Invalid url');
@@ -76,7 +76,7 @@ function readName(text: string): string {
   return name;
 }
 
-/** Chat hooks have additional fields; only Slack's are shown again. */
+/** Returns the additional fields of a chat hook as JSON. Only Slack's fields are shown again. */
 function readMeta(type: string, config: Config): string {
   if (type !== 'slack') return '{}';
   const { channel = '', username = '', icon_url = '', color = '' } = config;
@@ -84,7 +84,7 @@ function readMeta(type: string, config: Config): string {
   return JSON.stringify({ channel: channel.trim(), username, icon_url, color });
 }
 
-/** The texts that Go parses as a boolean; anything else is a client error. */
+/** Parses the texts that Go accepts as a boolean; any other text is a client error. */
 function readSystemFlag(text: string): boolean {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
   if (['', '0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false;
@@ -131,8 +131,8 @@ function insertHook(
 }
 
 /**
- * Not a merge patch: absent events, filter and header are reset; the secret never changes. An edit that repeats the URL
- * keeps the account that set it, unless a site administrator claims it.
+ * Updates a hook. Not a merge patch: an absent event list, filter or header is reset; the secret never changes. An edit
+ * that repeats the URL keeps the account that set it, unless a site administrator sends it.
  */
 function updateHook({ context, caller }: HookWriter, hook: HookRow, edit: HookText): HookRow {
   const { db, clock } = context;
@@ -189,7 +189,7 @@ function removeHook(call: HookCall, holder: HookHolder): undefined {
   return undefined;
 }
 
-/** Returns the hook of a repository that the path names. */
+/** Returns the repository hook in the path. */
 function findHook(call: HookCall & { readonly repository: { readonly id: number } }): HookRow {
   return hookOf(call, ofRepositoryHooks(call.repository.id));
 }
@@ -202,7 +202,10 @@ function ofOwner(id: number): HookHolder {
   return { column: 'owner_id', id };
 }
 
-/** `type` is `default`, `all`, or anything else for the system hooks. */
+/**
+ * Returns the condition for hooks of the instance. `type` is `default` or `all`; any other value means the system
+ * hooks.
+ */
 function instanceCondition(type: string | undefined): HookCondition {
   const condition = conditionOf('instance');
   if (type === 'all') return condition;
@@ -253,7 +256,7 @@ export const hookHandlers = defineHandlers({
   deleteSystemHook: (call) => removeHook(call, 'instance'),
 });
 
-/** Handlers for test deliveries: a sample push event of the head of a ref. */
+/** Handlers for test deliveries: a sample push event for the head of a ref. */
 export const hookTestHandlers = defineHandlers({
   async testHook({ context, params, query, caller, ...target }) {
     const { repository, owner } = target;
@@ -264,7 +267,7 @@ export const hookTestHandlers = defineHandlers({
     const word = given && query.ref ? query.ref : `refs/heads/${repository.default_branch}`;
     const resolved = (await hasNoBranch(git)) ? undefined : (given ?? (await resolveRef(git, word)));
     const { commit } = found(resolved, 'repository is empty');
-    // Gitea applies subscription and filter here too, so 204 may mean that nothing was queued.
+    // As in Gitea, subscription and filter also apply here, so 204 may mean that nothing was queued.
     if (!wants(hook, { type: 'push', ref: word })) return undefined;
     const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
     const shape = toPayloadCommit(context.db, address, commit);

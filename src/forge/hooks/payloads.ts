@@ -1,7 +1,7 @@
 /** A resource in the API's form (`toIssue`, `toRepository` …). */
 type Resource = object;
 
-/** Previous texts of an edit. Only the fields that changed. */
+/** Previous texts of an edit; contains only the changed fields. */
 export type PayloadChanges = { readonly title?: string; readonly body?: string; readonly ref?: string };
 
 /** Fields of every repository event. */
@@ -11,13 +11,13 @@ type SubjectEvent = Surroundings & {
   readonly action: string;
   readonly number: number;
   readonly changes?: PayloadChanges | undefined;
-  /** Set if a commit message closed it. */
+  /** Set if a commit message closed the issue. */
   readonly commitId?: string | undefined;
 };
 
 /**
- * Builds the payload of `issues`, `issue_assign`, `issue_label` and `issue_milestone`. It does not name the changed label
- * or assignee.
+ * Builds the payload of `issues`, `issue_assign`, `issue_label` and `issue_milestone`. The payload does not name the
+ * changed label or assignee.
  */
 export function issuePayload(event: SubjectEvent & { readonly issue: Resource }): Resource {
   return {
@@ -31,7 +31,9 @@ export function issuePayload(event: SubjectEvent & { readonly issue: Resource })
   };
 }
 
-/** Builds the payload of `issue_comment` and `pull_request_comment`; with `pullRequest` if the issue is one. */
+/**
+ * Builds the payload of `issue_comment` and `pull_request_comment`; pass `pullRequest` if the issue is a pull request.
+ */
 export function commentPayload(
   event: Surroundings & {
     readonly action: 'created' | 'edited' | 'deleted';
@@ -78,7 +80,7 @@ export function pullPayload(
   };
 }
 
-/** Label lists are always empty; unchanged fields are omitted. */
+/** Returns the `changes` field. Label lists are always empty; unchanged fields are omitted. */
 function changesOf(changes: PayloadChanges | undefined): { changes?: Resource } {
   if (changes === undefined) return {};
   const texts = Object.entries(changes).map(([name, from]) => [name, { from }]);
@@ -88,7 +90,7 @@ function changesOf(changes: PayloadChanges | undefined): { changes?: Resource } 
 /** Builds the payload of `push`. `pusher` and `sender` are the same account. */
 export function pushPayload(
   event: Surroundings & {
-    /** Full name. */
+    /** Full name of the ref. */
     readonly ref: string;
     readonly before: string;
     readonly after: string;
@@ -167,7 +169,7 @@ export function releasePayload(
   };
 }
 
-/** Builds the payload of `wiki`: `page` is the page's name in URLs, `comment` the message of its commit. */
+/** Builds the payload of `wiki`: `page` is the name of the page in URLs, `comment` the message of its commit. */
 export function wikiPayload(
   event: Surroundings & {
     readonly action: 'created' | 'edited' | 'deleted';
