@@ -11,8 +11,8 @@ import { readIssueRow } from './changes.ts';
 import { loadHomes } from './issues-rows.ts';
 
 /**
- * Serves attached files at `/attachments/{uuid}` to accounts that may read their repository; others get 404. A file is
- * never displayed in the forge's own origin: it is sent as a download, with a type that no browser runs.
+ * Serves attached files at `/attachments/{uuid}` to accounts that may read their repository; other callers get 404. A
+ * file is never displayed in the forge's own origin: it is sent as a download, with a type that no browser runs.
  */
 export function registerAttachmentFiles(app: FastifyInstance, context: ForgeContext): void {
   const readActor = createActorReader(context);
@@ -31,7 +31,7 @@ export function registerAttachmentFiles(app: FastifyInstance, context: ForgeCont
   });
 }
 
-/** A file, and the table that counts its downloads. */
+/** A file, with the table in which its downloads are counted. */
 type AttachedFile = {
   readonly table: 'attachments' | 'release_assets';
   readonly id: number;
@@ -83,7 +83,7 @@ function findAsset(context: ForgeContext, uuid: string): FoundFile | undefined {
   const { repository, owner } = found(loadHomes(context, [asset.repo_id]).get(asset.repo_id));
   const mayRead = (actor: Actor): boolean => {
     const permission = permissionOf(context.db, actor.user, repository, owner, 'releases');
-    // Files of a draft release are visible to writers only, like the draft.
+    // Files of a draft release are visible only to writers, like the draft itself.
     return asset.is_draft
       ? reaches(permission, 'write') && hasScopes(actor, ['write:repository'])
       : reaches(permission, 'read');
@@ -91,7 +91,10 @@ function findAsset(context: ForgeContext, uuid: string): FoundFile | undefined {
   return { file: { ...asset, table: 'release_assets' }, scopes: ['read:repository'], mayRead };
 }
 
-/** RFC 6266: an ASCII name for old clients, and the full one percent-encoded. */
+/**
+ * Returns the Content-Disposition header of a download with an ASCII name for old clients and the percent-encoded full
+ * name (RFC 6266).
+ */
 function dispositionOf(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(

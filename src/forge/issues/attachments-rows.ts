@@ -11,7 +11,7 @@ export type AttachmentRow = {
   readonly comment_id: number | null;
   readonly uploader_id: number;
   readonly name: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly num_downloads: number;
   readonly created_at: Seconds;
@@ -30,7 +30,10 @@ export function toAttachment(context: ForgeContext, attachment: AttachmentRow) {
   };
 }
 
-/** Returns the files of issues (without those of their comments) or of comments, by owner id, in one query. */
+/**
+ * Returns the files of issues (without those of their comments) or of comments, by id of the issue or comment, in one
+ * query.
+ */
 export function loadAttachments(
   context: ForgeContext,
   holder: 'issue' | 'comment',

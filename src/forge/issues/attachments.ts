@@ -14,7 +14,7 @@ import { type AttachmentRow, loadAttachments, toAttachment } from './attachments
 import { readIssueRow } from './changes.ts';
 import type { CommentRow } from './comments-rows.ts';
 
-/** Limits of attachments: Gitea's file types, with smaller sizes than Gitea's since files pass through memory. */
+/** Limits of attachments: Gitea's file types, but smaller sizes, because files pass through memory. */
 const attachmentLimits = {
   maxMiB: 25,
   maxFiles: 5,
@@ -38,7 +38,7 @@ function issueOf(call: OnIssue): AttachmentHolder {
   return { issue: findIssue(call) };
 }
 
-/** Returns the comment in the path; undefined if its kind of issue is disabled. */
+/** Returns the comment in the path; undefined if issues (or, for a pull request, pull requests) are disabled. */
 function commentOf(call: OnComment): Required<AttachmentHolder> | undefined {
   guardEnabled(call);
   const { context, repository, params } = call;
@@ -53,8 +53,8 @@ function commentOf(call: OnComment): Required<AttachmentHolder> | undefined {
 }
 
 /**
- * Files of an issue may be changed by its author and by writers; files of a comment by its author, with write access, and
- * by administrators.
+ * Ends the request if the caller may not change the files. Authors and writers may change the files of an issue.
+ * Administrators and authors with write access may change the files of a comment.
  */
 function guardChange(
   call: AttachmentTarget & { readonly caller: UserRow },
@@ -65,7 +65,8 @@ function guardChange(
   const mayChange = comment
     ? (caller.id === comment.poster_id || isAdministrator) && reaches(permission, 'write')
     : caller.id === issue.poster_id || reaches(permission, 'write');
-  if (!mayChange) throw new ForgeProblem(403, 'user should have permission to edit what the file hangs on');
+  if (!mayChange)
+    throw new ForgeProblem(403, 'user should have permission to edit the issue or comment of the file');
 }
 
 function findAttachment(
@@ -79,7 +80,7 @@ function findAttachment(
     repository.id,
     issue.id,
   );
-  // Files of an issue's comments are also reachable through the issue, as on Gitea.
+  // Files of an issue's comments are also reachable through the issue, as in Gitea.
   const isIts = comment === undefined || attachment?.comment_id === comment.id;
   return found(isIts ? attachment : undefined, 'no such attachment');
 }
@@ -128,7 +129,7 @@ async function attach(
   });
 }
 
-/** A new file counts as an edit of its issue or comment, though the text is unchanged. */
+/** Emits an edit of the issue or comment: a new file counts as an edit, even though the text is unchanged. */
 function emitEdited(call: AttachmentWrite, { issue, comment }: AttachmentHolder): void {
   const { context, repository, owner, caller } = call;
   const now = secondsOf(context.clock());
@@ -168,10 +169,10 @@ function remove(call: AttachmentWrite, holder: AttachmentHolder, id: number): un
   return undefined;
 }
 
-/** For a comment whose kind of issue is disabled, writes end with 404; reads return no body. */
+/** If the unit of a comment (issues or pull requests) is disabled, writes end with 404 and reads return no body. */
 const writable = (holder: Required<AttachmentHolder> | undefined) => found(holder);
 
-/** Gitea's response if a comment's kind of issue cannot be read: 200 without a body, which no operation describes. */
+/** Gitea's response if the unit of a comment is disabled: 200 without a body, which no operation describes. */
 const nothing = undefined as never;
 
 /** Handlers for files on issues and comments. */

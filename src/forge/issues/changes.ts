@@ -23,8 +23,8 @@ import { stopWithIssue } from './stopwatches-service.ts';
 import { recordEvent } from './timeline-rows.ts';
 
 /**
- * Single changes of an issue or pull request, each with the webhook it emits. They run inside their caller's transaction;
- * if the issue is already in the desired state, they change nothing and send no event.
+ * The functions below each make one change to an issue or pull request and emit its webhook. They run inside the
+ * caller's transaction; if the issue is already in the desired state, they change nothing and send no event.
  */
 
 type NewIssue = {
@@ -71,7 +71,7 @@ export function readIssueRow(context: ForgeContext, id: number): IssueRow {
   return found(context.db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', id));
 }
 
-/** Marks an issue as updated when none of its columns changes. */
+/** Marks an issue as updated without changing any of its other columns. */
 export function touchIssue(context: ForgeContext, id: number): void {
   update(context, id, {});
 }
@@ -106,7 +106,7 @@ export function noteReferences(context: ForgeContext, scene: IssueScene): void {
   recordReferences(context, scene, { plain: title, markdown: body });
 }
 
-/** Changes the title; webhooks receive `edited` with the old one. */
+/** Changes the title; webhooks receive `edited` with the old title. */
 export function changeTitle(context: ForgeContext, scene: IssueScene, given: string): void {
   const issue = readIssueRow(context, scene.issueId);
   const title = asWritten(operations.editIssue, 'title', given);
@@ -118,11 +118,11 @@ export function changeTitle(context: ForgeContext, scene: IssueScene, given: str
   noteReferences(context, scene);
   emitIssue(context, scene, { action: 'edited', changes: { title: from } });
   const { is_pull } = readIssueRow(context, scene.issueId);
-  // Watchers were not notified of the draft.
+  // Watchers have not been notified of the draft.
   if (is_pull && isDraftTitle(from) && !isDraftTitle(title)) notifyActivity(context, scene);
 }
 
-/** Changes the body; a `version` other than the current one ends the request with 409. */
+/** Changes the body. Ends the request with 409 if `version` is not the current version. */
 export function changeBody(
   context: ForgeContext,
   scene: IssueScene,
@@ -133,7 +133,7 @@ export function changeBody(
   const { body: from, content_version } = issue;
   if (body !== from) requireUnblockedIn(context.db, scene, issue);
   if (version !== undefined && version !== content_version) {
-    throw new ForgeProblem(409, 'the content was changed by another request meanwhile');
+    throw new ForgeProblem(409, 'the content was changed by another request in the meantime');
   }
   if (body === from) return;
   update(context, scene.issueId, { body, content_version: content_version + 1 });
@@ -150,7 +150,7 @@ export function changeRef(context: ForgeContext, scene: IssueScene, ref: string)
   recordEvent(context, scene, { type: 'change_issue_ref', refers });
 }
 
-/** Changes the due date, 0 for none. No webhook is sent. */
+/** Changes the due date; 0 removes it. No webhook is sent. */
 export function changeDueDate(context: ForgeContext, scene: IssueScene, dueAt: Seconds): void {
   const { due_at: from } = readIssueRow(context, scene.issueId);
   if (dueAt === from) return;
@@ -170,8 +170,8 @@ function withoutPrefix(ref: string): string {
 }
 
 /**
- * Opens or closes; any other state, and closing an issue blocked by an open one, ends the request with 412. `commitId` is
- * the commit that caused the change.
+ * Opens or closes an issue. Ends the request with 412 for any other state, and when closing an issue that an open one
+ * blocks. `commitId` is the commit that caused the change.
  */
 export function changeState(
   context: ForgeContext,
@@ -203,7 +203,7 @@ function noteState(context: ForgeContext, scene: IssueScene, change: 'close' | '
   });
 }
 
-/** Sets the milestone, 0 for none; one of another repository ends the request with 404. */
+/** Sets the milestone; 0 removes it. Ends the request with 404 for a milestone of another repository. */
 export function changeMilestone(context: ForgeContext, scene: IssueScene, milestoneId: number): void {
   const { milestone_id: from } = readIssueRow(context, scene.issueId);
   if ((from ?? 0) === milestoneId) return;
@@ -216,7 +216,7 @@ export function changeMilestone(context: ForgeContext, scene: IssueScene, milest
   emitIssue(context, scene, { topic: 'milestone', action });
 }
 
-/** Records in the timeline that an issue has another milestone, 0 for none. */
+/** Records in the timeline that the milestone of an issue changed; 0 stands for no milestone. */
 export function recordMilestone(
   context: ForgeContext,
   scene: IssueScene,
@@ -232,8 +232,8 @@ export function hasMilestone(context: ForgeContext, repository: RepositoryRow, i
 }
 
 /**
- * Returns the accounts with these names. Ends the request with 422 for an unknown account or one without access to the
- * repository, and with 403 for one who blocks the caller.
+ * Returns the accounts with these names. Ends the request with 422 for an unknown account or an account without access
+ * to the repository, and with 403 for an account that blocks the caller.
  */
 export function findAssignees(
   context: ForgeContext,
@@ -251,7 +251,7 @@ export function findAssignees(
   });
 }
 
-/** Returns whether an account can be assigned: it can read pull requests, or write any unit. */
+/** Returns whether an account can be assigned: it must be able to read pull requests or to write any unit. */
 function mayBeAssigned(
   { db }: ForgeContext,
   { repository, owner }: { readonly repository: RepositoryRow; readonly owner: UserRow },
@@ -271,7 +271,7 @@ export function attachAssignees(context: ForgeContext, scene: IssueScene, users:
   }
 }
 
-/** Emits the webhook for each assignee of a new issue, and notifies each of them. */
+/** Emits one webhook for each assignee of a new issue, and notifies each assignee. */
 export function emitAssignees(context: ForgeContext, scene: IssueScene, users: readonly UserRow[]): void {
   for (const user of users) {
     emitIssue(context, scene, { topic: 'assign', action: 'assigned' });
@@ -279,7 +279,9 @@ export function emitAssignees(context: ForgeContext, scene: IssueScene, users: r
   }
 }
 
-/** Sets exactly these assignees; then sends one webhook for each removed and each added one, all with the resulting list. */
+/**
+ * Replaces the assignees; then sends one webhook for each removed and each added assignee, all with the resulting list.
+ */
 export function changeAssignees(context: ForgeContext, scene: IssueScene, wanted: readonly UserRow[]): void {
   const { db } = context;
   const held = db.all<{ user_id: number }>('SELECT user_id FROM assignees WHERE issue_id = ?', scene.issueId);

@@ -17,7 +17,10 @@ export type CommentRow = {
   readonly updated_at: Seconds;
 };
 
-/** Returns a comment as the API shows it; of its two URLs (issue, pull request), the one that does not apply is empty. */
+/**
+ * Returns a comment as the API shows it. It has a URL for issues and one for pull requests; the one that does not apply
+ * is empty.
+ */
 export function toComment(context: ForgeContext, comment: CommentRow, issue: IssueRow, place: IssuePlace) {
   const [shape] = toComments(context, [comment], issue, place);
   if (!shape) throw new TypeError('one row returns one comment');

@@ -5,7 +5,7 @@ import type { IssueRow, RepositoryRow, UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 import { recordEvent, type TimelineReferences, type TimelineRow } from './timeline-rows.ts';
 
-/** A reference to an issue or pull request in a text, with the keyword before it. */
+/** A reference to an issue or pull request in a text, with the keyword in front of it. */
 export type Reference = {
   /** `owner/name` in lower case; absent for the repository that the text is in. */
   readonly repository?: string;
@@ -13,18 +13,18 @@ export type Reference = {
   readonly asks: 'close' | 'reopen' | undefined;
 };
 
-// Delimiters around a reference are checked by lookaround, not consumed, so that two may be adjacent.
+// Lookarounds check the delimiters of a reference without consuming them, so that two references may be adjacent.
 const reference =
   /(?<=\s|^|\(|\[|'|")([0-9a-zA-Z-_.]+\/[0-9a-zA-Z-_.]+)?[#!]([0-9]{1,15})(?=\s|$|\)|\]|'|"|[:;,.?!](?:\s|$))/g;
 const closing = /(?:\s|^|\(|\[)(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?):? $/i;
 const reopening = /(?:\s|^|\(|\[)reopen(?:s|ed)?:? $/i;
-/** Length of the longest keyword before a reference, with its delimiters. */
+/** Length of the longest keyword in front of a reference, including delimiters. */
 const reach = 16;
 
-/** Maximum references per text that are looked up in the database. */
+/** Maximum number of references per text that are looked up in the database. */
 const maxReferences = 100;
 
-/** Returns the references of a text, in order: `#7`, `!7` and `owner/name#7`, with the closing words of Gitea. */
+/** Returns the references in a text, in order: `#7`, `!7` and `owner/name#7`, with Gitea's closing keywords. */
 export function parseReferences(text: string): readonly Reference[] {
   const references: Reference[] = [];
   for (const match of text.matchAll(reference)) {
@@ -40,7 +40,7 @@ export function parseReferences(text: string): readonly Reference[] {
   return references;
 }
 
-/** Returns a Markdown text without its code, which contains no references. */
+/** Returns a Markdown text without its code blocks and spans, which contain no references. */
 export function withoutCode(markdown: string): string {
   return markdown.replace(/```[\s\S]*?(?:```|$)/g, ' ').replace(/`[^`\n]*`/g, ' ');
 }
@@ -78,17 +78,17 @@ export function findReferenced(
 
 type RefAction = NonNullable<TimelineReferences['refAction']>;
 
-/** A text with possible references: that of an issue, or of a comment on it. */
+/** A text that may contain references: the text of an issue, or of a comment on it. */
 type ReferringText = {
-  /** Text without Markdown: a title. */
+  /** Text without Markdown, such as a title. */
   readonly plain?: string;
   readonly markdown: string;
-  /** Absent: the text of the issue itself. */
+  /** Absent for the text of the issue itself. */
   readonly commentId?: number;
 };
 
 /**
- * Records references of a text in the timelines of other issues. After an edit, earlier references that are gone become
+ * Records references in a text in the timelines of other issues. After an edit, references that no longer exist become
  * `neutered`. References into a repository that the author cannot read are ignored.
  */
 export function recordReferences(context: ForgeContext, scene: IssueScene, text: ReferringText): void {
@@ -97,7 +97,7 @@ export function recordReferences(context: ForgeContext, scene: IssueScene, text:
   if (!origin) return;
   const wanted = findWanted(context, scene, origin, text);
   for (const row of activeReferences(context, origin.id, text.commentId)) {
-    // The column holds what `recordEvent` wrote.
+    // `recordEvent` writes this column.
     const { refAction = 'none' } = JSON.parse(row.refers) as TimelineReferences;
     if (wanted.get(row.issue_id) === refAction) wanted.delete(row.issue_id);
     else neuter(context, row);
@@ -115,7 +115,7 @@ export function recordReferences(context: ForgeContext, scene: IssueScene, text:
   }
 }
 
-/** Marks the references of a comment as removed, because the comment is deleted. */
+/** Marks the references of a deleted comment as removed. */
 export function neuterReferences(context: ForgeContext, issueId: number, commentId: number): void {
   for (const row of activeReferences(context, issueId, commentId)) neuter(context, row);
 }
@@ -138,8 +138,8 @@ function findWanted(
 }
 
 /**
- * Only a pull request closes or reopens issues, and only those its author may change; undefined if the author cannot see
- * the issue.
+ * Returns the effect of a reference. Only a pull request closes or reopens issues, and only those that its author may
+ * change. Returns undefined if the author cannot see the issue.
  */
 function actionOf(
   { db }: ForgeContext,
@@ -160,7 +160,7 @@ function actionOf(
   if (!reaches(permission, 'read')) return undefined;
   if (isBlockedBy(db, actor, [issue.poster_id, place.owner.id])) return undefined;
   if (asks === undefined || issue.is_pull || !given.origin.is_pull) return 'none';
-  // The merger's permissions decide about references within the pull request's own repository.
+  // For references within the pull request's own repository, the permissions of the merging account decide.
   const isMergers = isHere && !given.isComment;
   const mayAct = actor.id === issue.poster_id || reaches(permission, 'write') || isMergers;
   if (!mayAct) return 'none';

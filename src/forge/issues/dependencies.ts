@@ -25,7 +25,7 @@ type End = OwnedRepository & { readonly issue: IssueRow; readonly permission: Pe
 
 const sameRepositoryFirst = 'CASE WHEN i.repo_id = ? THEN 0 ELSE i.repo_id END, i.created_at DESC, i.id';
 
-/** Returns the issue in the path, and the one in the body, from this or another repository. */
+/** Returns the issue in the path (`here`) and the issue in the body (`named`), which may be in another repository. */
 function findEnds(call: DependencyWrite): { readonly named: End; readonly here: End } {
   const { context, body, repository, owner, permission, caller } = call;
   const here = { issue: findIssue(call), repository, owner, permission };
@@ -46,7 +46,7 @@ function findHome({ db }: ForgeContext, ownerName: string, name: string): OwnedR
   return { owner, repository: found(db.get<RepositoryRow>(sql, owner.id, name.toLowerCase())) };
 }
 
-/** Any reason that forbids the change gives 404. */
+/** Ends the request with 404 if the change is not allowed, whatever the reason. */
 function assertCanChange(waiting: End, blocker: End): void {
   const isOpen = waiting.repository.archived_at === 0 && hasDependencies(waiting.repository);
   const isAllowed = reaches(waiting.permission, 'write') && reaches(blocker.permission, 'read');
@@ -59,9 +59,9 @@ function add(call: DependencyWrite, waiting: End, blocker: End): void {
   const has = (issue: number, by: number) =>
     context.db.get('SELECT 1 AS one FROM dependencies WHERE issue_id = ? AND blocker_id = ?', issue, by);
   if (has(waiting.issue.id, blocker.issue.id)) throw new ForgeProblem(409, 'dependency exists already');
-  // Longer cycles and self-dependencies are not detected, as on Gitea.
+  // Longer cycles and self-dependencies are not detected, as in Gitea.
   if (has(blocker.issue.id, waiting.issue.id)) {
-    throw new ForgeProblem(409, 'circular dependency: the two would wait for each other');
+    throw new ForgeProblem(409, 'circular dependency: the two issues would block each other');
   }
   context.db.run(
     'INSERT INTO dependencies (issue_id, blocker_id, user_id, created_at) VALUES (?, ?, ?, ?)',
@@ -96,7 +96,7 @@ function remove(call: DependencyWrite, waiting: End, blocker: End): void {
   record(call, 'remove_dependency', waiting, blocker);
 }
 
-/** Changes the dependency between the issue in the path and the one in the body, and returns the former. */
+/** Changes the dependency between the issue in the path and the issue in the body; returns the issue in the path. */
 function between(call: DependencyWrite, change: (here: End, named: End) => void) {
   const issue = call.context.db.transaction(() => {
     const { here, named } = findEnds(call);
@@ -160,7 +160,7 @@ export const dependencyHandlers = defineHandlers({
   removeBlock: (call) => between(call, (here, named) => remove(call, named, here)),
 });
 
-/** No client waits for a longer list. */
+/** Upper limit of the page size; no client waits for a longer list. */
 const maxBlocks = 1_000_000;
 
 function createReadable(
@@ -185,7 +185,10 @@ function unitOfIssue(issue: IssueRow): 'pulls' | 'issues' {
   return issue.is_pull ? 'pulls' : 'issues';
 }
 
-/** Returns the placeholder for an issue that the caller cannot read: writers get none of its fields, not even its state. */
+/**
+ * Returns the placeholder for an issue that the caller cannot read. For writers it contains none of the issue's fields,
+ * not even its state.
+ */
 function toStub(isWriter: boolean) {
   return {
     id: 0,

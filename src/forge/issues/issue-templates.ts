@@ -15,7 +15,7 @@ const configs = ['.gitea/', '.github/']
   .flatMap((name) => [`${name}.yaml`, `${name}.yml`]);
 
 const maxBytes = 1024 * 1024;
-/** More than a user can choose from; further ones are not read. */
+/** Maximum number of templates, more than a user can choose from; further templates are not read. */
 const maxTemplates = 200;
 
 type TemplateTarget = RepositoryTarget & { readonly context: ForgeContext };
@@ -120,7 +120,7 @@ function toTemplate({ labels, assignees, body, ...rest }: IssueTemplateText) {
   };
 }
 
-/** Options of the new-issue page besides templates. */
+/** Options of the new-issue page apart from templates. */
 type IssueConfig = {
   readonly blank_issues_enabled: boolean;
   readonly contact_links: readonly ContactLink[];
@@ -130,7 +130,7 @@ type ContactLink = { readonly name: string; readonly url: string; readonly about
 
 const defaultConfig: IssueConfig = { blank_issues_enabled: true, contact_links: [] };
 
-/** Returns whether a text is an absolute URL, or an absolute path. */
+/** Returns whether a text is an absolute URL or an absolute path. */
 function isAddress(text: string): boolean {
   const isClean = [...text].every((character) => character >= ' ' && character !== '\x7f');
   return isClean && (text.startsWith('/') || URL.canParse(text));
@@ -173,7 +173,7 @@ type IssueTemplateText = {
 /** Thrown if a file is not a valid template; the reason is not shown. */
 class TemplateError extends Error {}
 
-/** Parses YAML into a map. Aliases are limited: a few lines of them can expand to a billion values. */
+/** Parses YAML into a map. Limits aliases, because a few lines of them can expand to a billion values. */
 function parseYamlMap(text: string): {
   readonly document: Document;
   readonly value: Record<string, unknown>;
@@ -192,7 +192,7 @@ function parseYamlMap(text: string): {
   return { document, value };
 }
 
-/** Returns a field as written, also a number or boolean; '' if it is absent. */
+/** Returns a field as text as written, even if it is a number or a boolean; '' if it is absent. */
 function textMember(document: Document, path: readonly (string | number)[]): string {
   const node = document.getIn(path, true);
   if (node === undefined || node === null) return '';
@@ -201,7 +201,7 @@ function textMember(document: Document, path: readonly (string | number)[]): str
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
 }
 
-/** Returns a list of names, given as a list or as comma-separated text; null if it is absent. */
+/** Returns a list of names, which may be written as a list or as comma-separated text; null if it is absent. */
 function namesMember(document: Document, name: string): readonly string[] | null {
   const node = document.get(name, true);
   if (node === undefined) return null;
@@ -256,7 +256,7 @@ function metadataOf(text: string) {
 
 const isSeparator = (line: string) => /^ *-{3,} *$/.test(line);
 
-/** Returns front matter and text of a Markdown file; undefined if it has none. */
+/** Returns the front matter and the text of a Markdown file; undefined if it has no front matter. */
 function splitFrontMatter(text: string): { readonly front: string; readonly rest: string } | undefined {
   const lines = text.split('\n');
   const end = lines.findIndex((line, index) => index > 0 && isSeparator(line));
@@ -278,7 +278,7 @@ function parseMarkdown(fileName: string, text: string) {
   return { ...nothing, name, about: shortenToColumns(text, 80), content: text };
 }
 
-/** Returns whether the file extension is that of a template. */
+/** Returns whether a file can be a template, by its extension and name. */
 function isTemplateName(name: string): boolean {
   return /\.(md|ya?ml)$/.test(name) && !/^config\.ya?ml$/.test(name);
 }
@@ -305,7 +305,7 @@ type FormField = {
 
 type FormMembers = Readonly<Record<string, unknown>> | null;
 
-/** Returns whether the fields that exist are texts. The first missing one ends the check, as on Gitea. */
+/** Returns whether the existing fields are texts. The first missing field ends the check, as in Gitea. */
 function areTexts(members: FormMembers, names: readonly string[], isRequired = false): boolean {
   for (const name of names) {
     const value = members?.[name];
@@ -341,7 +341,7 @@ function isCheckbox(option: unknown): boolean {
   if (visible !== undefined && !places) return false;
   if (places?.some((place) => place !== 'form' && place !== 'content')) return false;
   if (required !== undefined && typeof required !== 'boolean') return false;
-  // Presence counts: Gitea refuses `required: false` of a hidden checkbox as well.
+  // Only the presence of `required` counts: Gitea also refuses `required: false` for a hidden checkbox.
   return required === undefined || places === undefined || places.includes('form');
 }
 

@@ -6,7 +6,7 @@ import { loadAttachments, toAttachment } from './attachments-rows.ts';
 import { loadLabels, toLabel } from './labels-rows.ts';
 import { type MilestoneRow, toMilestone } from './milestones-rows.ts';
 
-/** The viewer and the repository for issues to show. */
+/** Repository and viewer for which issues are shown. */
 export type IssuePlace = {
   readonly repository: RepositoryRow;
   readonly owner: UserRow;
@@ -73,7 +73,7 @@ function toContent(context: ForgeContext, issue: IssueRow, place: IssuePlace, re
     return user ? toUser(context, user, viewer) : null;
   };
   const assigned = (assignees.get(issue.id) ?? [])
-    // Gitea shows assignees to every caller as to an anonymous one.
+    // Gitea shows every caller the assignees as an anonymous caller sees them.
     .map((row) => userOf(row.user_id, undefined))
     .filter((user) => user !== null);
   const milestone = issue.milestone_id === null ? undefined : milestones.get(issue.milestone_id);
@@ -133,7 +133,7 @@ function toPullMeta(issue: IssueRow, pull: PullRow, html_url: string) {
 /** A repository with its owner. */
 export type OwnedRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-/** Returns repositories with their owners by id, in two queries; unknown ids are missing in the map. */
+/** Returns repositories with their owners by id, in two queries; unknown ids are missing from the map. */
 export function loadHomes(
   context: ForgeContext,
   ids: Iterable<number>,
@@ -153,7 +153,7 @@ export function loadHomes(
   return new Map(homes);
 }
 
-/** Returns issues of several repositories by their ids as the API shows them. */
+/** Returns issues of several repositories, by id, as the API shows them. */
 export function toIssuesById(
   context: ForgeContext,
   issues: readonly IssueRow[],

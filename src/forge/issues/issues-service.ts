@@ -7,7 +7,7 @@ import type { PageRange } from '../platform/paging.ts';
 import type { IssueRow, UserRow } from '../platform/rows.ts';
 import { parseTimestamp } from '../platform/time.ts';
 
-/** Gitea's default; a site can configure others. */
+/** Gitea's default reactions; a Gitea instance can configure others. */
 export const allowedReactions: ReadonlySet<string> = new Set([
   '+1',
   '-1',
@@ -19,7 +19,7 @@ export const allowedReactions: ReadonlySet<string> = new Set([
   'eyes',
 ]);
 
-/** Maximum of pinned issues, and of pinned pull requests, per repository. */
+/** Maximum number of pinned issues and of pinned pull requests per repository. */
 export const maxPinned = 3;
 
 /** Ends the request with a bare 403 unless the caller is the author or may write to the repository. */
@@ -44,7 +44,7 @@ type IssueFilter = {
     | 'mentioned_by']?: OptionalText;
 };
 
-/** A part of the condition on issues `i`, with its parameters. */
+/** A part of the condition for issues `i`, with its parameters. */
 export type IssueCondition = { readonly sql: string; readonly values: readonly (string | number)[] };
 
 /** Returns one page of a repository's issues, newest first, and the total count. */
@@ -101,7 +101,10 @@ export function kindCondition(type: OptionalText): IssueCondition | undefined {
   return { sql: 'i.is_pull = ?', values: [type === 'pulls' ? 1 : 0] };
 }
 
-/** All known names must match; unknown ones are dropped, and if none is known the filter is dropped. */
+/**
+ * Returns the label condition: an issue must have all known labels. Unknown names are dropped; if no name is known,
+ * there is no condition.
+ */
 function labelsOf(
   context: ForgeContext,
   place: RepositoryTarget,
@@ -152,7 +155,7 @@ function person(context: ForgeContext, name: OptionalText, sql: string): IssueCo
   return { sql, values: [user.id] };
 }
 
-/** A mention is an account name after an at sign, in the text or in a comment. */
+/** Returns the condition for mentions: an account name after an at sign, in the issue or in a comment. */
 function mentionOf(context: ForgeContext, name: OptionalText): IssueCondition | undefined {
   const known = person(context, name, '1');
   return known && textCondition(`@${name}`);

@@ -196,14 +196,14 @@ function pin({ db }: ForgeContext, issue: IssueRow): void {
   db.run('UPDATE issues SET pin_order = ? WHERE id = ?', (held?.last ?? 0) + 1, issue.id);
 }
 
-/** Handlers for moderation of an issue by administrators. Only the deletion sends a webhook. */
+/** Handlers for moderation of an issue by administrators. Only deletion sends a webhook. */
 export const issueModerationHandlers = defineHandlers({
   deleteIssue(call) {
     const { context } = call;
     context.db.transaction(() => {
       const issue = findIssue(call);
       emitIssue(context, { ...call, actor: call.caller, issueId: issue.id }, { action: 'deleted' });
-      // The counters of the repository follow state changes, not deletions.
+      // The counters of the repository follow changes of state, not deletions.
       context.db.run('UPDATE issues SET is_closed = 1 WHERE id = ?', issue.id);
       context.db.run('UPDATE issues SET milestone_id = NULL WHERE id = ?', issue.id);
       context.db.run('DELETE FROM issues WHERE id = ?', issue.id);
@@ -220,7 +220,7 @@ export const issueModerationHandlers = defineHandlers({
     context.db.transaction(() => {
       changeDueDate(context, { ...call, actor: caller, issueId: issue.id }, dueAt);
     });
-    // Gitea returns a removed due date as the first second of the epoch.
+    // Gitea returns the epoch (1970-01-01T00:00:00Z) for a removed due date.
     return { due_date: toInstant(dueAt) };
   },
 
@@ -269,7 +269,7 @@ export const issueSearchHandlers = defineHandlers({
     const { db } = context;
     const conditions = [readableCondition(caller), ...conditionsOf(call)];
     const values = conditions.flatMap((condition) => condition.values);
-    // The leading word marks statements that read every issue: no index finds substrings.
+    // `search` marks statements that read every issue, because no index finds substrings.
     const from = `/* search */ FROM issues i JOIN repositories r ON r.id = i.repo_id JOIN users o ON o.id = r.owner_id
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
     const counted = db.get<{ count: number }>(`SELECT count(*) AS count ${from}`, ...values);
@@ -280,7 +280,7 @@ export const issueSearchHandlers = defineHandlers({
   },
 });
 
-/** Returns rows as the API shows them, without those of units that the caller's teams cannot read. */
+/** Returns rows as the API shows them, without those in units that the caller's teams cannot read. */
 function toReadable({ context, caller }: IssueSearch, rows: readonly IssueRow[]) {
   const homes = loadHomes(
     context,
@@ -314,7 +314,7 @@ function conditionsOf(call: IssueSearch): IssueCondition[] {
   return candidates.filter((condition) => condition !== undefined);
 }
 
-/** Filters by owner, and by the repositories of one of its teams. */
+/** Returns the conditions for the owner and for the repositories of one of the owner's teams. */
 function homeConditions({ context, query }: IssueSearch): IssueCondition[] {
   const { db } = context;
   const { owner: ownerName, team: teamName } = query;
@@ -334,7 +334,10 @@ function homeConditions({ context, query }: IssueSearch): IssueCondition[] {
   return [ofOwner, { sql: ofTeam, values: [team.id, team.id] }];
 }
 
-/** Any of the names may match; unknown ones are dropped, and if none is known the filter is dropped. */
+/**
+ * Returns the label condition: an issue must have any of the known labels. Unknown names are dropped; if no name is
+ * known, there is no condition.
+ */
 function labelCondition({ db }: ForgeContext, names: string | undefined): IssueCondition | undefined {
   const sql = '/* search */ SELECT id FROM labels WHERE name IN (SELECT value FROM json_each(?))';
   const ids = db.all<{ id: number }>(sql, JSON.stringify(splitList(names))).map(({ id }) => id);
@@ -344,7 +347,7 @@ function labelCondition({ db }: ForgeContext, names: string | undefined): IssueC
   return { sql: held, values: [JSON.stringify(ids)] };
 }
 
-/** Like labels. */
+/** Returns the milestone condition; names are handled as in `labelCondition`. */
 function milestoneCondition({ db }: ForgeContext, names: string | undefined): IssueCondition | undefined {
   const sql = '/* search */ SELECT id FROM milestones WHERE title IN (SELECT value FROM json_each(?))';
   const ids = db.all<{ id: number }>(sql, JSON.stringify(splitList(names))).map(({ id }) => id);
@@ -360,7 +363,7 @@ function personConditions({ context, query, caller }: IssueSearch): (IssueCondit
     ? found(userNamed(context.db, query.created_by), 'user does not exist')
     : undefined;
   if (!caller) return [author && { sql: 'i.poster_id = ?', values: [author.id] }];
-  // The caller's own issues take precedence over those of another account.
+  // A filter for the caller's own issues takes precedence over one for another account.
   const poster = query.created ? caller : author;
   const isMine = (wanted: boolean | undefined, sql: string) =>
     wanted ? { sql, values: [caller.id] } : undefined;

@@ -1,7 +1,7 @@
 import type { ForgeContext } from '../platform/context.ts';
 import type { Bit, RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 
-/** Rows of issues and pull requests and their parts, as `rows.ts` describes rows. */
+/** Rows of labels, in the form that `rows.ts` describes. */
 
 /** A label of a repository or of an organization. */
 export type LabelRow = {
@@ -19,7 +19,7 @@ export type LabelRow = {
   readonly updated_at: Seconds;
 };
 
-/** The repository of a label, with its owner (or the organization alone). */
+/** The repository of a label with its owner, or the organization alone. */
 type LabelPlace = { readonly repository?: RepositoryRow; readonly owner: UserRow };
 
 /** Returns a label as the API shows it. */
@@ -38,7 +38,7 @@ export function toLabel(context: ForgeContext, label: LabelRow, { repository, ow
   };
 }
 
-/** Returns the labels of issues, each list by name, in one query. */
+/** Returns the labels of issues in one query, each list sorted by name. */
 export function loadLabels(
   context: ForgeContext,
   issueIds: readonly number[],

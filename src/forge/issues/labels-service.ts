@@ -9,7 +9,7 @@ import { recordEvent } from './timeline-rows.ts';
 /** Owner of labels: a repository or an organization. */
 export type LabelHolder = { readonly column: 'repo_id' | 'org_id'; readonly id: number };
 
-/** Input for a new label; the color as given. */
+/** Input for a new label, with the color not yet normalized. */
 export type NewLabel = {
   readonly name: string;
   readonly color: string;
@@ -44,7 +44,10 @@ export function insertLabel(context: ForgeContext, holder: LabelHolder, label: N
   return found(db.get<LabelRow>('SELECT * FROM labels WHERE id = ?', lastId));
 }
 
-/** Returns the scope of an exclusive label, the text before its last slash: an issue carries one label of each scope. */
+/**
+ * Returns the scope of an exclusive label: the text before its last slash. An issue has at most one label of each
+ * scope.
+ */
 function labelScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undefined {
   const slash = label.name.lastIndexOf('/');
   const isScoped = label.exclusive === 1 && slash > 0 && slash < label.name.length - 1;
@@ -52,8 +55,8 @@ function labelScope(label: Pick<LabelRow, 'name' | 'exclusive'>): string | undef
 }
 
 /**
- * Returns the labels with these ids or names in a repository, by name: its own and those of its organization. Labels that
- * are unknown or belong elsewhere are silently dropped; a name that both have gives both.
+ * Returns the labels of a repository and of its organization that have these ids or names, sorted by name. Unknown
+ * labels and labels of other repositories are silently dropped; a name that exists in both returns both labels.
  */
 export function findLabels(
   context: ForgeContext,
@@ -69,7 +72,7 @@ export function findLabels(
   );
 }
 
-/** Adds labels to an issue; each exclusive one replaces the others of its scope, and the last one wins. */
+/** Adds labels to an issue. An exclusive label replaces the others of its scope; the last one wins. */
 export function attachLabels(context: ForgeContext, scene: IssueScene, labels: readonly LabelRow[]): void {
   const { issueId } = scene;
   for (const label of labels) {
@@ -102,7 +105,7 @@ export function detachLabels(context: ForgeContext, scene: IssueScene, labels: r
   }
 }
 
-/** Sets exactly these labels on an issue; of several exclusive ones of a scope the last in the list stays. */
+/** Replaces the labels of an issue. Of several exclusive labels of one scope, only the last in the list is kept. */
 export function replaceLabels(context: ForgeContext, scene: IssueScene, wanted: readonly LabelRow[]): void {
   const { issueId } = scene;
   const labels = wanted.filter((label, at) => {

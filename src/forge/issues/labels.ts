@@ -40,7 +40,7 @@ function countOf(context: ForgeContext, holder: LabelHolder): number {
   return context.db.get<{ count: number }>(sql, holder.id)?.count ?? 0;
 }
 
-/** Returns a label by id, or by name if a text is given. */
+/** Returns a label by id if a number is given, otherwise by name. */
 function labelOf(context: ForgeContext, holder: LabelHolder, id: number | string): LabelRow | undefined {
   const by = typeof id === 'number' ? 'id' : 'name';
   const sql = `SELECT * FROM labels WHERE ${holder.column} = ? AND ${by} = ? ORDER BY id LIMIT 1`;
@@ -51,7 +51,7 @@ type LabelEdit = { readonly [Name in keyof NewLabel]?: NewLabel[Name] | undefine
 
 function updateLabel(context: ForgeContext, label: LabelRow, edit: LabelEdit): LabelRow {
   const now = secondsOf(context.clock());
-  // An absent `is_archived` un-archives: Gitea reads it as plain false.
+  // An absent `is_archived` unarchives the label: Gitea reads it as false.
   const archivedAt = edit.is_archived ? label.archived_at || now : 0;
   context.db.run(
     `UPDATE labels SET name = ?, color = ?, description = ?, exclusive = ?, archived_at = ?, updated_at = ? WHERE id = ?`,
@@ -136,7 +136,7 @@ type LabelCall = RepositoryTarget & {
   readonly params: { readonly index: number };
 };
 
-/** Changes the labels of the issue in the path, then sends the webhook, even if nothing changed. */
+/** Changes the labels of the issue in the path, then sends the webhook even if nothing changed. */
 function changeLabels(
   call: LabelCall & { readonly caller: UserRow },
   news: { readonly action: 'label_updated' | 'label_cleared'; readonly hidesLabels?: boolean },
@@ -161,7 +161,7 @@ function labelsOf(call: LabelCall, issue: IssueRow) {
 export const issueLabelHandlers = defineHandlers({
   listIssueLabels: (call) => labelsOf(call, findIssue(call)),
 
-  // Gitea drops the labels it has read, and returns an empty list whatever the current labels.
+  // Gitea drops the labels it has read and always returns an empty list, regardless of the current labels.
   replaceIssueLabels: (call) =>
     changeLabels(call, { action: 'label_updated', hidesLabels: true }, (scene) =>
       replaceLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),

@@ -14,15 +14,15 @@ import {
   type RenderRequest,
 } from './render-markdown.ts';
 
-/** A text of this length takes the thread a second or two. */
+/** Maximum length of a text; rendering this much takes the thread a second or two. */
 const maxCharacters = 128 * 1024;
-/** Maximum names per text that are looked up. */
+/** Maximum number of account names per text that are looked up. */
 const maxMentions = 100;
-/** Maximum texts waiting for the thread; more are refused. */
+/** Maximum number of texts waiting for the thread; further texts are refused. */
 const maxWaiting = 100;
-/** Wall-clock limit, generous for a busy machine; a text that takes longer ends the thread. */
+/** Wall-clock limit, generous for a busy machine; the thread is stopped if a text takes longer. */
 const maxRenderMs = 60_000;
-/** The thread ends after this idle time. */
+/** Idle time after which the thread ends. */
 const idleMs = 30_000;
 
 type Rendering = { readonly context: ForgeContext; readonly caller: UserRow; readonly reply: Reply };
@@ -61,7 +61,10 @@ function addressesIn(rendering: Rendering, text: string): ReadonlyMap<string, st
   return new Map(found.flatMap(([name, user]) => (user === undefined ? [] : [[name, `${root}/${user}`]])));
 }
 
-/** An account that the caller may not see is not found: a link would reveal its existence. */
+/**
+ * Returns the name of an account. An account that the caller may not see counts as unknown, because a link would reveal
+ * its existence.
+ */
 function findVisible({ context, caller }: Rendering, name: string): string | undefined {
   const user = userNamed(context.db, name);
   return user && isVisible(context.db, user, caller) ? user.name : undefined;
@@ -78,12 +81,12 @@ let idling: NodeJS.Timeout | undefined;
 const waiting: Waiting[] = [];
 
 /**
- * Renders a text in a separate thread, one text at a time: a crafted text takes seconds, in which the process serves other
- * requests. Ends the request if too many texts wait, or if a text takes too long. All forges of the process share one
- * thread.
+ * Renders a text in a separate thread, one text at a time: a crafted text can take seconds, during which the process
+ * must serve other requests. Ends the request if too many texts are waiting or if a text takes too long. All forges of
+ * the process share one thread.
  */
 function renderAside(text: string, options: MarkdownOptions): Promise<string> {
-  if (waiting.length >= maxWaiting) throw new ForgeProblem(503, 'too many texts wait to be rendered');
+  if (waiting.length >= maxWaiting) throw new ForgeProblem(503, 'too many texts are waiting to be rendered');
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   serial += 1;
   waiting.push({ id: serial, text, options, resolve, reject });
@@ -91,7 +94,7 @@ function renderAside(text: string, options: MarkdownOptions): Promise<string> {
   return promise;
 }
 
-/** Sends the first waiting text to the thread; it stays queued until its answer arrives. */
+/** Sends the first waiting text to the thread; it stays in the queue until its answer arrives. */
 function renderNext(): void {
   clearTimeout(idling);
   const [next] = waiting;
@@ -120,24 +123,24 @@ function renderNext(): void {
       message.html === undefined ? next.reject(new Error(message.error)) : next.resolve(message.html),
     );
   };
-  /** Handles the end of the thread: it ran out of memory, or was stopped. */
+  /** Handles the end of the thread, which ran out of memory or was stopped. */
   const onEnd = (): void => {
     thread = undefined;
-    settle(() => next.reject(new ForgeProblem(422, 'the text takes too much to be rendered')));
+    settle(() => next.reject(new ForgeProblem(422, 'the text takes too much time or memory to render')));
   };
   const timer = setTimeout(() => void worker.terminate(), maxRenderMs);
   worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd);
   worker.postMessage({ id, text, options } satisfies RenderRequest);
 }
 
-/** Starts the thread: its program is a file beside this one in the sources, or an entry file of a build. */
+/** Starts the thread. Its program is a file next to this one in the sources, or an entry file in a build. */
 function startThread(): Worker {
   const places = ['./render-markdown.ts', './render-thread.js', '../render-thread.js'];
   const addresses = places.map((place) => new URL(place, import.meta.url));
   // If the program is missing, the thread reports an error.
   const program = addresses.find((address) => existsSync(fileURLToPath(address))) ?? new URL(import.meta.url);
   const started = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: 256 } });
-  // An error while nothing is rendered ends the thread, not the process.
+  // An error while the thread is idle ends the thread, not the process.
   started.on('error', () => {
     if (thread === started) thread = undefined;
   });

@@ -9,11 +9,11 @@ import { secondsOf, toInstant } from '../platform/time.ts';
 import { readIssueRow } from './changes.ts';
 import { allowedReactions } from './issues-service.ts';
 
-/** The reaction of an account to an issue, a pull request or a comment. */
+/** A reaction of an account to an issue, a pull request or a comment. */
 type ReactionRow = {
   readonly id: number;
   readonly issue_id: number;
-  /** 0 for the issue itself. */
+  /** 0 for a reaction to the issue itself. */
   readonly comment_id: number;
   readonly user_id: number;
   readonly content: string;
@@ -30,7 +30,10 @@ type Reacting = ReactionTarget & {
   readonly reply: Reply;
 };
 
-/** Issue comments and line comments share one id sequence; comments of a draft review are hidden. */
+/**
+ * Returns the comment in the path. Issue comments and line comments share one id sequence; comments of a draft review
+ * are hidden.
+ */
 function findReactableComment({
   context,
   repository,
@@ -98,7 +101,7 @@ function react(call: Reacting, find: () => Reactable) {
   });
 }
 
-/** Without a content, all reactions of the caller are removed, as on Gitea. */
+/** Removes a reaction of the caller; without `content`, all of the caller's reactions, as in Gitea. */
 function unreact(call: Reacting, find: () => Reactable): undefined {
   const { context, caller, body } = call;
   context.db.transaction(() => {

@@ -20,8 +20,8 @@ type ClosingContext = {
   readonly actor: UserRow;
 };
 /**
- * Closes and reopens the issues that commits refer to with a keyword, oldest commit first, if their pusher may: on the
- * default branch, or on the branch that an issue belongs to. The webhook of each has the commit's id.
+ * Closes and reopens the issues to which commits refer with a keyword, oldest commit first, if the pusher may. Only
+ * commits on the default branch count, or on the branch set for the issue. Each webhook contains the id of the commit.
  */
 export function closeByCommits(
   context: ForgeContext,
@@ -48,8 +48,8 @@ export function closeByCommits(
 }
 
 /**
- * Records in the timeline of an issue, once, that a commit refers to it. Returns false if the pusher cannot read the issue,
- * and for the merge of a pull request that refers to itself.
+ * Records in the timeline of an issue, once per commit, that the commit refers to it. Returns false if the pusher
+ * cannot read the issue, and for the merge commit of a pull request that refers to itself.
  */
 function noteCommit(
   context: ForgeContext,
@@ -85,7 +85,7 @@ function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }
 
-/** Closes and reopens the issues that a merged pull request's title, body and comments refer to with a keyword. */
+/** Closes and reopens the issues to which a merged pull request's title, body and comments refer with a keyword. */
 export function closeByMerge(context: ForgeContext, place: ClosingContext, pull: PullRow): void {
   const { db } = context;
   const issue = db.get<IssueRow>('SELECT * FROM issues WHERE id = ?', pull.issue_id);
@@ -97,7 +97,8 @@ export function closeByMerge(context: ForgeContext, place: ClosingContext, pull:
     for (const reference of parseReferences(text)) {
       const named = reference.asks && findReferenced(context, place, reference);
       if (!named || named.issue.is_pull || author === undefined) continue;
-      // The merger's permissions decide about references from the pull request itself to its own repository.
+      // For references from the pull request itself to its own repository, the permissions of the merging account
+      // decide.
       const isMergers = isOwnText && named.repository.id === place.repository.id;
       if (!isMergers && !mayClose(context, named, author)) continue;
       wanted.set(named.issue.id, { named, asks: reference.asks });

@@ -4,18 +4,18 @@ import type MarkdownIt from 'markdown-it';
 import type sanitizeHtml from 'sanitize-html';
 import { messageOf } from '../../platform/errors.ts';
 
-/** Location of a text: its links are relative to it. */
+/** Location of a text, to which its relative links refer. */
 type TextPlace = {
   /** URL of the repository. */
   readonly repository: string;
-  /** URL parts of files and images: `src/branch/main` and `media/branch/main`; empty for a comment. */
+  /** URL parts for files and images, such as `src/branch/main` and `media/branch/main`; empty for a comment. */
   readonly files: string;
   readonly images: string;
   /** Folder of the text, without leading and trailing slashes. */
   readonly folder: string;
 };
 
-/** Returns the repository of a context (`OWNER/REPO`, or a path of one of its files), interpreted by the mode. */
+/** Returns the location for a context (`OWNER/REPO`, or the path of one of its files), which the mode interprets. */
 export function placeOfText(
   rootUrl: string,
   mode: string,
@@ -35,7 +35,7 @@ export function placeOfText(
   return { repository, files: `src${suffix}`, images: `media${suffix}`, folder };
 }
 
-/** Returns the URL of a link or image; a URL with its own scheme or host is unchanged. */
+/** Returns the URL of a link or image; a URL with a scheme or host of its own is unchanged. */
 function resolveLink(link: string, place: TextPlace | undefined, isImage: boolean): string {
   if (link.startsWith('#')) return `#user-content-${link.slice(1)}`;
   if (place === undefined || link === '' || /^([a-z][a-z0-9+.-]*:|\/\/|\\)/i.test(link)) return link;
@@ -48,19 +48,19 @@ function resolveLink(link: string, place: TextPlace | undefined, isImage: boolea
 
 /** Options of the Markdown renderer. */
 export type MarkdownOptions = {
-  /** Newlines become line breaks, as in comments. */
+  /** Whether newlines become line breaks, as in comments. */
   readonly breaks: boolean;
-  /** URLs, mentions and issue numbers become links, and headings get an id. */
+  /** Whether URLs, mentions and issue numbers become links and headings get an id. */
   readonly references: boolean;
   readonly place: TextPlace | undefined;
-  /** URLs of the accounts that may be mentioned, by name. */
+  /** URLs of the accounts that can be mentioned, by name. */
   readonly addresses: ReadonlyMap<string, string>;
 };
 
 type Libraries = { readonly Parser: typeof MarkdownIt; readonly sanitize: typeof sanitizeHtml };
 type Token = ReturnType<InstanceType<typeof MarkdownIt>['parse']>[number];
 
-/** Loaded on first use: most instances never render a text. */
+/** Loads the libraries on first use: most instances never render a text. */
 async function loadLibraries(): Promise<Libraries> {
   const [parser, sanitizer] = await Promise.all([import('markdown-it'), import('sanitize-html')]);
   return { Parser: parser.default, sanitize: sanitizer.default };
@@ -75,7 +75,7 @@ const inline =
     ' ',
   );
 
-/** Allowed elements and attributes, whether from Markdown or from HTML in the text; all others are removed. */
+/** Allowed elements and attributes, both from Markdown and from HTML in the text; all others are removed. */
 const allowed = {
   allowedTags: [...headings, ...blocks, ...inline],
   allowedAttributes: {
@@ -98,7 +98,7 @@ const allowed = {
   nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'iframe', 'object', 'svg', 'math'],
 } satisfies Omit<sanitizeHtml.IOptions, 'allowedAttributes'> & { allowedAttributes: object };
 
-/** Renders Markdown as HTML without scripts, styles and URLs of schemes other than http, https and mailto. */
+/** Renders Markdown as HTML without scripts, styles, or URLs with schemes other than http, https and mailto. */
 async function renderMarkdown(text: string, options: MarkdownOptions): Promise<string> {
   const { Parser, sanitize } = await loadLibraries();
   const parser = new Parser({ html: true, breaks: options.breaks, linkify: options.references });
@@ -111,7 +111,7 @@ async function renderMarkdown(text: string, options: MarkdownOptions): Promise<s
     transformTags: {
       a: (tagName, attributes) => ({ tagName, attribs: { ...attributes, rel: 'nofollow' } }),
       img: (tagName, attributes) => ({ tagName, attribs: { ...attributes, loading: 'lazy' } }),
-      // The checkbox of a task is the only allowed input; ids get a prefix of their own.
+      // The checkbox of a task is the only allowed input; ids get a prefix.
       input: (tagName, { checked }) => ({
         tagName,
         attribs: { type: 'checkbox', disabled: '', ...(checked === undefined ? {} : { checked: '' }) },
@@ -139,7 +139,7 @@ function decorate(tokens: readonly Token[], options: MarkdownOptions): void {
   }
 }
 
-/** Replaces the style of a cell, which would be removed, by an alignment attribute. */
+/** Replaces the style of a table cell, which the sanitizer would remove, with an alignment attribute. */
 function alignCell(cell: Token): void {
   const [, side] = /^text-align:(left|center|right)$/.exec(String(cell.attrGet('style'))) ?? [];
   if (side !== undefined) cell.attrs = [['align', side]];
@@ -169,7 +169,7 @@ function decorateInline(children: readonly Token[], options: MarkdownOptions, is
     else {
       if (at === 0 && isInItem) result.push(...taskBox(token));
       if (!options.references || depth > 0) result.push(token);
-      // A text may have more references than a call can have arguments.
+      // A text may contain more references than a function call can have arguments.
       else for (const part of splitReferences(token, options)) result.push(part);
     }
   }
@@ -187,7 +187,7 @@ function taskBox(text: Token): Token[] {
 
 const reference = /(?<![\w/@#])(?:@([\w][\w.-]*[\w]|[\w])|#(\d{1,12}))(?!\w)/g;
 
-/** Turns account mentions, and issue numbers if the text has a repository, into links. */
+/** Turns account mentions into links, and issue numbers too if the text has a repository. */
 function splitReferences(token: Token, { place, addresses }: MarkdownOptions): Token[] {
   const parts: Token[] = [];
   let end = 0;
@@ -208,16 +208,16 @@ function copyToken(like: Token, content: string): Token {
   return Object.assign(Object.create(Object.getPrototypeOf(like)) as Token, like, { content });
 }
 
-/** The renderer outputs the content of such a token unescaped. */
+/** Returns a token whose content the renderer outputs unescaped. */
 function htmlToken(like: Token, content: string): Token {
   return Object.assign(copyToken(like, content), { type: 'html_inline' });
 }
 
-// The program of the thread that renders Markdown: `markup.ts` starts it.
+// Program of the thread that renders Markdown, started by `markup.ts`.
 
 /** A text to render. */
 export type RenderRequest = { readonly id: number; readonly text: string; readonly options: MarkdownOptions };
-/** Its HTML, or the error. */
+/** The rendered HTML, or the error. */
 export type RenderAnswer = { readonly id: number; readonly html?: string; readonly error?: string };
 
 parentPort?.on('message', async ({ id, text, options }: RenderRequest) => {

@@ -14,7 +14,7 @@ export function runningWatch({ db }: ForgeContext, user: UserRow): StopwatchRow 
   return db.get<StopwatchRow>('SELECT * FROM stopwatches WHERE user_id = ?', user.id);
 }
 
-/** Removes a stopwatch and adds its time to its issue. */
+/** Removes a stopwatch and adds its time to the issue. */
 export function finishStopwatch(context: ForgeContext, watch: StopwatchRow, user: UserRow): void {
   const { db, clock } = context;
   const now = secondsOf(clock());
@@ -32,7 +32,7 @@ export function finishStopwatch(context: ForgeContext, watch: StopwatchRow, user
   db.run('DELETE FROM stopwatches WHERE id = ?', watch.id);
 }
 
-/** Stops the stopwatch of an account for an issue that is closed, if one runs. */
+/** Stops the account's stopwatch if it is running for an issue that is being closed. */
 export function stopWithIssue(context: ForgeContext, issueId: number, user: UserRow): void {
   const watch = runningWatch(context, user);
   if (watch?.issue_id === issueId) finishStopwatch(context, watch, user);

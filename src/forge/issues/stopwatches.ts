@@ -18,8 +18,8 @@ type StopwatchPlace = RepositoryTarget & {
 };
 
 /**
- * Returns the issue whose time the caller tracks; a bare 403 for callers without write access, and if time tracking is
- * disabled.
+ * Returns the issue whose time the caller tracks. Ends the request with a bare 403 if the caller has no write access or
+ * time tracking is disabled.
  */
 function findMeasured(place: StopwatchPlace): IssueRow {
   const issue = findIssue(place);
@@ -27,7 +27,7 @@ function findMeasured(place: StopwatchPlace): IssueRow {
   return issue;
 }
 
-/** Handlers for stopwatches. An account has at most one: starting another one stops it. They send no webhooks. */
+/** Handlers for stopwatches. An account has at most one: starting another stops it. They send no webhooks. */
 export const stopwatchHandlers = defineHandlers({
   startStopwatch(call) {
     const { context, caller } = call;
@@ -82,7 +82,7 @@ export const stopwatchHandlers = defineHandlers({
     return watches.slice(page.offset, page.offset + page.limit).flatMap((watch) => {
       const home = homes.get(watch.repo_id);
       const unit = watch.is_pull ? 'pulls' : 'issues';
-      // Issues that the caller can no longer read are counted and not shown.
+      // Issues that the caller can no longer read are counted but not shown.
       if (!home || permissionOf(db, caller, home.repository, home.owner, unit) === 'none') return [];
       const seconds = Math.max(0, secondsOf(context.clock()) - watch.created_at);
       const shape = {

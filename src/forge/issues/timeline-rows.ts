@@ -4,14 +4,14 @@ import { found } from '../platform/errors.ts';
 import type { Seconds, UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** References of a timeline entry: ids of rows, or the names at that time. */
+/** References of a timeline entry: row ids, or names at the time of the event. */
 export type TimelineReferences = {
   readonly label?: number;
   readonly milestone?: number;
   readonly oldMilestone?: number;
   readonly assignee?: number;
   readonly assigneeTeam?: number;
-  /** A removed assignment or a withdrawn request. */
+  /** Set for a removed assignment or a withdrawn request. */
   readonly isRemoved?: true;
   readonly review?: number;
   readonly dependency?: number;
@@ -19,7 +19,7 @@ export type TimelineReferences = {
   /** The issue that refers to this one, and the comment if the reference is in a comment. */
   readonly refIssue?: number;
   readonly refComment?: number;
-  /** Absent: none. `neutered`: the text no longer refers to this issue. */
+  /** Absent means `none`. `neutered`: the text no longer refers to this issue. */
   readonly refAction?: 'none' | 'closes' | 'reopens' | 'neutered';
   readonly refCommit?: string;
   readonly oldTitle?: string;
@@ -28,14 +28,14 @@ export type TimelineReferences = {
   readonly newRef?: string;
 };
 
-/** An event in the timeline of an issue or pull request, or a review; `timeline.ts` in `events` writes them. */
+/** An event in the timeline of an issue or pull request, or a review; `recordEvent` writes these rows. */
 export type TimelineRow = {
   readonly id: number;
   readonly issue_id: number;
   readonly poster_id: number;
   readonly type: string;
   readonly body: string;
-  /** JSON: `TimelineReferences`. */
+  /** `TimelineReferences` as JSON. */
   readonly refers: string;
   readonly created_at: Seconds;
 };
@@ -51,7 +51,7 @@ export function takeCommentId(db: Database): number {
 }
 
 type TimelineEvent = {
-  /** Gitea's name of the kind: `close`, `review_request`. */
+  /** Gitea's name for the kind of event, such as `close` or `review_request`. */
   readonly type: string;
   readonly body?: string;
   readonly refers?: TimelineReferences;
@@ -59,7 +59,7 @@ type TimelineEvent = {
   readonly id?: number;
 };
 
-/** Adds an event to the timeline of an issue or pull request. It sends no webhook: the change itself sends its own. */
+/** Adds an event to the timeline of an issue or pull request. Sends no webhook; the change itself does. */
 export function recordEvent(
   { db, clock }: ForgeContext,
   { issueId, actor }: { readonly issueId: number; readonly actor: UserRow },

@@ -16,19 +16,22 @@ export type TimelineEntryRow = TimelineRow & { readonly updated_at: number };
 
 type Referring = { readonly row: TimelineEntryRow; readonly refers: TimelineReferences };
 
-/** Returns timeline entries of one issue in the given order; entries that are deleted, or hidden from the viewer, are omitted. */
+/**
+ * Returns timeline entries of one issue in the given order, without entries that are deleted or hidden from the viewer.
+ */
 export function toTimeline(
   context: ForgeContext,
   rows: readonly TimelineEntryRow[],
   issue: IssueRow,
   place: IssuePlace,
 ) {
-  // The column holds what `recordEvent` wrote.
+  // `recordEvent` writes this column.
   const entries = rows.map((row) => ({ row, refers: JSON.parse(row.refers) as TimelineReferences }));
   const found = loadReferences(context, entries, issue, place);
   const address = issueAddress(context, issue, place);
   return entries.flatMap(({ row, refers }) => {
-    // A reference from an issue the viewer cannot read is omitted; one from a deleted issue stays without it.
+    // An entry that refers to an issue the viewer cannot read is omitted; an entry from a deleted issue is kept without
+    // the reference.
     if (refers.refIssue !== undefined && found.hidden.has(refers.refIssue)) return [];
     const userOf = (id: number | undefined) => {
       const user = id === undefined ? undefined : found.users.get(id);
@@ -75,13 +78,13 @@ export function toTimeline(
   });
 }
 
-/** Tracked times are written as hours and minutes. */
+/** Returns the body of an entry; tracked times are formatted as hours and minutes. */
 function bodyOf({ type, body }: TimelineEntryRow): string {
   const isTime = ['add_time_manual', 'delete_time_manual', 'stop_tracking'].includes(type);
   return isTime && body.startsWith('|') ? durationInWords(Number(body.slice(1))) : body;
 }
 
-/** Returns a duration as hours and minutes, or as seconds if it is less than a minute. */
+/** Formats a duration as hours and minutes, or as seconds if it is less than a minute. */
 export function durationInWords(seconds: number): string {
   const count = (value: number, name: string) =>
     value > 0 ? [`${value} ${name}${value === 1 ? '' : 's'}`] : [];
@@ -151,8 +154,8 @@ function toEntryTimes(
 }
 
 /**
- * Returns the other issues of entries, with comments on them. Gitea shows dependencies of every repository; this forge
- * hides those that the viewer cannot read.
+ * Returns the other issues to which entries refer, and comments on them. Gitea shows dependencies in every repository;
+ * this forge hides those that the viewer cannot read.
  */
 function toOtherIssues(
   context: ForgeContext,

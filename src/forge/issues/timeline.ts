@@ -3,7 +3,7 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import { parseTimestamp } from '../platform/time.ts';
 import { type TimelineEntryRow, toTimeline } from './timeline-views.ts';
 
-/** Comments have their own table; in the timeline they are entries like the others. */
+/** Comments have their own table, but are entries of the timeline like all others. */
 const entriesOf = /* sql */ `
 SELECT id, issue_id, poster_id, 'comment' AS type, body, '{}' AS refers, created_at, updated_at FROM comments
   WHERE issue_id = ?1 AND updated_at BETWEEN ?2 AND ?3
@@ -26,7 +26,7 @@ export const timelineHandlers = defineHandlers({
       page.limit,
       page.offset,
     );
-    // Not the length of the whole list: Gitea counts the entries of the page.
+    // Not the length of the whole list: as in Gitea, only the entries of the page are counted.
     reply.total(rows.length);
     return rows.length === 0 ? null : toTimeline(context, rows, issue, { ...call, viewer: call.caller });
   },

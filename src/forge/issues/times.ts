@@ -16,7 +16,10 @@ import { hasTracker, type TrackedTimeRow } from './times-rows.ts';
 
 const disabled = 'time tracking disabled';
 
-/** Returns whether the caller may track time: the author, assignees and writers, or everyone if the repository allows it. */
+/**
+ * Returns whether the caller may track time: the author, assignees and writers may, or everyone if the repository
+ * allows it.
+ */
 function mayTrack(call: TimeWrite, issue: IssueRow): boolean {
   const { internal_tracker } = settingsOf(call.repository);
   if (internal_tracker.allow_only_contributors_to_track_time === false) return true;
@@ -42,7 +45,10 @@ type TimeQuery = { readonly user?: string | undefined } & TimeSpan;
 type TimeSpan = { readonly since?: string | undefined; readonly before?: string | undefined };
 type TimeListing = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
-/** Returns the account whose times a caller may see, 0 for all. Callers without write access see only their own. */
+/**
+ * Returns the id of the account whose times are listed, 0 for all accounts. Callers without write access see only their
+ * own times.
+ */
 function whose(call: TimeListing, name: string | undefined): number {
   const wanted = name?.trim() ? found(userNamed(call.context.db, name.trim()), 'user does not exist').id : 0;
   if (wanted === call.caller.id || reaches(call.permission, 'write')) return wanted;
@@ -77,7 +83,7 @@ function select(context: ForgeContext, filter: TimeFilter, span: TimeSpan, page:
   return { rows, total: counted?.count ?? 0 };
 }
 
-/** Returns entries as the API shows them; those of repositories that the viewer cannot read are omitted. */
+/** Returns entries as the API shows them, without those in repositories that the viewer cannot read. */
 function toTimes(context: ForgeContext, times: readonly TrackedTimeRow[], viewer: UserRow) {
   const { db } = context;
   const homes = new Map(
@@ -118,7 +124,10 @@ function toBare(time: TrackedTimeRow, user: UserRow | undefined) {
   };
 }
 
-/** Returns the account for which time is added: an administrator may name one; the field is ignored for all others. */
+/**
+ * Returns the account for which time is added. An administrator may name an account; for other callers the field is
+ * ignored.
+ */
 function trackedFor(call: TimeWrite, name: string | undefined): UserRow {
   const mayName = reaches(call.permission, 'admin');
   return name && mayName ? found(userNamed(call.context.db, name), 'user does not exist') : call.caller;
@@ -145,7 +154,7 @@ function insertTime(
   return found(db.get<TrackedTimeRow>('SELECT * FROM tracked_times WHERE id = ?', lastId));
 }
 
-/** Records in the timeline that an account's times on one issue were deleted. */
+/** Records in the timeline that an account's times on an issue were deleted. */
 function recordRemoval(context: ForgeContext, times: readonly TrackedTimeRow[], user: UserRow): void {
   const issueId = times[0]?.issue_id;
   if (issueId === undefined) return;
@@ -174,7 +183,7 @@ export const timeHandlers = defineHandlers({
     const user = trackedFor(call, body.user_name);
     const row = context.db.transaction(() => insertTime(call, issue, { seconds: body.time, user }));
     const [shape] = toTimes(context, [row], caller);
-    // The given time is returned in this response only; the stored time is that of creation.
+    // The given time appears only in this response; the time of creation is stored.
     return { ...found(shape), ...(created === undefined ? {} : { created: toInstant(created) }) };
   },
 
@@ -201,7 +210,7 @@ export const timeHandlers = defineHandlers({
       const time = found(context.db.get<TrackedTimeRow>(sql, params.id, issue.id));
       if (!caller.is_admin && time.user_id !== caller.id) throw forbiddenInSilence();
       context.db.run('UPDATE tracked_times SET is_deleted = 1 WHERE id = ?', time.id);
-      // The timeline names the account whose time it was, not the one that deleted it, as on Gitea.
+      // The timeline names the account that tracked the time, not the one that deleted it, as in Gitea.
       recordRemoval(context, [time], loadUsers(context, [time.user_id]).get(time.user_id) ?? caller);
     });
     return undefined;
