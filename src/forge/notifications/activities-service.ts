@@ -2,7 +2,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { Seconds } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** Type of an account's activity in a repository, as Gitea names it. */
+/** Type of an account's activity in a repository, by Gitea's name. */
 type ActivityType =
   | 'create_repo'
   | 'rename_repo'
@@ -31,7 +31,7 @@ export type ActivityRow = {
   readonly type: ActivityType;
   readonly ref: string;
   readonly content: string;
-  /** 0 for none. */
+  /** Id of a comment, 0 for none. */
   readonly comment_id: number;
   readonly created_at: Seconds;
 };
@@ -42,16 +42,16 @@ type NewActivity = {
   readonly type: ActivityType;
   /** Full name of a branch or tag. */
   readonly ref?: string;
-  /** `NUMBER|TEXT` for an issue or pull request, JSON for a push, else a text. */
+  /** `NUMBER|TEXT` for an issue or pull request, JSON for a push, otherwise a text. */
   readonly content?: string;
   readonly commentId?: number;
 };
 
-/** Maximum size of Gitea's column. */
+/** Maximum size of the corresponding column in Gitea. */
 const longestContent = 65_535;
 
 /**
- * Records an account's activity in a repository, for the feeds of the account, of the organization that owns the
+ * Records an account's activity in a repository for the feeds of the account, of the organization that owns the
  * repository, and of the watchers. Runs inside the caller's transaction. Read access is checked when a feed is read.
  */
 export function recordActivity(
@@ -79,7 +79,7 @@ export function recordActivity(
   );
 }
 
-/** Truncated JSON would be invalid. */
+/** Truncates text; replaces JSON that is too long with an empty object, because truncated JSON would be invalid. */
 function shortenContent(content: string): string {
   if (content.length <= longestContent) return content;
   return content.startsWith('{"') ? '{}' : `${content.slice(0, longestContent - 1)}…`;

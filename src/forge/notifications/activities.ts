@@ -31,7 +31,10 @@ function showsActivities(account: UserRow, caller: UserRow | undefined): boolean
   return caller !== undefined && (caller.is_admin === 1 || caller.id === account.id);
 }
 
-/** Activities of accounts `p` that are visible to the caller, in repositories `r` of owners `o` that the caller can read. */
+/**
+ * Returns the condition for activities of accounts `p` that are visible to the caller, in repositories `r` of owners
+ * `o` that the caller can read.
+ */
 function visibleTo(caller: UserRow | undefined): FeedCondition {
   const readable = readableCondition(caller);
   if (caller?.is_admin && !caller.is_public_only) return readable;
@@ -61,7 +64,10 @@ type FeedCall = {
 const places = `JOIN repositories r ON r.id = a.repo_id JOIN users o ON o.id = r.owner_id JOIN users p ON p.id = a.actor_id`;
 const ofReceiver = `FROM activity_receivers f JOIN activities a ON a.id = f.activity_id ${places}`;
 
-/** `from` selects the activities `a`; `receiver` is the account whose feed contains them, by default the acting account. */
+/**
+ * Returns a page of a feed. `from` selects the activities `a`; `receiver` is the account whose feed contains them, by
+ * default the acting account.
+ */
 function listFeed(call: FeedCall, from: string, where: FeedCondition, receiver?: UserRow) {
   const { context, caller, query, page, reply } = call;
   const { sql, values } = both(where, visibleTo(caller), ofDate(query.date));
@@ -76,14 +82,17 @@ function listFeed(call: FeedCall, from: string, where: FeedCondition, receiver?:
   return toActivities(context, rows, caller, receiver);
 }
 
-/** Returns the repository unit that an activity belongs to. */
+/** Returns the repository unit to which an activity belongs. */
 function unitOfActivity({ type }: ActivityRow): Unit | undefined {
   if (/pull/.test(type)) return 'pulls';
   if (/issue/.test(type)) return 'issues';
   return /commit|tag|branch/.test(type) ? 'code' : type === 'publish_release' ? 'releases' : undefined;
 }
 
-/** A caller with access to one unit of a repository sees only its activities. */
+/**
+ * Returns activities as the API shows them. A caller with access to one unit of a repository sees only the activities
+ * of that unit.
+ */
 function toActivities(
   context: ForgeContext,
   rows: readonly ActivityRow[],
@@ -129,7 +138,7 @@ function loadRepositories({ db }: ForgeContext, rows: readonly ActivityRow[]) {
   return new Map(db.all<RepositoryRow>(sql, ids).map((row) => [row.id, row]));
 }
 
-/** A deleted comment is omitted. */
+/** Returns the comment of an activity; a deleted comment is omitted. */
 function commentOf(
   context: ForgeContext,
   { comment_id, repo_id }: ActivityRow,

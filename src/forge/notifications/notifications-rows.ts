@@ -6,7 +6,7 @@ import type { IssueRow, PullRow, Seconds, UserRow } from '../platform/rows.ts';
 import { toInstant } from '../platform/time.ts';
 import { toRepository } from '../repositories/repositories-rows.ts';
 
-/** One account's notification thread about an issue, a pull request, a commit or a repository. */
+/** An account's notification thread about an issue, a pull request, a commit or a repository. */
 export type NotificationRow = {
   readonly id: number;
   readonly user_id: number;
@@ -30,7 +30,7 @@ export function toThreads(context: ForgeContext, rows: readonly NotificationRow[
     const repository = repositoryOf(row);
     return {
       id: row.id,
-      // An account that lost access keeps the thread, without any details.
+      // An account that lost access keeps the thread, but without any details.
       repository,
       subject: home && repository ? toSubject(context, row, { home, loaded }) : null,
       unread: row.status === 'unread',
@@ -66,7 +66,10 @@ function load(context: ForgeContext, rows: readonly NotificationRow[]) {
   };
 }
 
-/** Returns a function that gives the repository of a thread, without permissions; null if its account cannot read it. */
+/**
+ * Returns a function that returns the repository of a thread, without permissions; null if the thread's account cannot
+ * read it.
+ */
 function createRepositoryShapes(context: ForgeContext, { homes, users }: LoadedThreads) {
   const make = (home: OwnedRepository | undefined, user: UserRow | undefined) => {
     if (!home || !user) return null;
@@ -95,7 +98,7 @@ function toSubject(
   const web = `${context.rootUrl()}/${name}`;
   const quiet = { latest_comment_url: '', latest_comment_html_url: '', state: '' };
   if (row.source === 'repository') {
-    // A relative path: Gitea keeps it for compatibility.
+    // A relative path, as in Gitea, which keeps it for compatibility.
     return { ...quiet, type: 'Repository' as const, title: name, url: `/${name}`, html_url: web };
   }
   if (row.source === 'commit') {

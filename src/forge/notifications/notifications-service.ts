@@ -7,20 +7,23 @@ import { secondsOf } from '../platform/time.ts';
 
 type MentionContext = { readonly repository: RepositoryRow; readonly owner: UserRow };
 
-/** `@name` and `@organization/team`, delimited: an e-mail address is not a mention. */
+/** Matches `@name` and `@organization/team` between delimiters, so that an e-mail address is not a mention. */
 const mention = /(?<=\s|^|\(|\[)@([-\w][-.\w]*?(?:\/[-\w][-.\w]*?)?)(?=\s|$|[:,;.?!](?:\s|$)|'|\)|\])/g;
 
-/** Maximum names per text that are looked up in the database. */
+/** Maximum number of names per text that are looked up in the database. */
 const maxNames = 50;
 
-/** Returns the names that a text mentions, in lower case, without duplicates: accounts, and teams as `organization/team`. */
+/**
+ * Returns the names mentioned in a text, in lower case and without duplicates: accounts, and teams as
+ * `organization/team`.
+ */
 export function parseMentions(text: string): readonly string[] {
   const names = [...text.matchAll(mention)].map(([, name = '']) => name.toLowerCase());
   return [...new Set(names)].slice(0, maxNames);
 }
 
 /**
- * Returns the ids of the accounts that a text mentions, regardless of their access; without the author and accounts that
+ * Returns the ids of the accounts mentioned in a text, regardless of their access, without the author and accounts that
  * block the author.
  */
 function findMentioned(
@@ -53,8 +56,9 @@ function findMentioned(
 }
 
 /**
- * Creation of notification threads. Each account has one thread per issue or pull request; new activity marks a read thread
- * as unread, leaves a pinned one pinned, and moves it to the front. Everything runs inside the caller's transaction.
+ * The functions below create notification threads. Each account has one thread per issue or pull request. New activity
+ * marks a read thread as unread, keeps a pinned thread pinned, and moves the thread to the front. Everything runs
+ * inside the caller's transaction.
  */
 
 type ThreadRepository = { readonly repository: RepositoryRow; readonly owner: UserRow };
@@ -67,9 +71,9 @@ type ThreadNews = ThreadRepository & {
 };
 
 /**
- * Notifies all participants of an issue or pull request (author, commenters, reviewers, subscribers), watchers of its
- * repository, and accounts that `text` mentions, of a comment, a review, a state change or a push. An account that
- * unsubscribed is notified only of mentions; watchers of the repository are not notified of drafts.
+ * Notifies accounts of a comment, a review, a state change or a push: all participants of the issue or pull request
+ * (author, commenters, reviewers, subscribers), watchers of its repository, and accounts that `text` mentions. An
+ * account that unsubscribed is notified only of mentions; watchers of the repository are not notified of drafts.
  */
 export function notifyActivity(context: ForgeContext, news: ThreadNews & { readonly text?: string }): void {
   const issue = readIssue(context, news.issueId);
@@ -78,7 +82,7 @@ export function notifyActivity(context: ForgeContext, news: ThreadNews & { reado
   write(context, news, issue, [...audienceOf(context, issue, { isQuiet, actor: news.actor }), ...mentioned]);
 }
 
-/** Notifies of a new issue or pull request: watchers, also of drafts, and accounts that its body mentions. */
+/** Notifies accounts of a new issue or pull request: watchers, also of drafts, and accounts that its body mentions. */
 export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   const issue = readIssue(context, news.issueId);
   const mentioned = findMentioned(context, news, issue.body, news.actor);
@@ -88,7 +92,7 @@ export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   ]);
 }
 
-/** Notifies the given accounts of an assignment or a review request. The actor is excluded. */
+/** Notifies the given accounts of an assignment or a review request, except the actor. */
 export function notifyPersons(
   context: ForgeContext,
   news: ThreadNews & { readonly receivers: readonly Pick<UserRow, 'id'>[] },
@@ -97,7 +101,9 @@ export function notifyPersons(
   write(context, news, readIssue(context, news.issueId), ids);
 }
 
-/** Notifies accounts that a repository awaits their decision, such as a transfer. Each call creates new threads. */
+/**
+ * Notifies accounts that a repository needs their decision, for example on a transfer. Each call creates new threads.
+ */
 export function notifyOfRepository(
   context: ForgeContext,
   news: { readonly repository: RepositoryRow; readonly receivers: readonly Pick<UserRow, 'id'>[] },
@@ -136,7 +142,10 @@ function audienceOf(
   return rows.map(({ id }) => id);
 }
 
-/** Accounts that cannot read the issue (any more) get no notification. */
+/**
+ * Creates or updates the threads of the receivers. Accounts that cannot read the issue, or no longer can, get no
+ * notification.
+ */
 function write(
   context: ForgeContext,
   place: ThreadRepository,
@@ -172,7 +181,7 @@ function readIssue({ db }: ForgeContext, id: number): IssueRow {
   return issue;
 }
 
-/** Marks an account's notifications of an issue as read: it has acted on the issue. */
+/** Marks an account's notifications about an issue as read, because the account has acted on the issue. */
 export function markIssueRead({ db, clock }: ForgeContext, userId: number, issueId: number): void {
   const now = secondsOf(clock());
   const sql = `UPDATE notifications SET status = 'read', updated_at = ? WHERE user_id = ? AND issue_id = ? AND status = 'unread'`;

@@ -24,7 +24,9 @@ function statusOf(text: string): (typeof statuses)[number] | undefined {
   return statuses.find((known) => known === text.trim().toLowerCase());
 }
 
-/** Unknown values are dropped; if none is known there is no condition at all. */
+/**
+ * Returns the condition for the known values; unknown values are dropped. If no value is known, there is no condition.
+ */
 function oneOf(column: string, wanted: readonly string[]): NotificationCondition[] {
   if (wanted.length === 0) return [];
   return [{ sql: `${column} IN (${wanted.map(() => '?').join(', ')})`, values: [...new Set(wanted)] }];
@@ -86,9 +88,9 @@ type Marking = {
   readonly 'to-status'?: QueryText;
 };
 
-/** Marks all matching threads, in one step; marking counts as a change and moves the thread to the front. */
+/** Marks all matching threads in one step. Marking counts as a change and moves a thread to the front. */
 function markThreads(context: ForgeContext, whose: Whose, marking: Marking) {
-  // A malformed bound must be reported as such, with its own status.
+  // Reports a malformed bound with its own status.
   parseTimestamp(marking.last_read_at, { status: 400 });
   const wanted = { all: marking.all, 'status-types': marking['status-types'], before: marking.last_read_at };
   const { sql, values } = conditionsOf(whose, wanted, ['unread']);

@@ -41,7 +41,10 @@ type SubscriptionListing = {
   readonly reply: Reply;
 };
 
-/** `given` ends in a condition; its rows are accounts `u`. Accounts hidden from the viewer are omitted. */
+/**
+ * Returns a page of the accounts `u` that `given` selects; `given` must end in a condition. Accounts hidden from the
+ * viewer are omitted.
+ */
 function listAccounts(call: SubscriptionListing, given: string, id: number, viewer: UserRow | undefined) {
   const { context, page, reply } = call;
   const from = `${given} AND ${isShownTo(viewer)}`;

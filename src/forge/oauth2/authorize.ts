@@ -12,20 +12,20 @@ import { ForgeProblem } from '../platform/errors.ts';
 import type { OAuth2ApplicationRow, UserRow } from '../platform/rows.ts';
 import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from './oauth2-service.ts';
 
-/** A browser session on the pages where users sign in to authorize an application. */
+/** A browser session on the pages where users sign in and authorize an application. */
 type ForgeSession = { readonly id: string; readonly userId: number | undefined };
 
 /**
- * Browser sessions, kept in memory: after a restart users sign in again. A form carries a CSRF token that only a page of
- * this forge, shown in this session for this purpose, can contain.
+ * Browser sessions, kept in memory: users must sign in again after a restart. A form carries a CSRF token, which only a
+ * page of this forge shown in the same session for the same purpose can contain.
  */
 interface ForgeSessions {
-  /** Returns the session of a browser; creates one, with its cookie, if it has none. */
+  /** Returns the session of a browser; creates a session and its cookie if the browser has none. */
   open(request: FastifyRequest, reply: FastifyReply): ForgeSession;
-  /** Binds the session to a user, under a new id, which no one can have known before. */
+  /** Binds the session to a user under a new id, which nobody can know in advance. */
   signIn(session: ForgeSession, reply: FastifyReply, userId: number): ForgeSession;
   csrfToken(session: ForgeSession, purpose: string): string;
-  /** Returns whether a CSRF token is valid, and the request did not come from another site. */
+  /** Returns whether a CSRF token is valid and the request was not sent by another site. */
   hasCsrfToken(request: FastifyRequest, session: ForgeSession, purpose: string, mark: string): boolean;
 }
 
@@ -33,7 +33,7 @@ const cookie = 'forge_session';
 const lifeSeconds = 3600;
 const maxSessions = 10_000;
 
-/** Creates the session store; `isSecure` states whether users reach the forge over HTTPS. */
+/** Creates the session store; `isSecure` returns whether users reach the forge over HTTPS. */
 function createForgeSessions(options: { clock: () => Date; isSecure: () => boolean }): ForgeSessions {
   const csrfTokens = createCsrfTokens();
   const kept = new BoundedMap<string, { readonly userId: number | undefined; readonly endsAt: number }>(
@@ -90,8 +90,8 @@ type AuthorizeContext = {
 };
 
 /**
- * Registers the pages where a user signs in and authorizes an application: without scripts, and with forms that only this
- * forge's own pages can send. No redirect goes to an address that the application has not registered.
+ * Registers the pages where a user signs in and authorizes an application. The pages contain no scripts, and only the
+ * forge's own pages can send their forms. Redirects go only to addresses that the application has registered.
  */
 export function registerAuthorize(app: FastifyInstance, context: ForgeContext): void {
   const isSecure = () => context.rootUrl().startsWith('https:');
@@ -111,7 +111,7 @@ export function registerAuthorize(app: FastifyInstance, context: ForgeContext): 
   );
 }
 
-/** Validates the authorization request, then responds within the session of the browser. */
+/** Validates the authorization request, then responds within the browser's session. */
 async function visit(
   { context, sessions }: AuthorizeContext,
   request: FastifyRequest,
@@ -119,7 +119,7 @@ async function visit(
   form: FormFields,
   answer: (seen: AuthorizeRequest) => FastifyReply | Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  // The names are those of the table above, each with its first value.
+  // The names are those in the list above, each with its first value.
   const asked = Object.fromEntries(members.map((name) => [name, form.get(name)])) as AuthorizeQuery;
   const application = applicationOf(context, asked.client_id);
   setPageHeaders(
@@ -159,7 +159,7 @@ async function acceptPassword(
   const words = `${form.get('user_name')}:${form.get('password')}`;
   try {
     const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
-    // A token in place of the password would allow an application more than the token allows.
+    // A token instead of the password would give an application more access than the token has.
     const actor = await readActor({ ...headerCredentials(request), authorization }, 'password');
     if (!actor.user) throw new ForgeProblem(401, 'only a password signs in here');
     sessions.signIn(session, reply, actor.user.id);
@@ -210,7 +210,7 @@ function consentForm(
 
 const stale = 'this form has expired: start again from the application';
 
-/** A consent applies only to exactly the request that was shown. */
+/** Returns the purpose of a consent form: a consent applies only to exactly the request that was shown. */
 function purposeOf(asked: AuthorizeQuery): string {
   return JSON.stringify(members.map((name) => asked[name]));
 }
@@ -260,7 +260,10 @@ function show(reply: FastifyReply, title: string, content: Html): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(page({ title, content }));
 }
 
-/** Browsers also apply the form policy to redirects: the application's address must be included. */
+/**
+ * Sets the headers of a page. Browsers also apply the form policy to redirects, so it must include the application's
+ * address.
+ */
 function setPageHeaders(reply: FastifyReply, address: string | undefined): void {
   const origin = address === undefined ? '' : ` ${new URL(address).origin}`;
   reply.headers({

@@ -16,11 +16,11 @@ export function applicationOf({ db }: GrantContext, clientId: string): OAuth2App
 }
 
 /**
- * Returns whether an application may redirect to an address: a registered one, ignoring case and a trailing slash, as on
- * Gitea. A public client on loopback may use any port (RFC 8252, section 7.3).
+ * Returns whether an application may redirect to an address. The address must be registered, ignoring case and a
+ * trailing slash, as in Gitea. A public client on loopback may use any port (RFC 8252, section 7.3).
  */
 export function allowsAddress(application: OAuth2ApplicationRow, address: string): boolean {
-  // The column holds what `applications.ts` wrote.
+  // `oauth2.ts` writes this column.
   const registered = (JSON.parse(application.redirect_uris) as string[]).map(comparable);
   if (registered.includes(comparable(address))) return true;
   const url = URL.parse(address);
@@ -73,7 +73,7 @@ type CodeTerms = {
   readonly nonce: string;
 };
 
-/** Creates a code, valid once and for ten minutes, and returns it. */
+/** Creates and returns a code that is valid once, for ten minutes. */
 export function insertCode({ db, clock }: GrantContext, grant: OAuth2GrantRow, terms: CodeTerms): string {
   const code = makeClientSecret('gta');
   const now = secondsOf(clock());
@@ -101,10 +101,10 @@ type CodeRow = {
   readonly expires_at: number;
 };
 
-/** The error of a code, as the standard names it (RFC 6749, section 5.2). */
+/** The error for a code, as the standard names it (RFC 6749, section 5.2). */
 type CodeFailure = { readonly error: string; readonly error_description: string };
 
-/** Consumes a code and returns its grant, or the error; a wrong verifier does not consume it. */
+/** Consumes a code and returns its grant or an error; a wrong verifier does not consume the code. */
 export function takeCode(
   { db, clock }: GrantContext,
   application: OAuth2ApplicationRow,

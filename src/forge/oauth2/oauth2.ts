@@ -8,7 +8,7 @@ import type { OAuth2ApplicationRow, UserRow } from '../platform/rows.ts';
 import { secondsOf, toInstant } from '../platform/time.ts';
 import { makeClientSecret } from './oauth2-service.ts';
 
-/** Returns an application as the API shows it; the secret is known only in the response that created it. */
+/** Returns an application as the API shows it; the secret is known only in the response that creates it. */
 function toApplication(row: OAuth2ApplicationRow, secret = '') {
   return {
     id: row.id,
@@ -17,7 +17,7 @@ function toApplication(row: OAuth2ApplicationRow, secret = '') {
     client_secret: secret,
     confidential_client: row.is_confidential === 1,
     skip_secondary_authorization: row.skip_secondary_authorization === 1,
-    // The column holds what this file wrote.
+    // This file writes the column.
     redirect_uris: JSON.parse(row.redirect_uris) as string[],
     created: toInstant(row.created_at),
   };

@@ -70,7 +70,7 @@ export async function registerOAuth2(app: FastifyInstance, context: ForgeContext
   });
 }
 
-/** Clients send forms, as the standard requires, or JSON. */
+/** Reads the form of a request. Clients send forms, as the standard requires, or JSON. */
 function readForm({ body, headers }: FastifyRequest): FormFields {
   if (typeof body !== 'string') return formFieldsOf(body);
   if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return formFieldsOf({});
@@ -79,7 +79,7 @@ function readForm({ body, headers }: FastifyRequest): FormFields {
     const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
     return formFieldsOf(Object.fromEntries(entries.filter(([, value]) => typeof value === 'string')));
   } catch {
-    // Invalid JSON counts as an empty body, without a client.
+    // Invalid JSON counts as an empty body, which names no client.
     return formFieldsOf({});
   }
 }
@@ -96,7 +96,7 @@ function readBasic(request: FastifyRequest): OAuth2Client | undefined {
     : undefined;
 }
 
-/** Returns the client's credentials: from the form, the header, or both if they agree. */
+/** Returns the client's credentials from the form, from the header, or from both if they agree. */
 function readClient(request: FastifyRequest, form: FormFields): OAuth2Client | TokenFailure {
   const [id, secret] = [form.get('client_id'), form.get('client_secret')];
   if ((id !== '' && secret !== '') || !request.headers.authorization) return { id, secret };
@@ -200,7 +200,10 @@ function identityOf(
   };
 }
 
-/** Groups are the organizations of a user, and their teams as `organization:team`; null if there are none. */
+/**
+ * Returns the user information. Groups are the user's organizations and their teams as `organization:team`; null if
+ * there are none.
+ */
 function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean) {
   const rows = context.db.all<{ organization: string; team: string }>(
     `SELECT o.name AS organization, t.lower_name AS team FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -220,8 +223,8 @@ function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean)
 }
 
 /**
- * Token introspection: tells a client, authenticated by the header, whether an access token was issued to it and is still
- * valid.
+ * Introspects a token: tells a client, authenticated by the header, whether an access token was issued to it and is
+ * still valid.
  */
 function introspect(context: ForgeContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const client = readBasic(request);

@@ -30,8 +30,8 @@ type PackageVisit = {
 const longestName = 255;
 
 /**
- * Registers the generic package registry at `/api/packages/OWNER/generic/NAME/VERSION/FILE`: a file is the body of a PUT,
- * and is streamed to disk. Errors are plain text; missing access requests Basic credentials.
+ * Registers the generic package registry at `/api/packages/OWNER/generic/NAME/VERSION/FILE`. A file is the body of a
+ * PUT and is streamed to disk. Errors are plain text; if access is missing, the response asks for Basic credentials.
  */
 export function registerGenericPackages(app: FastifyInstance, context: ForgeContext): void {
   const enter = createPackageEntrance(context);
@@ -99,7 +99,7 @@ function refusePackage(
     const { method, url } = request;
     context.log.error({ err: error, method, path: url.split('?')[0] }, 'a package could not be served');
   }
-  // The unread body is discarded: the connection serves the next request, and the client can read the response.
+  // Discards the unread body, so that the client can read the response and the connection can serve the next request.
   request.raw.resume();
   return reply
     .code(problem.status)
@@ -108,7 +108,7 @@ function refusePackage(
     .send(`${problem.message}\n`);
 }
 
-/** Returns the signed-in account; writers are always signed in. */
+/** Returns the signed-in account; callers with write access are always signed in. */
 function signedIn({ user }: Actor): UserRow {
   if (!user) throw noAccess();
   return user;
@@ -136,9 +136,9 @@ async function upload(
   assertNames(named, file);
   const { headers } = request;
   if (/^multipart\//i.test(headers['content-type'] ?? '') || headers['content-encoding'] !== undefined)
-    throw new ForgeProblem(400, 'the file must be the whole body, as it is');
+    throw new ForgeProblem(400, 'the request body must be the unencoded file');
   const known = findVersion(context.db, owner, named);
-  // Checked before the bytes arrive, and again afterwards.
+  // Checked before the bytes arrive and again afterwards.
   if (known && findPackageFile(context.db, known, file))
     throw new ForgeProblem(409, 'package file already exists');
   const uuid = randomUUID();
@@ -195,7 +195,7 @@ async function deleteFile(
   const { db } = context;
   const version = findOrRefuse(context, owner, named);
   const row = found(findPackageFile(db, version, file), 'package file does not exist');
-  // A version has at least one file.
+  // A version must have at least one file, so removing the last one removes the version.
   if (packageFilesOf(db, version).length === 1)
     removeVersion(context, { owner, actor: signedIn(actor) }, version);
   else {

@@ -31,7 +31,7 @@ export type PackageFileRow = ReceivedFile & {
   readonly created_at: Seconds;
 };
 
-/** A package name from a path, in any letter case. */
+/** A package name and version from a path, in any letter case. */
 export type PackageName = { readonly type: string; readonly name: string; readonly version: string };
 
 export const versionColumns = 'v.*, p.type, p.name, p.lower_name';
@@ -53,7 +53,7 @@ export function findVersion(
   );
 }
 
-/** Returns the files of a version by name. */
+/** Returns the files of a version, sorted by name. */
 export function packageFilesOf(db: Database, version: PackageVersionRow): readonly PackageFileRow[] {
   return db.all<PackageFileRow>(
     'SELECT * FROM package_files WHERE version_id = ? ORDER BY lower_name',
@@ -100,7 +100,10 @@ export function toPackages(
 
 type Package = { readonly owner: UserRow; readonly actor: UserRow };
 
-/** Adds a file to a version, creating the version if it does not exist. Ends the request with 409 if the file exists already. */
+/**
+ * Adds a file to a version, creating the version if it does not exist. Ends the request with 409 if the file already
+ * exists.
+ */
 export function insertFile(
   context: ForgeContext,
   { owner, actor }: Package,
@@ -193,8 +196,8 @@ function emitPackage(
 type TeamAccess = { readonly permission: Permission; readonly unit: Permission | null };
 
 /**
- * Returns a caller's access to the packages of an account. For an organization, teams have the access of the team, or of
- * its packages unit; everyone who sees an account may read its packages.
+ * Returns a caller's access to the packages of an account. For an organization, its teams have the access of the team
+ * or of its packages unit; everyone who sees the organization may read its packages.
  */
 function packageAccess(db: Database, owner: UserRow, user: UserRow | undefined): Permission {
   if (user?.is_admin || user?.id === owner.id) return 'owner';
@@ -212,12 +215,18 @@ function packageAccess(db: Database, owner: UserRow, user: UserRow | undefined):
   return levels.find((level) => held.some((one) => reaches(one, level))) ?? open;
 }
 
-/** Packages of a person with a private account are visible to that person only, even if others see the account. */
+/**
+ * Returns whether everyone may read a person's packages. Packages of a person with a private account are visible only
+ * to that person, even if others see the account.
+ */
 function openToAll(owner: UserRow, user: UserRow | undefined): boolean {
   return owner.visibility === 'public' || (owner.visibility === 'limited' && user !== undefined);
 }
 
-/** Returns whether a caller has this access to the packages of an account, also with a token for public resources. */
+/**
+ * Returns whether a caller has this access to the packages of an account. A token for public resources reaches only the
+ * packages of public accounts.
+ */
 export function mayUsePackages(db: Database, owner: UserRow, actor: Actor, level: 'read' | 'write'): boolean {
   if (isPublicOnly(actor.scopes) && owner.visibility !== 'public') return false;
   return reaches(packageAccess(db, owner, actor.user), level);

@@ -22,7 +22,7 @@ type PackageCall = {
   readonly params: { readonly owner: string };
 };
 
-/** Returns the account whose packages a path names, or ends the request if the caller lacks access. */
+/** Returns the account in the path that owns the packages. Ends the request if the caller lacks access. */
 function findOwner({ context, actor, params }: PackageCall, level: 'read' | 'write'): UserRow {
   const owner = accountNamed(context.db, params.owner, actor.user);
   if (mayUsePackages(context.db, owner, actor, level)) return owner;
