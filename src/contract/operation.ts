@@ -4,9 +4,10 @@ import type { z } from 'zod';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Required role for an operation, from least to most. `reader`, `writer`, `admin` and `owner` refer to the repository (or
- * organization) in the path; `member` is a member of the organization or team in the path; `author` is the author of the
- * object, or a writer; `self` is the signed-in account, for its own objects; `site` is the site administrator.
+ * Required role for an operation, from lowest to highest. `reader`, `writer`, `admin` and `owner` refer to the
+ * repository (or organization) in the path; `member` is a member of the organization or team in the path; `author` is
+ * the author of the object, or a writer; `self` is the signed-in account, for its own objects; `site` is the site
+ * administrator.
  */
 export type Access =
   | 'anyone'
@@ -20,7 +21,7 @@ export type Access =
   | 'owner'
   | 'site';
 
-/** Category of a token scope; the level is `read` for GET and `write` for the rest. */
+/** Category of a token scope; the level is `read` for GET and `write` for all other methods. */
 export type ScopeCategory =
   | 'repository'
   | 'issue'
@@ -31,9 +32,9 @@ export type ScopeCategory =
   | 'admin';
 
 /**
- * Target in the path of an operation, whose permission decides: a repository as a whole or one of its units, an
- * organization, a team, an account; `instance` is the instance itself, or the caller's own objects. With `issues-or-pulls`
- * the number in the path decides between the units of issues and of pull requests.
+ * Target in the path of an operation, on which the caller needs permission: a repository as a whole or one of its
+ * units, an organization, a team, an account. `instance` is the instance itself, or the caller's own objects. With
+ * `issues-or-pulls`, the number in the path decides between the units of issues and of pull requests.
  */
 export type OperationTarget =
   | 'repository'
@@ -50,21 +51,21 @@ export type OperationTarget =
 
 /**
  * Location of the length of a list: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count`; `body` =
- * `total_count`; `page-count` = none, because `X-Total-Count` has the length of the page.
+ * `total_count`; `page-count` = none, because `X-Total-Count` contains the length of the page.
  */
 type Paging = 'link' | 'count' | 'body' | 'page-count';
 
 /**
- * One kind of API call, as data. The client sends it, the embedded forge serves it, and a change is an operation with its
- * arguments, not applied yet.
+ * One kind of API call, as data. The client sends it, the embedded forge serves it, and a change is an operation with
+ * arguments that has not been applied yet.
  *
- * `path` is relative to `/api/v1`; its parameters are in braces, and one with `*` (`{filepath*}`) matches the rest of the
- * path, including slashes. `errors` excludes those that every operation can return: 401, 403 by token scope, and 404 for an
- * unknown owner or repository. `source` names the source of this information.
+ * `path` is relative to `/api/v1`. Its parameters are in braces; a parameter with `*` (`{filepath*}`) matches the rest of
+ * the path, including slashes. `errors` excludes the errors that every operation can return: 401, 403 by token scope, and
+ * 404 for an unknown owner or repository. `source` names the source of this information.
  */
 export type Operation = {
   readonly id: string;
-  /** One line: what the operation does, and differences between forges. */
+  /** One line: what the operation does, and how forges differ. */
   readonly meaning: string;
   readonly method: Method;
   readonly path: string;
@@ -73,19 +74,19 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** Required fields of the body that a server treats as empty if they are missing; clients should always send them. */
   readonly mayBeMissing?: readonly string[];
-  /** The request is `multipart/form-data` with one file in the part of this name, instead of a body. */
+  /** Name of the part that contains the file: the request is `multipart/form-data` with one file instead of a body. */
   readonly upload?: string;
-  /** The whole body may be the file instead of a form; its name is in the query. */
+  /** The whole body may be the file instead of a form; the file name is then in the query. */
   readonly takesWholeBody?: true;
   readonly success: number;
-  /** Absent: the response has no body. */
+  /** Absent if the response has no body. */
   readonly response?: z.ZodType;
-  /** The response is plain text, or the bytes of a file, which the client returns as text; absent: JSON. */
+  /** The response is plain text, or the bytes of a file, which the client returns as text; JSON if absent. */
   readonly media?: 'text' | 'file';
   readonly errors: readonly number[];
   /**
-   * Message of the 403 that every caller with the role gets before the body is read: the operation is disabled in the
-   * embedded forge.
+   * Message of the 403 that every caller with the role gets before the body is read, because the operation is disabled
+   * in the embedded forge.
    */
   readonly switchedOff?: string;
   /** When an archived repository is refused with 423: before or after the role check, or after reading the body. */
@@ -94,21 +95,24 @@ export type Operation = {
   readonly access: Access;
   /** An anonymous caller is refused before the target is looked up. */
   readonly signInFirst?: true;
-  /** The role is checked before the sign-in: an anonymous caller gets 403. */
+  /** The role is checked before the caller must be signed in: an anonymous caller gets 403. */
   readonly roleFirst?: true;
-  /** Accepts only Basic credentials with a password, and no token. */
+  /** Accepts only Basic credentials with a password, not a token. */
   readonly passwordOnly?: true;
-  /** A caller who cannot see the organization gets 404, before the role is checked. */
+  /** A caller who cannot see the organization gets 404 before the role is checked. */
   readonly hiddenFirst?: true;
   /** Access of a token for public resources: none (`closed`), or the caller's own objects if the account is public. */
   readonly publicOnly?: 'closed' | 'public-account';
   readonly scopes: readonly ScopeCategory[];
   readonly paging?: Paging;
-  /** The response differs between forges: the client converts it to Gitea's form by the function of this name. */
+  /**
+   * Name of the function with which the client converts the response to Gitea's form, because it differs between
+   * forges.
+   */
   readonly normalize?: 'runners' | 'contents' | 'compare' | 'workflow-runs';
   /** Slashes of a `*` parameter are sent as `%2F`: Forgejo accepts only that form, Gitea both. */
   readonly oneSegment?: true;
-  /** Incorrect status that Gitea returns for a client error; the suite accepts it as well. */
+  /** Incorrect status that Gitea returns for a client error; the conformance suite accepts it as well. */
   readonly baseline?: Readonly<Record<string, number>>;
   readonly source: string;
 };
@@ -119,7 +123,7 @@ export function defineOperation<const O extends Operation>(operation: O): O {
 }
 
 type OutputOf<S> = S extends z.ZodType ? z.output<S> : never;
-/** True for a schema that an absent value satisfies: no fields, or only optional ones. */
+/** True if a schema accepts an absent value: it has no fields, or only optional ones. */
 type MayBeAbsent<I> = [I] extends [Record<string, never>] ? true : Partial<I> extends I ? true : false;
 type Given<K extends string, S> = S extends z.ZodType
   ? MayBeAbsent<z.input<S>> extends true
@@ -152,19 +156,22 @@ export type AnyInput = {
   readonly body?: unknown;
 };
 
-/** Returns the name of the path parameter that matches the rest of the path (`{filepath*}`); undefined if there is none. */
+/**
+ * Returns the name of the path parameter that matches the rest of the path (`{filepath*}`); undefined if no parameter
+ * does.
+ */
 export function restParameter(operation: Operation): string | undefined {
   return /\{(\w+)\*\}$/.exec(operation.path)?.[1];
 }
 
 /**
- * Returns the path of a call with its parameters filled in, each percent-encoded; a `*` parameter keeps its slashes, unless
- * the operation sets `oneSegment`. Throws if a parameter is missing or could change the path (`..`, empty): such a call
- * must never be sent.
+ * Returns the path of a call with its parameters filled in, each percent-encoded; a `*` parameter keeps its slashes
+ * unless the operation sets `oneSegment`. Throws if a parameter is missing or could change the path (`..`, empty): such
+ * a call must never be sent.
  */
 export function fillPath(operation: Operation, params: Readonly<Record<string, unknown>> = {}): string {
   let filled = '';
-  // Text and parameter name alternate.
+  // Literal text and parameter names alternate.
   for (const [place, part] of partsOf(operation.path).entries()) {
     filled += place % 2 === 0 ? part : fillParameter(operation, part, params);
   }
@@ -173,7 +180,10 @@ export function fillPath(operation: Operation, params: Readonly<Record<string, u
 
 const partsOfPaths = new Map<string, readonly string[]>();
 
-/** Cached: several paths are filled per event, and the set of paths is fixed by the contract. */
+/**
+ * Returns the literal and parameter parts of a path. Cached: several paths are filled per event, and the contract fixes
+ * the set of paths.
+ */
 function partsOf(path: string): readonly string[] {
   let parts = partsOfPaths.get(path);
   if (parts === undefined) {

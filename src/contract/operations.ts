@@ -60,7 +60,7 @@ import { variableOperations } from './resources/variables.ts';
 import { wikiOperations } from './resources/wiki.ts';
 import { taskOperations, workflowOperations } from './resources/workflows.ts';
 
-/** All operations by short name: those that the client can send and the embedded forge serves. */
+/** All operations by short name: those that the client can send and those that the embedded forge serves. */
 export const operations = {
   ...instanceOperations,
   ...deprecatedOperations,

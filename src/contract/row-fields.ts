@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { Access, OperationTarget, ScopeCategory } from './operation.ts';
 import { inRepository, int, text } from './shape.ts';
 
-/** Fields shared by the operations of one target. An operation adds its access, and may override any of them. */
+/**
+ * Returns a function that creates the fields shared by the operations of one target. An operation adds its access
+ * level, and may override any field.
+ */
 function fieldsOf<
   const Target extends OperationTarget,
   Params extends z.core.$ZodLooseShape,
@@ -13,18 +16,18 @@ function fieldsOf<
     ({ params, target, access, scopes: [scope] }) as const;
 }
 
-/** A repository as a whole. */
+/** Operations on a repository as a whole. */
 export const repositoryAs = fieldsOf('repository', inRepository, 'repository');
 export const codeAs = fieldsOf('code', inRepository, 'repository');
 export const pullsAs = fieldsOf('pulls', inRepository, 'repository');
 export const releasesAs = fieldsOf('releases', inRepository, 'repository');
 export const wikiAs = fieldsOf('wiki', inRepository, 'repository');
-/** Issues, and the issue side of pull requests. */
+/** Operations on issues, and on the issue side of pull requests. */
 export const issuesAs = fieldsOf('issues-or-pulls', inRepository, 'issue');
 export const organizationAs = fieldsOf('organization', { org: text }, 'organization');
 export const teamAs = fieldsOf('team', { id: int }, 'organization');
 export const accountAs = fieldsOf('account', { username: text }, 'user');
-/** The caller's own objects. */
+/** Operations on the caller's own objects. */
 export const callerAs = fieldsOf('instance', {}, 'user');
 /** Operations for site administrators. */
 export const siteAs = fieldsOf('instance', {}, 'admin');

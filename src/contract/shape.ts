@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** A whole number of at most 53 bits (the forge's int64 ids stay far below). */
+/** A whole number of at most 53 bits (the forge's int64 ids stay far below that). */
 export const int = z.number().int();
 export const text = z.string();
 export const flag = z.boolean();
-/** RFC 3339 text in the time zone of the forge: compare instants, not texts. */
+/** RFC 3339 text in the time zone of the forge. Compare instants, not texts. */
 export const instant = z.string();
 
 /** A list as forges serialize it: `null` and a missing field mean empty. */
@@ -17,7 +17,7 @@ export function list<S extends z.ZodType>(item: S) {
 
 const nullishShapes = new WeakMap<z.ZodType, z.ZodType>();
 
-/** Returns the schema that also accepts null and undefined. It is cached: a thousand resource fields use few schemas. */
+/** Returns the schema that also accepts null and undefined. Cached: a thousand resource fields use few schemas. */
 function nullish(shape: z.ZodType): z.ZodType {
   const known = nullishShapes.get(shape) ?? shape.nullish();
   nullishShapes.set(shape, known);
@@ -47,7 +47,7 @@ export function resource<R extends z.core.$ZodLooseShape, O extends Record<strin
   return z.object({ ...required, ...loose });
 }
 
-/** Query fields of a paged list: 1-based page, items per page (limited by the forge, usually to 50). */
+/** Query fields of a paged list: 1-based page, and items per page (limited by the forge, usually to 50). */
 export const pages = { page: int.optional(), limit: int.optional() };
 
 /** Path parameters of operations inside a repository. */

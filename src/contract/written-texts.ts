@@ -11,16 +11,16 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** All white space is in the basic plane: one UTF-16 unit each. */
+/** Returns whether a UTF-16 unit is white space. All white space is in the basic plane, one unit each. */
 function isSpace(unit: string): boolean {
   return /^\p{White_Space}$/u.test(unit);
 }
 
-/** Maximum columns of a title: the forge shortens a longer one. */
+/** Maximum number of columns of a title; the forge shortens longer titles. */
 const maxTitle = 255;
 
 const shortened = (text: string): string => shortenToColumns(text, maxTitle);
-/** A new title is shortened before it is trimmed. */
+/** A new title is shortened first, then trimmed. */
 const newTitle = (text: string): string => trimSpace(shortened(text));
 
 type TextMembers = Readonly<Record<string, (text: string) => string>>;
@@ -30,9 +30,9 @@ const ofEdited = { title: shortened };
 const ofHook = { name: trimSpace };
 
 /**
- * Normalization of texts in write bodies by forges, by operation; all others are stored as sent. Source: forge
- * `models/git/commit_status.go NewCommitStatus`, `models/issues/issue_update.go NewIssueWithIndex` and `ChangeIssueTitle`,
- * `routers/api/v1/repo/tag.go CreateTagProtection`, `routers/api/v1/utils/hook.go`.
+ * Functions that normalize texts in write bodies as forges do, by operation; all other texts are stored as sent.
+ * Source: forge `models/git/commit_status.go NewCommitStatus`, `models/issues/issue_update.go NewIssueWithIndex` and
+ * `ChangeIssueTitle`, `routers/api/v1/repo/tag.go CreateTagProtection`, `routers/api/v1/utils/hook.go`.
  */
 export const writtenTexts: Readonly<Record<string, TextMembers>> = {
   [operations.createStatus.id]: { context: trimSpace, description: trimSpace, target_url: trimSpace },
@@ -49,14 +49,14 @@ export const writtenTexts: Readonly<Record<string, TextMembers>> = {
   [operations.editUserHook.id]: ofHook,
 };
 
-/** Returns a text as the forge stores it when sent in this field of the operation's body. */
+/** Returns the text that the forge stores if `text` is sent in this field of the operation's body. */
 export function asWritten({ id }: { readonly id: string }, member: string, text: string): string {
   return writtenTexts[id]?.[member]?.(text) ?? text;
 }
 
 /**
- * Returns whether a title equals the wanted one, as returned by `asWritten`. Forgejo shortens to bytes instead of columns.
- * Source: forge (Forgejo) `modules/util/truncate.go SplitStringAtByteN`.
+ * Returns whether a title equals the wanted one, as returned by `asWritten`. Forgejo limits titles by bytes instead of
+ * columns. Source: forge (Forgejo) `modules/util/truncate.go SplitStringAtByteN`.
  */
 export function isTitle(live: string, wanted: string): boolean {
   return live === wanted || live === shortenToBytes(wanted);
@@ -73,8 +73,8 @@ function shortenToBytes(text: string): string {
 }
 
 /**
- * Shortens a text to columns, with an ellipsis: a character beyond Latin takes two columns. As on Gitea, a text with no
- * more bytes than columns is unchanged.
+ * Shortens a text to a number of columns and adds an ellipsis; a character beyond Latin takes two columns. As in Gitea,
+ * a text whose number of bytes does not exceed the limit is unchanged.
  */
 export function shortenToColumns(text: string, columns: number): string {
   if (Buffer.byteLength(text) <= columns) return text;

@@ -2,10 +2,10 @@ import type { Family } from './event-families.ts';
 import type { Event } from './events.ts';
 import { readMember } from './payload-members.ts';
 
-/** Relation of an event to pull requests that it does not name: by their head commit, or by their base branch. */
+/** Relation of an event to pull requests that it does not name: through their head commit or their base branch. */
 export type Concern = { readonly head: string } | { readonly base: string };
 
-/** Path of the payload field that contains the commit. */
+/** Path of the payload field that contains the commit, by family. */
 const commits: Partial<Readonly<Record<Family, readonly string[]>>> = {
   status: ['sha'],
   workflow_run: ['workflow_run', 'head_sha'],
@@ -20,7 +20,7 @@ export function concernsPulls(family: Family): boolean {
   return family === 'push' || commits[family] !== undefined;
 }
 
-/** Returns the pull requests that an event affects; undefined if none, as for a push to a tag. */
+/** Returns which pull requests an event affects; undefined if none, for example for a push to a tag. */
 export function concernOf({ family, payload, subject }: Event): Concern | undefined {
   if (family === undefined) return undefined;
   if (family === 'push') {

@@ -1,7 +1,7 @@
 import type { MemberKind } from './payload-members.ts';
 import type { SubjectKind } from './subject.ts';
 
-/** Fields of Forgejo's Actions events besides the run: which of them are present differs between its releases. */
+/** Fields of Forgejo's Actions events besides the run; which of them are present differs between releases. */
 const ofRun = {
   repository: 'optionalRepository',
   organization: 'optionalAccount',
@@ -9,8 +9,8 @@ const ofRun = {
 } as const;
 
 /**
- * The families that a rule's `on` names, and the Event-Types each has on the wire. Where the delivery's headers disagree,
- * Event-Type decides: Event merges several kinds, and `pull_request_comment` means two different things in the two.
+ * Event families, as named in a rule's `on`, with the Event-Types of each. If the headers of a delivery disagree,
+ * Event-Type decides: Event merges several kinds, and `pull_request_comment` has a different meaning in each header.
  * Source: forge `modules/webhook/type.go`, `services/webhook/notifier.go`; Forgejo for `action_run_*`.
  */
 const families = {
@@ -150,12 +150,15 @@ const families = {
 export type ReadableUnit = 'issues' | 'pulls' | 'code';
 
 type FamilyRow = {
-  /** Event-Type → its activities; empty if the kind has no `action` field. */
+  /** Activities by Event-Type; empty if the kind has no `action` field. */
   readonly types: Readonly<Record<string, readonly string[]>>;
   readonly subject: SubjectKind;
   /** Audience of deliveries of this family on the dashboard: readers of a unit of the repository, or only its administrators. */
   readonly visibleTo: ReadableUnit | 'administrators';
-  /** Required fields of a body of this kind: the signature covers only the body, so a changed header must not fit. */
+  /**
+   * Required fields of a body of this kind. The signature covers only the body, so a body must not fit a changed
+   * header.
+   */
   readonly members: Readonly<Record<string, MemberKind>>;
 };
 
@@ -174,7 +177,7 @@ export function familyOf(eventType: string): Family | undefined {
   return familyOfType.get(eventType);
 }
 
-/** Returns the activities of a family, over all its Event-Types. */
+/** Returns the activities of a family over all its Event-Types. */
 export function activitiesOf(family: Family): readonly string[] {
   return [...new Set(Object.values(eventFamilies[family].types).flat())];
 }

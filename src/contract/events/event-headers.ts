@@ -1,6 +1,6 @@
 /** Event headers of a delivery. */
 export type EventHeaders = {
-  /** UUID of the delivery; a redelivery has a new one. */
+  /** UUID of the delivery; a redelivery has a new UUID. */
   readonly delivery: string;
   readonly eventType: string;
 };
@@ -20,7 +20,7 @@ export function readEventHeaders(
     return undefined;
   };
   const delivery = first('delivery');
-  // A sender with only the older Event header is supported if that header identifies one kind.
+  // A sender that only has the older Event header is supported if that header identifies one kind.
   const eventType = first('event-type') ?? first('event');
   if (delivery === undefined || eventType === undefined) return undefined;
   return { delivery, eventType };

@@ -6,18 +6,18 @@ import type { RepositoryRef, Subject, SubjectKind } from './subject.ts';
 /** The sender of an event. The bot recognizes itself by `id`; names change. */
 type Sender = { readonly id: number; readonly login: string };
 
-/** A parsed event of a delivery. It only identifies its subject: decisions about writes use live state. */
+/** A parsed event of a delivery. It only identifies its subject; decisions about writes use live state. */
 export type Event = {
   readonly eventType: string;
-  /** Undefined for an unknown kind: it is stored and counted, and matches no rule. */
+  /** Undefined for an unknown kind, which is stored and counted but matches no rule. */
   readonly family: Family | undefined;
   readonly activity: string;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly subject: Subject | undefined;
   readonly repository: RepositoryRef | undefined;
-  /** Id of the repository's owner, or of the organization, for events without a repository. */
+  /** Id of the repository's owner or, for events without a repository, of the organization. */
   readonly ownerId: number | undefined;
-  /** Absent for runs of Forgejo's Actions, unless they were started by hand. */
+  /** Absent for runs of Forgejo's Actions, unless they were started manually. */
   readonly sender: Sender | undefined;
 };
 
@@ -48,8 +48,8 @@ export function parseEvent(eventType: string, payload: unknown): Event {
 }
 
 /**
- * Parses the payload of a webhook as an event. Throws `delivery-malformed` also if the sender is missing: without one, the
- * bot's own changes cannot be recognized.
+ * Parses the payload of a webhook as an event. Also throws `delivery-malformed` if the sender is missing: without a
+ * sender, the bot's own changes cannot be recognized.
  */
 export function parseDelivery(eventType: string, payload: unknown): Event {
   const event = parseEvent(eventType, payload);
@@ -59,14 +59,18 @@ export function parseDelivery(eventType: string, payload: unknown): Event {
   return event;
 }
 
-/** Reviews always have `action: reviewed`; the activity is derived from the Event-Type. */
+/**
+ * Returns the activity of an event. Reviews always have `action: reviewed`, so their activity is derived from the
+ * Event-Type.
+ */
 function activityOf(eventType: string, family: Family | undefined, payload: Record<string, unknown>): string {
   if (family === 'pull_request_review') return eventFamilies[family].types[eventType]?.[0] ?? '';
   return typeof payload.action === 'string' ? payload.action : '';
 }
 
 function sourceOfRepository(family: Family | undefined, payload: Record<string, unknown>): unknown {
-  // The top-level repository of a package event is always null; runs of Forgejo's actions carry it inside.
+  // The top-level repository of a package event is always null; Forgejo's Actions events contain the repository in the
+  // run.
   if (family === 'package') return isRecord(payload.package) ? payload.package.repository : undefined;
   return payload.repository ?? (isRecord(payload.run) ? payload.run.repository : undefined);
 }
@@ -110,7 +114,10 @@ const stateOfReview: Readonly<Record<string, string>> = {
   pull_request_review_comment: 'COMMENT',
 };
 
-/** Payloads of reviews do not contain the id of the review; it is found by its author and state. */
+/**
+ * Returns what identifies the review of an event: its author and state. The payload does not contain the id of the
+ * review.
+ */
 function reviewOf(eventType: string, payload: Record<string, unknown>): Pick<Subject, 'review'> {
   const state = stateOfReview[eventType];
   const reviewer = senderOf(payload.sender);
@@ -119,7 +126,7 @@ function reviewOf(eventType: string, payload: Record<string, unknown>): Pick<Sub
 
 function ownerIdOf(family: Family | undefined, payload: Record<string, unknown>): number | undefined {
   const repository = sourceOfRepository(family, payload);
-  // A package of a user that is not linked to a repository has only an owner.
+  // A user's package that is not linked to a repository has only an owner.
   const own = isRecord(payload.package) ? payload.package.owner : undefined;
   const owner = isRecord(repository) ? repository.owner : (payload.organization ?? own);
   return isRecord(owner) && Number.isSafeInteger(owner.id) ? (owner.id as number) : undefined;
@@ -131,17 +138,17 @@ function senderOf(sender: unknown): Sender | undefined {
 }
 
 /**
- * Returns the account that started a run of Forgejo's Actions manually or through the API. Events of runs have no sender:
- * without this, a rule that starts a workflow when one has ended would react to its own runs forever. Runs started by a
- * push have no sender, since they report the checks of the pushed commits.
+ * Returns the account that started a run of Forgejo's Actions manually or through the API. Events of runs have no
+ * sender; without this account, a rule that starts a workflow when another has ended would react to its own runs
+ * forever. Runs started by a push have no sender, because they report the checks of the pushed commits.
  */
 function dispatcherOf(run: unknown): Sender | undefined {
   return isRecord(run) && run.trigger_event === 'workflow_dispatch' ? senderOf(run.trigger_user) : undefined;
 }
 
 /**
- * Returns the lane of a delivery, which preserves order: `repository id # index`; without an index the repository's id;
- * without a repository the owner's id; otherwise one common lane.
+ * Returns the lane of a delivery, in which order is preserved: `repository id#index`; without an index, the
+ * repository's id; without a repository, the owner's id; otherwise one common lane.
  */
 export function laneOf(event: Event): string {
   if (event.repository) {

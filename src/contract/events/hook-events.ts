@@ -1,4 +1,4 @@
-/** Names that enable themselves. */
+/** Names that enable only the kind of the same name. */
 const plain = [
   ...['push', 'create', 'delete', 'fork', 'repository', 'wiki', 'release', 'package', 'status'],
   ...['workflow_run', 'workflow_job', 'issue_assign', 'issue_label', 'issue_milestone', 'issue_comment'],
@@ -7,8 +7,9 @@ const plain = [
 ];
 
 /**
- * Kinds that a name in a hook's `events` enables. Two names mean a family on input and a single kind on output, so a list
- * that is read and written back changes the hook. Source: forge `routers/api/v1/utils/hook.go`, `modules/webhook/events.go`.
+ * Kinds that each name in a hook's `events` enables. Two names mean a family on input but a single kind on output, so
+ * writing back a list that was read changes the hook. Source: forge `routers/api/v1/utils/hook.go`,
+ * `modules/webhook/events.go`.
  */
 const enabledBy: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...plain.map((name) => [name, [name]] as const),
@@ -24,15 +25,18 @@ const ofForgejo = ['action_run_failure', 'action_run_recover', 'action_run_succe
 /** All names that are accepted in a hook's `events`. */
 export const hookEventNames: readonly string[] = [...enabledBy.keys(), ...ofForgejo];
 
-/** Returns the kinds that a list of names enables, each once. Unknown names enable nothing; an absent or empty list is push. */
+/**
+ * Returns the kinds that a list of names enables, each once. Unknown names enable nothing; an absent or empty list
+ * enables push.
+ */
 export function enabledEvents(names: readonly string[] | undefined): readonly string[] {
   const given = names === undefined || names.length === 0 ? ['push'] : names;
   return [...new Set(given.flatMap((name) => enabledBy.get(name.trim().toLowerCase()) ?? []))];
 }
 
 /**
- * Returns the sorted kinds of a hook from the names in a response: two lists are equivalent if these are equal. A hook for
- * all events lists reviews as three kinds, which are equivalent to the single name that can be sent.
+ * Returns the sorted kinds of a hook from the names in a response. Two lists are equivalent if their kinds are equal. A
+ * hook for all events lists reviews as three kinds, which are equivalent to the single name that can be sent.
  */
 export function shownEvents(names: readonly string[]): readonly string[] {
   const one = (name: string) =>
@@ -42,14 +46,14 @@ export function shownEvents(names: readonly string[]): readonly string[] {
   return [...new Set(names.map(one))].sort();
 }
 
-/** Returns the sorted kinds from names in a rule file (`pull_request` is the family). */
+/** Returns the sorted kinds for names in a rule file (`pull_request` is the family). */
 export function wantedEvents(names: readonly string[]): readonly string[] {
   const own = names.filter((name) => ofForgejo.some((one) => one === name));
   const known = names.filter((name) => !own.includes(name));
   return [...(known.length === 0 ? [] : enabledEvents(known)), ...own].sort();
 }
 
-/** Returns the names to send for a hook with exactly these kinds. */
+/** Returns the names to send for a hook that enables exactly these kinds. */
 export function namesToSend(kinds: readonly string[]): readonly string[] {
   return kinds.map((kind) => (kind === 'issues' || kind === 'pull_request' ? `${kind}_only` : kind));
 }

@@ -2,7 +2,10 @@ import { ReeveError } from '../../platform/errors.ts';
 import { activitiesOf, eventFamilies, type Family, familyOf } from './event-families.ts';
 import { type Event, parseEvent } from './events.ts';
 
-/** Returns the event of a payload whose kind is given as a family or an Event-Type. Throws `usage` if it matches neither. */
+/**
+ * Returns the event of a payload whose kind is given as a family or an Event-Type. Throws `usage` if the kind matches
+ * neither.
+ */
 export function namedEvent(kind: string, payload: Record<string, unknown>): Event {
   if (familyOf(kind) !== undefined) return parseEvent(kind, payload);
   const types = Object.hasOwn(eventFamilies, kind) ? eventFamilies[kind as Family].types : undefined;
@@ -12,7 +15,7 @@ export function namedEvent(kind: string, payload: Record<string, unknown>): Even
       `there is no event "${kind}"; known are ${Object.keys(eventFamilies).join(', ')}`,
     );
   }
-  // A family without a kind of the same name (pull_request_review): the payload decides.
+  // A family without a kind of the same name (pull_request_review): the payload determines the kind.
   const review = payload.review;
   const said =
     typeof review === 'object' && review !== null && 'type' in review ? review.type : payload.action;

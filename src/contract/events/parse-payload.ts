@@ -2,16 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import secureJson from 'secure-json-parse';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 
-/** Maximum nesting of a payload. Real ones stay below ten; a million brackets can be parsed but overflow the stack of later code. */
+/**
+ * Maximum nesting depth of a payload. Real payloads stay below ten; a million brackets can be parsed, but overflow the
+ * stack of later code.
+ */
 const maxDepth = 64;
 
 /**
- * Parses the bytes of a delivery as JSON. Throws `delivery-malformed` if they are not UTF-8 or not JSON, nested deeper than
- * 64, or contain keys that reach a prototype (`__proto__`, `constructor.prototype`).
+ * Parses the bytes of a delivery as JSON. Throws `delivery-malformed` if the bytes are not UTF-8 or not JSON, are
+ * nested deeper than 64, or contain keys that reach a prototype (`__proto__`, `constructor.prototype`).
  */
 export function parsePayload(body: Uint8Array): unknown {
   if (!isUtf8(body)) throw new ReeveError('delivery-malformed', 'the body is not UTF-8');
-  // Checked before parsing: the parser supports any depth, later code does not.
+  // Checked before parsing: the parser supports any depth, but later code does not.
   if (depthOf(body) > maxDepth) {
     throw new ReeveError('delivery-malformed', `the body is nested deeper than ${maxDepth}`);
   }
@@ -27,7 +30,7 @@ export function parsePayload(body: Uint8Array): unknown {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Returns the depth of brackets outside strings, without recursion, also for invalid JSON. */
+/** Returns the nesting depth of brackets outside strings, without recursion. Also works for invalid JSON. */
 function depthOf(body: Uint8Array): number {
   let depth = 0;
   let deepest = 0;
@@ -45,7 +48,7 @@ function depthOf(body: Uint8Array): number {
   return deepest;
 }
 
-/** Returns the end of the string that began before `from`. */
+/** Returns the position of the end of the string that begins before `from`. */
 function endOfString(body: Uint8Array, from: number): number {
   let end = body.indexOf(quote, from);
   while (end !== -1) {

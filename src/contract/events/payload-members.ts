@@ -1,6 +1,6 @@
 import { ReeveError } from '../../platform/errors.ts';
 
-/** Returns the problem of a value in a payload, or undefined if it is valid. */
+/** Returns the problem with a value in a payload, or undefined if the value is valid. */
 type MemberCheck = (value: unknown, place: string) => string | undefined;
 
 const text: MemberCheck = (value, place) =>
@@ -11,7 +11,7 @@ const positive: MemberCheck = (value, place) =>
     ? undefined
     : `${place} must be a positive whole number, ${describeFound(value)}`;
 
-/** The forge's own accounts have negative ids: -1 stands for deleted accounts, -2 for its workflow runner. */
+/** The forge's own accounts have negative ids: -1 for deleted accounts, -2 for its workflow runner. */
 const accountId: MemberCheck = (value, place) =>
   Number.isSafeInteger(value) && value !== 0
     ? undefined
@@ -54,14 +54,14 @@ const checks = {
   numbered: object({ number: positive }),
   /** A comment. */
   identified: object({ id: positive }),
-  /** A package or a run of Forgejo's Actions, which contains the repository, if any. */
+  /** A package or a run of Forgejo's Actions, which contains its repository, if there is one. */
   holder: object({ repository: optional(repository), owner: optional(account) }),
 } as const satisfies Record<string, MemberCheck>;
 
 /** Types of the payload fields from which an event is parsed. */
 export type MemberKind = keyof typeof checks;
 
-/** Checks the types of a payload's fields. Throws `delivery-malformed` with the first wrong one. */
+/** Checks the types of a payload's fields. Throws `delivery-malformed` for the first invalid field. */
 export function checkMembers(
   eventType: string,
   payload: Readonly<Record<string, unknown>>,
@@ -79,7 +79,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Describes a value by its type only: the value itself may be long, and comes from the sender. */
+/** Describes only the type of a value: the value itself may be long, and comes from the sender. */
 function describeFound(value: unknown): string {
   if (value === undefined) return 'but is missing';
   if (value === null) return 'but is null';

@@ -10,7 +10,7 @@ import { flag, instant, int, resource, text } from '../shape.ts';
 import type { Family } from './event-families.ts';
 
 const from = resource({}, { from: text });
-/** Only with `edited`. Label lists are always empty: compare with the snapshot. */
+/** Present only with `edited`. Label lists are always empty: compare with the snapshot instead. */
 const Changes = resource({}, { title: from, body: from, ref: from });
 
 const subjectEvent = {
@@ -25,13 +25,13 @@ const pullEvent = {
 };
 const extraOfPull = {
   changes: Changes,
-  /** Heads before and after a push (`synchronized`), since 1.27. */
+  /** Head commits before and after a push (`synchronized`), since 1.27. */
   before: text,
   after: text,
   requested_reviewer: User,
   review: resource({}, { type: text, content: text }),
   commit_id: text,
-  /** Set if the event comes from catch-up because the delivery was missed. */
+  /** Set if catch-up created the event because the delivery was missed. */
   caught_up: flag,
 };
 const PullRequestPayload = resource(pullEvent, extraOfPull);
@@ -134,7 +134,7 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
     {
       compare_url: text,
       commits: z.array(Commit),
-      /** The actual number, though `commits` is truncated at 5 (Forgejo 15). */
+      /** Total number of commits; `commits` is truncated at 5 (Forgejo 15). */
       total_commits: int,
       head_commit: Commit,
       pusher: User,
@@ -144,7 +144,7 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
   create: resource({ ref: text, ref_type: text, ...inRepository }, { sha: text, caught_up: flag }),
   delete: resource({ ref: text, ref_type: text, ...inRepository }, { pusher_type: text, caught_up: flag }),
   fork: resource({ forkee: Repository, ...inRepository }, {}),
-  /** `organization` is the owner in the form of an account, even if it is a user. */
+  /** `organization` is the owner in the form of an account, even if the owner is a user. */
   repository: resource({ action: text, ...inRepository }, { organization: User }),
   release: resource({ action: text, release: Release, ...inRepository }, {}),
   wiki: resource({ action: text, page: text, ...inRepository }, { comment: text }),

@@ -5,26 +5,26 @@ import { flag, int, text } from '../shape.ts';
 const length = z.number().meta({ holds: 'duration' });
 
 /**
- * A runner as an item of a sweep: the data from the forge, its level, and data that Reeve stores, because forges do not
- * show the last contact of a runner.
+ * A runner as an item of a sweep: data from the forge, the level of the runner, and data that Reeve records, because
+ * forges do not show the last contact of a runner.
  */
 export const RunnerItem = z.object({
   id: int,
   name: text,
-  /** `online`, `offline`, or, once it is no longer listed, `gone`. */
+  /** `online` or `offline`; `gone` once the runner is no longer listed. */
   status: z.enum(['online', 'offline', 'gone']),
   busy: flag,
   disabled: flag,
   labels: z.array(z.object({ name: text })),
-  /** Level of its registration: organization, repository, user, instance. */
+  /** Level of the registration: organization, repository, user, instance. */
   level: z.enum(['organization', 'repository', 'user', 'instance']),
-  /** The organization, the repository's full name or the account; empty for the instance. */
+  /** The organization, the repository's full name, or the account; empty for the instance. */
   owner: text,
-  /** Time offline, as observed by Reeve; zero while it is online. */
+  /** Time offline, as observed by Reeve; zero while the runner is online. */
   offline_for: length,
-  /** Time online without a job, as observed by Reeve; zero while it is busy or offline. */
+  /** Time online without a job, as observed by Reeve; zero while the runner is busy or offline. */
   idle_for: length,
-  /** Changes between online and offline within the last hour. */
+  /** Number of changes between online and offline within the last hour. */
   flaps: int,
 });
 export type RunnerItem = z.output<typeof RunnerItem>;

@@ -1,4 +1,4 @@
-/** Kinds of subjects of an event, an item of a sweep or a command. */
+/** Kinds of subjects of an event, a sweep item or a command. */
 export const subjectKinds = [
   'repository',
   'organization',
@@ -11,7 +11,7 @@ export const subjectKinds = [
 ] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
 
-/** Identifies a repository: `id` survives a rename, `owner` and `name` are the current path. */
+/** Identifies a repository: `id` survives a rename; `owner` and `name` are the current path. */
 export type RepositoryRef = { readonly id: number; readonly owner: string; readonly name: string };
 
 export type Subject = {
@@ -19,19 +19,19 @@ export type Subject = {
   readonly repository?: RepositoryRef;
   /** Number of the issue or pull request. */
   readonly index?: number;
-  /** Short name of the branch or tag, if the subject is one. */
+  /** Short name of the branch or tag, if the subject is a branch or tag. */
   readonly ref?: string;
-  /** The ref is a tag. */
+  /** Set if the ref is a tag. */
   readonly isTag?: true;
-  /** Commits of the ref before and after a push; all zeros if it was created or deleted. */
+  /** Commits of the ref before and after a push; all zeros before its creation or after its deletion. */
   readonly range?: { readonly before: string; readonly after: string };
   /** Id of the comment that an event is about. */
   readonly comment?: number;
   /** Author and state of the review that an event is about; payloads do not contain its id. */
   readonly review?: { readonly reviewer: number; readonly state: string };
   readonly organization?: string;
-  /** Id of the milestone, if the subject is one. */
+  /** Id of the milestone, if the subject is a milestone. */
   readonly milestone?: number;
-  /** Id of the notification thread, if the subject is one. */
+  /** Id of the notification thread, if the subject is a notification. */
   readonly thread?: number;
 };

@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { callerAs } from '../row-fields.ts';
 import { flag, int, list, resource, text } from '../shape.ts';
 
-/** An e-mail address of an account; `user_id` and `username` are set only in searches of administrators. */
+/** An e-mail address of an account; `user_id` and `username` are set only in administrators' searches. */
 export const Email = resource(
   { email: text },
   { verified: flag, primary: flag, user_id: int, username: text },
@@ -28,7 +28,7 @@ const UserSettings = resource(
 export const EditUserSettings = z.strictObject({
   /** At most 100 characters. */
   full_name: text.optional(),
-  /** An http or https address, or empty. */
+  /** An http or https URL, or empty. */
   website: text.optional(),
   /** At most 255 characters. */
   description: text.optional(),
@@ -37,7 +37,7 @@ export const EditUserSettings = z.strictObject({
   language: text.optional(),
   theme: text.optional(),
   diff_view_style: text.optional(),
-  /** Shows the no-reply address instead of the account's own. */
+  /** Shows the no-reply address instead of the account's own address. */
   hide_email: flag.optional(),
   /** Shows activities and the heat map only to the account itself and to administrators. */
   hide_activity: flag.optional(),

@@ -10,9 +10,9 @@ import { User } from './users.ts';
 const Activity = resource(
   { id: int },
   {
-    /** Id of the account whose feed contains it. */
+    /** Id of the account whose feed contains the activity. */
     user_id: int,
-    /** `create_repo`, `commit_repo`, `create_issue` … */
+    /** `create_repo`, `commit_repo`, `create_issue`, and others. */
     op_type: text,
     act_user_id: int,
     act_user: User,
@@ -22,13 +22,13 @@ const Activity = resource(
     comment: Comment,
     ref_name: text,
     is_private: flag,
-    /** `NUMBER|TEXT` for an issue or pull request, JSON for a push, else a text. */
+    /** `NUMBER|TEXT` for an issue or pull request, JSON for a push, otherwise a text. */
     content: text,
     created: instant,
   },
 );
 
-/** `date` is a day in UTC, for example `2026-01-31`; anything else is ignored. */
+/** `date` is a day in UTC, for example `2026-01-31`; any other text is ignored. */
 const ofDay = { ...pages, date: text.optional() };
 
 /** Feeds of activities in repositories that the caller can read, newest first. */

@@ -11,14 +11,14 @@ const Cron = resource(
     schedule: text,
     next: instant,
     prev: instant,
-    /** Number of runs; servers count since their start. */
+    /** Number of runs; servers count from their start. */
     exec_times: int,
   },
 );
 
 const unadopted = z.object({ username: text, reponame: text });
 
-/** Operations of site administrators besides accounts, hooks and runners. */
+/** Site administrators' operations except those for accounts, hooks and runners. */
 export const administrationOperations = {
   listCronTasks: defineOperation({
     id: 'admin.list-cron-tasks',

@@ -4,15 +4,18 @@ import { callerAs, issuesAs } from '../row-fields.ts';
 import { flag, inRepository, int, list, resource, text } from '../shape.ts';
 import { Attachment } from './issues.ts';
 
-/** Limits of this forge for attachments. */
+/** Limits of the forge for attachments. */
 const AttachmentSettings = resource(
   { enabled: flag },
   {
-    /** File name extensions and media types, separated by commas; empty, or an entry for every type, means all. */
+    /**
+     * File name extensions and media types, separated by commas; all types are allowed if the list is empty or has an
+     * entry for every type.
+     */
     allowed_types: text,
-    /** Maximum number of files of one issue or comment. */
+    /** Maximum number of files per issue or comment. */
     max_files: int,
-    /** Maximum size of one file in MiB. */
+    /** Maximum size of a file in MiB. */
     max_size: int,
   },
 );
@@ -20,7 +23,7 @@ const AttachmentSettings = resource(
 const onIssue = { ...inRepository, index: int };
 const onComment = { ...inRepository, id: int };
 const EditAttachment = z.strictObject({ name: text.optional() });
-/** `name` replaces the name of the file. */
+/** `name` replaces the file name. */
 const naming = z.object({ name: text.optional() });
 
 /** Files on issues and comments. An upload is `multipart/form-data` with the file in the part `attachment`. */

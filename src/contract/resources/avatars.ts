@@ -9,7 +9,9 @@ const limits =
   'PNG, JPEG, GIF or WebP of at most 4096 × 4096 pixels and 1 MiB; Gitea makes a larger file smaller.';
 const baseline = { 'no image, or one that is too large': 500 };
 
-/** Images of accounts, organizations and repositories. Without one, an account has a pattern derived from its name. */
+/**
+ * Images of accounts, organizations and repositories. An account without an image has a pattern derived from its name.
+ */
 export const avatarOperations = {
   updateAvatar: defineOperation({
     id: 'user.update-avatar',

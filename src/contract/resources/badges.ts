@@ -3,11 +3,14 @@ import { defineOperation } from '../operation.ts';
 import { accountAs } from '../row-fields.ts';
 import { int, list, resource, text } from '../shape.ts';
 
-/** A badge, with the field names of Gitea's table: Gitea defines no API names for them. */
+/** A badge. The fields have the names of Gitea's table, because Gitea defines no API names for them. */
 const Badge = resource({ Slug: text }, { ID: int, Description: text, ImageURL: text });
 const badgeSlugs = z.strictObject({ badge_slugs: z.array(text) });
 
-/** Badges of accounts. No operation creates a badge: Gitea has a web page for it, the embedded forge the seed file. */
+/**
+ * Badges of accounts. No operation creates a badge: in Gitea, a web page does; in the embedded forge, the seed file
+ * does.
+ */
 export const badgeOperations = {
   listUserBadges: defineOperation({
     id: 'admin.list-badges',

@@ -11,8 +11,9 @@ const noted = z.object({ note: text.optional() });
 const source = 'routers/api/v1/shared/block.go';
 
 /**
- * Blocks of accounts, by an account or by the owners of an organization. A blocked account cannot open, edit or comment issues and pull
- * requests there, star, watch or fork repositories, follow, or become a collaborator or member. Site administrators are never blocked.
+ * Blocks of accounts, set by an account or by the owners of an organization. A blocked account cannot open, edit or
+ * comment on the blocker's issues and pull requests, cannot star, watch or fork their repositories, and cannot follow
+ * them or become a collaborator or member. Site administrators are never blocked.
  */
 export const blockOperations = {
   listBlockedUsers: defineOperation({

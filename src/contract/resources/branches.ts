@@ -48,7 +48,7 @@ export const Branch = resource(
 );
 export type Branch = z.output<typeof Branch>;
 
-/** A commit in commit lists: `commit` contains message, author and committer, `sha` is its id. */
+/** A commit in commit lists. `commit` contains the message, the author and the committer; `sha` is the commit id. */
 export const CommitEntry = resource(
   { sha: text },
   {
@@ -66,19 +66,19 @@ export const CommitEntry = resource(
         verification: Verification,
       },
     ),
-    /** The accounts with these addresses; null if no account has the address. */
+    /** Accounts with the e-mail addresses of author and committer; null if no account has the address. */
     author: User,
     committer: User,
     parents: z.array(resource({ sha: text }, { url: text, created: instant })),
-    /** `status` is added, removed or modified. Not in every list. */
+    /** `status` is added, removed or modified. Some lists omit the files. */
     files: z.array(resource({ filename: text }, { status: text })),
-    /** Line counts. */
+    /** Numbers of lines. */
     stats: resource({}, { total: int, additions: int, deletions: int }),
   },
 );
 export type CommitEntry = z.output<typeof CommitEntry>;
 
-/** A file that a pull request or a comparison changes. `previous_filename` only if it was renamed. */
+/** A file changed by a pull request or in a comparison. `previous_filename` is set only if the file was renamed. */
 export const ChangedFile = resource(
   { filename: text },
   {
@@ -95,7 +95,9 @@ export const ChangedFile = resource(
 );
 export type ChangedFile = z.output<typeof ChangedFile>;
 
-/** Only Forgejo sends `files` of the whole comparison; for other forges, the client combines them from the commits. */
+/**
+ * Only Forgejo sends `files` of the whole comparison; for other forges, the client combines the files of the commits.
+ */
 export const Compare = resource(
   {},
   { total_commits: int, commits: z.array(CommitEntry), files: z.array(ChangedFile) },
@@ -168,7 +170,7 @@ export const branchOperations = {
     params: z.object({ ...inRepository, branch: text }),
     body: z.strictObject({
       new_commit_id: text,
-      /** Refused with 422 if the branch has moved from this commit. */
+      /** The request is refused with 422 if the branch is no longer at this commit. */
       old_commit_id: text.optional(),
       force: flag.optional(),
     }),

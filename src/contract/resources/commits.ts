@@ -4,7 +4,7 @@ import { codeAs } from '../row-fields.ts';
 import { flag, inRepository, int, resource, text } from '../shape.ts';
 import { CommitEntry } from './branches.ts';
 
-/** An object of git with the bytes of a file. `content` is null above the forge's limit. */
+/** A git object with the bytes of a file. `content` is null above the forge's limit. */
 const Blob = resource(
   { sha: text },
   { size: int, encoding: text, content: text, url: text, lfs_oid: text, lfs_size: int },

@@ -12,7 +12,7 @@ export const ContentsEntry = resource(
     html_url: text,
     git_url: text,
     download_url: text,
-    /** `base64`; null if the entry is not a file, or above the forge's blob limit. */
+    /** `base64`; null if the entry is not a file or is larger than the forge's blob limit. */
     encoding: text,
     content: text,
     target: text,
@@ -28,7 +28,7 @@ export const ContentsEntry = resource(
 );
 export type ContentsEntry = z.output<typeof ContentsEntry>;
 
-/** Exactly one of the two is set; for an empty directory neither is. */
+/** Exactly one of the two fields is set; for an empty directory, neither is. */
 const ExtendedContents = resource({}, { file_contents: ContentsEntry, dir_contents: z.array(ContentsEntry) });
 
 const CommitUser = resource({}, { name: text, email: text, date: text });
@@ -53,17 +53,17 @@ const FileResponse = resource(
   },
 );
 
-/** The same for several files: one entry each, `null` for those removed. */
+/** The response to a change of several files: one entry each, `null` for removed files. */
 const FilesResponse = FileResponse.omit({ content: true }).extend({
   files: z.array(ContentsEntry.nullable()).nullish(),
 });
 
-/** The change of one file in a commit. */
+/** Change of one file in a commit. */
 const ChangeFile = z.strictObject({
   /** create, update, upload (create or update), rename or delete. */
   operation: text,
   path: text,
-  /** base64. */
+  /** Content in base64. */
   content: text.optional(),
   sha: text.optional(),
   from_path: text.optional(),
@@ -162,9 +162,9 @@ export const contentsOperations = {
     ...codeAs('writer'),
     body: z.strictObject({
       ...writing,
-      /** Unified diff, or mails of `git format-patch`, which become one commit. */
+      /** Unified diff, or mails from `git format-patch`, which become one commit. */
       content: text,
-      /** Ignored; Forgejo requires any text here. */
+      /** Ignored; Forgejo requires any text. */
       sha: text.optional(),
     }),
     success: 201,

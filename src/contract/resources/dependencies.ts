@@ -7,7 +7,7 @@ import { Issue } from './issues.ts';
 /** Refers to an issue or pull request of any repository. */
 const IssueMeta = z.strictObject({ index: int, owner: text, repo: text });
 
-/** A blocking issue. One that the caller cannot read may have no state. */
+/** A blocking issue. An issue that the caller cannot read may have no state. */
 const Blocker = Issue.extend({ state: z.enum(['open', 'closed', '']) });
 
 const atIndex = z.object({ ...inRepository, index: int });

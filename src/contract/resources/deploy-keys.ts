@@ -4,11 +4,11 @@ import { repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
-/** An SSH public key with read access, or also write access, to one repository. Another repository may have the same key. */
+/** An SSH public key with read or write access to one repository. Other repositories may have the same key. */
 export const DeployKey = resource(
   { id: int },
   {
-    /** Id of the key itself, which all repositories with this key share. */
+    /** Id of the public key, which all repositories with this key share. */
     key_id: int,
     /** The OpenSSH line. */
     key: text,
@@ -18,7 +18,10 @@ export const DeployKey = resource(
     fingerprint: text,
     created_at: instant,
     read_only: flag,
-    /** Only for the owner and site administrators; absent in the response of `create`. `permissions` are those of the key. */
+    /**
+     * Present only for the owner and site administrators; absent in the response of `create`. `permissions` are those
+     * of the key.
+     */
     repository: Repository,
   },
 );

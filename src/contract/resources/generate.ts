@@ -17,7 +17,7 @@ export const generateOperations = {
       /** Account or organization of the new repository. */
       owner: text.optional(),
       name: text,
-      /** Default: that of the template. */
+      /** Default: the default branch of the template. */
       default_branch: text.optional(),
       description: text.optional(),
       private: flag.optional(),

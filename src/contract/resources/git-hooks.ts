@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, list, resource, text } from '../shape.ts';
 
-/** A program that git runs on a push. */
+/** A program that git runs on each push. */
 export const GitHook = resource({ name: text }, { is_active: flag, content: text });
 export type GitHook = z.output<typeof GitHook>;
 

@@ -11,7 +11,7 @@ const GitRef = resource(
   { url: text, object: resource({}, { type: text, sha: text, url: text }) },
 );
 
-/** The object of an annotated tag. */
+/** The git object of an annotated tag. */
 const TagObject = resource(
   { tag: text, sha: text },
   {
@@ -34,10 +34,10 @@ const Tree = resource(
   },
 );
 
-/** `commit` is the commit that wrote the note, not the annotated one. */
+/** `commit` is the commit that wrote the note, not the commit that the note is about. */
 const Note = resource({ message: text }, { commit: CommitEntry });
 
-/** Parts of a commit to omit with `false`. */
+/** Optional parts of a commit; `false` omits a part. */
 const parts = { stat: flag.optional(), verification: flag.optional(), files: flag.optional() };
 const path = '/repos/{owner}/{repo}';
 const bySha = z.object({ ...inRepository, sha: text });

@@ -8,7 +8,7 @@ const keyMembers = {
   primary_key_id: text,
   /** 16 hexadecimal digits in upper case. */
   key_id: text,
-  /** Base64 of the key packet only, without user ids and subkeys. */
+  /** Base64 of the key packet alone, without user ids and subkeys. */
   public_key: text,
   can_sign: flag,
   can_encrypt_comms: flag,
@@ -22,7 +22,7 @@ const keyMembers = {
   expires_at: instant,
 };
 
-/** An OpenPGP key. `emails` are those of its addresses that belong to the account. */
+/** An OpenPGP key. `emails` are the addresses in the key that belong to the account. */
 const GpgKey = resource(
   { id: int },
   {

@@ -10,7 +10,10 @@ export const Hook = resource(
     /** Absent on Forgejo and before 1.26. */
     name: text,
     active: flag,
-    /** Event names as the forge stores them, unordered; the response cannot be sent back unchanged (see the families). */
+    /**
+     * Event names as the forge stores them, in no particular order; the list cannot be sent back unchanged (see the
+     * families).
+     */
     events: z.array(text),
     branch_filter: text,
     /** Always empty from 1.27 on; the value cannot be read back. */
@@ -22,10 +25,10 @@ export const Hook = resource(
 );
 export type Hook = z.output<typeof Hook>;
 
-/** Body that creates a hook; inactive unless `active` is true. */
+/** Body that creates a hook; the hook is inactive unless `active` is true. */
 const CreateHook = z.strictObject({
   type: text,
-  /** `url`, `content_type` (json or form), `secret`. */
+  /** Contains `url`, `content_type` (json or form) and `secret`. */
   config: z.record(text, text),
   events: z.array(text).optional(),
   active: flag.optional(),
@@ -35,8 +38,9 @@ const CreateHook = z.strictObject({
 });
 
 /**
- * Not a merge patch: an absent `events` becomes push only, an absent `branch_filter` or `authorization_header` is cleared,
- * `config.secret` never changes. Always send the three together.
+ * Not a merge patch: an absent `events` becomes push only, an absent `branch_filter` or `authorization_header` is
+ * cleared, and `config.secret` never changes. Always send `events`, `branch_filter` and `authorization_header`
+ * together.
  */
 const EditHookOption = CreateHook.omit({ type: true }).partial();
 
@@ -120,8 +124,8 @@ export const hookOperations = {
 } as const;
 
 /**
- * Hooks above repository level: hooks of an account or an organization receive events of all its repositories, those of the
- * instance of every repository.
+ * Hooks above repository level: hooks of an account or an organization receive the events of all its repositories,
+ * hooks of the instance those of every repository.
  */
 export const ownerHookOperations = {
   listUserHooks: defineOperation({

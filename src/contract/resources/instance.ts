@@ -5,7 +5,7 @@ import { flag, int, resource, text } from '../shape.ts';
 
 const Version = z.object({ version: text });
 
-/** Paging of this forge: the maximum and the default of `limit`. */
+/** Paging settings of the forge: the maximum and the default of `limit`. */
 const ApiSettings = resource(
   {},
   {
@@ -68,7 +68,7 @@ const NodeInfo = resource(
   { version: text },
   {
     software: resource({ name: text, version: text }, { repository: text, homepage: text }),
-    /** Federation protocols: none on the embedded forge. */
+    /** Federation protocols; the embedded forge has none. */
     protocols: z.array(text),
     services: resource({}, { inbound: z.array(text), outbound: z.array(text) }),
     openRegistrations: flag,
@@ -76,7 +76,7 @@ const NodeInfo = resource(
       {},
       {
         users: resource({}, { total: int, activeHalfyear: int, activeMonth: int }),
-        /** Issues and pull requests. */
+        /** Number of issues and pull requests. */
         localPosts: int,
         localComments: int,
       },

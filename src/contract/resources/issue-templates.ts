@@ -6,11 +6,11 @@ import { flag, list, resource, text } from '../shape.ts';
 const FormField = resource(
   { type: text },
   {
-    /** Position of the field if the file has no id. */
+    /** Id of the field; its position if the file defines no id. */
     id: text,
     attributes: z.record(text, z.unknown()),
     validations: z.record(text, z.unknown()),
-    /** Positions of the field: `form`, `content`. */
+    /** Places where the field is shown: `form`, `content`. */
     visible: z.array(text),
   },
 );

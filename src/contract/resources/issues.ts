@@ -243,9 +243,9 @@ export const issueOperations = {
       state: text.optional(),
       type: text.optional(),
       q: text.optional(),
-      /** Names, separated by commas. */
+      /** Label names, separated by commas. */
       labels: text.optional(),
-      /** Titles, separated by commas. */
+      /** Milestone titles, separated by commas. */
       milestones: text.optional(),
       since: instant.optional(),
       before: instant.optional(),
@@ -253,7 +253,7 @@ export const issueOperations = {
       /** Name of a team of `owner`. */
       team: text.optional(),
       created_by: text.optional(),
-      /** The following five refer to the caller, and are ignored for anonymous callers. */
+      /** The following five filters refer to the caller; they are ignored for anonymous callers. */
       created: flag.optional(),
       assigned: flag.optional(),
       mentioned: flag.optional(),

@@ -9,7 +9,7 @@ export const Label = resource(
     /** Six hex digits, lower case, without `#`. */
     color: text,
     description: text,
-    /** An issue has at most one label of a scope (the text before the last `/`). */
+    /** An issue has at most one label per scope (the text before the last `/`). */
     exclusive: flag,
     is_archived: flag,
     url: text,
@@ -24,11 +24,11 @@ const CreateLabel = z.strictObject({
   exclusive: flag.optional(),
   is_archived: flag.optional(),
 });
-/** An absent `is_archived` un-archives the label. */
+/** An absent `is_archived` unarchives the label. */
 const EditLabel = CreateLabel.partial();
 
 const onIssue = z.object({ ...inRepository, index: int });
-/** All ids or all names, never a mixture. */
+/** Either ids or names, never a mixture. */
 const LabelRefs = z.strictObject({ labels: z.union([z.array(int), z.array(text)]) });
 
 export const labelOperations = {

@@ -12,12 +12,15 @@ const shared = {
   media: 'file',
 } as const;
 
-/** Text to render. `Mode`: `markdown` (default), `comment`, `gfm`, `wiki`; `Context`: `OWNER/REPO`, for links and references. */
+/**
+ * Text to render. `Mode` is `markdown` (default), `comment`, `gfm` or `wiki`; `Context` is `OWNER/REPO`, for links and
+ * references.
+ */
 const MarkdownText = {
   Text: text.optional(),
   Mode: text.optional(),
   Context: text.optional(),
-  /** Deprecated: the mode `wiki`. */
+  /** Deprecated; use the mode `wiki`. */
   Wiki: flag.optional(),
 };
 

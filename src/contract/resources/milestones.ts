@@ -74,9 +74,9 @@ export const milestoneOperations = {
     body: z.strictObject({
       title: text.optional(),
       description: text.optional(),
-      /** `closed` closes; any other value opens. */
+      /** `closed` closes the milestone; any other value opens it. */
       state: text.optional(),
-      /** Read as the last second of that day. */
+      /** Stored as the last second of that day. */
       due_on: instant.optional(),
     }),
     success: 200,

@@ -4,19 +4,19 @@ import { callerAs, codeAs, repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 
-/** A remote that a repository is pushed to. */
+/** A remote to which a repository is pushed. */
 export const PushMirror = resource(
   { remote_name: text },
   {
     repo_name: text,
-    /** Without credentials. */
+    /** URL without credentials. */
     remote_address: text,
     created: instant,
-    /** The Unix epoch: never. */
+    /** The Unix epoch if the mirror has never been updated. */
     last_update: instant,
-    /** Empty: the last push succeeded. */
+    /** Error of the last push; empty if it succeeded. */
     last_error: text,
-    /** Go duration: `8h0m0s`; `0s`: only on demand. */
+    /** Go duration, for example `8h0m0s`; `0s` means only on demand. */
     interval: text,
     sync_on_commit: flag,
   },
@@ -50,7 +50,7 @@ export const mirrorOperations = {
       description: text.optional(),
       private: flag.optional(),
       mirror: flag.optional(),
-      /** Go duration, for example `8h`; `0`: only on demand. Default: 8 hours; at least 10 minutes. */
+      /** Go duration, for example `8h`; `0` means only on demand. Default 8 hours, minimum 10 minutes. */
       mirror_interval: text.optional(),
     }),
     success: 201,
@@ -109,7 +109,7 @@ export const mirrorOperations = {
       remote_address: text.optional(),
       remote_username: text.optional(),
       remote_password: text.optional(),
-      /** Go duration, for example `8h`; `0`: only on demand; otherwise at least 10 minutes. */
+      /** Go duration, for example `8h`; `0` means only on demand, otherwise at least 10 minutes. */
       interval: text.optional(),
       sync_on_commit: flag.optional(),
     }),

@@ -20,14 +20,14 @@ const NotificationSubject = resource(
   },
 );
 
-/** One account's notification thread about one subject: unread, read or pinned. */
+/** An account's notification thread about one subject: unread, read or pinned. */
 export const NotificationThread = resource(
   { id: int },
   {
-    /** Without `permissions`; null, like `subject`, if the account can no longer read it. */
+    /** Has no `permissions`; null, like `subject`, if the account can no longer read it. */
     repository: Repository,
     subject: NotificationSubject,
-    /** False also for a pinned thread. */
+    /** Also false for a pinned thread. */
     unread: flag,
     pinned: flag,
     updated_at: instant,
@@ -50,14 +50,14 @@ const narrowed = z.object({
 });
 const marked = z.object({
   ...statuses,
-  /** Only threads that changed at or before this time. */
+  /** Selects only threads that changed at or before this time. */
   last_read_at: instant.optional(),
   /** read (default), unread or pinned; any other value means read. */
   'to-status': text.optional(),
 });
 
 /**
- * The caller's notifications. Responses with status 205 have bodies that many clients never see (`fetch` drops them): read
+ * The caller's notifications. Responses with status 205 have bodies that many clients drop (for example `fetch`): read
  * the list again instead.
  */
 export const notificationOperations = {

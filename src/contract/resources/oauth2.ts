@@ -3,12 +3,12 @@ import { defineOperation } from '../operation.ts';
 import { callerAs } from '../row-fields.ts';
 import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
 
-/** An OAuth2 application, which users sign in to with their forge account. */
+/** An OAuth2 application, to which users sign in with their forge account. */
 export const OAuth2Application = resource(
   { id: int, name: text },
   {
     client_id: text,
-    /** Only in responses to create and edit, which each generate a new one; otherwise empty. */
+    /** Present only in responses to create and edit, each of which generates a new secret; otherwise empty. */
     client_secret: text,
     confidential_client: flag,
     skip_secondary_authorization: flag,

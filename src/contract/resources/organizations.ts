@@ -8,11 +8,11 @@ import { CreateOrganization, Organization, User } from './users.ts';
 export const EditOrganization = z.strictObject({
   /** At most 100 characters. */
   full_name: text.optional(),
-  /** The empty text clears it. */
+  /** An empty text clears the address. */
   email: text.optional(),
   /** At most 255 characters. */
   description: text.optional(),
-  /** An http or https address, or empty. */
+  /** An http or https URL, or empty. */
   website: text.optional(),
   /** At most 50 characters. */
   location: text.optional(),

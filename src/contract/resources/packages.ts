@@ -5,7 +5,7 @@ import { instant, int, list, pages, resource, text } from '../shape.ts';
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** One version of a package; `id` is that of the version. */
+/** One version of a package; `id` is the id of the version. */
 const Package = resource(
   { id: int, type: text, name: text, version: text },
   {

@@ -7,7 +7,7 @@ import { User } from './users.ts';
 
 const path = '/repos/{owner}/{repo}';
 
-/** Accounts related to a repository, and its forks. */
+/** Accounts related to a repository, and the repository's forks. */
 export const peopleOperations = {
   listForks: defineOperation({
     id: 'repository.list-forks',

@@ -3,11 +3,11 @@ import { defineOperation } from '../operation.ts';
 import { repositoryAs } from '../row-fields.ts';
 import { flag, inRepository, instant, int, list, resource, text } from '../shape.ts';
 
-/** Fields of a branch protection except its name; the resource and both bodies have the same ones. */
+/** Fields of a branch protection except its name; the resource and both bodies have the same fields. */
 const terms = {
-  /** 1 wins over 2; 0 at creation means last. */
+  /** Lower numbers win (1 wins over 2); 0 at creation means last. */
   priority: int,
-  /** False: no account can push; pull requests can still be merged. */
+  /** If false, no account can push; pull requests can still be merged. */
   enable_push: flag,
   enable_push_whitelist: flag,
   push_whitelist_usernames: z.array(text),
@@ -25,11 +25,11 @@ const terms = {
   bypass_allowlist_usernames: z.array(text),
   bypass_allowlist_teams: z.array(text),
   enable_status_check: flag,
-  /** Globs without separator; each must match a status, and all matched must be success or skipped. */
+  /** Globs without separator. Each must match a status, and all matching statuses must be success or skipped. */
   status_check_contexts: z.array(text),
   required_approvals: int,
   enable_approvals_whitelist: flag,
-  /** The forge spells this one in the singular. */
+  /** The forge spells this field in the singular. */
   approvals_whitelist_username: z.array(text),
   approvals_whitelist_teams: z.array(text),
   block_on_rejected_reviews: flag,
@@ -37,19 +37,19 @@ const terms = {
   block_on_outdated_branch: flag,
   dismiss_stale_approvals: flag,
   ignore_stale_approvals: flag,
-  /** The embedded forge has no signing keys: it stores and returns this, and does not check it. */
+  /** Not enforced by the embedded forge, which has no signing keys; it only stores and returns the value. */
   require_signed_commits: flag,
-  /** Globs separated by `;`, of files that neither push nor merge may change. */
+  /** Globs separated by `;` for files that neither a push nor a merge may change. */
   protected_file_patterns: text,
-  /** Globs separated by `;`, of files that may be pushed without push permission. */
+  /** Globs separated by `;` for files that may be pushed without push permission. */
   unprotected_file_patterns: text,
   block_admin_merge_override: flag,
 };
 
 /**
- * A branch protection rule. `branch_name` is its name if that is not a glob, otherwise empty. The lists contain the names
- * that can currently read the repository, sorted. Forgejo lacks `priority` and the fields for force-push, bypass and
- * override.
+ * A branch protection rule. `branch_name` is the rule name if it is not a glob, otherwise empty. The lists contain the
+ * names that can currently read the repository, sorted. Forgejo lacks `priority` and the fields for force-push, bypass
+ * and override.
  */
 export const BranchProtection = resource(
   { rule_name: text },
@@ -61,7 +61,7 @@ export type BranchProtection = z.output<typeof BranchProtection>;
 export const EditBranchProtection = z.strictObject(terms).partial();
 export type EditBranchProtection = z.output<typeof EditBranchProtection>;
 
-/** `rule_name`, or the older `branch_name`, is required. */
+/** `rule_name` or the older `branch_name` is required. */
 export const CreateBranchProtection = EditBranchProtection.extend({
   rule_name: text.optional(),
   branch_name: text.optional(),

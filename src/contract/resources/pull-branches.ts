@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { codeAs, pullsAs } from '../row-fields.ts';
 import { flag, inRepository, int, resource, text } from '../shape.ts';
 
-/** Operations that compare or update a branch with its base: of a pull request, or of a fork. */
+/** Operations that compare or update a branch with its base, for a pull request or for a fork. */
 export const pullBranchOperations = {
   getPullDiff: defineOperation({
     id: 'pull.diff',

@@ -8,7 +8,7 @@ import { Milestone } from './milestones.ts';
 import { Repository } from './repositories.ts';
 import { Team, User } from './users.ts';
 
-/** One side of a pull request. `repo` is null and `repo_id` -1 if the head repository is deleted. */
+/** One side of a pull request. If the head repository is deleted, `repo` is null and `repo_id` is -1. */
 const PRBranchInfo = resource({ ref: text, sha: text }, { label: text, repo_id: int, repo: Repository });
 
 export const PullRequest = resource(
@@ -179,12 +179,12 @@ export const pullOperations = {
       merge_title_field: text.optional(),
       merge_message_field: text.optional(),
       merge_commit_id: text.optional(),
-      /** Older spellings of the four fields, which Go clients send; used if the newer one is empty. */
+      /** Older spellings of the four fields, sent by Go clients; used if the newer field is empty. */
       Do: text.optional(),
       MergeTitleField: text.optional(),
       MergeMessageField: text.optional(),
       MergeCommitID: text.optional(),
-      /** Refused with 409 if the head has moved from this commit. */
+      /** The request is refused with 409 if the head is no longer at this commit. */
       head_commit_id: text.optional(),
       force_merge: flag.optional(),
       merge_when_checks_succeed: flag.optional(),

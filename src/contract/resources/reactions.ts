@@ -4,7 +4,7 @@ import { issuesAs } from '../row-fields.ts';
 import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { User } from './users.ts';
 
-/** The reaction of one account. An account may have several on one subject, each `content` once. */
+/** A reaction of one account. An account may have several reactions to one subject, but each `content` only once. */
 export const Reaction = resource({ content: text }, { user: User, created_at: instant });
 export type Reaction = z.output<typeof Reaction>;
 

@@ -5,7 +5,7 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { Attachment } from './issues.ts';
 import { User } from './users.ts';
 
-/** A tag with a title, a text and files. A draft has no tag yet, and only writers see it. */
+/** A tag with a title, a text and files. A draft has no tag yet and is visible only to writers. */
 export const Release = resource(
   { id: int, tag_name: text },
   {

@@ -81,7 +81,7 @@ const state = {
   open_issues_count: int,
   open_pr_counter: int,
   release_counter: int,
-  /** KiB. */
+  /** Size in KiB. */
   size: int,
   stars_count: int,
   watchers_count: int,
@@ -92,7 +92,7 @@ const state = {
   repo_transfer: RepoTransfer,
 };
 
-/** The repository a fork was made from; its own parent is not followed further. */
+/** The repository from which a fork was made; it does not contain its own parent. */
 const Parent = resource(identity, { ...settings, ...state });
 
 export const Repository = resource(identity, { ...settings, ...state, parent: Parent });
@@ -110,7 +110,7 @@ const CreateRepository = z.strictObject({
   issue_labels: text.optional(),
   template: flag.optional(),
   trust_model: text.optional(),
-  /** Empty, as Go clients send it, means sha1. */
+  /** Empty, as sent by Go clients, means sha1. */
   object_format_name: z.enum(['', 'sha1', 'sha256']).optional(),
 });
 

@@ -5,22 +5,22 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { Team, User } from './users.ts';
 
 /**
- * One review of a pull request, or a review request (`REQUEST_REVIEW`). `user` is null and `team` is set for a request to a
- * team. A dismissed review keeps its state and has `dismissed`; `stale` means that a file differs from the reviewed head
- * and from the merge base.
+ * A review of a pull request, or a review request (`REQUEST_REVIEW`). For a request to a team, `user` is null and
+ * `team` is set. A dismissed review keeps its state and has `dismissed` set; `stale` means that a file differs from the
+ * reviewed head and from the merge base.
  */
 export const PullReview = resource(
   { id: int },
   {
     user: User,
     team: Team,
-    /** APPROVED, PENDING, COMMENT, REQUEST_CHANGES, REQUEST_REVIEW. */
+    /** One of APPROVED, PENDING, COMMENT, REQUEST_CHANGES, REQUEST_REVIEW. */
     state: text,
     body: text,
-    /** The reviewed head commit; empty for a request. */
+    /** Head commit that was reviewed; empty for a request. */
     commit_id: text,
     stale: flag,
-    /** Whether it counts as an approval required by a protection. */
+    /** Whether the review counts as an approval required by a protection. */
     official: flag,
     dismissed: flag,
     comments_count: int,
@@ -32,7 +32,10 @@ export const PullReview = resource(
 );
 export type PullReview = z.output<typeof PullReview>;
 
-/** A line comment: `position` is the line in the new file, `original_position` in the old; the other one is 0. */
+/**
+ * A line comment. `position` is a line in the new file, `original_position` a line in the old file; the other field is
+ * 0.
+ */
 const PullReviewComment = resource(
   { id: int },
   {
@@ -58,9 +61,9 @@ const atIndex = z.object({ ...inRepository, index: int });
 const atReview = z.object({ ...inRepository, index: int, id: int });
 const atComment = z.object({ ...inRepository, id: int });
 const Reviewers = z.strictObject({
-  /** Names or e-mail addresses. */
+  /** User names or e-mail addresses. */
   reviewers: z.array(text).optional(),
-  /** Names of teams; only if an organization owns the repository. */
+  /** Team names; only if an organization owns the repository. */
   team_reviewers: z.array(text).optional(),
 });
 const inFile = 'routers/api/v1/repo/pull_review.go';
@@ -112,10 +115,10 @@ export const reviewOperations = {
     ...pullsAs('reader'),
     params: atIndex,
     body: z.strictObject({
-      /** APPROVED, REQUEST_CHANGES, COMMENT; any other value means PENDING. */
+      /** APPROVED, REQUEST_CHANGES or COMMENT; any other value means PENDING. */
       event: text.optional(),
       body: text.optional(),
-      /** Default: the current head. */
+      /** Default: the current head commit. */
       commit_id: text.optional(),
       comments: z
         .array(

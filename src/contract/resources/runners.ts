@@ -3,20 +3,20 @@ import { defineOperation, type Operation } from '../operation.ts';
 import { callerAs, organizationAs, repositoryAs, siteAs } from '../row-fields.ts';
 import { flag, inRepository, int, pages, resource, text } from '../shape.ts';
 
-/** A label of a runner. `id` is its position in the list and not stable; `type` is always `custom`. */
+/** A label of a runner. `id` is the position in the list and not stable; `type` is always `custom`. */
 const ActionRunnerLabel = resource({ name: text }, { id: int, type: text });
 
-/** A machine that runs jobs. It has no time of last contact. */
+/** A machine that runs jobs. The API does not show the time of its last contact. */
 const ActionRunner = resource(
   { id: int, name: text },
   {
     /** `online` (contact within the last minute) or `offline`. */
     status: text,
-    /** Worked on a job within the last ten seconds. */
+    /** True if the runner worked on a job within the last ten seconds. */
     busy: flag,
-    /** Accepts no new jobs. */
+    /** The runner accepts no new jobs. */
     disabled: flag,
-    /** Runs a single job and is then removed. */
+    /** The runner runs a single job and is then removed. */
     ephemeral: flag,
     labels: z.array(ActionRunnerLabel),
   },
@@ -25,16 +25,16 @@ const ActionRunner = resource(
 /** A page of runners with the length of the whole list. */
 const ActionRunnersResponse = resource({}, { total_count: int, runners: z.array(ActionRunner) });
 
-/** Registration token for runners of a level; unchanged until it is reset. */
+/** Registration token for the runners of a level; unchanged until it is reset. */
 export const RegistrationToken = resource({ token: text }, {});
 
-/** Fields that the five operations of a level share; `params` are those of the list. */
+/** Fields shared by the five operations of a level; `params` are those of the list operation. */
 type Shared = Pick<Operation, 'params' | 'target' | 'access' | 'scopes' | 'publicOnly'>;
 
-/** A level of runners: four levels have the same five operations. */
+/** A level of runners. Each of the four levels has the same five operations. */
 type RunnerLevel<Prefix extends string, All extends Shared, One extends z.ZodObject> = {
   readonly id: string;
-  /** Completes a sentence: `of an organization`. */
+  /** Completes a sentence, for example `of an organization`. */
   readonly whose: string;
   readonly prefix: Prefix;
   readonly shared: All;
@@ -148,7 +148,7 @@ const ofSite = defineLevel({
   file: 'admin/runners.go',
 });
 
-/** Runners of the four levels; an unknown runner, or one of another level, gives 404. */
+/** Runners of the four levels; an unknown runner or a runner of another level gives 404. */
 export const runnerOperations = {
   listOrganizationRunners: ofOrganization.list,
   getOrganizationRunner: ofOrganization.get,
@@ -174,7 +174,7 @@ export const runnerOperations = {
 
 const row = { method: 'GET', success: 200, response: RegistrationToken } as const;
 
-/** The older registration token operations: a GET. Gitea 1.27 serves only the POST, Forgejo both. */
+/** The older operations for registration tokens, with GET. Gitea 1.27 serves only POST, Forgejo both. */
 export const registrationTokenOperations = {
   getOrganizationRunnerToken: defineOperation({
     id: 'organization-runner.get-registration-token',

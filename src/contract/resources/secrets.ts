@@ -3,17 +3,17 @@ import { defineOperation } from '../operation.ts';
 import { callerAs, organizationAs, repositoryAs } from '../row-fields.ts';
 import { inRepository, instant, list, pages, resource, text } from '../shape.ts';
 
-/** An Actions secret, without its value: no operation returns that. Names are in upper case. */
+/** An Actions secret, without its value, which no operation returns. Names are in upper case. */
 const ActionSecret = resource(
   { name: text },
   {
-    /** Not on Forgejo. */
+    /** Absent on Forgejo. */
     description: text,
     created_at: instant,
   },
 );
 
-/** Letters, digits and `_`, not starting with a digit; not `CI`, and not starting with `GITEA_` or `GITHUB_`. */
+/** Letters, digits and `_`, not starting with a digit, `GITEA_` or `GITHUB_`, and not `CI`. */
 const secretname = text;
 const SecretValue = z.strictObject({ data: text, description: text.optional() });
 

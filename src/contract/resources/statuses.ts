@@ -5,7 +5,7 @@ import { inRepository, instant, int, list, pages, resource, text } from '../shap
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** A commit status. The field with the state is `status`; `id` is unique within the commit. */
+/** A commit status. The field `status` contains the state; `id` is unique within the commit. */
 export const CommitStatus = resource(
   { id: int },
   {
@@ -14,7 +14,7 @@ export const CommitStatus = resource(
     target_url: text,
     description: text,
     url: text,
-    /** Names the check; the newest status of a context wins. */
+    /** Name of the check; the newest status of a context wins. */
     context: text,
     creator: User,
     created_at: instant,
@@ -23,7 +23,7 @@ export const CommitStatus = resource(
 );
 export type CommitStatus = z.output<typeof CommitStatus>;
 
-/** The newest status of every context, and the combined state. `total_count` counts this page. */
+/** The newest status of each context, and the combined state. `total_count` counts only this page. */
 const CombinedStatus = resource(
   { state: text },
   {
@@ -38,7 +38,7 @@ const CombinedStatus = resource(
 
 const filters = z.object({
   ...pages,
-  /** oldest, recentupdate, leastupdate, leastindex, highestindex. */
+  /** One of oldest, recentupdate, leastupdate, leastindex, highestindex. */
   sort: text.optional(),
   state: text.optional(),
 });

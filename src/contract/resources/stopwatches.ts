@@ -8,9 +8,9 @@ export const Stopwatch = resource(
   { issue_index: int },
   {
     created: instant,
-    /** Since the start. */
+    /** Seconds since the start. */
     seconds: int,
-    /** The same in words: `1 hour 2 minutes`. */
+    /** The same time in words, for example `1 hour 2 minutes`. */
     duration: text,
     issue_title: text,
     repo_owner_name: text,
@@ -23,7 +23,7 @@ const path = '/repos/{owner}/{repo}/issues/{index}/stopwatch';
 const atIndex = z.object({ ...inRepository, index: int });
 const inFile = 'routers/api/v1/repo/issue_stopwatch.go';
 
-/** Stopwatches; no webhook is sent. Only writers have them; other callers get a bare 403. */
+/** Stopwatches. No webhook is sent. Only writers can use them; other callers get a bare 403. */
 export const stopwatchOperations = {
   startStopwatch: defineOperation({
     id: 'stopwatch.start',

@@ -5,7 +5,10 @@ import { flag, inRepository, instant, int, list, pages, resource, text } from '.
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** The caller's subscription to a repository or issue. `created_at` is that of the repository or issue, not of the subscription. */
+/**
+ * The caller's subscription to a repository or issue. `created_at` is the creation time of the repository or issue, not
+ * of the subscription.
+ */
 const WatchInfo = resource(
   { subscribed: flag },
   { ignored: flag, reason: z.unknown(), created_at: instant, url: text, repository_url: text },

@@ -3,7 +3,10 @@ import { defineOperation } from '../operation.ts';
 import { codeAs } from '../row-fields.ts';
 import { inRepository, instant, list, pages, resource, text } from '../shape.ts';
 
-/** A tag. `id` is the tag object of an annotated tag, otherwise the commit; `message` is its text, or the commit's. */
+/**
+ * A tag. For an annotated tag, `id` is the tag object and `message` its text; otherwise `id` is the commit and
+ * `message` the commit message.
+ */
 const Tag = resource(
   { name: text },
   {

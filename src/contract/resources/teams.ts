@@ -11,9 +11,9 @@ const settings = {
   includes_all_repositories: flag.optional(),
   /** read, write or admin; any other value means none. */
   permission: text.optional(),
-  /** Deprecated: every unit gets `permission`; `units_map` wins. */
+  /** Deprecated: every listed unit gets `permission`; `units_map` takes precedence. */
   units: z.array(text).optional(),
-  /** `repo.code` and the like → none, read, write, admin. */
+  /** Permission (none, read, write, admin) by unit, such as `repo.code`. */
   units_map: z.record(text, text).optional(),
   can_create_org_repo: flag.optional(),
   /** public, limited or private (the default). */
@@ -22,7 +22,7 @@ const settings = {
 /** `units_map` or `units` is required unless `permission` is admin. */
 export const CreateTeam = z.strictObject({ name: text, ...settings });
 export type CreateTeam = z.output<typeof CreateTeam>;
-/** `includes_all_repositories` is used only together with `permission`. */
+/** `includes_all_repositories` has an effect only together with `permission`. */
 export const EditTeam = z.strictObject({ name: text.optional(), ...settings });
 export type EditTeam = z.output<typeof EditTeam>;
 

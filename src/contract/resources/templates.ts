@@ -9,7 +9,7 @@ const one = { ...row, params, errors: [404] } as const;
 
 const LicenseTemplateEntry = { key: text, name: text };
 
-/** Template names for new repositories: values of `gitignores`, `license` and `issue_labels`. */
+/** Names of templates for new repositories: values of `gitignores`, `license` and `issue_labels`. */
 export const templateOperations = {
   listGitignoreTemplates: defineOperation({
     id: 'template.list-gitignores',

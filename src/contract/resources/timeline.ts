@@ -10,8 +10,8 @@ import { TrackedTime } from './times.ts';
 import { Team, User } from './users.ts';
 
 /**
- * One entry in the timeline of an issue or pull request: a comment, a review or an event. `type` decides which fields are
- * set; the others are null, empty or 0.
+ * An entry in the timeline of an issue or pull request: a comment, a review or an event. `type` determines which fields
+ * are set; the others are null, empty or 0.
  */
 export const TimelineEntry = resource(
   {
@@ -39,7 +39,7 @@ export const TimelineEntry = resource(
     label: Label,
     milestone: Milestone,
     old_milestone: Milestone,
-    /** The assignee or requested reviewer. */
+    /** The assignee or the requested reviewer. */
     assignee: User,
     assignee_team: Team,
     /** Whether an assignment was removed or a review request withdrawn. */
@@ -62,7 +62,7 @@ export const TimelineEntry = resource(
 );
 export type TimelineEntry = z.output<typeof TimelineEntry>;
 
-/** An entry that refers to a deleted issue is `null` on Gitea. */
+/** In Gitea, an entry that refers to a deleted issue is `null`. */
 const entries = z
   .array(TimelineEntry.nullable())
   .nullish()

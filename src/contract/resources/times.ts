@@ -4,18 +4,18 @@ import { callerAs, issuesAs, repositoryAs } from '../row-fields.ts';
 import { inRepository, instant, int, list, pages, resource, text } from '../shape.ts';
 import { Issue } from './issues.ts';
 
-/** Time that a user spent on an issue or pull request. */
+/** Time that a user has spent on an issue or pull request. */
 export const TrackedTime = resource(
   { id: int },
   {
-    /** Creation time of the entry, or the time given by its author. */
+    /** Creation time of the entry, or the time that its author gave. */
     created: instant,
-    /** Seconds. */
+    /** Duration in seconds. */
     time: int,
-    /** Deprecated: use `user_name`. */
+    /** Deprecated; use `user_name`. */
     user_id: int,
     user_name: text,
-    /** Deprecated: use `issue`. */
+    /** Deprecated; use `issue`. */
     issue_id: int,
     issue: Issue,
   },
@@ -53,7 +53,7 @@ export const timeOperations = {
     ...issuesAs('signed-in'),
     params: atIndex,
     body: z.strictObject({
-      /** Seconds; zero is refused. */
+      /** Duration in seconds; zero is refused. */
       time: int,
       created: instant.optional(),
       user_name: text.optional(),

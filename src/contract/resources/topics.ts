@@ -3,11 +3,11 @@ import { defineOperation } from '../operation.ts';
 import { callerAs, repositoryAs } from '../row-fields.ts';
 import { inRepository, instant, int, pages, resource, text } from '../shape.ts';
 
-/** A topic of repositories, by name. */
+/** A topic, by name. */
 export const TopicSummary = resource(
   { id: int, topic_name: text },
   {
-    /** All repositories with the topic, including those that the caller cannot read. */
+    /** Number of repositories with the topic, including those that the caller cannot read. */
     repo_count: int,
     created: instant,
     updated: instant,
@@ -19,7 +19,10 @@ const path = '/repos/{owner}/{repo}/topics';
 const oneTopic = { params: z.object({ ...inRepository, topic: text }), success: 204 } as const;
 const inFile = 'routers/api/v1/repo/topic.go';
 
-/** Topics of a repository: at most 25, in lower case, of at most 35 letters, digits, `-` and `.`. No webhook is sent. */
+/**
+ * Topics of a repository: at most 25, in lower case, each with at most 35 letters, digits, `-` and `.`. No webhook is
+ * sent.
+ */
 export const topicOperations = {
   listTopics: defineOperation({
     id: 'topic.list',

@@ -15,7 +15,7 @@ export const transferOperations = {
     ...repositoryAs('owner'),
     body: z.strictObject({
       new_owner: text,
-      /** Teams of the new owner, an organization, that get access. */
+      /** Teams that get access; the new owner must be their organization. */
       team_ids: z.array(int).optional(),
     }),
     mayBeMissing: ['new_owner'],

@@ -4,7 +4,7 @@ import { accountAs, callerAs } from '../row-fields.ts';
 import { flag, instant, int, list, pages, resource, text } from '../shape.ts';
 import { User } from './users.ts';
 
-/** An SSH public key. `user` and `key_type` are only for its owner and site administrators. */
+/** An SSH public key. `user` and `key_type` are shown only to its owner and to site administrators. */
 const PublicKey = resource(
   { id: int },
   {

@@ -62,7 +62,7 @@ export const Team = resource(
 );
 export type Team = z.output<typeof Team>;
 
-/** A personal access token; `sha1` is the token itself, only in the response that creates it. */
+/** A personal access token; `sha1` is the token itself, present only in the response that creates it. */
 const AccessToken = resource(
   { id: int, name: text },
   { scopes: z.array(text), sha1: text, token_last_eight: text, created_at: instant, last_used_at: instant },
@@ -80,7 +80,7 @@ export const CreateOrganization = z.strictObject({
 });
 export type CreateOrganization = z.output<typeof CreateOrganization>;
 
-/** The token of a request, as returned by `GET /token`. */
+/** The token that authenticates the request, as returned by `GET /token`. */
 const CurrentToken = resource(
   { id: int, name: text },
   {

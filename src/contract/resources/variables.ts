@@ -3,20 +3,20 @@ import { defineOperation } from '../operation.ts';
 import { callerAs, organizationAs, repositoryAs } from '../row-fields.ts';
 import { inRepository, int, list, pages, resource, text } from '../shape.ts';
 
-/** An Actions variable. Names are in upper case; one of `owner_id` and `repo_id` is 0. */
+/** An Actions variable. Names are in upper case; either `owner_id` or `repo_id` is 0. */
 const ActionVariable = resource(
   { name: text },
   {
     owner_id: int,
     repo_id: int,
-    /** The value. */
+    /** Value of the variable. */
     data: text,
-    /** Not on Forgejo. */
+    /** Absent on Forgejo. */
     description: text,
   },
 );
 
-/** Letters, digits and `_`, not starting with a digit; not `CI`, and not starting with `GITEA_` or `GITHUB_`. */
+/** Letters, digits and `_`, not starting with a digit, `GITEA_` or `GITHUB_`, and not `CI`. */
 const variablename = text;
 const NewVariable = z.strictObject({ value: text, description: text.optional() });
 /** `name` renames the variable. */

@@ -3,14 +3,14 @@ import { defineOperation } from '../operation.ts';
 import { wikiAs } from '../row-fields.ts';
 import { inRepository, int, list, pages, resource, text } from '../shape.ts';
 
-/** Author and time of a revision; the time is RFC 3339 text in UTC. */
+/** Author and time of a revision; the time is an RFC 3339 text in UTC. */
 const CommitUser = resource({ name: text }, { email: text, date: text });
 
-/** A revision of a wiki page. `commiter` is the spelling of the API. */
+/** A revision of a wiki page. The API spells `commiter` with one `t`. */
 const WikiCommit = resource({ sha: text }, { author: CommitUser, commiter: CommitUser, message: text });
 
 const metaData = { html_url: text, last_commit: WikiCommit };
-/** `sub_url` is the page's name in paths: spaces as `-`, everything else percent-encoded. */
+/** `sub_url` is the name of the page in paths: spaces become `-`, everything else is percent-encoded. */
 const identity = { title: text, sub_url: text };
 
 export const WikiPageMetaData = resource(identity, metaData);
@@ -18,17 +18,17 @@ export type WikiPageMetaData = z.output<typeof WikiPageMetaData>;
 
 export const WikiPage = resource(identity, {
   ...metaData,
-  /** Base64; empty above 10 MiB. */
+  /** Content in base64; empty above 10 MiB. */
   content_base64: text,
   commit_count: int,
-  /** Also base64; empty if there is none. */
+  /** Sidebar in base64; empty if there is none. */
   sidebar: text,
-  /** Also base64; empty if there is none. */
+  /** Footer in base64; empty if there is none. */
   footer: text,
 });
 export type WikiPage = z.output<typeof WikiPage>;
 
-/** Title, content in base64 and the commit's message, which the forge generates if it is empty. */
+/** Title, content in base64, and commit message, which the forge generates if it is empty. */
 export const EditWikiPage = z.strictObject({
   title: text.optional(),
   content_base64: text.optional(),
@@ -36,7 +36,7 @@ export const EditWikiPage = z.strictObject({
 });
 export type EditWikiPage = z.output<typeof EditWikiPage>;
 
-/** A name with a slash is sent as one segment (`%2F`). */
+/** A page name with a slash is sent as one segment (`%2F`). */
 const atPage = z.object({ ...inRepository, pageName: text });
 
 /** The wiki of a repository: a separate git repository, read and written page by page. */

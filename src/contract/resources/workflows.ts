@@ -5,9 +5,9 @@ import { flag, inRepository, instant, int, pages, resource, text } from '../shap
 import { Repository } from './repositories.ts';
 import { User } from './users.ts';
 
-/** A workflow file of the default branch. */
+/** A workflow file on the default branch. */
 export const Workflow = resource(
-  /** Name of the file, without its folder. */
+  /** File name without its folder. */
   { id: text },
   {
     name: text,
@@ -24,7 +24,7 @@ export const Workflow = resource(
 );
 export type Workflow = z.output<typeof Workflow>;
 
-/** One run of a workflow. The client converts Forgejo's fields, as far as they have a counterpart. */
+/** A run of a workflow. The client converts the fields of Forgejo that have a counterpart. */
 export const WorkflowRun = resource(
   { id: int },
   {
@@ -32,18 +32,18 @@ export const WorkflowRun = resource(
     html_url: text,
     previous_attempt_url: text,
     display_title: text,
-    /** File name and ref: `build.yml@refs/heads/main`; on Forgejo only the file name. */
+    /** File name and ref, for example `build.yml@refs/heads/main`; only the file name on Forgejo. */
     path: text,
-    /** The triggering event: `push`, `workflow_dispatch`. */
+    /** Triggering event, for example `push` or `workflow_dispatch`. */
     event: text,
     run_attempt: int,
     /** Sequence number within the repository. */
     run_number: int,
     head_sha: text,
     head_branch: text,
-    /** `queued`, `waiting`, `in_progress`, `completed`. */
+    /** One of `queued`, `waiting`, `in_progress`, `completed`. */
     status: text,
-    /** Of a completed run: `success`, `failure`, `cancelled`, `skipped`; empty otherwise. */
+    /** Result of a completed run: `success`, `failure`, `cancelled`, `skipped`; empty otherwise. */
     conclusion: text,
     actor: User,
     trigger_actor: User,
@@ -56,7 +56,7 @@ export const WorkflowRun = resource(
 );
 export type WorkflowRun = z.output<typeof WorkflowRun>;
 
-/** The dispatched run: Gitea's fields, then Forgejo's. */
+/** The dispatched run: first Gitea's fields, then Forgejo's. */
 const DispatchedRun = resource(
   {},
   { workflow_run_id: int, run_url: text, html_url: text, id: int, run_number: int, jobs: z.array(text) },
@@ -76,7 +76,7 @@ const narrowed = {
 const runs = resource({}, { total_count: int, workflow_runs: z.array(WorkflowRun) });
 const inFile = 'routers/api/v1/repo/action.go';
 
-/** Workflows of the forge's own CI. Forgejo has only the dispatch and the runs. */
+/** Workflows of the forge's own CI. Forgejo supports only dispatching and runs. */
 export const workflowOperations = {
   listWorkflows: defineOperation({
     id: 'workflow.list',
@@ -112,7 +112,7 @@ export const workflowOperations = {
     params: atWorkflow,
     query: z.object({ return_run_details: flag.optional() }),
     body: z.strictObject({
-      /** Full name of a branch or tag, or a branch. */
+      /** Full name of a branch or tag, or short name of a branch. */
       ref: text,
       inputs: z.record(text, text).optional(),
       return_run_info: flag.optional(),
@@ -171,7 +171,7 @@ export const workflowOperations = {
 const ActionTask = resource(
   { id: int },
   {
-    /** Of the job. */
+    /** Name of the job. */
     name: text,
     head_branch: text,
     head_sha: text,
@@ -180,7 +180,7 @@ const ActionTask = resource(
     display_title: text,
     status: text,
     workflow_id: text,
-    /** Page of the run. */
+    /** URL of the page of the run. */
     url: text,
     created_at: instant,
     updated_at: instant,
