@@ -5,7 +5,7 @@ import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { baseBranch, pullRequest } from './pull-request.ts';
 import { currentReviews, reviews as reviewsRow } from './reviews.ts';
 
-/** States of a review that are a vote, or request a new one; a comment is neither. The latest of each person counts. */
+/** Review states that are a vote or request a new vote; a comment is neither. Only the latest of each person counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
 
 /** The approving reviews that count. */
@@ -55,7 +55,7 @@ export const rejections = defineFact({
   },
 });
 
-/** Returns the latest vote of each person that is not dismissed, oldest first. */
+/** Returns each person's latest vote that is not dismissed, oldest first. */
 function latestOpinions(all: readonly PullReview[], author: number | undefined): PullReview[] {
   const latest = new Map<number, PullReview>();
   for (const review of all.toSorted((a, b) => a.id - b.id)) {

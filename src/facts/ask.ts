@@ -19,11 +19,11 @@ import {
 import { findFact } from './facts.ts';
 
 /**
- * Maximum age of a cached answer. A label that a user creates is visible after this time at the latest, earlier if a rule
- * needs it.
+ * Maximum age of a cached answer. A label that a user creates becomes visible after this time at the latest, earlier if
+ * a rule needs it.
  */
 const memoryMs = 5 * 60_000;
-/** Maximum number of cached answers; beyond it the oldest is removed. */
+/** Maximum number of cached answers; beyond it, the oldest answer is removed. */
 const memoryEntries = 2_000;
 
 /** Creates a cache of answers shared between runs. `clock` is monotonic. */
@@ -46,14 +46,14 @@ export function createFactMemory(clock: MonotonicClock): FactMemory {
   };
 }
 
-/** For each fact by key: whether the cache must be bypassed, and whether another fact's answer may be used. */
+/** For a fact key: whether the cache must be bypassed, and whether another fact's answer may be used. */
 type Sharing = { readonly isAnew: (key: string) => boolean; readonly mayTake: (key: string) => boolean };
 
 type AskedFact = {
   readonly answer: Promise<unknown>;
   answeredAtMs: number;
   readonly pool: Pool;
-  /** Keys of the facts that the answer is derived from. */
+  /** Keys of the facts from which the answer is derived. */
   readonly reads: ReadonlySet<string>;
 };
 
@@ -65,13 +65,13 @@ type FactsOptions = {
   readonly clock: FactClock;
   readonly occasion?: FactOccasion | undefined;
   readonly records?: FactRecords | undefined;
-  /** Maximum units for the patterns that one fact evaluates; absent: no limit. */
+  /** Maximum units for the patterns that one fact evaluates; no limit if absent. */
   readonly units?: number | undefined;
 };
 
 /** Creates the facts of one run: each is requested when first used, and at most once. */
 export function createFacts(options: FactsOptions): Facts {
-  /** The latest answer of each fact within the run: a recent enough one is not requested again. */
+  /** Latest answer of each fact within the run; an answer that is recent enough is not requested again. */
   const latest = new Map<string, AskedFact>();
   return asking(new Map(), { isAnew: () => false, mayTake: () => true });
 
@@ -150,13 +150,13 @@ export function createFacts(options: FactsOptions): Facts {
   }
 }
 
-/** Returns the monotonic ms of an answer; a failed or pending one has no age. */
+/** Returns the monotonic time of an answer in ms; infinity for a failed or pending answer, which has no age. */
 const timeOf = (asked: AskedFact | undefined): number => asked?.answeredAtMs ?? Number.POSITIVE_INFINITY;
 
 const isSince = (asked: AskedFact | undefined, fromMs: number): boolean =>
   asked !== undefined && timeOf(asked) >= fromMs;
 
-/** Reads a fact from the answer of another fact; if that does not contain it, requests it. */
+/** Takes a fact from the answer of another fact; requests it if that answer does not contain it. */
 async function takeFrom(source: AskedFact, request: FactRequest, call: ForgeCall): Promise<unknown> {
   const answer = await source.answer.catch(() => undefined);
   const value: unknown =
@@ -190,7 +190,7 @@ type ForgeCall = {
   readonly noteAge: AskContext['noteAge'];
 };
 
-/** Returns facts of which one has this answer, whatever its argument; the others are unchanged. */
+/** Returns facts in which the named fact has this answer, whatever its argument; all others are unchanged. */
 export function withAnswer(facts: Facts, name: string, answer: unknown): Facts {
   return {
     ...facts,

@@ -29,7 +29,7 @@ export const backports = defineFact({
       params: repositoryParams(subject),
       query,
     })) {
-      // The list has the newest first: the rest was opened before the backports were possible.
+      // The list is sorted newest first: the remaining pull requests were opened before a backport was possible.
       if (Date.parse(pull.created_at ?? '') < sinceMs) break;
       const isMarked = (pull.body ?? '').startsWith(backportMarkerStart(index));
       if (isMarked || isFromBackportBranch(pull, index)) found.push(pull);
@@ -43,20 +43,20 @@ export const backports = defineFact({
 /** Maximum length of a branch name in requests to the forge. */
 const maxBranchName = 100;
 
-/** Returns the beginning of the first line in the body of every backport of a pull request. */
+/** Returns the beginning of the first body line of every backport of a pull request. */
 function backportMarkerStart(number: number): string {
   return `<!-- reeve:backport of #${number} to `;
 }
 
 /**
- * Returns the first line in the body of the backport of a pull request to a branch. The name is percent-encoded, so that it
- * cannot end the line.
+ * Returns the first body line of the backport of a pull request to a branch. The branch name is percent-encoded, so
+ * that it cannot end the line.
  */
 export function backportMarker(number: number, target: string): string {
   return `${backportMarkerStart(number)}${encodeURIComponent(target.toWellFormed())} -->`;
 }
 
-/** Returns the branch name of the backport of a pull request to a branch; long names are replaced by a digest. */
+/** Returns the branch name of the backport of a pull request to a branch; a digest replaces long names. */
 export function backportBranch(number: number, target: string): string {
   const name = `backport-${number}-to-${target}`;
   if (name.length <= maxBranchName) return name;

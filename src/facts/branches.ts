@@ -7,7 +7,7 @@ import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 
-/** All branches of the repository, last committed first. */
+/** All branches of the repository, most recently committed first. */
 export const branches = defineFact({
   name: 'branches',
   meaning:

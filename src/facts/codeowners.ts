@@ -24,11 +24,11 @@ type OwnedFile = z.output<typeof OwnedFile>;
 const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'] as const;
 const placeOfForgejo = '.forgejo/CODEOWNERS';
 export const codeownersLimits = {
-  /** Maximum characters of the file. */
+  /** Maximum number of characters in the file. */
   length: 256 * 1024,
-  /** Maximum names looked up per pull request. */
+  /** Maximum number of names looked up per pull request. */
   owners: 100,
-  /** Maximum patterns looked up as folders per repository. */
+  /** Maximum number of patterns looked up as folders per repository. */
   literals: 50,
 } as const;
 
@@ -56,7 +56,7 @@ export const codeowners = defineFact({
   },
 });
 
-/** The forge compares the two trees: a renamed file counts as deleted and added. */
+/** Returns the changed paths. The forge compares the two trees, so a renamed file counts as deleted and added. */
 function pathsOf(changed: readonly ChangedFile[]): ReadonlySet<string> {
   return new Set(
     changed.flatMap(({ filename, previous_filename }) =>
@@ -66,12 +66,12 @@ function pathsOf(changed: readonly ChangedFile[]): ReadonlySet<string> {
 }
 
 const UnmatchedLines = z.object({
-  /** One sentence that names the first lines; empty if there are none. */
+  /** A sentence that names the first lines; empty if there are no such lines. */
   text,
   lines: list(z.object({ line: int, pattern: text, why: text })),
 });
 
-/** The lines of CODEOWNERS that no file can match. */
+/** The lines in CODEOWNERS that no file can match. */
 export const codeownersProblems = defineFact({
   name: 'codeowners_problems',
   meaning:
@@ -97,7 +97,7 @@ export const codeownersProblems = defineFact({
   },
 });
 
-/** Maximum characters of a pattern, and maximum lines, in the sentence. */
+/** Maximum number of characters of a pattern and maximum number of lines in the sentence. */
 const [maxNamed, maxLines] = [30, 3];
 
 function describeUnmatched(found: readonly UnmatchedLine[], path: string): string {
@@ -109,13 +109,13 @@ function describeUnmatched(found: readonly UnmatchedLine[], path: string): strin
   return `Of ${path}, no file matches line ${named.join(', ')}${more}.`;
 }
 
-/** Returns the paths that are folders: in the changed files of a pull request, or on the default branch. */
+/** Returns which paths are folders: in the changed files of a pull request, or on the default branch. */
 async function foldersAmong(paths: readonly string[], context: AskContext): Promise<ReadonlySet<string>> {
   if (context.subject.kind === 'pull_request') {
     const changed = pathsOf(await context.ask(requestOf(filesRow)));
     return new Set(Array.from(changed, parentsOf).flat());
   }
-  // An invisible repository has no files either.
+  // Fails for a repository that the account cannot see, which would otherwise look like a repository without files.
   await context.ask(requestOf(repositoryRow));
   const asked = [...new Set(paths)].slice(0, codeownersLimits.literals);
   const found = await Promise.all(
@@ -140,7 +140,9 @@ async function readCodeowners(context: AskContext): Promise<ReadOwners> {
   return { dialect, ...(await readFirst(context, has.code_owners_of_forgejo)) };
 }
 
-/** Returns the text of the first file that exists, even if it is empty; a symbolic link has no lines that name an owner. */
+/**
+ * Returns the text of the first file that exists, even if it is empty. A symbolic link counts as a file without owners.
+ */
 async function readFirst(context: AskContext, isForgejo: boolean): Promise<OwnersFile> {
   for (const place of isForgejo ? [...places, placeOfForgejo] : places) {
     const file = await readDefaultFile(context, place);
@@ -153,7 +155,7 @@ async function readFirst(context: AskContext, isForgejo: boolean): Promise<Owner
   return { written: '', path: places[0] };
 }
 
-/** Replaces names by those of accounts and teams; unknown ones are omitted. */
+/** Replaces names with those of accounts and teams; unknown names are omitted. */
 async function withAccounts(found: readonly PathOwners[], context: AskContext): Promise<OwnedFile[]> {
   const names = new Set(found.flatMap(({ owners }) => [...owners]));
   if (names.size > codeownersLimits.owners)
@@ -175,7 +177,7 @@ async function withAccounts(found: readonly PathOwners[], context: AskContext): 
   });
 }
 
-/** Names as forges allow them; anything else names no owner. */
+/** Matches names that forges allow; any other text names no owner. */
 const accountName = /^[\w.-]{1,255}$/;
 
 /** Returns the login of a user; undefined if there is none. Cached for a few minutes. */
@@ -191,8 +193,8 @@ async function findUser(username: string, context: AskContext): Promise<string |
 }
 
 /**
- * Returns a function that finds teams. The teams of an organization are visible to its members; another account sees only
- * those with access to the repository.
+ * Returns a function that looks up teams. Members of an organization see its teams; other accounts see only the teams
+ * with access to the repository.
  */
 function createTeamLookup({ client, subject }: AskContext): (name: string) => Promise<string | undefined> {
   const lists = new Map<string, Promise<ReadonlySet<string>>>();

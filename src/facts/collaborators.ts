@@ -11,7 +11,7 @@ import { pullRequest } from './pull-request.ts';
 import { review } from './reviews.ts';
 import { indexParams, repositoryParams } from './where.ts';
 
-/** The collaborators of the repository, without users who have access through a team or as owner. */
+/** The collaborators of the repository, without users whose access comes from a team or from ownership. */
 export const collaborators = defineFact({
   name: 'collaborators',
   meaning: 'The collaborators of the repository, without users who have access through a team or as owner.',
@@ -30,10 +30,10 @@ export const collaborators = defineFact({
   },
 });
 
-/** Requests in progress at a time. */
+/** Number of concurrent requests. */
 const width = 5;
 
-/** A collaborator with the effective access, which may exceed the assigned one through a team or as owner. */
+/** A collaborator with the effective access, which may exceed the assigned access through a team or ownership. */
 const CollaboratorPermission = resource({ id: int, login: text, permission: text }, {});
 type CollaboratorPermission = { readonly id: number; readonly login: string; readonly permission: string };
 
@@ -102,8 +102,8 @@ async function personOf({ occasion, subject, ask }: AskContext): Promise<NamedAc
 }
 
 /**
- * Returns the permission of an account, requested by name: an answer about another account, which has taken over the name,
- * is an error.
+ * Returns the permission of an account, requested by name. Throws if the answer is about another account that has taken
+ * over the name.
  */
 export async function askPermission(
   { client, subject }: AskContext,
@@ -150,7 +150,7 @@ export const permissionOf = defineFact({
   },
 });
 
-/** The accounts that issues of the repository can be assigned to. */
+/** The accounts to which issues of the repository can be assigned. */
 export const assignable = defineFact({
   name: 'assignable',
   meaning:
@@ -165,7 +165,7 @@ export const assignable = defineFact({
   ask: ({ client, subject }) => client.call(operations.listAssignees, { params: repositoryParams(subject) }),
 });
 
-/** Maximum pull requests that are examined; an account with more is not a newcomer for any rule. */
+/** Maximum number of pull requests examined; no rule treats an account with more as a newcomer. */
 const maxPulls = 10_000;
 
 /** The number of previously merged pull requests of the author. */
@@ -198,7 +198,7 @@ export const contributions = defineFact({
       // The name may have belonged to another account before.
       if (pull.merged && pull.number < index && pull.user?.id === user.id) merged += 1;
     }
-    // A release or backport pull request that Reeve opens must not be welcomed.
+    // A release or backport pull request that Reeve opens must not count as a first contribution.
     return merged === 0 && user.id === (await ownId(client, memory)) ? 1 : merged;
   },
 });

@@ -5,14 +5,14 @@ import { ReeveError } from '../platform/errors.ts';
 import { comment as commentRow } from './comments.ts';
 import { type AskContext, defineFact, type FactOccasion, requestOf } from './fact.ts';
 
-/** A command, found or not; `reason` explains why not. */
+/** A command, whether found or not; `reason` explains why it was not found. */
 const Command = z.object({ found: flag, args: list(text), text, reason: text });
 type Command = z.output<typeof Command>;
 
-/** Maximum characters of a comment that are read; forges accept more. */
+/** Maximum number of characters of a comment that are read; forges accept more. */
 export const maxCommandBody = 64 * 1024;
 
-/** A command of the comment that caused the run. */
+/** A command in the comment that caused the run. */
 export const command = defineFact({
   name: 'command',
   meaning:
@@ -36,7 +36,7 @@ export const command = defineFact({
   },
 });
 
-/** Returns a command that was not found. */
+/** Returns the value for a command that was not found. */
 export function notFound(reason: string): Command {
   return { found: false, args: [], text: '', reason };
 }
@@ -63,9 +63,9 @@ async function readComment({
 }
 
 /**
- * Returns why the commands of a comment are rejected. Anyone with write access to an issue may edit the comment of another
- * person, so text and author are those of the event: neither an edit nor a replayed delivery acts in the name of the
- * author.
+ * Returns why the commands of a comment are rejected; undefined if they are accepted. Anyone with write access to an
+ * issue may edit the comment of another person, so the text and the author must be those of the event: neither an edit
+ * nor a replayed delivery acts in the author's name.
  */
 function reasonAgainst(
   live: Comment,
@@ -79,7 +79,7 @@ function reasonAgainst(
     return 'the author of the comment is not the account that caused the event';
   if (typeof delivered !== 'string' || delivered !== live.body) return 'the comment was edited';
   const ageMs = now.getTime() - Date.parse(live.created_at ?? '');
-  // An unparsable time has no age.
+  // Also rejects a time that cannot be parsed, whose age is NaN.
   if (!(ageMs <= maxAnnouncedAgeMs)) return 'the comment is older than the delivery lifetime';
   return delivered.length > maxCommandBody
     ? `the comment has more than ${maxCommandBody} characters`
@@ -97,7 +97,7 @@ function findCommand(body: string, name: string): Command {
   };
 }
 
-/** In a facts file: only the arguments, or the whole command line. */
+/** Completes a command in a facts file, given as its arguments, as `false`, or as an object. */
 function completeCommand(written: unknown): unknown {
   if (Array.isArray(written)) return { found: true, args: written, text: written.join(' '), reason: '' };
   if (written === false) return notFound('the comment has no such line');
@@ -105,7 +105,7 @@ function completeCommand(written: unknown): unknown {
   return { found: true, args: [], text: '', reason: '', ...written };
 }
 
-/** One command of a comment: `/label bug "good first issue"`. */
+/** A command in a comment, for example `/label bug "good first issue"`. */
 type CommandLine = {
   readonly name: string;
   readonly args: readonly string[];
@@ -118,11 +118,11 @@ const commandName = /^[a-z][a-z0-9_-]{0,39}$/;
 
 const commandLine = /^\/([a-z][a-z0-9_-]{0,39})(?:[ \t]+(.*))?$/;
 const openingFence = /^(`{3,}|~{3,})(.*)$/;
-/** A closing fence is indented by at most three spaces, per CommonMark: with more, it is a line of the code. */
+/** Per CommonMark, a closing fence is indented by at most three spaces; with more, the line belongs to the code. */
 const closingFence = /^ {0,3}(`{3,}|~{3,})[ \t]*$/;
 /** List markers before the content. */
 const listPrefix = '[ \\t]*(?:(?:[-+*]|\\d{1,9}[.)])[ \\t]+)*';
-/** A fence in a list or indented: whether it ends with its list cannot be decided from the line alone. */
+/** A fence that is indented or in a list: the line alone does not show whether the code ends with its list. */
 const nestedFence = new RegExp(`^(?=[ \\t\\-+*\\d])${listPrefix}(?:\`{3,}|~{3,})`);
 const quoteLine = new RegExp(`^${listPrefix}>`);
 const htmlLine = /^ {0,3}<[a-z/!?]/i;
@@ -133,20 +133,20 @@ const uncertainSpan = 'uncertain';
 
 /** Parser state: which part of a comment is code, a quote or hidden. */
 type Reading = {
-  /** The fence that began the code block. */
+  /** Fence that opened the code block. */
   fence: string | undefined;
-  /** The text that ends an HTML block: `-->`, `</pre`. */
+  /** Text that ends the HTML block: `-->`, `</pre`. */
   raw: string | undefined;
-  /** Inside a quote or an HTML block, up to the next empty line. */
+  /** Set inside a quote or an HTML block, up to the next empty line. */
   inQuote: boolean;
   inHtml: boolean;
-  /** The backticks of an unclosed code span in the current paragraph. */
+  /** Backticks of an unclosed code span in the current paragraph. */
   span: string | undefined;
 };
 
 /**
- * Returns the commands of a comment, in order: lines that begin with a slash and a name. Text that the forge shows as a
- * quote or as code, or hides, contains no commands; uncertain text does not either. Runs in linear time.
+ * Returns the commands of a comment, in order: lines that begin with a slash and a name. Text that the forge hides or
+ * shows as a quote or as code contains no commands; neither does text whose state is uncertain. Runs in linear time.
  */
 export function parseCommandLines(body: string): readonly CommandLine[] {
   const found: CommandLine[] = [];
@@ -172,7 +172,10 @@ export function parseCommandLines(body: string): readonly CommandLine[] {
   return found;
 }
 
-/** Returns whether a line may or may not begin a code block, so that the state of the following lines is uncertain. */
+/**
+ * Returns whether it is uncertain if a line begins a code block, which makes the state of the following lines
+ * uncertain.
+ */
 function isUncertain(line: string, { fence, raw, inHtml }: Reading): boolean {
   if (fence !== undefined) return false;
   return nestedFence.test(line) || ((raw !== undefined || inHtml) && openingFence.test(line));
@@ -195,17 +198,17 @@ function isHidden(line: string, reading: Reading): boolean {
     return true;
   }
   const [, marks, info = ''] = openingFence.exec(line) ?? [];
-  // Backticks followed by more backticks in the line are a span.
+  // Backticks followed by more backticks on the same line form a code span, not a fence.
   if (marks !== undefined && !(marks.startsWith('`') && info.includes('`'))) {
     Object.assign(reading, { fence: marks, inQuote: false, span: undefined });
     return true;
   }
-  // Markdown continues a paragraph that begins in a quote up to the next empty line.
+  // In Markdown, a paragraph that begins in a quote continues up to the next empty line.
   reading.inQuote ||= quoteLine.test(line);
   return reading.inQuote;
 }
 
-/** Returns the end marker of the last HTML block or comment that a line, in lower case, leaves open. */
+/** Returns the end marker of the HTML block or comment that a line, in lower case, leaves open. */
 function openRaw(line: string): string | undefined {
   openingRaw.lastIndex = 0;
   for (let opened = openingRaw.exec(line); opened !== null; opened = openingRaw.exec(line)) {

@@ -7,7 +7,7 @@ import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './files.ts';
 import { indexParams } from './where.ts';
 
-/** A commit with what is derived from it. */
+/** A commit with fields derived from it. */
 const FactCommit = CommitEntry.extend({
   verification: resource({ verified: flag }, { reason: text }),
   trailers: list(z.object({ name: text, value: text })),
@@ -47,13 +47,13 @@ function toFactCommit(commit: CommitEntry): FactCommit {
   const { verified, reason } = commit.commit?.verification ?? {};
   return {
     ...commit,
-    // A forge that omits the verification of a signature has verified none.
+    // If the forge omits the verification of a signature, the signature is not verified.
     verification: { verified: verified ?? false, reason: reason ?? '' },
     trailers: [...parseTrailers(commit.commit?.message ?? '')],
   };
 }
 
-/** In a facts file, fields derived from the message of a commit may be omitted. */
+/** Completes a commit in a facts file, which may omit the fields derived from the commit message. */
 function completeCommit(written: unknown): unknown {
   if (typeof written !== 'object' || written === null || 'trailers' in written) return written;
   const known = CommitEntry.safeParse(written);
@@ -63,15 +63,15 @@ function completeCommit(written: unknown): unknown {
 /** A trailer line at the end of a commit message: `Signed-off-by: Ada <ada@example.org>`. */
 type Trailer = { readonly name: string; readonly value: string };
 
-/** A trailer name that git accepts: letters, digits and hyphens up to the colon. */
+/** Matches a trailer with a name that git accepts: letters, digits and hyphens up to the colon. */
 const trailer = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$/;
-/** Lines that git writes among the trailers without the trailer format. */
+/** Lines that git itself writes among the trailers, also without the trailer format. */
 const generated = /^(?:Signed-off-by: |\(cherry picked from commit )/;
 
 /**
- * Returns the trailers of a commit message as `git interpret-trailers` finds them: in the last paragraph, which must not be
- * the first, if all its lines are trailers, or at least a quarter of them including one that git itself writes. A line with
- * leading white space continues the previous one.
+ * Returns the trailers of a commit message as `git interpret-trailers` finds them: in the last paragraph, which must
+ * not be the first, if all of its lines are trailers, or if at least a quarter are trailers and git itself wrote one of
+ * them. A line with leading white space continues the previous line.
  */
 export function parseTrailers(message: string): readonly Trailer[] {
   const paragraphs = paragraphsOf(message);
@@ -98,7 +98,7 @@ export function parseTrailers(message: string): readonly Trailer[] {
   return isBlock ? found : [];
 }
 
-/** Returns the lines of each paragraph, without comments. */
+/** Returns the lines of each paragraph, without comment lines. */
 function paragraphsOf(message: string): readonly (readonly string[])[] {
   const paragraphs: string[][] = [];
   let open: string[] | undefined;

@@ -13,9 +13,9 @@ const File = z.object({
   path: text,
   /** file, dir, symlink, submodule. */
   type: text,
-  /** The text, decoded as UTF-8; null if the entry is not a file, or above the forge's limit. */
+  /** The text, decoded as UTF-8; null if the entry is not a file or is larger than the forge's limit. */
   content: text.nullable(),
-  /** Bytes. */
+  /** Size in bytes. */
   size: int.nullish(),
   sha: text.nullish(),
   last_commit_sha: text.nullish(),
@@ -59,12 +59,12 @@ async function readFile(context: AskContext, path: string, query: { ref?: string
 }
 
 type ContentsParams = { readonly owner: string; readonly repo: string; readonly filepath: string };
-/** Cache key: whether the forge has the operation that includes the last commit. */
+/** Cache key that records whether the forge has the operation that includes the last commit. */
 const hasExtended = 'forge/contents-ext';
 
 type FoundContents = ContentsEntry | 'directory';
 
-/** Returns the ref to read from; undefined means the default branch. */
+/** Returns the ref to read from; without a ref, the forge reads the default branch. */
 async function contentsRef(context: AskContext): Promise<{ ref?: string }> {
   const { subject, ask } = context;
   if (subject.kind === 'pull_request') {
@@ -77,7 +77,7 @@ async function contentsRef(context: AskContext): Promise<{ ref?: string }> {
   return isTag && ref !== undefined ? { ref } : refOfBranch(context, ref);
 }
 
-/** Returns the full name of the branch for a forge that resolves a tag before a branch of the same name. */
+/** Returns the ref of a branch: the full name for a forge that resolves a tag before a branch of the same name. */
 async function refOfBranch(
   { client, ask }: AskContext,
   branch: string | undefined,
@@ -92,7 +92,10 @@ export async function branchRef(client: AskContext['client'], branch: string): P
   return (await client.capabilities()).has.branches_before_tags ? branch : `refs/heads/${branch}`;
 }
 
-/** A forge without this operation returns 404, as for a missing file; the plain operation then decides. */
+/**
+ * Reads an entry with its last commit. A forge without this operation returns 404, as for a missing file; the plain
+ * operation then decides.
+ */
 async function extended(
   { client, memory }: AskContext,
   params: ContentsParams,
@@ -140,7 +143,7 @@ export const fileAt = defineFact({
       type: text,
       /** Empty for a directory. */
       sha: text,
-      /** Bytes. */
+      /** Size in bytes. */
       size: int,
     })
     .nullable(),
@@ -157,7 +160,7 @@ export const fileAt = defineFact({
   },
   async ask(context, argument = '') {
     const { ref: name, path } = splitAddress(argument);
-    // A branch is never requested by an id: an id means a commit, whatever the names of branches.
+    // A full id always means a commit, even if a branch has that name.
     const query = isCommitId(name) ? { ref: name } : await refOfBranch(context, name);
     const params = { ...repositoryParams(context.subject), filepath: path };
     const entry = await absentAsUndefined(context.client.call(operations.getContents, { params, query }));
@@ -167,7 +170,7 @@ export const fileAt = defineFact({
   },
 });
 
-/** Branch names contain no colon. */
+/** Splits at the first colon: branch names contain no colon. */
 function splitAddress(argument: string): { ref: string; path: string } {
   const colon = argument.indexOf(':');
   return { ref: argument.slice(0, colon), path: argument.slice(colon + 1) };
@@ -178,7 +181,10 @@ export function isCommitId(name: string): boolean {
   return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name);
 }
 
-/** Returns git's blob id for the content of a file. `like` is another id of the repository, for its object format. */
+/**
+ * Returns git's blob id for the content of a file. `like` is another object id of the repository, which determines the
+ * object format.
+ */
 export function gitBlobId(content: Uint8Array, like = ''): string {
   const hash = createHash(like.length === 64 ? 'sha256' : 'sha1');
   return hash.update(`blob ${content.length}\0`).update(content).digest('hex');

@@ -3,18 +3,18 @@ import { type AskedRepository, unlessLasting } from './where.ts';
 
 /** A file, link or submodule: mode, kind and content id, as one text. */
 type Content = string;
-/** The content of a path before and after; undefined: absent. */
+/** Content of a path before and after; undefined where the path does not exist. */
 type Difference = { readonly before: Content | undefined; readonly after: Content | undefined };
 
 type Entry = { readonly mode: string; readonly type: string; readonly sha: string };
 type Level = ReadonlyMap<string, Entry>;
-/** Reads one folder by the id of its tree, or of a commit; undefined if it cannot be read completely. */
+/** Reads one folder by the id of its tree or commit; undefined if the folder cannot be read completely. */
 type ReadLevel = (sha: string) => Promise<Level | undefined>;
 
-/** Maximum pages of all folders per comparison. */
+/** Maximum number of pages read per comparison, over all folders. */
 const maxPages = 400;
 const entriesPerPage = 1_000;
-/** Valid modes in a git tree, by the type of the entry. Others are treated as unknown. */
+/** Valid modes in a git tree, by entry type; all other modes are treated as unknown. */
 const modes: Readonly<Record<string, readonly string[]>> = {
   tree: ['040000'],
   blob: ['100644', '100755', '120000'],
@@ -22,8 +22,9 @@ const modes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Creates a function that reads folders of a repository, each once. Trees and commits are addressed by id, which cannot be
- * confused with a branch here. Each page of a folder is read; a truncated folder is not read at all.
+ * Creates a function that reads folders of a repository, each once. Trees and commits are addressed by id, which the
+ * forge cannot confuse with a branch here. Reads all pages of a folder; a folder that is listed incompletely counts as
+ * unreadable.
  */
 export function createTreeReader({ client, params }: AskedRepository): ReadLevel {
   const known = new Map<string, Promise<Level | undefined>>();
@@ -55,8 +56,9 @@ export function createTreeReader({ client, params }: AskedRepository): ReadLevel
 }
 
 /**
- * Returns the paths whose content differs between the trees of two commits (of the first, if any); undefined if a tree is
- * missing, too large, truncated, or has an entry of an unknown kind. Only folders that differ are read.
+ * Returns the paths whose content differs between the trees of two commits; without a first commit, all paths of the
+ * second differ. Returns undefined if a tree is missing, too large or truncated, or has an entry of an unknown kind.
+ * Reads only folders that differ.
  */
 export async function diffTrees(
   asked: AskedRepository,
@@ -100,7 +102,7 @@ function treeOf(entry: Entry | undefined): string | undefined {
   return entry?.type === 'tree' ? entry.sha : undefined;
 }
 
-/** Returns whether a content is a submodule: the commit of another repository, which is not read. */
+/** Returns whether a content is a submodule, that is, a commit of another repository, which is not read. */
 export function isSubmodule(content: Content | undefined): boolean {
   return content?.startsWith('160000 ') ?? false;
 }

@@ -8,16 +8,17 @@ import type { Meter } from '../patterns/meter.ts';
 import type { Clock, MonotonicClock } from '../platform/clock.ts';
 
 /**
- * Readers of the value of a fact: `repository` anyone with write access, `admin` its administrators,
- * `beyond` other repositories, the organization, the instance.
+ * Who can see the value of a fact on the forge. `repository`: anyone with write access; `admin`: administrators of the
+ * repository; `beyond`: people beyond the repository, because the value is from other repositories, the organization or
+ * the instance.
  */
 export type Shows = 'repository' | 'admin' | 'beyond';
 
 /**
- * Audience of a fact's value, or of an action's change, on the dashboard, from most to fewest users: `repository` everyone
- * who can read the repository, `subject` everyone who can read the subject of the delivery, a unit everyone who can read
- * that unit,
- * `administrators` administrators of the repository, `operators` operators of Reeve. Each includes those after it.
+ * Audience of a fact's value or an action's change on the dashboard, from most to fewest users. `repository`: everyone
+ * who can read the repository; `subject`: everyone who can read the subject of the delivery; a unit: everyone who can
+ * read that unit; `administrators`: administrators of the repository; `operators`: operators of Reeve. Each audience
+ * includes those after it.
  */
 export type Audience =
   | 'repository'
@@ -31,15 +32,15 @@ export type Audience =
 declare const valueType: unique symbol;
 
 /**
- * The request of one fact by an expression or an action; `Value` is the type of its answer. Two requests are equal if name
- * and argument are.
+ * The request of a fact by an expression or an action; `Value` is the type of its answer. Two requests are equal if
+ * their names and arguments are equal.
  */
 export type FactRequest<Value = unknown> = {
   readonly name: string;
   readonly argument?: string;
-  /** Set if the reader can do without the fact when there is no forge: a rule test need not supply it. */
+  /** Set if the reader can do without the fact when there is no forge; a rule test need not supply it. */
   readonly optional?: true;
-  /** Never set: carries only the type. */
+  /** Never set; carries only the type. */
   readonly [valueType]?: Value;
 };
 
@@ -49,7 +50,7 @@ export type Ask = <Value>(request: FactRequest<Value>) => Promise<Value>;
 /** The event of a run, for facts that compare it with live state. */
 export type FactOccasion = {
   readonly event: Pick<Event, 'family' | 'activity' | 'payload' | 'sender'>;
-  /** The time of the run. */
+  /** Time of the run. */
   readonly now: Date;
   /** Age beyond which a comment triggers nothing; absent when planning past events. */
   readonly maxAnnouncedAgeMs?: number | undefined;
@@ -60,22 +61,24 @@ export type AskContext = {
   readonly client: Client;
   readonly subject: Subject;
   readonly memory: FactMemory;
-  /** True if the cache must be bypassed: a write or a rule has shown it to be stale. */
+  /** True if the cache must be bypassed because a write or a rule has shown that it is stale. */
   readonly anew: boolean;
   /** Absent if no event started the run. */
   readonly occasion?: FactOccasion | undefined;
-  /** Charged for patterns of the repository that the fact evaluates; the cost counts for each rule that reads the fact. */
+  /**
+   * Charged for the repository's patterns that the fact evaluates; the cost counts for each rule that reads the fact.
+   */
   readonly meter: Meter;
   readonly clock: FactClock;
-  /** Absent without a store: in a CI job, in rule tests. */
+  /** Absent without a store, as in a CI job or a rule test. */
   readonly records?: FactRecords | undefined;
-  /** Records the age of a cached answer in ms: a rule that needs a newer one requests it again. */
+  /** Records the age of a cached answer in ms, so that a rule that needs a newer answer requests the fact again. */
   noteAge(ageMs: number | undefined): void;
   /** Reads another fact of the same run (requested once). */
   readonly ask: Ask;
 };
 
-/** A monotonic clock, for the age of answers; `sleep` waits until a forge has computed a result. */
+/** A monotonic clock for the age of answers; `sleep` waits until a forge has computed a result. */
 export interface FactClock extends MonotonicClock {
   readonly sleep?: Clock['sleep'];
 }
@@ -83,11 +86,14 @@ export interface FactClock extends MonotonicClock {
 /** Values that facts store for later runs. Nothing is stored in read-only mode. */
 export interface FactRecords {
   get(key: string): Promise<unknown>;
-  /** Stores a value, with the time of the run as `at`. */
+  /** Stores a value with the time of the run as `at`. */
   set(key: string, value: object): Promise<void>;
 }
 
-/** Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with the repository's id. */
+/**
+ * Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with
+ * the id of the repository.
+ */
 export interface FactMemory {
   get(key: string): unknown;
   /** Returns the age of a cached answer in ms; undefined if there is none. */
@@ -105,45 +111,60 @@ export type Fact<Value = unknown> = {
   readonly name: string;
   readonly meaning: string;
   readonly shows: Shows;
-  /** The only rule files that may read it, regardless of grants. Absent: any, or those with the grant. */
+  /**
+   * Restricts the fact to the operator's rule files, regardless of grants. Absent: any file may read it, or only files
+   * with the grant.
+   */
   readonly onlyFor?: 'operator';
-  /** Audience of its values on the dashboard. A fact from outside the repository, or a narrowed one, is for operators. */
+  /**
+   * Audience of the fact's values on the dashboard. Facts from outside the repository, and narrowed facts, are for
+   * operators.
+   */
   readonly visibleTo: Audience;
   readonly shape: z.ZodType<Value>;
   /** Subjects that have this fact. */
   readonly of: readonly SubjectKind[];
-  /** Requirements for the account on the forge: access, and read scopes of the token. */
+  /** Requirements for the account on the forge: access level, and read scopes of the token. */
   readonly needs: {
     readonly access: Access;
     readonly scopes: readonly ScopeCategory[];
-    /** Access that it needs in the cases named in `meaning`. */
+    /** Access level needed in the cases named in `meaning`. */
     readonly sometimes?: Access;
   };
-  /** Event families that have it; absent: all of them, and schedules. */
+  /** Event families that have the fact. Absent: all families, and schedules. */
   readonly families?: readonly Family[];
-  /** A rule that listens to one of its `families` may also listen to others: there it has a value that indicates its absence. */
+  /**
+   * A rule for one of the fact's `families` may also include other families; for those, the fact has a value that
+   * indicates its absence.
+   */
   readonly elsewhere?: true;
-  /** Name of its literal argument (`contents("path")`); absent: the fact takes none. */
+  /** Name of the fact's literal argument (`contents("path")`); absent if the fact takes none. */
   readonly argument?: string;
-  /** Returns why a literal argument is invalid, to continue a sentence about it. */
+  /** Returns why a literal argument is invalid, as the continuation of a sentence. */
   readonly examineArgument?: (argument: string) => string | undefined;
   /** Returns why files other than the operator's may not use a literal argument, regardless of grants. */
   readonly examineBelowOperator?: (argument: string) => string | undefined;
-  /** Number of requests if the answer has one page, for the reference page. */
+  /** Number of requests for an answer of one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
   /**
-   * Facts whose answer contains this one under its name: if one of them was read in this run, this one costs no request,
-   * and has the age of that answer.
+   * Facts whose answers contain this fact under its name. If one of them was read in this run, this fact costs no
+   * request and has the age of that answer.
    */
   readonly within?: readonly string[];
-  /** Changes without an event on some forges: if only this fact prevents a step that awaits checks, the rule is evaluated again. */
+  /**
+   * The fact changes without an event on some forges: if only this fact prevents a step that awaits checks, the rule is
+   * evaluated again.
+   */
   readonly isPolled?: true;
   /** Completes short forms in a facts file (a label by its name). Absent: values are used as written. */
   readonly complete?: (written: unknown) => unknown;
-  /** Returns the part of a value that is visible to rules of repositories and organizations. Absent: all of it. */
+  /** Returns the part of a value that rules of repositories and organizations see. Absent: they see the whole value. */
   narrow?(value: Value, subject: Subject): unknown;
-  /** Rules of the operator see the narrowed value, too. Absent: the whole value, which is for operators on the dashboard. */
+  /**
+   * Rules of the operator also see the narrowed value. Absent: they see the whole value, which is for operators on the
+   * dashboard.
+   */
   readonly narrowsForAll?: true;
   readonly ask: (context: AskContext, argument: string | undefined) => Promise<Value>;
 };
@@ -160,10 +181,10 @@ export function requestOf<Value>(fact: Fact<Value>, argument?: string): FactRequ
   return argument === undefined ? { name: fact.name } : { name: fact.name, argument };
 }
 
-/** A request of a fact that its reader can do without when there is no forge. */
+/** A request of a fact that the reader can do without when there is no forge. */
 export type OptionalRequest<Value = unknown> = FactRequest<Value> & { readonly optional: true };
 
-/** Returns the request of a fact that the reader can do without when there is no forge. */
+/** Returns an optional request of a fact: the reader can do without it when there is no forge. */
 export function optionalRequestOf<Value>(fact: Fact<Value>, argument?: string): OptionalRequest<Value> {
   return { ...requestOf(fact, argument), optional: true };
 }
@@ -181,21 +202,21 @@ export interface Facts {
   readonly subject: Subject;
   readonly ask: Ask;
   /**
-   * Returns facts that request the named ones again if their answer is older than `maxAgeMs`, together with the facts they
-   * are derived from, and share the others.
+   * Returns facts that request the named facts again, together with the facts from which they are derived, if their
+   * answers are older than `maxAgeMs`; all other answers are shared.
    */
   fresh(requests: readonly FactRequest[], maxAgeMs?: number): Facts;
-  /** Returns facts with only the answers of `kept`: each other one is requested again, bypassing the cache. */
+  /** Returns facts that keep only the answers of `kept`; every other fact is requested again, bypassing the cache. */
   anew(kept?: readonly FactRequest[]): Facts;
   /** Removes these facts from the cache, because a write has changed them. */
   forget(names: readonly string[]): void;
-  /** Returns whether this fact was already requested: `ask` then makes no request. */
+  /** Returns whether this fact was already requested, so that `ask` makes no request. */
   has(request: FactRequest): boolean;
-  /** Returns the units that the patterns of an answered fact cost. */
+  /** Returns the number of units that the patterns of an answered fact cost. */
   costOf(request: FactRequest): number;
 }
 
-/** Returns a key that is equal for equal requests only. */
+/** Returns a key that is equal only for equal requests. */
 export function factKey(request: FactRequest): string {
   return request.argument === undefined
     ? request.name

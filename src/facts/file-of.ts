@@ -10,9 +10,9 @@ const SourceFile = z
     path: text,
     /** file, dir, symlink, submodule. */
     type: text,
-    /** Bytes. */
+    /** Size in bytes. */
     size: int,
-    /** The content in base64; null if the entry is not a file, or above the forge's limit. */
+    /** The content in base64; null if the entry is not a file or is larger than the forge's limit. */
     base64: text.nullable(),
   })
   .nullable();
@@ -42,10 +42,10 @@ export const fileOf = defineFact({
   async ask({ client, memory, anew }, argument = '') {
     const key = `file_of/${argument}`;
     const remembered = anew ? undefined : memory.get(key);
-    // The value of this key was set below.
+    // Only the code below sets this key.
     if (remembered !== undefined) return remembered as SourceFile;
     const found = await readSource(client, argument);
-    // A sweep requests the same file for every repository. Large ones would fill the cache.
+    // Cached, because a sweep requests the same file for every repository. Large files would fill the cache.
     if (found?.base64 && found.base64.length <= maxCached) memory.set(key, found);
     return found;
   },
@@ -69,8 +69,8 @@ async function readSource(client: AskContext['client'], argument: string): Promi
 }
 
 /**
- * Returns the ref to read from, protected against shadowing: a forge that resolves a tag before a branch of the same name
- * gets the full name. Rejects with `forge-not-found` if the repository does not exist.
+ * Returns the ref to read from, protected against shadowing: a forge that resolves a tag before a branch of the same
+ * name gets the full ref name. Rejects with `forge-not-found` if the repository does not exist.
  */
 async function refQuery(
   client: AskContext['client'],
@@ -91,7 +91,7 @@ type FileAddress = {
   readonly ref: string | undefined;
 };
 
-/** Parses `owner/repo:path@ref`; the ref follows the last `@`. Undefined if the text has another form. */
+/** Parses `owner/repo:path@ref`; the ref follows the last `@`. Returns undefined if the text has another form. */
 export function parseFileAddress(text: string): FileAddress | undefined {
   const [, owner = '', repo = '', rest = ''] = /^([\w.-]+)\/([\w.-]+):(.+)$/s.exec(text) ?? [];
   const at = rest.lastIndexOf('@');

@@ -49,9 +49,9 @@ type Pushed = {
 };
 
 /**
- * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few commits.
- * Removed commits count as well. If the commits cannot be compared, every file counts as changed: those of the new tree are
- * listed. Returns undefined if the push deleted the ref.
+ * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few
+ * commits. Removed commits also count. If the commits cannot be compared, every file of the new tree counts as changed.
+ * Returns undefined if the push deleted the ref.
  */
 export async function comparePush({ client, subject, ask }: AskContext): Promise<Pushed | undefined> {
   if (subject.range === undefined) {
@@ -66,7 +66,10 @@ export async function comparePush({ client, subject, ask }: AskContext): Promise
   return changed ?? { commits: undefined, files: await everyFile(asked, after) };
 }
 
-/** A new branch has no previous commit: its changes are the commits that the default branch lacks. */
+/**
+ * Returns the changes of a new branch. It has no previous commit, so its changes are the commits that the default
+ * branch lacks.
+ */
 async function changedByNew(
   asked: AskedRepository,
   base: string,
@@ -83,8 +86,8 @@ async function changedByNew(
 }
 
 /**
- * Returns whether a commit is part of a branch, given that the branch lacks none of its commits; their histories may also
- * be unrelated.
+ * Returns whether a commit is part of a branch, given that no commit is missing from the branch; their histories may
+ * also be unrelated.
  */
 async function isPartOf(asked: AskedRepository, branch: string, commit: string): Promise<boolean> {
   const since = await listBetween(asked, commit, branch);
@@ -112,7 +115,7 @@ export function isZeroCommit(commit: string): boolean {
   return /^0+$/.test(commit);
 }
 
-/** Maximum bytes of a patch whose text is returned. */
+/** Maximum size, in bytes, of a patch whose text is returned. */
 const maxPatchBytes = 1_048_576;
 
 /** The changes of a merged pull request as a patch. */
@@ -130,7 +133,8 @@ export const mergedPatch = defineFact({
   async ask({ client, subject, ask }) {
     const { merged, additions, deletions } = await ask(requestOf(pullRequest));
     if (!merged) return null;
-    // Every changed line has at least its sign and its newline, which gives a lower bound without reading the patch.
+    // Every changed line has at least a sign and a newline, which gives a lower bound of the size without reading the
+    // patch.
     const leastBytes = 2 * ((additions ?? 0) + (deletions ?? 0));
     if (leastBytes > maxPatchBytes) return { text: null, size: leastBytes };
     const params = { ...indexParams(subject), diffType: 'diff' } as const;
@@ -139,7 +143,7 @@ export const mergedPatch = defineFact({
       const size = Buffer.byteLength(patch);
       return { text: size > maxPatchBytes ? null : patch, size };
     } catch (error) {
-      // The client's response limit is far above that of a patch.
+      // The patch exceeds the client's response limit, which is far above the limit of a patch.
       if (!(error instanceof ReeveError) || error.code !== 'forge-unexpected') throw error;
       return { text: null, size: maxPatchBytes + 1 };
     }
@@ -166,8 +170,8 @@ export const commitDiff = defineFact({
 });
 
 /**
- * Returns why a branch is for files of the operator only: `owner:branch` may be in a repository that only Reeve's account
- * can read. Branch names contain no colon.
+ * Returns why only files of the operator may use a branch: `owner:branch` may be in a repository that only Reeve's
+ * account can read. Branch names contain no colon.
  */
 export function otherRepositoryReason(branches: string): string | undefined {
   if (!branches.includes(':')) return undefined;
@@ -201,21 +205,22 @@ function completeFile(file: unknown): unknown {
   return typeof file === 'string' ? { filename: file, status: 'changed' } : file;
 }
 
-/** The difference between two commits: the commits of the second that the first lacks, newest first, and the files. */
+/** The difference between two commits: the files, and the commits of the second that the first lacks, newest first. */
 type Changed = { readonly commits: readonly CommitEntry[]; readonly files: readonly ChangedFile[] };
 
-/** Returns whether a text is a full commit id. A forge may still resolve one to a branch of that name. */
+/** Returns whether a text is a full commit id. A forge may still resolve the id to a branch of that name. */
 export function isCommitId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
 /**
- * Returns the changes between two commits, in both directions: what the newer one adds and what it removes, as after a
+ * Returns the changes between two commits in both directions: what the newer commit adds and what it removes, as after a
  * force-push. Undefined means that everything has changed: a commit is missing, a list is incomplete, or the histories are
  * unrelated.
  *
- * The answers list files by commit, those of a merge against its first parent. They are complete if the first parents of
- * both commits lead to one commit; otherwise (a merge that takes only one side), the two trees are compared as well.
+ * The forge lists files by commit; for a merge, those that differ from its first parent. The lists are complete if the
+ * first-parent chains of both commits lead to the same commit; otherwise (a merge that takes only one side), the two trees
+ * are compared as well.
  */
 async function changedSince(
   asked: AskedRepository,
@@ -228,7 +233,7 @@ async function changedSince(
     listBetween(asked, after, before),
   ]);
   if (brought === undefined || takenOut === undefined) return undefined;
-  // No commits in either direction: unrelated histories.
+  // No commits in either direction means unrelated histories.
   if (brought.length + takenOut.length === 0) return undefined;
   const files = new Map<string, ChangedFile>();
   for (const [commits, statuses] of [
@@ -251,10 +256,13 @@ async function changedSince(
   return { commits: brought, files: [...files.values()] };
 }
 
-/** The inverse status of a file, for a removed commit. */
+/** Inverse status of a file, for removed commits. */
 const inverse: Readonly<Record<string, string>> = { added: 'removed', removed: 'added' };
 
-/** Returns the commit at which the first parents of a commit leave the list; undefined for a root commit. */
+/**
+ * Returns the commit at which the first-parent chain of a commit leaves the list; undefined if the chain ends in a root
+ * commit.
+ */
 export function rootOf(tip: string, listed: readonly CommitEntry[]): string | undefined {
   const parents = new Map(listed.map(({ sha, parents: all }) => [sha, all?.[0]?.sha]));
   let at: string | undefined = tip;
@@ -263,8 +271,9 @@ export function rootOf(tip: string, listed: readonly CommitEntry[]): string | un
 }
 
 /**
- * Returns the commits of a branch or commit that another one lacks, newest first; undefined if the list is incomplete,
- * either is missing, or the forge has compared something else: a branch may have the name of a commit.
+ * Returns the commits of a branch or commit that another branch or commit lacks, newest first. Returns undefined if the
+ * list is incomplete, either of them is missing, or the forge has compared something else, because a branch may have
+ * the name of a commit.
  */
 export async function listBetween(
   { client, params }: AskedRepository,

@@ -10,18 +10,18 @@ export class FactNotGiven extends Error {}
 type GivenFactsOptions = {
   readonly subject: Subject;
   readonly given: Readonly<Record<string, unknown>>;
-  /** Replaces the live subject; given fields override its own. */
+  /** Payload that replaces the live subject; given fields override its fields. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Returns the location of a fact's value. Present: reading a missing field that a forge always sends is an error that
-   * names this location. Absent: values are passed on unchecked, which is faster.
+   * Returns the location of a fact's value. If present, reading a missing field that a forge always sends is an error
+   * that names this location. If absent, values are passed on unchecked, which is faster.
    */
   readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
   /** Called with each required fact that is read but not given. */
   readonly onMissing?: ((request: FactRequest) => void) | undefined;
 };
 
-/** Creates facts from given values, without a forge: for `--facts`, rule tests and what-if. */
+/** Creates facts from given values, without a forge, for `--facts`, rule tests and what-if. */
 export function createGivenFacts(options: GivenFactsOptions): Facts {
   const { given, onMissing, placeOf } = options;
   const payload = withGivenMembers(options.payload, given);
@@ -30,7 +30,7 @@ export function createGivenFacts(options: GivenFactsOptions): Facts {
     ask: typedAsk(async (request) => {
       const fact = findFact(request.name);
       const written = givenValue(request, fact, given);
-      // Null is a valid answer: no such file, no milestone.
+      // Null is a valid answer, for example for a missing file or no milestone.
       const isMerged = standIns.has(request.name) && isRecord(written);
       const value = written === undefined || isMerged ? standIn(request.name, payload) : written;
       if (value === undefined) {
@@ -115,13 +115,13 @@ function headIn(carrier: unknown): { sha: string } | undefined {
   return sides.success ? sides.data.head : undefined;
 }
 
-/** Thrown when an action reads a field of a given value that is missing, or has another type. */
+/** Thrown when an action reads a field of a given value that is missing or has the wrong type. */
 class GivenValueUnfit extends Error {}
 
 /**
- * Returns a given value that actions can read like an answer of a forge, although it was written by hand: a missing list is
- * empty. A missing text or object that every forge sends throws `GivenValueUnfit` with its path, as does a value of another
- * type; other fields may be missing. `path` is the location of the value (`facts.reviews`).
+ * Guards a handwritten value so that actions can read it like an answer of a forge. A missing list is empty. Reading a
+ * missing text or object that every forge sends throws `GivenValueUnfit` with its path, as does a value of the wrong
+ * type; other fields may be missing. `path` is the location of the value, for example `facts.reviews`.
  */
 export function guardGiven(value: unknown, shape: z.ZodType, path: string): unknown {
   const isList = isListShape(shape);
@@ -156,7 +156,7 @@ function guardMembers(value: object, members: z.core.$ZodLooseShape, path: strin
   );
 }
 
-/** Fields that decide whether there is anything to do: without them, an action would silently plan nothing. */
+/** Fields that determine whether there is anything to do: without them, an action would silently plan nothing. */
 const decisive: ReadonlySet<string> = new Set(['state', 'status']);
 
 const kinds = {
@@ -168,7 +168,7 @@ const kinds = {
 };
 type GivenKind = keyof typeof kinds;
 
-/** Returns a description of the type for messages: `a list`, or the texts that it may be. */
+/** Returns a description of a type for messages, for example `a list`, or the allowed texts. */
 export function describeShape(shape: z.ZodType): string {
   const inner = innerOf(shape);
   if (inner instanceof z.ZodEnum) return inner.options.join(', ').replace(/, (?=[^,]*$)/, ' or ');
@@ -190,8 +190,8 @@ function givenKindOf(value: unknown): GivenKind | undefined {
 }
 
 /**
- * A missing number or flag only compares as different; code reads fields and methods of texts and objects, or branches on
- * their value.
+ * Returns whether a schema is for texts or objects. A missing number or flag only compares as different, but code reads
+ * fields and methods of texts and objects, or branches on their value.
  */
 function isTextOrObject(shape: z.ZodType): boolean {
   const inner = innerOf(shape);
@@ -207,7 +207,10 @@ function expectedOf(inner: z.ZodType): GivenKind | undefined {
   return inner instanceof z.ZodBoolean ? 'boolean' : undefined;
 }
 
-/** A list of `contract/shape.ts` is never absent in a response: null and missing are read as empty. */
+/**
+ * Returns whether a schema is a list of `contract/shape.ts`. Such a list is never absent in a response: null and
+ * missing are read as empty.
+ */
 function isListShape(shape: z.ZodType): boolean {
   return shape instanceof z.ZodPipe && innerOf(shape) instanceof z.ZodArray;
 }

@@ -9,7 +9,7 @@ import { pullRequest } from './pull-request.ts';
 import { repository as repositoryRow } from './repository.ts';
 import { repositoryParams } from './where.ts';
 
-/** The commit that has the statuses of the subject. */
+/** The newest commit of the subject, which has its statuses. */
 export const head = defineFact({
   name: 'head',
   meaning:

@@ -5,13 +5,13 @@ import { flag, list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { organizationParams, repositoryParams } from './where.ts';
 
-/** A hook without the value of its header, which some releases show: values of facts may be printed. */
+/** A hook without the value of its authorization header, which some releases show: values of facts may be printed. */
 export const SeenHook = Hook.omit({ authorization_header: true }).extend({
   has_authorization: flag.optional(),
 });
 export type SeenHook = z.output<typeof SeenHook>;
 
-/** The hooks of the repository, or of the organization if that is the subject. */
+/** The hooks of the repository, or of the organization if the subject is an organization. */
 export const hooks = defineFact({
   name: 'hooks',
   meaning:
@@ -32,7 +32,7 @@ export const hooks = defineFact({
     ),
 });
 
-/** The hooks of the account itself, which receive events of all its repositories. */
+/** The hooks of the bot's own account, which receive events of all its repositories. */
 export const accountHooks = defineFact({
   name: 'account_hooks',
   meaning: 'The hooks of the bot’s account, which receive events of all repositories that it owns.',
@@ -55,7 +55,7 @@ async function seen(pages: AsyncIterable<Hook>): Promise<SeenHook[]> {
   return found;
 }
 
-/** Completes fields that a facts file may omit: ids are numbered, lists and texts are empty. */
+/** Adds the fields that a facts file may omit: ids are numbered, lists and texts are empty. */
 function completeHooks(written: unknown): unknown {
   if (!Array.isArray(written)) return written;
   return written.map((hook, place) => ({

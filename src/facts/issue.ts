@@ -38,7 +38,7 @@ export const dependencies = defineFact({
   async ask({ client, subject }) {
     const found: Issue[] = [];
     for await (const issue of client.items(operations.listDependencies, { params: indexParams(subject) })) {
-      // An unreadable one may be open and counts as open, so that no blocked item looks unblocked.
+      // An issue that cannot be read may be open. It counts as open, so that no blocked item looks unblocked.
       found.push({ ...issue, state: issue.state || 'open' });
     }
     return found;
@@ -105,7 +105,10 @@ async function onIssue({ client, subject }: AskContext): Promise<readonly Attach
   return found.map((one) => ({ ...one, on: 'issue' }));
 }
 
-/** A comment lists its files; each is requested separately, so that a deleted one is not counted. */
+/**
+ * Returns the files of the comment. The comment lists them; each is also requested separately, so that deleted files
+ * are not counted.
+ */
 async function onComment({ client, subject, ask }: AskContext): Promise<readonly Attached[]> {
   if (subject.comment === undefined) return [];
   const id = subject.comment;
@@ -161,7 +164,10 @@ export const timeline = defineFact({
   narrow: (found, subject) => found.map((entry) => narrowEntry(entry, subject)),
 });
 
-/** Commits and issues of private repositories can refer to this one: Reeve's account may be able to read them. */
+/**
+ * Narrows a timeline entry: commits and issues of private repositories, which Reeve's account may be able to read, can
+ * refer to this issue.
+ */
 function narrowEntry(entry: TimelineEntry, subject: Subject): unknown {
   const {
     ref_issue: referring,
@@ -169,7 +175,7 @@ function narrowEntry(entry: TimelineEntry, subject: Subject): unknown {
     dependent_issue: dependent,
     tracked_time: time,
   } = entry;
-  // The entry of a commit contains its title as HTML, and identifies its repository only by name.
+  // The entry for a commit contains the title as HTML and identifies its repository only by name.
   const isElsewhere = entry.type === 'commit_ref' || (referring && !isHomeIssue(referring, subject));
   const changed = {
     ...(isElsewhere && { body: '', ref_commit_sha: '' }),

@@ -7,11 +7,11 @@ import { type AskContext, defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
 import { repositoryOf, repositoryParams } from './where.ts';
 
-/** A label that is available in the repository; `level` says whether the repository or its organization defines it. */
+/** A label that is available in the repository; `level` tells whether the repository or its organization defines it. */
 export const LabelDefinition = Label.extend({ level: text });
 export type LabelDefinition = z.output<typeof LabelDefinition>;
 
-/** All labels that are available in the repository, the organization's after its own. */
+/** All labels available in the repository: first its own, then those of the organization. */
 export const labelDefinitions = defineFact({
   name: 'label_definitions',
   meaning:
@@ -32,7 +32,7 @@ export const labelDefinitions = defineFact({
   async ask(context) {
     const key = `${repositoryOf(context.subject).id}/label_definitions`;
     const remembered = context.anew ? undefined : context.memory.get(key);
-    // The value of this key was set below.
+    // Only the code below sets this key.
     if (remembered !== undefined) {
       context.noteAge(context.memory.ageMs(key));
       return remembered as LabelDefinition[];
@@ -60,7 +60,7 @@ async function sharedLabels({ client, subject }: AskContext): Promise<LabelDefin
       found.push({ ...label, level: 'organization' });
     }
   } catch (error) {
-    // 404: the owner is a user. 403: the token may not read organizations; set-labels reports missing labels then.
+    // 404: the owner is a user. 403: the token may not read organizations; `set-labels` then reports missing labels.
     const absent =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!absent) throw error;

@@ -26,7 +26,7 @@ export function completeLabels(written: unknown): unknown {
   return written.map((label, place) => (typeof label === 'string' ? { id: place + 1, name: label } : label));
 }
 
-/** The labels that the repository, or the organization if that is the subject, defines itself. */
+/** The labels that the repository (or the organization, if it is the subject) defines itself. */
 export const ownLabels = defineFact({
   name: 'own_labels',
   meaning:

@@ -25,7 +25,7 @@ export const milestones = defineFact({
   },
 });
 
-/** The milestone of the issue or pull request, or null; in a sweep over milestones, the item itself. */
+/** The milestone of the issue or pull request, or null; in a sweep over milestones, the milestone itself. */
 export const milestone = defineFact({
   name: 'milestone',
   meaning:

@@ -5,7 +5,7 @@ import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 
-/** The current state of the notification. In conditions of a sweep it is the listed item. */
+/** The current state of the notification; in conditions of a sweep, the listed item. */
 export const notification = defineFact({
   name: 'notification',
   meaning:

@@ -40,7 +40,7 @@ export const behind = defineFact({
   async ask({ client, subject, ask }) {
     const { head, base } = await ask(requestOf(pullRequest));
     if (!head?.sha || !base?.sha) throw new Error('the pull request has no head or no base');
-    // The `merge_base` of the pull request is that of the forge's last check: after an update it is outdated for
+    // The `merge_base` of the pull request comes from the forge's last check; after an update, it is outdated for
     // seconds.
     const basehead = `${head.sha}...${base.sha}`;
     const { total_commits } = await client.call(operations.compare, {
@@ -51,7 +51,7 @@ export const behind = defineFact({
   },
 });
 
-/** Delays between reads. After their sum, a forge that still returns false means a conflict. */
+/** Delays between reads. If a forge still returns false after all of them, there is a conflict. */
 const waitsMs = [1_000, 2_000, 3_000, 4_100];
 const settledMs = 10_000;
 
@@ -76,7 +76,7 @@ export const mergeable = defineFact({
     for (const waitMs of waitsMs) {
       if (pull.mergeable) break;
       if (pull.state === 'closed' || pull.draft || clock.monotonicMs() - sinceMs > settledMs) return false;
-      // A stop aborts the next request; without a clock that can sleep, the first answer counts.
+      // A shutdown aborts the next request. Without a clock that can sleep, the first answer counts.
       if (clock.sleep === undefined) return false;
       await clock.sleep(waitMs).catch(() => {});
       pull = await read();
@@ -86,11 +86,11 @@ export const mergeable = defineFact({
   },
 });
 
-/** Returns when this head was first seen not to be mergeable onto this base, so that later runs do not wait again. */
+/** Returns when this head was first seen not to be mergeable into this base, so that later runs do not wait again. */
 function firstSeenMs(pull: PullRequest, context: AskContext): number {
   const { memory, clock } = context;
   const key = keyOf(pull, context);
-  // The value of this key was set below.
+  // Only the code below sets this key.
   const known = memory.get(key) as number | undefined;
   if (known !== undefined) return known;
   const now = clock.monotonicMs();
@@ -102,7 +102,7 @@ function keyOf({ head, base }: PullRequest, { subject }: AskContext): string {
   return `${repositoryOf(subject).id}/mergeable/${subject.index}/${head?.sha}/${base?.sha}`;
 }
 
-/** The branch that the pull request merges into. */
+/** The branch into which the pull request merges. */
 export const baseBranch = defineFact({
   name: 'base_branch',
   meaning:
@@ -123,7 +123,7 @@ export const baseBranch = defineFact({
   },
 });
 
-/** The branch of this repository that the pull request comes from. */
+/** The branch of this repository from which the pull request comes. */
 export const headBranch = defineFact({
   name: 'head_branch',
   meaning:
@@ -164,7 +164,7 @@ async function branchNamed({ client, subject }: AskContext, branch: string) {
   }
 }
 
-/** Returns the numbers of the open pull requests, other than this one, from or into a branch of the repository. */
+/** Returns the numbers of the other open pull requests from or into a branch of the repository. */
 async function usersOf({ client, subject }: AskContext, name: string, own: number): Promise<number[]> {
   const { id } = repositoryOf(subject);
   const found: number[] = [];

@@ -21,7 +21,7 @@ export const repository = defineFact({
   narrowsForAll: true,
 });
 
-/** The repository under the subject's owner and name. Cached for a few minutes. */
+/** The repository that currently has the subject's owner and name. Cached for a few minutes. */
 export const repositoryId = defineFact({
   name: 'repository_id',
   meaning: 'The id of the repository under the owner and name in the event. Cached for a few minutes.',
@@ -36,9 +36,9 @@ export const repositoryId = defineFact({
     const { id, owner, name } = repositoryOf(subject);
     const key = `${id}/repository_id/${owner}/${name}`.toLowerCase();
     const remembered = anew ? undefined : memory.get(key);
-    // The value of this key was set below.
+    // Only the code below sets this key.
     if (remembered !== undefined) return remembered as { id: number };
-    // If a condition has read the whole repository, this costs no request.
+    // Costs no request if a condition has already read the whole repository.
     const found = await ask(requestOf(repository));
     const answer = { id: found.id };
     memory.set(key, answer);
@@ -46,7 +46,7 @@ export const repositoryId = defineFact({
   },
 });
 
-/** Topics per request; a repository has at most 25. */
+/** Number of topics per request; a repository has at most 25. */
 const perPage = 50;
 
 /** The topics of the repository. */

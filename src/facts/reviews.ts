@@ -31,8 +31,8 @@ export const reviews = defineFact({
 });
 
 /**
- * The current state of the review that the event is about. The payload does not contain its id: it is the newest one of
- * this state by the sender of the event.
+ * The current state of the review that the event is about. The payload does not contain its id: it is the newest review
+ * with this state by the sender of the event.
  */
 export const review = defineFact({
   name: 'review',
@@ -59,11 +59,11 @@ export const review = defineFact({
   },
 });
 
-/** Maximum reviewed commits that are compared with the head, those of the newest reviews; others stay undecided. */
+/** Maximum number of reviewed commits compared with the head, from the newest reviews; all others remain undecided. */
 const maxCompared = 20;
-/** Maximum merge base candidates for a head into which the base was merged. */
+/** Maximum number of merge base candidates for a head into which the base was merged. */
 const maxCandidates = 3;
-/** Key prefix of merge bases in the store. Their values have a time `at`. */
+/** Key prefix of merge bases in the store. Their values contain a time `at`. */
 export const mergeBasePrefix = 'merge-base ';
 export const mergeBaseKeptMs = 365 * 86_400_000;
 
@@ -98,10 +98,10 @@ export const currentReviews = defineFact({
   },
 });
 
-/** The changes of a pull request at one of its heads: the content before and after at each path, as one text. */
+/** The changes of a pull request at one of its heads: the content of each path before and after, as one text. */
 type Changes = string;
 
-/** Returns for each commit whether the changes there equal those at the head; undefined: undecided. */
+/** Returns for each commit whether its changes equal those of the head; undefined if undecided. */
 async function compareWithHead(
   commits: readonly string[],
   pull: PullRequest,
@@ -141,7 +141,10 @@ async function compareWithHead(
 
 const MergeBase = z.object({ mergeBase: z.string() });
 
-/** Boundary of the commits that a base lacks: their parents outside, those of the newest commits first. */
+/**
+ * Boundary of the commits that a base lacks: the number of commits inside, and their parents outside, those of the
+ * newest commits first.
+ */
 type Boundary = { readonly inside: number; readonly outside: readonly string[] };
 
 async function boundaryOf(asked: AskedRepository, from: string, to: string): Promise<Boundary | undefined> {
@@ -152,7 +155,10 @@ async function boundaryOf(asked: AskedRepository, from: string, to: string): Pro
   return { inside: inside.size, outside: [...new Set(parents)].filter((sha) => !inside.has(sha)) };
 }
 
-/** Returns the merge base of a commit if it is unambiguous: if nothing of the base was merged into it. */
+/**
+ * Returns the merge base of a commit if it is unambiguous, that is, if nothing from the base was merged into the
+ * commit.
+ */
 async function onlyMergeBase(
   asked: AskedRepository,
   from: string,
@@ -163,9 +169,9 @@ async function onlyMergeBase(
 }
 
 /**
- * Returns the merge base of the head. If the base was merged into it, several commits are parents of its own ones: the
- * merge base is the one that reaches the others, so that the head has as many commits relative to it as relative to the
- * base. `hint` is tried first: the forge’s own answer may be that of an earlier head.
+ * Returns the merge base of the head. If the base was merged into the head, its own commits have several parents
+ * outside. The merge base is the parent that reaches the others, so that the head has as many commits relative to it as
+ * relative to the base. Tries `hint` first, because the forge’s own answer may be for an earlier head.
  */
 async function mergeBaseOfHead(
   asked: AskedRepository,
@@ -193,14 +199,14 @@ async function changesOf(
   return JSON.stringify(all.map(([path, { before = '', after = '' }]) => [path, before, after]));
 }
 
-/** Maximum pull requests that are examined. */
+/** Maximum number of pull requests examined. */
 const maxPulls = 50;
-/** Concurrent requests for timelines. */
+/** Number of concurrent requests for timelines. */
 const width = 5;
 const perPage = 50;
 const maxPages = 20;
 
-/** One review request; for a user or for a team. */
+/** A review request for a user or for a team. */
 const RecentReviewRequest = resource({ number: int, requested_at: instant }, { login: text, team: text });
 type RecentReviewRequest = z.output<typeof RecentReviewRequest>;
 
@@ -243,7 +249,8 @@ async function requestsOf(
       const team = assignee_team?.name || undefined;
       if (login ?? team) found.push({ number, requested_at: created_at, login, team });
     }
-    // Forges hide single entries of a page, never half of it: two more requests to be certain would triple the cost.
+    // Forges may hide a few entries of a page, but never half of them: two more requests to be certain would triple the
+    // cost.
     if (entries.length < perPage / 2) break;
   }
   return found;

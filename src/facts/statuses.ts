@@ -39,7 +39,8 @@ export async function readNewestStatuses(
   params: { readonly owner: string; readonly repo: string; readonly sha: string },
 ): Promise<CommitStatus[]> {
   const newest = new Map<string, CommitStatus>();
-  // Lists all statuses and keeps the newest of each context: the combined answer counts only its page, so its end is unknown.
+  // Lists all statuses and keeps the newest of each context: the combined response counts only its own page, so its end
+  // is unknown.
   for await (const one of client.items(operations.listStatuses, { params })) {
     const context = one.context ?? '';
     const known = newest.get(context);
@@ -49,13 +50,16 @@ export async function readNewestStatuses(
 }
 
 const RequiredCheck = z.object({
-  /** The context that the base branch requires, as configured: a glob. */
+  /** The context that the base branch requires, as configured (a glob). */
   context: text,
   state: z.enum(['success', 'pending', 'failure']),
 });
 type RequiredCheck = z.output<typeof RequiredCheck>;
 
-/** Context of the status that a merge queue writes on the heads of its pull requests. A check depends on it only if it names it. */
+/**
+ * Context of the status that a merge queue writes on the heads of its pull requests. A required check depends on this
+ * status only if it names the context.
+ */
 export const queueContext = 'reeve/queue';
 /** Prefixes of the contexts that rules of the operator, of organizations and of repositories write by default. */
 const ownSpaces = ['reeve/', 'reeve-org/', 'reeve-repo/'];
@@ -85,12 +89,13 @@ export const requiredChecks = defineFact({
   },
 });
 
-/** `unpassed`: the matching statuses that have not passed; empty if the check matches no status. */
+/** `unpassed` contains the matching statuses that have not passed; empty if the check matches no status. */
 type JudgedCheck = RequiredCheck & { readonly unpassed: readonly CommitStatus[] };
 
 /**
- * Returns the checks that a branch requires, as the forge evaluates them for a merge, and stricter: our own statuses do not
- * satisfy a glob that matches every name. Forges ignore invalid globs; if all are invalid, nothing passes.
+ * Returns the checks that a branch requires, evaluated as the forge does for a merge, but stricter: Reeve's own
+ * statuses do not satisfy a glob that matches every name. Forges ignore invalid globs; if all are invalid, nothing
+ * passes.
  */
 export function judgeRequiredChecks(
   base: Branch,
@@ -111,12 +116,15 @@ export function judgeRequiredChecks(
   return judged.length > 0 ? judged : contexts.map((context) => judge(context, []));
 }
 
-/** Returns whether a glob contains no literal letter or digit, outside of classes (`[a-z]`). */
+/** Returns whether a glob contains no literal letter or digit outside character classes (`[a-z]`). */
 function isForAnyName(context: string): boolean {
   return !/[\p{L}\p{N}]/u.test(context.replace(/\[[^\]]*\]/g, ''));
 }
 
-/** Returns the statuses, if one of them was not written by a rule of Reeve; otherwise none. */
+/**
+ * Returns all statuses if a rule of Reeve did not write at least one of them; otherwise only those that have not
+ * passed.
+ */
 function forAnyName(found: readonly CommitStatus[]): readonly CommitStatus[] {
   const isForeign = ({ context }: CommitStatus): boolean =>
     !ownSpaces.some((space) => context?.toLowerCase().startsWith(space));
@@ -131,22 +139,22 @@ function judge(context: string, found: readonly CommitStatus[]): JudgedCheck {
   return { context, state: hasFailed ? 'failure' : isPassed ? 'success' : 'pending', unpassed };
 }
 
-/** One manually started run of a workflow. */
+/** A manually started run of a workflow. */
 const DispatchedRun = z.object({
-  /** Greater than that of earlier runs. */
+  /** Greater than the ids of earlier runs. */
   id: int,
-  /** Branch or tag, if the forge shows it: `main`, `refs/tags/v1`. */
+  /** Branch or tag, if the forge shows it, for example `main` or `refs/tags/v1`. */
   ref: text,
-  /** `queued`, `waiting`, `in_progress`, `completed`. */
+  /** One of `queued`, `waiting`, `in_progress`, `completed`. */
   status: text,
-  /** Of a completed run: `success`, `failure`, `cancelled`, `skipped`; empty otherwise. */
+  /** Result of a completed run: `success`, `failure`, `cancelled`, `skipped`; empty otherwise. */
   conclusion: text,
-  /** The account that started it; 0 if the forge does not show it. */
+  /** Id of the account that started the run; 0 if the forge does not show it. */
   actor_id: int,
 });
 export type DispatchedRun = z.output<typeof DispatchedRun>;
 
-/** Maximum pages of runs that are searched for one run. */
+/** Maximum number of pages searched for a run. */
 const maxPages = 20;
 
 /** Runs of a workflow that were started manually or through the API, newest first. */
@@ -195,7 +203,10 @@ function parseWorkflow(argument: string): { workflow: string; after: number | un
   return { workflow, after: after === undefined ? undefined : Number(after) };
 }
 
-/** Forges without an event filter return all runs. The path is `deploy.yml@refs/heads/main`, on Forgejo `deploy.yml`. */
+/**
+ * Returns whether a run is a manual run of a workflow. Forges without an event filter return all runs. The path is
+ * `deploy.yml@refs/heads/main`, on Forgejo `deploy.yml`.
+ */
 function isRunOf({ event, path }: WorkflowRun, workflow: string): boolean {
   const [file = ''] = (path ?? '').split('@');
   return event === 'workflow_dispatch' && (workflow === '*' || file.split('/').at(-1) === workflow);

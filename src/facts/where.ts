@@ -18,7 +18,10 @@ export function repositoryParams(subject: Subject): { owner: string; repo: strin
   return { owner, repo: name };
 }
 
-/** Returns `{ org }`: the subject itself, otherwise the owner of its repository, which may be a user. */
+/**
+ * Returns `{ org }`: the subject itself or, if it is not an organization, the owner of its repository, which may be a
+ * user.
+ */
 export function organizationParams(subject: Subject): { org: string } {
   return { org: subject.organization ?? repositoryOf(subject).owner };
 }
@@ -36,7 +39,7 @@ export type AskedRepository = {
   readonly params: { readonly owner: string; readonly repo: string };
 };
 
-/** Resolves to undefined if the forge returns 404. */
+/** Resolves to undefined if the forge answers 404. */
 export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -46,13 +49,13 @@ export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undef
   }
 }
 
-/** Ignores errors that a later attempt would not change: a missing commit, or an answer that is too large. */
+/** Ignores errors that a later attempt would not change, such as a missing commit or an answer that is too large. */
 export function unlessLasting(error: unknown): undefined {
   if (error instanceof ReeveError && !error.keepsWork) return undefined;
   throw error;
 }
 
-/** Returns whether a repository is the subject's. A resource without a repository counts as foreign. */
+/** Returns whether a repository is the subject's repository. A resource without a repository counts as foreign. */
 function isHome(repository: { readonly id: number } | null | undefined, subject: Subject): boolean {
   return repository?.id !== undefined && repository.id === subject.repository?.id;
 }
@@ -62,7 +65,10 @@ export function isHomeIssue(issue: Issue | null | undefined, subject: Subject): 
   return isHome(issue?.repository, subject);
 }
 
-/** Returns an issue of the subject's repository unchanged, and only number and state of any other one, which may be private. */
+/**
+ * Returns an issue of the subject's repository unchanged, and only the number and state of any other issue, which may
+ * be private.
+ */
 export function narrowIssue(issue: Issue, subject: Subject): Issue | Pick<Issue, 'number' | 'state'> {
   return isHomeIssue(issue, subject) ? issue : { number: issue.number, state: issue.state };
 }
@@ -70,12 +76,12 @@ export function narrowIssue(issue: Issue, subject: Subject): Issue | Pick<Issue,
 const identityMembers = ['id', 'name', 'full_name', 'owner', 'html_url'] as const;
 const kindMembers = ['private', 'internal', 'fork', 'archived', 'mirror', 'template', 'empty'] as const;
 
-/** Returns name and kind of a foreign repository, for example a private fork. */
+/** Returns only the name and kind of a foreign repository, for example a private fork. */
 function identityOf<Whole extends Partial<Repository>>(repository: Whole): Whole {
   const kept = [...identityMembers, ...kindMembers].flatMap((name) =>
     Object.hasOwn(repository, name) ? [[name, repository[name]]] : [],
   );
-  // The omitted fields are those that a forge need not send.
+  // A forge need not send the omitted fields.
   return Object.fromEntries(kept) as Whole;
 }
 
@@ -84,7 +90,10 @@ export function narrowRepository(repository: Repository): Repository {
   return repository.parent ? { ...repository, parent: identityOf(repository.parent) } : repository;
 }
 
-/** Returns a pull request into the subject's repository without the texts of its head repository, if that is another one. */
+/**
+ * Returns a pull request into the subject's repository without the texts of its head repository, if that is another
+ * repository.
+ */
 export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
   const { base, head } = pull;
   const isFromHome = isHome(head?.repo, subject);
@@ -99,8 +108,9 @@ export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
 }
 
 /**
- * Returns the payload of an event as rules see it: without the texts of other repositories, for example the private fork
- * that a pull request comes from, and of their issues. A forge sends them in full, and the receiver bounds their depth.
+ * Returns the payload of an event as rules see it: without the texts of other repositories (for example the private
+ * fork from which a pull request comes) and of their issues. A forge sends these texts in full, and the receiver limits
+ * their depth.
  */
 export function narrowPayload(payload: object, subject: Subject): object {
   if (subject.repository === undefined) return payload;
@@ -113,13 +123,16 @@ export function narrowPayload(payload: object, subject: Subject): object {
   return walk(payload) as object;
 }
 
-/** Recognizes resources by their fields: which ones a payload has differs between forges and kinds of events. */
+/**
+ * Narrows a resource, which is recognized by its fields: the resources in a payload differ between forges and kinds of
+ * events.
+ */
 function narrowResource(
   value: Readonly<Record<string, unknown>>,
   subject: Subject,
 ): Readonly<Record<string, unknown>> {
   const { full_name: fullName, name, owner, number, title, repository, id } = value;
-  // Issues identify their repository by a few fields, none of which is a text.
+  // Issues contain only a few fields that identify their repository, and none of its texts.
   const isRepository = typeof fullName === 'string' && typeof name === 'string' && owner !== undefined;
   if (isRepository) return id === subject.repository?.id ? value : identityOf(value as Partial<Repository>);
   const isIssue = typeof number === 'number' && typeof title === 'string';

@@ -7,7 +7,7 @@ import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { repositoryParams } from './where.ts';
 
-/** A page with its decoded texts, which are empty if missing. */
+/** A page with its texts decoded; missing texts are empty. */
 const Page = WikiPageMetaData.partial({ sub_url: true }).extend({
   content: text,
   sidebar: text.nullish(),
@@ -15,7 +15,7 @@ const Page = WikiPageMetaData.partial({ sub_url: true }).extend({
   commit_count: int.nullish(),
 });
 
-/** One page of the repository's wiki with its text. */
+/** A page of the repository's wiki with its text. */
 export const wiki = defineFact({
   name: 'wiki',
   meaning:
@@ -43,9 +43,9 @@ export const wiki = defineFact({
 });
 
 /**
- * Returns the path names of the page with this title, and of the page with this URL, which is the same for most titles. A
- * title with a hyphen, or ending in `.md`, is followed by a marker: otherwise a hyphen stands for a space. Source: forge
- * `services/wiki/wiki_path.go UserTitleToWebPath`.
+ * Returns the path names of the page with this title and of the page with this URL; for most titles, they are the same.
+ * A title that contains a hyphen or ends in `.md` is followed by a marker, because a hyphen otherwise stands for a
+ * space. Source: forge `services/wiki/wiki_path.go UserTitleToWebPath`.
  */
 function addressesOf(page: string): readonly string[] {
   const title = trimSpace(page);
@@ -78,7 +78,7 @@ export const wikiPages = defineFact({
     try {
       for await (const page of client.items(operations.listWikiPages, { params })) found.push(page);
     } catch (error) {
-      // A wiki is created with its first page; until then the forge answers 404.
+      // A wiki is created with its first page; before that, the forge answers 404.
       if (!(error instanceof ReeveError && error.code === 'forge-not-found')) throw error;
     }
     return found;
