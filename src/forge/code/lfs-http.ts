@@ -488,7 +488,7 @@ function sendLfs(reply: FastifyReply, body: object): FastifyReply {
   return reply.type(lfsMediaType).serializer(JSON.stringify).send(body);
 }
 
-/** Sends a lock response: plain JSON, as on Gitea. */
+/** Sends a lock response: plain JSON, as in Gitea. */
 function sendLock(reply: FastifyReply, body: object): FastifyReply {
   return reply.type('application/json;charset=utf-8').serializer(JSON.stringify).send(body);
 }
