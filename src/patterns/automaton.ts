@@ -3,47 +3,50 @@ import { assertion, opcode, type Program } from './program.ts';
 
 /** Costs of matching, in units of about one nanosecond (`scripts/calibrate.ts` measures them). */
 export const automatonCosts = {
-  /** First use of a pattern with a meter, including the compilation of a glob. */
+  /** First use of a pattern with a meter, including compilation if it is a glob. */
   pattern: 4_000,
-  /** Each instruction of such a pattern. */
+  /** Each instruction of a pattern that a meter uses for the first time. */
   compiledInstruction: 50,
-  /** A text, in addition to its characters. */
+  /** Each text, in addition to its characters. */
   match: 60,
-  /** A character read. */
+  /** Each character that is read. */
   character: 5,
   /** A character beyond U+00FF, if the pattern distinguishes such characters. */
   farCharacter: 80,
   /** First use of a transition with a meter. */
   transition: 700,
-  /** Each instruction that such a transition follows. */
+  /** Each instruction followed to compute such a transition. */
   instruction: 40,
   /** Each column of the table row that such a transition may add. */
   column: 8,
 } as const;
 
-/** Entry of the transition table without a state. */
+/** Transition table entry that has no state yet. */
 const unknown = 0;
 const matched = -1;
 const dead = -2;
 
-/** A larger table of transitions is dropped. */
+/** Maximum number of transition table entries; a larger table is dropped. */
 const maxEntries = 256 * 1024;
-/** A table that has cost more than this since its creation is dropped. */
+/** Maximum cost of a table since its creation; a more expensive table is dropped. */
 const maxCost = 1_000_000;
 
 /**
- * Runs a program over texts by building a deterministic automaton lazily. Every transition is charged when a meter first
- * uses it, even if it is cached from another meter: the cost of a match depends only on the pattern and the text. Time is
- * linear in the text, and all work is paid for.
+ * Runs a program over texts by building a deterministic automaton lazily. Every transition is charged when a meter
+ * first uses it, even if it is cached from another meter: the cost of a match depends only on the pattern and the text.
+ * Time is linear in the text, and all work is charged.
  */
 export class Automaton {
   readonly #program: Program;
-  /** Whether every match begins at the beginning of the text. */
+  /** Whether matches can start only at the beginning of the text. */
   readonly #anchored: boolean;
-  /** Contexts that the program distinguishes; others would only multiply the states. */
+  /**
+   * Contexts that the program distinguishes. Other contexts are masked out, because they would only multiply the
+   * states.
+   */
   readonly #contexts: number;
   readonly #columns: Columns;
-  /** Columns of the table, of which the last is for the end of the text. */
+  /** Number of table columns; the last one is for the end of the text. */
   readonly #width: number;
   readonly #marks: Int32Array;
   readonly #closed: Int32Array;
@@ -77,7 +80,9 @@ export class Automaton {
     return this.#states.length * this.#width * 3 + this.#states.instructions;
   }
 
-  /** Returns whether some part of the text matches. Throws LimitExceeded before it costs more than the meter has. */
+  /**
+   * Returns whether any part of the text matches. Throws LimitExceeded before the cost exceeds what the meter has left.
+   */
   matches(text: string, meter: Meter): boolean {
     meter.require(automatonCosts.match + text.length * automatonCosts.character);
     meter.charge(automatonCosts.match);
@@ -125,7 +130,7 @@ export class Automaton {
     return last === matched;
   }
 
-  /** Clears the transitions that the previous meter has paid for. The cost of clearing was included in their price. */
+  /** Clears the transitions that the previous meter has paid for. Their price included the cost of clearing. */
   #startTurn(meter: Meter): void {
     meter.charge(automatonCosts.pattern + this.#program.size * automatonCosts.compiledInstruction);
     this.#meter = meter;
@@ -153,10 +158,10 @@ export class Automaton {
     this.#intern(Int32Array.of(this.#program.start), contextAtBegin & this.#contexts);
   }
 
-  /** Returns the transition of a state, paid for; it is computed on first use. */
+  /** Returns the transition of a state, computed on first use, and charges the meter for it. */
   #advance(row: number, column: number, rune: number, meter: Meter): number {
     const at = row + column;
-    // Required for a cached transition as well: the position where a run stops must not depend on earlier runs.
+    // Also required for a cached transition: the position where a run stops must not depend on earlier runs.
     meter.require(this.#costOf(this.#program.size));
     let target = this.#known[at] ?? unknown;
     if (target === unknown) target = this.#work(row, column, rune);
@@ -170,7 +175,7 @@ export class Automaton {
     return target;
   }
 
-  /** Drops all states but the initial one and this one; returns its new row. */
+  /** Drops all states except the initial one and the given one; returns the new row of the given state. */
   #dropAllBut(row: number): number {
     const { kernel, context } = this.#stateAt(row);
     this.#drop();
@@ -221,7 +226,7 @@ export class Automaton {
     return target;
   }
 
-  /** Collects in `#closed` the closure of a set without reading a character; returns the number of instructions. */
+  /** Collects in `#closed` all instructions reachable from a set without reading a character; returns their number. */
   #close(kernel: Int32Array, flags: number): number {
     const { ops, next, other } = this.#program;
     const marks = this.#marks;
@@ -235,7 +240,7 @@ export class Automaton {
       closed[count] = one;
       count += 1;
     }
-    // Collected instructions are also the work list.
+    // The collected instructions also serve as the work list.
     for (let place = 0; place < count; place += 1) {
       const one = closed[place] ?? 0;
       const op = ops[one];
@@ -257,7 +262,7 @@ export class Automaton {
     return count;
   }
 
-  /** Returns whether an instruction that reads a character, or a match, is reachable under these assertions. */
+  /** Returns whether an instruction that reads a character, or a match, is reachable if these assertions hold. */
   #reaches(place: number, flags: number): boolean {
     const { ops } = this.#program;
     const count = this.#close(Int32Array.of(place), flags);
@@ -270,7 +275,7 @@ export class Automaton {
     return this.#states.at(row / this.#width);
   }
 
-  /** Returns the row of the state with these instructions, which have the current mark. */
+  /** Returns the row of the state with these instructions, all of which have the current mark. */
   #intern(kernel: Int32Array, context: number): number {
     const row = this.#states.add(kernel, context, this.#marks, this.#mark) * this.#width;
     if (row + this.#width > this.#table.length) this.#grow();
@@ -290,16 +295,18 @@ function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Represents the position after the last character. */
+/** Pseudo code point for the position after the last character. */
 const endOfText = -1;
 const newline = 10;
 
-/** The context before a position that assertions depend on. */
+/** Properties of the position before a character that assertions depend on. */
 const context = { begin: 1, newline: 2, word: 4 } as const;
 /** The context at the beginning of a text. */
 const contextAtBegin = context.begin | context.newline;
 
-/** Returns the contexts that the assertions of a program depend on; others would only multiply its states. */
+/**
+ * Returns the contexts that the assertions of a program depend on. Any other context would only multiply its states.
+ */
 function contextsOf({ ops, other }: Program): number {
   let contexts = 0;
   for (const [place, flags] of other.entries()) {
@@ -334,24 +341,27 @@ function isWord(rune: number): boolean {
   );
 }
 
-/** Columns for classes of code points beyond U+00FF. */
+/** Maximum number of columns for classes of code points beyond U+00FF. */
 const maxFarColumns = 64;
 
 /**
- * Maps code points to columns of a transition table. A program distinguishes classes of code points, of which a Unicode
- * group has a thousand and a text few. Classes up to U+00FF have fixed columns; those beyond get one when a text contains a
- * character of them.
+ * Maps code points to columns of a transition table. A program distinguishes classes of code points: a Unicode group
+ * has about a thousand classes, but a text contains only a few of them. Classes up to U+00FF have fixed columns; a
+ * class beyond U+00FF gets a column when a text contains one of its characters.
  */
 class Columns {
-  /** Number of columns, without one for the end of the text. */
+  /** Number of columns, excluding the one for the end of the text. */
   readonly count: number;
   /** Columns of the code points up to U+00FF. */
   readonly latin = new Uint16Array(256);
-  /** The column of all code points beyond U+00FF; undefined if the program distinguishes them. */
+  /** Column shared by all code points beyond U+00FF; undefined if the program distinguishes between them. */
   readonly onlyFar: number | undefined;
   readonly #bounds: Int32Array;
   readonly #near: number;
-  /** Columns of the classes beyond U+00FF, 0 for none; undefined if every class has the column of its own number. */
+  /**
+   * Columns of the classes beyond U+00FF, 0 for a class without a column; undefined if each class uses its own number
+   * as its column.
+   */
   readonly #far: Uint16Array | undefined;
   #assigned = 0;
 
@@ -365,15 +375,18 @@ class Columns {
     this.count = this.#near + Math.min(far, maxFarColumns);
   }
 
-  /** Whether a class was assigned a column since the beginning. */
+  /** Whether a class has been assigned a column since creation or the last reset. */
   get hasAssigned(): boolean {
     return this.#assigned > 0;
   }
 
-  /** Returns the column of a code point beyond U+00FF; undefined if its class has none and none is left. */
+  /**
+   * Returns the column of a code point beyond U+00FF; undefined if its class has no column and all columns are
+   * assigned.
+   */
   find(rune: number): number | undefined {
     const found = this.#classOf(rune);
-    // The last class of those up to U+00FF may reach beyond it.
+    // The last class of the first 256 code points may extend beyond U+00FF.
     if (this.#far === undefined || found < this.#near) return found;
     const place = found - this.#near;
     const known = this.#far[place] ?? 0;
@@ -392,7 +405,7 @@ class Columns {
     this.#assigned = 0;
   }
 
-  /** Returns the class of a code point: the number of bounds at or below it. */
+  /** Returns the class of a code point: the number of bounds less than or equal to it. */
   #classOf(rune: number): number {
     const bounds = this.#bounds;
     let low = 0;
@@ -406,12 +419,12 @@ class Columns {
   }
 }
 
-/** A state of an automaton: its instructions, and the context before them. */
+/** State of an automaton: its instructions, and the context before them. */
 type State = { readonly kernel: Int32Array; readonly context: number };
 
 const none: State = { kernel: new Int32Array(0), context: 0 };
 
-/** The distinct states of an automaton, numbered from 1. */
+/** Distinct states of an automaton, numbered from 1. */
 class StateList {
   readonly #states: State[] = [none];
   readonly #byHash = new Map<number, number[]>();
@@ -432,8 +445,8 @@ class StateList {
   }
 
   /**
-   * Returns the number of the state with these instructions, in any order, which is added if missing. In
-   * `marks`, exactly these instructions have the value `mark`.
+   * Returns the number of the state with these instructions, in any order; adds the state if it is missing. In `marks`,
+   * exactly these instructions have the value `mark`.
    */
   add(kernel: Int32Array, context: number, marks: Int32Array, mark: number): number {
     let hash = context;
@@ -464,10 +477,13 @@ function areMarked(kernel: Int32Array, marks: Int32Array, mark: number): boolean
 /** Returns whether a text matches, charged to the meter. Throws LimitExceeded if the meter has too few units left. */
 export type Matcher = (text: string, meter: Meter) => boolean;
 
-/** Larger automata, in entries of four bytes, are released to the garbage collector between matches. */
+/**
+ * Maximum size of a retained automaton, in entries of four bytes. Larger automata are released to the garbage collector
+ * between matches.
+ */
 const maxKeptEntries = 8 * 1024;
 
-/** Returns the matcher of a program that is built on first use: most patterns of a rule file never are. */
+/** Returns a matcher that compiles its program on first use: most patterns of a rule file are never used. */
 export function createMatcher(compile: () => Program): Matcher {
   let program: Program | undefined;
   let kept: Automaton | undefined;

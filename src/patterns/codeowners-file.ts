@@ -6,34 +6,34 @@ import { Re2Compiler } from './re2.ts';
 type CodeownersLine = {
   /** 1-based line number. */
   readonly line: number;
-  /** The pattern as the forge compiles it, without `!` and anchors. */
+  /** The pattern as the forge compiles it, without the leading `!` and without anchors. */
   readonly pattern: string;
-  /** `!`: the line applies to the files that do not match. */
+  /** Whether the pattern starts with `!`: the line then applies to the files that do not match. */
   readonly isNegative: boolean;
-  /** Names of users, and of teams as `organization/team`, without `@`. */
+  /** Names of users, and of teams (`organization/team`), without `@`. */
   readonly owners: readonly string[];
 };
 
-/** Differences in how forge versions interpret the patterns. */
+/** Differences between forge versions in interpreting patterns. */
 export type CodeownersDialect = {
-  /** A leading slash means the root of the repository; otherwise such a pattern matches nothing. */
+  /** Whether a leading slash means the root of the repository; otherwise such a pattern matches nothing. */
   readonly hasRoot: boolean;
-  /** Patterns support look-ahead and other features that RE2 lacks. */
+  /** Whether patterns support look-ahead and other features that RE2 lacks. */
   readonly hasLookaround: boolean;
 };
 
-/** White space as Go trims it. */
+/** The white space that Go trims. */
 const spaces = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
 const outerSpace = new RegExp(`^${spaces}|${spaces}$`, 'g');
-/** Units for compiling a pattern, in addition to its characters. */
+/** Units charged for compiling a pattern, in addition to its characters. */
 const perPattern = 60_000;
 const perPatternCharacter = 1_000;
-/** Units for comparing the beginning of a path. */
+/** Units charged for comparing the beginning of a path. */
 const perComparison = 30;
 
 /**
- * Returns the lines of a CODEOWNERS file that have a pattern and an owner, as the forge parses them: tokens between spaces,
- * `\` escapes the next character, `#` starts a comment. Lines of other forms are skipped.
+ * Returns the lines of a CODEOWNERS file that have a pattern and an owner, parsed like the forge does: spaces separate
+ * tokens, `\` escapes the next character, `#` starts a comment. Other lines are skipped.
  */
 export function parseCodeowners(text: string, { hasRoot }: CodeownersDialect): readonly CodeownersLine[] {
   return text.split('\n').flatMap((written, place): readonly CodeownersLine[] => {
@@ -65,12 +65,12 @@ function splitTokens(line: string): readonly string[] {
   return tokens;
 }
 
-/** The owners of a path: names as in the file, in order. */
+/** A path and its owners: names as in the file, in order. */
 export type PathOwners = { readonly path: string; readonly owners: ReadonlySet<string> };
 
 /**
- * Returns the owners of each path: those of all lines that match it, and of negative lines that do not. Charged to the
- * meter. Throws if a pattern cannot be evaluated, naming its line.
+ * Returns the owners of each path: the owners on all lines that match it, and on negative lines that do not. Charged to
+ * the meter. Throws an error with the line number if a pattern cannot be evaluated.
  */
 export function findPathOwners(
   lines: readonly CodeownersLine[],
@@ -82,8 +82,8 @@ export function findPathOwners(
   for (const one of lines) {
     meter.charge(paths.length * perComparison);
     const start = literalStart(one.pattern);
-    // Most lines concern other folders, and compiling a pattern is the most expensive step. A negative line applies
-    // to all paths, unless its pattern is invalid.
+    // Filtered first, because most lines concern other folders, and compiling a pattern is the most expensive step. A
+    // negative line applies to all paths unless its pattern is invalid.
     const possible = one.isNegative ? found : found.filter(({ path }) => path.startsWith(start));
     const matches = possible.length === 0 ? undefined : compileLine(one, compiler, { dialect, meter });
     if (matches === undefined) continue;
@@ -95,23 +95,23 @@ export function findPathOwners(
   return found;
 }
 
-/** A line that no file can match, and the reason, which continues a sentence about the line. */
+/** A line that no file can match. `why` is the reason, phrased to continue a sentence about the line. */
 export type UnmatchedLine = { readonly line: number; readonly written: string; readonly why: string };
 
-/** Endings of a folder pattern of other forges, where a folder stands for the files in it. */
+/** Endings of folder patterns on other forges, where a folder stands for the files in it. */
 const endOfFolder = /(?:\/|\/[*+?]+)$/;
 /** Pattern metacharacters, except the dot, which file names contain. */
 const patternSign = /[\\^$|?*+()[\]{}]/;
 
-/** Returns the literal path of a pattern if it has no metacharacters, or only ends like a folder pattern. */
+/** Returns the literal path of a pattern that has no metacharacters, except for the ending of a folder pattern. */
 export function literalPath(pattern: string): string | undefined {
   const path = pattern.replace(endOfFolder, '');
   return path === '' || patternSign.test(path) ? undefined : path;
 }
 
 /**
- * Returns the lines that match no file, because the forge does not interpret their pattern as intended: it is a regular
- * expression of the whole path. `isFolder`: returns whether a path is a folder.
+ * Returns the lines that match no file because the forge does not interpret their pattern as intended: a pattern is a
+ * regular expression for the whole path. `isFolder` returns whether a path is a folder.
  */
 export function findUnmatchedLines(
   lines: readonly CodeownersLine[],
@@ -136,7 +136,7 @@ export function findUnmatchedLines(
   });
 }
 
-/** Returns the literal prefix of every match of a pattern; empty if there is none, or if it is not obvious. */
+/** Returns the literal prefix shared by all matches of a pattern; empty if there is none, or if it is not obvious. */
 function literalStart(pattern: string): string {
   if (pattern.includes('|')) return '';
   const [start = ''] = /^[^\\^$.|?*+()[\]{}]*/.exec(pattern) ?? [];
@@ -144,7 +144,10 @@ function literalStart(pattern: string): string {
   return isRepeated ? Array.from(start).slice(0, -1).join('') : start;
 }
 
-/** Returns the matcher of a line; undefined for an invalid pattern if the forge itself uses RE2 and skips the line. */
+/**
+ * Returns the matcher of a line; undefined if the pattern is invalid and the forge itself uses RE2, and so skips the
+ * line.
+ */
 function compileLine(
   { line, pattern }: CodeownersLine,
   compiler: Re2Compiler,

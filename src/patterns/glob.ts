@@ -4,30 +4,31 @@ import { buildProgram, complementOf, everyRune, type Node, uniteRanges } from '.
 
 export type GlobOptions = {
   /**
-   * Characters that `*`, `?` and `[!a]` do not match. `/` (default): paths and branch protections. Empty: tag protections
-   * and the branch filter of a hook, where `*` matches `/`. `/.`: the forge's protected file patterns.
+   * Characters that `*`, `?` and `[!a]` do not match. `/` (default): for paths and branch protections. Empty: for tag
+   * protections and the branch filter of a hook, where `*` matches `/`. `/.`: for the forge's protected file patterns.
    */
   readonly separator?: '/' | '' | '/.';
   /**
-   * Whether a whole segment `**` also matches no segment at all, so that `a/**` before `/b` matches `a/b` (default: true if
-   * the separator is `/`). The forge's own globs differ: there `**` is only any text.
+   * Whether `**` as a whole segment also matches zero segments, so that `a/**` followed by `/b` matches `a/b` (default:
+   * true if the separator is `/`). In the forge's own globs, `**` only means any text.
    */
   readonly segments?: boolean;
   /**
-   * Whether the syntax of other shells, and leading or trailing spaces, are rejected (default: true): they would be literal
-   * characters here, and not match what their author intends. Patterns that a forge stores keep the forge's meaning.
+   * Whether syntax of other shells, and leading or trailing spaces, are rejected (default: true): they would be literal
+   * characters here, and would not match what their author intends. Patterns that a forge stores keep the forge's
+   * meaning.
    */
   readonly strict?: boolean;
 };
 
 export const maxGlobLength = 500;
-/** Units of a comparison with a pattern without wildcards. */
+/** Units charged for comparing a text with a pattern without wildcards. */
 const perComparison = 20;
 
 /**
- * Returns the matcher of a glob or a list. Of a list, any entry may match; an entry that starts with `!` excludes, and the
- * last matching entry decides. A list with only exclusions matches nothing and is rejected. Throws GlobError immediately
- * for an invalid pattern. Matching is linear in the text, and is charged to the meter.
+ * Returns the matcher of a glob or of a list of globs. A list matches if any of its entries does; an entry that starts with
+ * `!` excludes, and the last matching entry decides. A list with only exclusions matches nothing and is rejected. Throws
+ * GlobError immediately for an invalid pattern. Matching is linear in the length of the text, and is charged to the meter.
  *
  * Globs are case-sensitive; a leading dot is an ordinary character.
  */
@@ -53,7 +54,7 @@ export function compileGlob(pattern: string | readonly string[], options: GlobOp
   };
 }
 
-/** Returns the same for trusted patterns: those of settings and of the embedded forge. */
+/** Returns an unmetered matcher for trusted patterns: those of settings and of the embedded forge. */
 export function createGlob(
   pattern: string | readonly string[],
   options: GlobOptions = {},
@@ -70,8 +71,8 @@ function compileEntry(pattern: string, options: GlobOptions): Matcher {
   if (pattern.length > maxGlobLength)
     throw new GlobError(pattern, `is longer than ${maxGlobLength} characters`);
   if (segments) refuseImpossiblePath(pattern);
-  // Parsed immediately, so that an invalid pattern is found. Most patterns of a rule file are never matched: the
-  // program is built for the first text.
+  // Parsed immediately to detect an invalid pattern. The program is built only for the first text, because most
+  // patterns of a rule file are never matched.
   parseGlob(pattern, separator, segments);
   if (!/[*?[\]{}\\]/.test(pattern)) return (text, meter) => equalsPattern(text, pattern, meter);
   return createMatcher(() => buildProgram(parseGlob(pattern, separator, segments)));
@@ -93,14 +94,14 @@ const groupRemedies: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects syntax of other shells that globs here take literally. Escaped characters, and those alone in a class, are
- * intended literally.
+ * Rejects syntax of other shells that these globs would take literally. Escaped characters, and single characters in a
+ * class, are literal on purpose.
  */
 function refuseOtherSyntax(entry: string): void {
   const refuse = (reason: string, offset: number): never => {
     throw new GlobError(entry, reason, offset);
   };
-  // Of the same length, so that the positions stay right.
+  // Replaced by a string of the same length, so that positions stay correct.
   const bare = entry.replace(/\\./gsu, (escaped) => '_'.repeat(escaped.length));
   if (/^!?\s|\s$/u.test(bare))
     refuse('has white space at an end, which no name has: remove it, or write [ ] for a space', 0);
@@ -149,12 +150,12 @@ function parseGlob(pattern: string, separator: string, segments: boolean): Node 
   return new GlobParser(pattern, separator, segments).alternatives();
 }
 
-/** Single-pass parser of a pattern. */
+/** Single-pass pattern parser. */
 class GlobParser {
   readonly #pattern: string;
   readonly #segments: boolean;
   readonly #separators: readonly number[];
-  /** One character that is not a separator. */
+  /** Matches one character that is not a separator. */
   readonly #one: Node;
   #at = 0;
   #depth = 0;
@@ -210,7 +211,7 @@ class GlobParser {
     const any: Node = { kind: 'runes', ranges: everyRune };
     const text: Node = { kind: 'any-number', of: any };
     if (!this.#segments || !opens) return text;
-    // A trailing `**` requires something below: `docs/**` does not match `docs/`.
+    // A trailing `**` requires at least one character: `docs/**` does not match `docs/`.
     const ends = this.#at === this.#pattern.length && this.#depth === 0;
     if (this.#pattern[this.#at] !== '/') return ends ? { kind: 'sequence', of: [any, text] } : text;
     this.#at += 1;
@@ -278,7 +279,7 @@ function runeRange(sign: string): [number, number] {
   return [rune, rune];
 }
 
-/** Raised for a glob that is invalid or can never match. `reason` continues the sentence `"PATTERN" …`. */
+/** Thrown for a glob that is invalid or can never match. `reason` continues the sentence `"PATTERN" …`. */
 export class GlobError extends Error {
   readonly pattern: string;
   readonly reason: string;
@@ -294,7 +295,9 @@ export class GlobError extends Error {
   }
 }
 
-/** Returns the matcher of a forge glob (no list, no leading `!`, `**` is any text), undefined for an invalid one. */
+/**
+ * Returns the matcher of a forge glob (no list, no leading `!`, `**` means any text); undefined if the glob is invalid.
+ */
 export function compileForgeGlob(pattern: string, separator: '/' | '' | '/.'): Matcher | undefined {
   try {
     return compileGlob(pattern.replace(/^!/, '\\!'), { separator, segments: false, strict: false });
@@ -304,7 +307,10 @@ export function compileForgeGlob(pattern: string, separator: '/' | '' | '/.'): M
   }
 }
 
-/** Returns why a rule must not declare such a pattern on a forge: it is invalid, or does not match what its author intends. */
+/**
+ * Returns why a rule must not declare this pattern on a forge: it is invalid, or does not match what its author
+ * intends.
+ */
 export function forgeGlobProblem(pattern: string, separator: '/' | '' | '/.'): string | undefined {
   try {
     compileGlob(pattern.replace(/^!(?!\()/, '\\!'), { separator, segments: false });
@@ -316,9 +322,9 @@ export function forgeGlobProblem(pattern: string, separator: '/' | '' | '/.'): s
 }
 
 /**
- * Returns a matcher for repositories (`owner/name`) and organizations (`owner`) in the scope.
- * `*` alone is everything, `acme/*` every repository of acme and acme itself, `!acme/attic` excludes one again. Matching is
- * case-insensitive, since no two owners or repositories of a forge differ only in case.
+ * Returns a matcher for repositories (`owner/name`) and organizations (`owner`) in the scope. `*` alone means
+ * everything, `acme/*` means acme itself and all of its repositories, `!acme/attic` excludes one of them again.
+ * Matching is case-insensitive, because no two owners or repositories of a forge differ only in case.
  */
 export function compileScope(patterns: string | readonly string[]): Matcher {
   const list = typeof patterns === 'string' ? [patterns] : patterns;
@@ -326,7 +332,7 @@ export function compileScope(patterns: string | readonly string[]): Matcher {
   return (fullName, meter) => matches(fullName.toLowerCase(), meter);
 }
 
-/** Returns the same for the scopes of settings, which need no meter. */
+/** Returns an unmetered matcher for the scopes of settings. */
 export function createRepositoryScope(patterns: string | readonly string[]): (fullName: string) => boolean {
   const matches = compileScope(patterns);
   const meter = createUnlimitedMeter();

@@ -1,24 +1,25 @@
-/** A part of a text: written by the author of a rule, or inserted into it. */
+/** Part of a text: written by the author of a rule, or inserted into it. */
 export type TextPart = { readonly text: string; readonly isInserted: boolean };
 
-/** Invisible, and breaks what a forge recognizes. */
+/** Zero-width space: invisible, and prevents a forge from recognizing a reference. */
 const gap = '\u200b';
 
-/** `owner/repo#7` and `owner/repo!7` up to the sign, and the URL of an issue or pull request up to its number. */
+/** `owner/repo#7` and `owner/repo!7` up to the `#` or `!`, and the URL of an issue or pull request up to its number. */
 const elsewhere = /(?<=[\w.-])[#!](?=\d)|\/(?:issues|pulls)\/(?=[+\d])/g;
 
 /**
- * The end of a word before a reference. Any word: administrators of a forge choose the words that close and reopen issues
- * (`CLOSE_KEYWORDS`). In Markdown the URL may be in a link, and the word before its text.
+ * The end of a word before a reference. Matches any word, because administrators of a forge choose the words that close
+ * and reopen issues (`CLOSE_KEYWORDS`). In Markdown, the URL may be the target of a link, with the word before the link
+ * text.
  */
 const wordBefore =
   /(?<=\p{L})(?=(:?\s+(?:(?:[\w.-]+\/[\w.-]+)?[#!](?=\d)|(?:\[[^\]]{0,200}\]\()?<?(?:https?:\/)?\/[^\s<>()]{1,300}\/(?:issues|pulls)\/(?=[+\d]))))/gu;
 
 /**
- * Returns the text of these parts, in which no inserted one makes the forge act on an issue or pull request: forges close,
- * reopen and link what a title, a body, a comment or a commit message refers to, with the rights of its author. References
- * to other repositories and URLs are broken by a zero-width space. `#7` and `!7` remain references: only the word before
- * them is broken. Text by the author of the rule is unchanged, including a sign between inserted texts.
+ * Returns the joined text of these parts, changed so that no inserted part makes the forge act on an issue or pull request:
+ * forges close, reopen and link whatever a title, body, comment or commit message refers to, with the rights of its author.
+ * A zero-width space breaks references to other repositories and URLs. `#7` and `!7` remain references: only the word
+ * before them is broken. Text by the author of the rule is unchanged, including a `#` or `!` between inserted texts.
  *
  * Follows `modules/references` of Gitea 1.27 and Forgejo 15.
  */
@@ -34,7 +35,7 @@ export function breakReferences(parts: readonly TextPart[]): string {
     const end = match.index + (match[1] ?? '').length;
     if (gaps.has(end)) continue;
     if (isInsertedWord(text, match.index, isInserted)) gaps.add(match.index);
-    // The word is the author's: the reference is broken instead.
+    // The rule's author wrote the word: the reference is broken instead.
     else if (isInserted(end - 1)) gaps.add(end);
   }
   return withGaps(text, gaps);
@@ -53,7 +54,7 @@ function insertedIn(parts: readonly TextPart[]): (at: number) => boolean {
 /** Longer than any word that closes issues. */
 const maxWord = 40;
 
-/** Returns whether a part of the word that ends here was inserted. */
+/** Returns whether any part of the word that ends here was inserted. */
 function isInsertedWord(text: string, end: number, isInserted: (at: number) => boolean): boolean {
   const [word = ''] = /\p{L}+$/u.exec(text.slice(Math.max(0, end - maxWord), end)) ?? [];
   return Array.from(word, (_, place) => end - 1 - place).some(isInserted);

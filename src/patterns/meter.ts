@@ -1,4 +1,4 @@
-/** Raised when an evaluation would exceed its limit. The message names the limit and what to do. */
+/** Thrown when an evaluation would exceed its limit. The message names the limit and the remedy. */
 export class LimitExceeded extends Error {
   constructor(message: string) {
     super(message);
@@ -6,16 +6,16 @@ export class LimitExceeded extends Error {
   }
 }
 
-/** A part charged to a pool, as text, and the units it cost. */
+/** The text of a part charged to a pool, and the units it cost. */
 export type Costliest = { readonly part: string; readonly units: number };
 
-/** Units that several meters share, and the part that has used most of them. */
+/** Units that several meters share, and the part that has used the most of them. */
 export type Pool = { left: number; costliest?: Costliest };
 
 /**
- * Counts the cost of an evaluation and stops it at its limit. A unit is about one nanosecond of the machine in
- * docs/benchmarks.md; the count depends only on the expression and its data, so that every machine stops at the same point.
- * A meter first spends a shared pool, then its own reserve.
+ * Counts the cost of an evaluation and stops it at its limit. A unit is about one nanosecond on the machine in
+ * docs/benchmarks.md. The count depends only on the expression and its data, so that evaluation stops at the same point
+ * on every machine. A meter first spends a shared pool, then its own reserve.
  */
 export class Meter {
   readonly #pool: Pool;
@@ -24,12 +24,12 @@ export class Meter {
   #reserve: number;
   #spent = 0;
   #part: { readonly name: string; readonly within: string; readonly from: number } | undefined;
-  /** Created once: a rule file may have thousands of parts that exceed the limit. */
+  /** Created only once, because a rule file may have thousands of parts that exceed the limit. */
   #exceeded: LimitExceeded | undefined;
 
   /**
-   * `describe` returns which limit was exceeded, what has used most of the pool, and what to do. `owner`: the owner of
-   * these parts, as text.
+   * `describe` returns a text with the exceeded limit, the part that used most of the pool, and the remedy. `owner` is
+   * the owner of these parts, as text.
    */
   constructor(options: {
     readonly pool: Pool;
@@ -48,7 +48,7 @@ export class Meter {
     return this.#pool.left + this.#reserve;
   }
 
-  /** Sets the name for the following charges: `sync.docs` within `step 1 set-labels`. */
+  /** Sets the part that the following charges belong to: `sync.docs` within `step 1 set-labels`. */
   enter(name: string, within = ''): void {
     this.#leave();
     this.#part = { name, within, from: this.#spent };
@@ -63,7 +63,7 @@ export class Meter {
     this.#pool.costliest = { part, units };
   }
 
-  /** Spends units. Throws LimitExceeded if fewer are left; then nothing is spent. */
+  /** Spends units. Throws LimitExceeded if fewer are left; nothing is spent in that case. */
   charge(units: number): void {
     const left = this.#pool.left - units;
     if (left >= 0) this.#pool.left = left;
@@ -90,7 +90,10 @@ export class Meter {
   }
 }
 
-/** Returns a meter without a limit, for patterns of the operator and of the embedded forge: they are linear anyway. */
+/**
+ * Returns a meter without a limit, for patterns of the operator and of the embedded forge: matching them takes linear
+ * time anyway.
+ */
 export function createUnlimitedMeter(): Meter {
   return new Meter({
     pool: { left: Number.POSITIVE_INFINITY },

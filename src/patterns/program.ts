@@ -11,18 +11,24 @@ export const assertion = {
   noWordBoundary: 32,
 } as const;
 
-/** A compiled pattern: a nondeterministic automaton in flat arrays. Captures are not needed to decide whether a text matches. */
+/**
+ * A compiled pattern: a nondeterministic automaton in flat arrays. Has no captures, which are not needed to decide
+ * whether a text matches.
+ */
 export type Program = {
   readonly size: number;
   readonly start: number;
   readonly ops: Uint8Array;
-  /** The following instruction. */
+  /** Index of the following instruction. */
   readonly next: Int32Array;
-  /** The second branch of a `fork`; the conditions of an `assert`. */
+  /** For a `fork`, the index of the second branch; for an `assert`, its conditions. */
   readonly other: Int32Array;
   /** Returns whether a `rune` instruction accepts a code point. */
   readonly accepts: (at: number, rune: number) => boolean;
-  /** Sorted code points; no instruction distinguishes two code points between neighbours of this list. */
+  /**
+   * Sorted code points at which classes begin: no instruction distinguishes two code points that lie between the same
+   * two entries.
+   */
   readonly bounds: Int32Array;
 };
 
@@ -53,7 +59,7 @@ export function complementOf(ranges: Ranges): Ranges {
   return inverted;
 }
 
-/** Returns the ranges sorted, with overlapping ones merged. */
+/** Returns the ranges sorted, with overlapping ranges merged. */
 export function uniteRanges(ranges: Ranges): Ranges {
   return merge(ranges).flat();
 }
@@ -73,7 +79,7 @@ function merge(ranges: Ranges): (readonly [number, number])[] {
   return merged;
 }
 
-/** Returns the program that matches only whole texts. */
+/** Returns a program that matches only entire texts. */
 export function buildProgram(node: Node): Program {
   const builder = new ProgramBuilder();
   const match = builder.add(opcode.match, 0, 0);
@@ -82,7 +88,7 @@ export function buildProgram(node: Node): Program {
   return builder.build(builder.add(opcode.assert, body, assertion.beginText));
 }
 
-/** Emits instructions back to front, so that each knows its successor. */
+/** Emits instructions back to front, so that the successor of each instruction is known. */
 class ProgramBuilder {
   readonly #ops: number[] = [opcode.fail];
   readonly #next: number[] = [0];
@@ -96,7 +102,7 @@ class ProgramBuilder {
     return this.#ranges.push(ranges) - 1;
   }
 
-  /** Returns the first instruction of the node; after it, the program continues at `after`. */
+  /** Emits the instructions of a node and returns the first one; after the node, the program continues at `after`. */
   emit(node: Node, after: number): number {
     switch (node.kind) {
       case 'runes':

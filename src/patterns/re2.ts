@@ -4,21 +4,24 @@ import { createMatcher, type Matcher } from './automaton.ts';
 import { opcode, type Program } from './program.ts';
 
 export const re2Limits = {
-  /** Maximum characters of a pattern. */
+  /** Maximum length of a pattern, in characters. */
   length: 200,
-  /** Maximum instructions of a pattern with counted repetitions expanded; compiling that many takes milliseconds. */
+  /**
+   * Maximum number of instructions of a pattern with counted repetitions expanded; compiling that many takes
+   * milliseconds.
+   */
   size: 2_500,
-  /** The same for all patterns compiled together, for example those of one rule file. */
+  /** Maximum number of instructions of all patterns compiled together, for example those of one rule file. */
   totalSize: 50_000,
 } as const;
 
-/** A compiled pattern, or the reason why it cannot be compiled, to continue a sentence about it. */
+/** A compiled pattern, or the reason why it cannot be compiled, phrased to continue a sentence about the pattern. */
 type CompiledRe2 =
   | { readonly matches: Matcher }
-  /** `isSyntax`: invalid RE2 syntax, rather than a pattern that is too large. */
+  /** `isSyntax`: the reason is invalid RE2 syntax, rather than a pattern that is too large. */
   | { readonly reason: string; readonly isSyntax?: true };
 
-/** Compiles the RE2 patterns of one file: each once, and in total only as many as can be compiled quickly. */
+/** Compiles the RE2 patterns of one file: each pattern once, and in total only as many as compile quickly. */
 export class Re2Compiler {
   readonly #compiled = new Map<string, CompiledRe2>();
   #left = re2Limits.totalSize;
@@ -81,8 +84,8 @@ type Instruction = {
 /** Returns the program of an RE2 pattern. Throws the library's error for an invalid pattern. */
 export function compileRe2Program(pattern: string): Program {
   const compiled = RE2JS.compile(pattern).re2();
-  // The library declares its program as `any`; the fields we read are named above and checked against the library by
-  // a test.
+  // The library declares its program as `any`. The fields that we read are declared above, and a test checks them
+  // against the library.
   const instructions: readonly Instruction[] = compiled.prog.inst;
   const skip = (place: number): number => {
     let at = place;
@@ -131,13 +134,13 @@ function opcodeOf(op: number): number {
   }
 }
 
-/** Counted size of one Unicode group (`\pL`): it has hundreds of ranges, which the compiler copies. */
+/** Size counted for one Unicode group (`\pL`): it has hundreds of ranges, which the compiler copies. */
 const groupSize = 20;
 
 /**
- * Returns approximately how many instructions an RE2 pattern has with counted repetitions expanded, without compiling it:
- * `(a{30}){30}` has 900, which takes milliseconds and not the second that a hundred times as many take. An upper bound for
- * a valid pattern; meaningless for an invalid one.
+ * Returns approximately how many instructions an RE2 pattern has with counted repetitions expanded, without compiling
+ * it: `(a{30}){30}` has 900 and compiles in milliseconds; a pattern a hundred times as large takes a second. An upper
+ * bound for a valid pattern; meaningless for an invalid one.
  */
 export function estimateRe2Size(pattern: string): number {
   return new SizeReader(pattern).read();
@@ -152,7 +155,7 @@ class SizeReader {
   }
 
   read(): number {
-    // Open groups, each with the size of what was parsed in it.
+    // Open groups, each with the total size of its parsed content.
     const open: number[] = [0];
     let last = 0;
     const add = (size: number): void => {
@@ -172,12 +175,13 @@ class SizeReader {
         last = inner + 3;
         this.#at += 1;
       } else if (sign === '*' || sign === '+' || sign === '?' || sign === '|') {
-        // A loop around a possibly empty node has two instructions; so has an alternative with an empty side.
+        // A loop around a node that may be empty has two instructions, and so does an alternative with an empty side.
         last += sign === '*' || sign === '|' ? 2 : 1;
         this.#at += 1;
       } else add(this.#atom());
     }
-    // Every program has one instruction that fails, one that matches, and one that does nothing if it is empty.
+    // Every program has an instruction that fails, one that matches, and, if the program is empty, one that does
+    // nothing.
     return open.reduce((sum, size) => sum + size, last + 3);
   }
 
@@ -188,7 +192,7 @@ class SizeReader {
     this.#at += found[0].length;
     const least = Number(found[1]);
     if (found[2] === '') return (size) => size * Math.max(1, least);
-    // `{n,}` is n times and a loop; each optional repetition has an instruction that skips it.
+    // `{n,}` counts as n repetitions and a loop; each optional repetition has an instruction that skips it.
     const most = found[3] === '' ? least + 1 : Number(found[3]);
     return (size) => size * Math.max(1, least) + (size + 1) * Math.max(0, most - least);
   }
