@@ -15,7 +15,7 @@ import {
   shortPath,
 } from './runner.ts';
 
-/** The commands of the action. */
+/** Commands of the action. */
 const commands: Readonly<Record<string, (runner: ActionRunner) => Promise<Finished>>> = {
   check: checkFiles,
   test: testFiles,
@@ -51,7 +51,7 @@ export async function runAction(
   }
 }
 
-/** Lists the problems of rule files. Makes requests only for packs of a named repository. */
+/** Lists the problems of rule files. Sends requests only to read packs of a named repository. */
 async function checkFiles(runner: ActionRunner): Promise<Finished> {
   const files = await loadRuleFiles(rulePaths(runner), {
     withPacks: true,
@@ -69,7 +69,7 @@ async function checkFiles(runner: ActionRunner): Promise<Finished> {
   };
 }
 
-/** Runs the rule tests beside rule files. Makes requests only for packs of a named repository. */
+/** Runs the rule tests next to the rule files. Sends requests only to read packs of a named repository. */
 async function testFiles(runner: ActionRunner): Promise<Finished> {
   const { results, failed, unreached, summary, ...report } = await testRules(
     rulePaths(runner),

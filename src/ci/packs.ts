@@ -10,8 +10,8 @@ const nothingNamed =
   'the action knows no operator and no organization: give it "packs", the folder of them in what is checked out, or "packs-repository", the OWNER/REPO whose rules/packs has them';
 
 /**
- * Returns the sources of the packs that a repository's file includes by name: the rules repository in
- * `packs-repository`, read on its default branch with the token, then the folder in `packs`. Nothing is read before a
+ * Returns the sources of the packs that a repository's file includes by name: first the rules repository in
+ * `packs-repository`, read from its default branch with the token, then the folder in `packs`. Nothing is read until a
  * file includes a pack.
  */
 export function createActionPacks(runner: ActionRunner, makeClient: () => Client): PackReader {
@@ -21,7 +21,7 @@ export function createActionPacks(runner: ActionRunner, makeClient: () => Client
     throw new Error(`packs-repository is ${repository}: write OWNER/REPO`);
   const path = isAbsolute(folder) ? folder : join(runner.workspace, folder);
   if (folder !== '' && !existsSync(path))
-    throw new Error(`packs names ${folder}, which is not in what is checked out`);
+    throw new Error(`packs is ${folder}, which is not among the checked-out files`);
   let known: Promise<readonly (PackTree | NoPack)[]> | undefined;
   const readAll = async (): Promise<readonly (PackTree | NoPack)[]> => [
     ...(repository === '' ? [] : [await readRepository(makeClient(), repository)]),
@@ -43,7 +43,7 @@ export function createActionPacks(runner: ActionRunner, makeClient: () => Client
   };
 }
 
-/** Reads the packs as for the repositories of an organization; its rules are not used. */
+/** Reads the packs that the rules repository offers to the repositories of its organization. Its rules are not used. */
 async function readRepository(client: Client, rules: string): Promise<PackTree | NoPack> {
   const [name = ''] = rules.split('/');
   const pins: Pins = {

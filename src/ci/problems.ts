@@ -4,17 +4,17 @@ import { type ActionRunner, inCode, inText, shortPath } from './runner.ts';
 
 /** Result of a command of the action. */
 export type Finished = {
-  /** Number of findings; with `fail-on: error`, one fails the step. */
+  /** Number of findings; with `fail-on: error`, a single one fails the step. */
   readonly findings: number;
-  /** One line. */
+  /** Summary, as a single line. */
   readonly summary: string;
   /** Details below the summary, in Markdown. */
   readonly details: string;
-  /** Whether the command did nothing, for the reason that `summary` gives. */
+  /** Whether the command did nothing. `summary` has the reason. */
   readonly isSkipped?: boolean;
 };
 
-/** Annotates each problem at its place, with the line of the file below. */
+/** Annotates each problem at its position, with the source line of the file below it. */
 export function annotateProblems(runner: ActionRunner, problems: readonly Problem[]): readonly Problem[] {
   const short = problems.map((problem) => ({ ...problem, path: shortPath(runner.workspace, problem.path) }));
   for (const problem of short) {
@@ -26,7 +26,7 @@ export function annotateProblems(runner: ActionRunner, problems: readonly Proble
   return short;
 }
 
-/** Returns problems as a list in Markdown. */
+/** Returns problems as a Markdown list. */
 export function listProblems(problems: readonly Problem[]): string {
   const rows = problems.map(
     ({ path, line, column, message }) => `- \`${inCode(`${path}:${line}:${column}`)}\` ${inText(message)}`,
@@ -34,7 +34,7 @@ export function listProblems(problems: readonly Problem[]): string {
   return rows.join('\n');
 }
 
-/** Returns files, rules and problems as one line. */
+/** Returns the numbers of files, rules and problems as one line. */
 export function formatCounts(files: number, rules: number, problems: number): string {
   return `${count(files, 'file')}, ${count(rules, 'rule')}, ${count(problems, 'problem')}`;
 }

@@ -25,7 +25,7 @@ import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
 
-/** Shows the plan of the checked-out rule files for the event of the workflow. Only reads. */
+/** Shows the plan of the checked-out rule files for the event of the workflow. Does not write. */
 export async function planEvent(runner: ActionRunner): Promise<Finished> {
   const started = readStarted(runner.environment);
   const offered = createActionPacks(runner, () => actionClient(runner));
@@ -42,10 +42,10 @@ export async function planEvent(runner: ActionRunner): Promise<Finished> {
 
 /**
  * Applies rules to the event of the workflow: those of the repository's own file on its default branch, as the bot
- * reads it; or, if the default branch itself is checked out, the files in `config`.
+ * reads it; or those of the files in `config`, if the default branch is checked out.
  */
 export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
-  if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: say apply: true');
+  if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: set apply: true');
   const started = readStarted(runner.environment);
   const { event } = started;
   if (event?.repository === undefined) return nothingIn(started, 0);
@@ -59,7 +59,7 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   return finish(runner, run, 0);
 }
 
-/** Pull requests from forks are normal: the job passes. */
+/** Pull requests from forks are normal, so the job passes. */
 const skippedFork: Finished = {
   findings: 0,
   summary:
@@ -70,20 +70,21 @@ const skippedFork: Finished = {
 
 /**
  * Returns whether an event is about a fork, which brings untrusted code and text into a job whose token may write.
- * Throws if that is unknown: a workflow that such events start never writes anything.
+ * Throws if that cannot be determined: a workflow that such events start never writes anything.
  */
 async function isFromFork(runner: ActionRunner, { name }: Started, event: Event): Promise<boolean> {
   const origin = await readOrigin(actionClient(runner), event);
   if (origin.from !== 'unknown') return origin.from === 'fork';
   throw new Error(
-    `it cannot be told whether this ${name} is about a fork (${origin.reason}), for which this action does not write: run Reeve as a server`,
+    `cannot determine whether this ${name} is about a fork (${origin.reason}), for which this action does not write: run Reeve as a server`,
   );
 }
 
 type LoadedRules = { readonly rules: readonly LoadedRule[]; readonly problems: number };
 
 /**
- * The contents of a pull request are not trusted: the file is read from the default branch, whatever is checked out.
+ * The content of a pull request is not trusted: the file is read from the default branch, regardless of which commit is
+ * checked out.
  */
 async function ownRules(runner: ActionRunner, { repository }: Event): Promise<LoadedRules> {
   if (repository === undefined) return { rules: [], problems: 0 };
@@ -97,7 +98,7 @@ async function ownRules(runner: ActionRunner, { repository }: Event): Promise<Lo
 function requireDefaultBranch(input: string, { isOnDefaultBranch, name }: Started): void {
   if (isOnDefaultBranch) return;
   throw new Error(
-    `${input} is read from what is checked out, which apply trusts on the default branch alone: leave it out for ${name}`,
+    `${input} is read from the checked-out files, which apply trusts only on the default branch: leave it out for ${name}`,
   );
 }
 
@@ -121,7 +122,8 @@ async function runOn(
   const client = actionClient(runner);
   const context: RunContext = {
     client,
-    // The token of a job belongs to an account of the forge itself, by which its earlier comments are recognized.
+    // The token of a job belongs to an account of the forge itself. That account identifies earlier comments of the
+    // action.
     account: () => findAccount(client, { allowAdmin: true }),
     clock: systemClock,
     memory: createFactMemory(systemClock),
@@ -141,7 +143,7 @@ async function runOn(
   return run;
 }
 
-/** A job has no persistent state and no named secrets: it would repeat a message at every event. */
+/** A job has no persistent state and no named secrets, so it would repeat a message on every event. */
 const noMessages =
   'the CI action sends no messages, because a job does not remember which were sent: run Reeve as a server';
 
@@ -195,13 +197,13 @@ function namesAccounts({ action, operation, input, target }: RecordedChange): bo
   return isAssigned || accountsIn(operation, (input ?? {}) as AnyInput).length > 0;
 }
 
-/** The trigger of a workflow. */
+/** Trigger of a workflow. */
 type Started = {
   /** Event name of the runner: `push`, `pull_request`, `schedule`. */
   readonly name: string;
-  /** Undefined for triggers that are no event of a repository: a schedule, a person. */
+  /** Undefined for triggers that are not events of a repository: a schedule, a manual start. */
   readonly event: Event | undefined;
-  /** Whether the default branch is checked out, as far as the runner shows it. */
+  /** Whether the default branch is checked out, as far as the runner's environment shows it. */
   readonly isOnDefaultBranch: boolean;
 };
 
@@ -212,21 +214,21 @@ const otherNames: Readonly<Record<string, string>> = {
   pull_request_target: 'pull_request',
   registry_package: 'package',
 };
-/** Triggers of a workflow without an event in the repository. */
+/** Workflow triggers without an event in the repository. */
 const noEvents: ReadonlySet<string> = new Set(['schedule', 'workflow_dispatch', 'workflow_call']);
-/** Events whose workflow runs on a branch of the repository itself. */
+/** Events whose workflow runs on a branch of the repository itself, not of a fork. */
 const ofBranches: ReadonlySet<string> = new Set(['push', ...noEvents]);
 
 /**
- * Reads the event of a workflow: on Gitea and Forgejo it is the payload of the webhook. Throws if it cannot be used.
+ * Reads the event of a workflow; on Gitea and Forgejo it is the payload of the webhook. Throws if it cannot be used.
  */
 function readStarted(environment: RunnerEnvironment): Started {
   const name = environment.GITHUB_EVENT_NAME ?? '';
   const path = environment.GITHUB_EVENT_PATH;
   if (name === '' || !path)
-    throw new Error('the runner names no event: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH');
+    throw new Error('the runner does not name an event: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH');
   const payload = readPayload(path);
-  // Workflows have one kind of comment event; the forge's payload distinguishes issue and pull request.
+  // Workflows have one kind of comment event; the forge's payload distinguishes issues from pull requests.
   const isOfPull = name === 'issue_comment' && payload.is_pull === true;
   const kind = isOfPull ? 'pull_request_comment' : (otherNames[name] ?? name);
   const event = noEvents.has(name) ? undefined : namedEvent(kind, payload);
@@ -247,15 +249,15 @@ function readPayload(path: string): Record<string, unknown> {
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new Error('the event of the runner is no map');
+  throw new Error('the event of the runner is not a JSON object');
 }
 
-/** Origin of the code of an event. `reason`: why it is unknown. */
+/** Origin of the code that an event is about. `reason`: why the origin is unknown. */
 type CodeOrigin =
   | { readonly from: 'repository' | 'fork' }
   | { readonly from: 'unknown'; readonly reason: string };
 
-/** Families of events that nothing in a fork causes. */
+/** Families of events that a fork cannot cause. */
 const ofRepository: ReadonlySet<Family> = new Set([
   'push',
   'create',
@@ -267,12 +269,12 @@ const ofRepository: ReadonlySet<Family> = new Set([
   'package',
 ]);
 
-/** Families whose subject may be a pull request whose head is not in the payload: it is read from the forge. */
+/** Families whose subject may be a pull request without its head in the payload. The head is read from the forge. */
 const ofConversation: ReadonlySet<Family> = new Set(['issues', 'issue_comment', 'pull_request_comment']);
 
 /**
- * Returns the origin of an event's code: for a pull request, whether its head is in another repository. A comment is
- * looked up on the forge. If that fails, the result is `unknown`, which the caller refuses as well.
+ * Returns the origin of an event's code; for a pull request, whether its head is in another repository. For a comment,
+ * the pull request is read from the forge. If that fails, the result is `unknown`, which the caller refuses as well.
  */
 async function readOrigin(client: Client, event: Event): Promise<CodeOrigin> {
   const { family, payload } = event;
@@ -300,7 +302,7 @@ async function readConversation(client: Client, { repository, subject }: Event):
   }
 }
 
-/** A head without a repository may have been a fork: the origin is unknown. */
+/** If the head has no repository, it may have been a fork, so the origin is unknown. */
 function originOfPull(pull: unknown): CodeOrigin {
   const idOf = (side: string): unknown => readMember(readMember(readMember(pull, side), 'repo'), 'id');
   return compare(idOf('head'), idOf('base'));

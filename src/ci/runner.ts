@@ -7,13 +7,14 @@ import { repositoryPaths } from '../rules/sources/repository-file.ts';
 /** Environment variables of a CI runner. */
 export type RunnerEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** A position in a file of the workspace. */
+/** Position in a file of the workspace. */
 type Spot = { readonly path: string; readonly line: number; readonly column: number };
 
 /**
  * The runner of an action: Gitea Actions, Forgejo Actions, act or GitHub. Text from the repository or the forge is
- * never printed at the start of a line: runners parse commands there, and old ones executed all of them. Paths in the
- * workspace are shown relative to the repository, because the runner's checkout folder is irrelevant to a reader.
+ * never printed at the start of a line, because runners parse commands there, and old runners executed all of them.
+ * Paths in the workspace are shown relative to the repository, because the runner's checkout folder is irrelevant to a
+ * reader.
  */
 export interface ActionRunner {
   readonly environment: RunnerEnvironment;
@@ -22,16 +23,16 @@ export interface ActionRunner {
   input(name: string): string;
   /** Prints a line of text. */
   say(text: string): void;
-  /** Prints a text that the page of the job shows beside its steps. */
+  /** Prints a text that the job's page shows next to its steps. */
   notice(text: string): void;
-  /** Marks an error, with its position if it has one. */
+  /** Prints an error annotation, with its position if there is one. */
   error(text: string, spot?: Spot): void;
-  /** Masks a value in the runner's further output. */
+  /** Masks a value in the further output of the runner. */
   hide(secret: string): void;
   output(name: string, value: string): void;
   /** Adds to the summary of the step, in Markdown. */
   summary(markdown: string): void;
-  /** A terminal that prints lines like `say`, for the output of commands. */
+  /** A terminal for the output of commands. It prints lines like `say` does. */
   readonly terminal: Terminal;
 }
 
@@ -39,8 +40,8 @@ export function createActionRunner(
   environment: RunnerEnvironment,
   print: (line: string) => void,
 ): ActionRunner {
-  // Gitea and Forgejo keep only the text of an annotation, so it contains the position there; GitHub shows it at the
-  // position.
+  // Gitea and Forgejo keep only the text of an annotation, so the text includes the position. GitHub shows the
+  // annotation at its position.
   const isGitea = environment.GITEA_ACTIONS === 'true' || environment.FORGEJO_ACTIONS === 'true';
   const workspace = environment.GITHUB_WORKSPACE || process.cwd();
   const prefix = workspace.endsWith('/') ? workspace : `${workspace}/`;
@@ -85,8 +86,8 @@ export function createActionRunner(
 const maxSummaryLength = 300_000;
 
 /**
- * Returns the paths of rule files: the input `config`, otherwise the existing ones of the usual paths. Throws if there
- * is none.
+ * Returns the paths of rule files: those of the input `config`, otherwise those of the usual paths that exist. Throws
+ * if there is none.
  */
 export function rulePaths(runner: ActionRunner): readonly string[] {
   const { workspace } = runner;
@@ -111,7 +112,7 @@ export function shortPath(workspace: string, path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-/** Returns a text for Markdown code. */
+/** Returns a text that is safe in Markdown code. */
 export function inCode(text: string): string {
   return plain(text).replaceAll('`', "'");
 }

@@ -1,4 +1,4 @@
-/** An account of the forge, with its credentials. */
+/** Account of the forge, with its credentials. */
 export type ForgeAccount = {
   readonly name: string;
   readonly password: string;
@@ -10,7 +10,10 @@ export type ForgeAccount = {
 export type ForgeOptions = {
   /** The port on 127.0.0.1; default 0: a free one. */
   readonly port?: number;
-  /** Folder of the database and the repositories, kept when the forge is closed; default: a temporary one, which is deleted. */
+  /**
+   * Folder of the database and the repositories, kept when the forge is closed; default: a temporary folder, which is
+   * deleted.
+   */
   readonly data?: string;
   /**
    * Initial content of the forge: the text of a seed file (YAML or JSON), or the same as an object. `reeve forge
@@ -18,27 +21,28 @@ export type ForgeOptions = {
    */
   readonly seed?: string | object;
   /**
-   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Default:
-   * `['loopback']`, where the receivers of a test listen. The hooks of the site administrator reach every address.
+   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`.
+   * Default: `['loopback']`, where the receivers of a test listen. The hooks of the site administrator may reach any
+   * address.
    */
   readonly hookHosts?: readonly string[];
-  /** The clock of the forge; default: the time of this machine. */
+  /** The clock of the forge; default: the system clock of this machine. */
   readonly now?: () => Date;
 };
 
 /** A running forge. */
 export interface Forge {
-  /** The URL of the pages and of git: `http://127.0.0.1:PORT`, without a trailing slash. */
+  /** Base URL of the web pages and of git: `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
-  /** The URL of the API: `url` and `/api/v1`. */
+  /** Base URL of the API: `url` with `/api/v1` appended. */
   readonly apiUrl: string;
   /** The site administrator, `root`. */
   readonly admin: ForgeAccount;
-  /** Creates an account. Rejects with the message of the forge, for example if the name is taken. */
+  /** Creates an account. Rejects with the forge's error message, for example if the name is taken. */
   createAccount(name: string): Promise<ForgeAccount>;
-  /** Resolves when every webhook caused so far was sent and answered, or given up. */
+  /** Resolves once every webhook caused so far has been sent and answered, or given up. */
   idle(): Promise<void>;
-  /** Stops the forge and frees its port; deletes a temporary folder. */
+  /** Stops the forge and frees its port. Deletes its folder if that is a temporary one. */
   close(): Promise<void>;
 }
 
@@ -51,7 +55,7 @@ export async function createForge(options: ForgeOptions = {}): Promise<Forge> {
   const { createForgeInstance } = await import('../forge/forge.ts');
   const { port = 0, data, hookHosts = ['loopback'], now = () => new Date() } = options;
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
-  // A temporary forge of a test stores no password that a slow hash would protect.
+  // A temporary forge is for tests and stores no password that a slow hash would have to protect.
   const passwordCost = data === undefined ? 1_024 : undefined;
   const forge = await createForgeInstance({ clock: now, data, seed, hookHosts, passwordCost });
   try {
@@ -95,7 +99,7 @@ async function readSeed(given: string | object) {
 
 const tokenName = 'createForge';
 
-/** Creates the token of an account, replacing the one that an earlier start on the same folder created. */
+/** Creates a token for an account and replaces the token that an earlier start on the same folder created. */
 async function replaceToken(url: string, { name, password }: Omit<ForgeAccount, 'token'>): Promise<string> {
   const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
   const path = `/users/${encodeURIComponent(name)}/tokens`;
@@ -105,7 +109,7 @@ async function replaceToken(url: string, { name, password }: Omit<ForgeAccount, 
   return sha1;
 }
 
-/** Sends a request to the API and returns its answer as JSON. Rejects with the message of the forge. */
+/** Sends a request to the API and returns its response as JSON. Rejects with the forge's error message. */
 async function send(
   url: string,
   request: {

@@ -194,11 +194,11 @@ describe('plan', () => {
   });
 
   it.each([
-    ['no token', { inputs: { token: '' } }, 'give token'],
+    ['no token', { inputs: { token: '' } }, 'set token'],
     ['a token that the forge does not know', { inputs: { token: 'a'.repeat(40) } }, 'GET /api/v1/user'],
     ['an unknown event', { name: 'unheard_of' }, 'there is no event'],
     ['a payload of another kind', { payload: { action: 'opened' } }, 'pull_request'],
-    ['a payload that is none', { payload: [] }, 'is no map'],
+    ['a payload that is none', { payload: [] }, 'is not a JSON object'],
     ['no forge', { inputs: { 'server-url': 'http://127.0.0.1:1' } }, 'cannot be reached'],
   ] as const)('fails with %s, and says why', async (_title, given, words) => {
     const { status, out, result } = await act('plan', given);
@@ -247,12 +247,12 @@ describe('apply', () => {
   });
 
   it.each([
-    ['it was not told to write', {}, 'say apply: true'],
+    ['it was not told to write', {}, 'set apply: true'],
     ['the repository of the head is gone', { inputs: write, payload: 'gone' }, 'about a fork'],
     [
       'a file is named that a pull request brings',
       { inputs: { ...write, config: '.reeve.yml' } },
-      'default branch alone',
+      'only on the default branch',
     ],
   ] as const)('refuses where %s', async (_title, given, words) => {
     await unlabel();
@@ -340,7 +340,7 @@ rules:
       const { status, out } = await act('apply', { name: 'issue_comment', payload, inputs: write });
 
       expect(status).toBe(2);
-      expect(out).toContain('it cannot be told whether this issue_comment is about a fork');
+      expect(out).toContain('cannot determine whether this issue_comment is about a fork');
     });
 
     it('on an issue, or a pull request of the repository itself, does what the rules ask', async () => {
@@ -363,7 +363,7 @@ rules:
     const { status, out } = await act('apply', { name: 'status', payload, inputs: write });
 
     expect(status).toBe(2);
-    expect(out).toContain('it cannot be told whether this status is about a fork');
+    expect(out).toContain('cannot determine whether this status is about a fork');
   });
 
   it('takes files that are checked out on the default branch, with all that they may do there', async () => {
@@ -391,7 +391,7 @@ rules:
     const elsewhere = await act('apply', { ...given, ref: 'refs/heads/work' });
     const there = await act('apply', { ...given, ref: 'refs/heads/main' });
 
-    expect(elsewhere.out).toContain('default branch alone');
+    expect(elsewhere.out).toContain('only on the default branch');
     expect(there.out).toContain('changes: 1 of 1 made');
     const issues = await harness.root.call(operations.listIssues, { params: at, query: { type: 'issues' } });
     expect(issues?.filter(({ title }) => title === 'Pushed by CI')).toHaveLength(1);
@@ -526,7 +526,7 @@ rules:
       files: { ...files, 'shared/area.yml': pack },
       inputs: { apply: 'true', packs: 'shared' },
     });
-    expect(refused.out).toContain('packs is read from what is checked out');
+    expect(refused.out).toContain('packs is read from the checked-out files');
     expect(await labels()).toEqual([]);
 
     const { status } = await act('apply', { files: {}, inputs: { ...inputs, apply: 'true' } });
@@ -536,7 +536,7 @@ rules:
   });
 
   it.each([
-    [{ packs: 'nowhere' }, 'nowhere, which is not in what is checked out'],
+    [{ packs: 'nowhere' }, 'nowhere, which is not among the checked-out files'],
     [{ 'packs-repository': 'acme' }, 'write OWNER/REPO'],
   ])('with %j the action fails, and says why', async (wrong, words) => {
     const { status, out } = await act('check', { files, inputs: wrong });
