@@ -42,7 +42,7 @@ export const actions: readonly Action[] = [
   markNotifications as Action,
   comment as Action,
   notify as Action,
-  // Before `set-status`, whose inverse is that of statuses in general.
+  // Listed before `set-status`, whose inverse applies to statuses in general.
   queueMerge as Action,
   setStatus as Action,
   reportIssue as Action,
@@ -67,8 +67,8 @@ export function findAction(name: string): Action | undefined {
 const anyInverse = Object.assign({}, ...actions.map(({ inverses }) => inverses)) as Action['inverses'];
 
 /**
- * Returns how a change is reverted; undefined if its operation cannot be reverted. An operation that its action does not use itself
- * (the revert of a revert) is reverted as declared by the action that uses it.
+ * Returns how a change is reverted; undefined if its operation cannot be reverted. If the action itself does not use
+ * the operation (the revert of a revert), the inverse declared by the action that uses it applies.
  */
 export function findInverse(action: string, operation: string): Inverse | undefined {
   return findAction(action)?.inverses[operation] ?? anyInverse[operation];
@@ -76,7 +76,9 @@ export function findInverse(action: string, operation: string): Inverse | undefi
 
 const wholes = new Set(actions.flatMap(({ createsWhole }) => createsWhole ?? []));
 
-/** Returns whether an operation creates a whole target, so that its first change represents all. */
+/**
+ * Returns whether an operation creates a whole target, so that its first change represents all changes of the target.
+ */
 export function createsWhole(operation: string): boolean {
   return wholes.has(operation);
 }

@@ -13,17 +13,17 @@ import type { Change } from './change.ts';
 import { sidesOf } from './merging.ts';
 import { asCode, askOr, withMarker } from './texts.ts';
 
-/** Limits of the forge for the author of a commit, and ours for its message. */
+/** Limits of the forge for name and email of a commit's author, and our limit for its message. */
 const maxName = 100;
 const maxEmail = 254;
 const maxMessage = 60_000;
 
-/** A merged change, as its backports need it. */
+/** A merged change, with the data that its backports need. */
 export type BackportSource = HandSource & {
   readonly patch: string;
   /** Set if no patch can represent the change. */
   readonly byHand?: HandReason | undefined;
-  /** Members of the request about the commit: its message, and author and date of the change. */
+  /** Request fields that describe the commit: its message, and the author and date of the change. */
   readonly commit: {
     readonly message: string;
     readonly author?: { readonly name: string; readonly email: string };
@@ -38,7 +38,7 @@ export function handSourceOf(pull: PullRequest): HandSource {
   return { number, head: sidesOf(pull).head, mergeBase: merge_base || undefined, mergeCommit };
 }
 
-/** Placeholder for the patch in a what-if without one. */
+/** Placeholder for the patch in a what-if without a patch. */
 const unknownPatch = { text: 'the changes of the pull request', size: 0 };
 
 /** Reads the merged change. */
@@ -54,18 +54,21 @@ export async function readMergedChange(pull: PullRequest, facts: Facts): Promise
   };
 }
 
-/** A Git LFS pointer in the patch: its first line is added, removed, or a context line. */
+/** A Git LFS pointer in the patch: the first line of a pointer, as an added, removed or context line. */
 const lfsPointer = /^[ +-]version https:\/\/git-lfs\.github\.com\/spec\//m;
 
 function reasonAgainst(patch: string | null, all: readonly CommitEntry[]): HandReason | undefined {
   if (all.some(({ parents }) => (parents ?? []).length > 1)) return 'merges';
   if (patch === null) return 'size';
   if (lfsPointer.test(patch)) return 'lfs';
-  // Invalid UTF-8 was replaced when the patch was read and would be written like that.
+  // Invalid UTF-8 was replaced when the patch was read, and the replacement would be written.
   return patch.includes('\uFFFD') ? 'encoding' : undefined;
 }
 
-/** The oldest commit has the author; with several commits, the title has the message and the other authors are named. */
+/**
+ * The author is that of the oldest commit. If there are several commits, the message is the title of the pull request,
+ * and the other authors are listed.
+ */
 function commitOf(
   { title }: PullRequest,
   all: readonly CommitEntry[],
@@ -95,17 +98,20 @@ function coAuthors(all: readonly CommitEntry[]): readonly string[] {
   return [...named.values()];
 }
 
-/** Maximum length of a title in the forge's request. */
+/** Maximum length of a title in a request to the forge. */
 const maxTitle = 255;
 
-/** The merged change never changes; its backports are read once per run, and again after a refusal. */
+/**
+ * Facts that a new plan need not request again: the merged change never changes; its backports are read once per run,
+ * and again after a refusal.
+ */
 export const keptFacts: readonly FactRequest[] = [
   requestOf(mergedPatch),
   requestOf(commits),
   requestOf(backports),
 ];
 
-/** Common fields of all changes of a backport: conditions are evaluated again before it. */
+/** Common fields of all changes of a backport: conditions are evaluated again before each of them. */
 function common(target: string) {
   return {
     action: 'backport',
@@ -122,7 +128,8 @@ function branchTarget(number: number, target: string): string {
 }
 
 /**
- * Returns the change that creates the branch of a backport: the patch of the merged change on the tip of the target.
+ * Returns the change that creates the branch of a backport: the patch of the merged change, applied to the tip of the
+ * target.
  */
 export function patching(source: BackportSource, target: string, facts: Facts): Change {
   const { number, patch, commit, mergeCommit } = source;
@@ -144,7 +151,10 @@ export function patching(source: BackportSource, target: string, facts: Facts): 
   };
 }
 
-/** Returns the change that opens the pull request of a backport. `exists`: its branch exists with the right changes. */
+/**
+ * Returns the change that opens the pull request of a backport. `exists`: its branch already exists, with the right
+ * changes.
+ */
 export function openingOf(
   pull: PullRequest,
   source: BackportSource,
@@ -193,7 +203,7 @@ function openingTarget(number: number, target: string): string {
   return `backport:#${number} to ${target}`;
 }
 
-/** Returns the change for an existing backport in any state: it is not opened again. */
+/** Returns the change for a backport that already exists, in any state: it is not opened again. */
 export function opened(known: PullRequest, source: HandSource, target: string, facts: Facts): Change {
   const { number, mergeCommit } = source;
   const state = known.merged ? 'merged' : known.state;
@@ -224,7 +234,7 @@ export function removal(source: HandSource, target: string, commit: string, fact
     after: null,
     stage: 2,
     causes: { event: 'deleted', branch: name },
-    reason: `its commit does not make the changes of #${number}`,
+    reason: `its commit does not have the changes of #${number}`,
   };
 }
 
@@ -333,26 +343,26 @@ function commandsFor(
   ];
 }
 
-/** The changes of a patch to one file, without their positions. */
+/** The changes that a patch makes to one file, without their positions. */
 type PatchedFile = {
-  /** The line `diff --git …` with both names. */
+  /** The line `diff --git …` with the old and the new name. */
   readonly names: string;
   /** Lines about mode, creation, deletion and renaming. */
   readonly about: readonly string[];
-  /** Removed and added lines with their sign, in order. */
+  /** Removed and added lines with their `-` or `+`, in order. */
   readonly lines: readonly string[];
   /** Id of the new content of a binary file, possibly abbreviated. */
   readonly blob?: string;
 };
 
-/** Header lines that describe the file itself; its similarity depends on the branch. */
+/** Header lines that describe the file itself. The similarity line is left out, because it depends on the branch. */
 const aboutFile =
   /^(?:old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) /;
 
 /**
  * Returns whether two diffs make the same changes: the same lines removed and added in the same files, byte for byte.
  * Positions, context lines and ids of text files may differ between branches. Binary files are equal if the ids of
- * their new content are, as far as both are given.
+ * their new content match, as far as both ids are given.
  */
 export function isSameChange(one: string, other: string): boolean {
   const [these, those] = [parseChanges(one), parseChanges(other)];
@@ -373,7 +383,7 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, at) => line === other[at]);
 }
 
-/** Compares ids, of which one may be abbreviated. */
+/** Compares ids, one of which may be abbreviated. */
 function isSameBlob(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.startsWith(other) || other.startsWith(one);
@@ -403,7 +413,7 @@ function parseChanges(diff: string): readonly PatchedFile[] {
     if (file === undefined) continue;
     const hunk = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
     if (hunk) left = { removed: Number(hunk[1] ?? 1), added: Number(hunk[2] ?? 1) };
-    // Missing newline at the end of file, which is part of the change if that line was removed or added.
+    // Marker for a missing newline at the end of the file. It is part of the change if that line was removed or added.
     else if (sign === '\\') file.lines.push(line);
     else if (aboutFile.test(line)) file.about.push(line);
     else if (line.startsWith('index ')) index = /\.\.([0-9a-f]+)/.exec(line)?.[1] ?? '';

@@ -24,69 +24,83 @@ export type DraftChange = {
   readonly value: unknown;
   readonly before: unknown;
   readonly after: unknown;
-  /** Already in the desired state: nothing is written. Kept, so that a conflict with another rule is detected. */
+  /**
+   * Already in the desired state, so nothing is written. The change is kept so that a conflict with another rule is
+   * detected.
+   */
   readonly already?: true;
-  /** Facts to read again immediately before the write, for a new plan that replaces this one. */
+  /** Facts to read again immediately before the write, for a new plan that replaces the current one. */
   readonly reads?: readonly FactRequest[];
   /**
-   * Facts that a new plan with `reconsiders` need not request again: those that never change, and, until the forge refuses
-   * the change, those of `reads` for which reading them once per run is enough.
+   * Facts that a new plan with `reconsiders` need not request again: those that never change, and, until the forge
+   * refuses the change, those in `reads` that need reading only once per run.
    */
   readonly keeps?: readonly FactRequest[];
-  /** Changes with the same key are sent as one request; the action's `join` returns its input. */
+  /** Changes with the same key are sent as one request; the action's `join` returns the input of that request. */
   readonly joins?: string;
-  /** Logins that get rights or tasks by it, if its own input does not contain them because it is joined with others. */
+  /**
+   * Logins that receive rights or tasks through this change, if its own input does not contain them because it is
+   * joined with others.
+   */
   readonly accounts?: readonly string[];
   /** Facts whose cached answers this write invalidates. */
   readonly forgets?: readonly string[];
   /**
-   * Changes are applied by stage, then in plan order: 0 creates objects that others need, and writes what a protection of
-   * the same run may forbid; 1 is the rest, 2 deletes, 3 ends its subject: it is not sent if an earlier change of its rule
-   * failed, was refused or deferred.
+   * Changes are applied by stage, then in plan order. 0 creates objects that others need, and writes what a protection
+   * of the same run may forbid; 1 is everything else; 2 deletes; 3 ends the subject, and is not sent if an earlier
+   * change of its rule failed, was refused or deferred.
    */
   readonly stage?: 0 | 1 | 2 | 3;
   /** `if` and `when` of its step are evaluated again from fresh facts immediately before the write. */
   readonly reconsiders?: true;
   /**
-   * Not possible now: refused with this reason. `polls`: what it waits for sends no event, so its rule is re-evaluated
-   * for some time.
+   * The change is not possible now, and is refused with this reason. `polls`: what it waits for sends no event, so its
+   * rule is re-evaluated for some time.
    */
   readonly waits?: { readonly why: string; readonly polls: boolean };
   /** Target of another change of its step that must succeed first: a replaced object is deleted only after its successor exists. */
   readonly needs?: string;
-  /** It deletes one of the `there` items of a list; the number of deletions from one list in a run is limited. */
+  /**
+   * The change deletes one of the `there` items of a list. A limit applies to the number of deletions from one list in
+   * a run.
+   */
   readonly removes?: { readonly from: string; readonly there: number };
   /** Required capabilities of the forge; without them the change is refused before anything is sent. */
   readonly requires?: readonly Capability[];
-  /** Branch that it changes or merges into, if any: grants cover branches. */
+  /** Branch that the change writes or merges into, if any: grants cover branches. */
   readonly branch?: string;
-  /** It changes a branch of a fork: only grants that include forks cover it. */
+  /** The change writes to a branch of a fork: only grants that include forks cover it. */
   readonly fork?: true;
-  /** Action whose grant it needs in addition to that of its own. */
+  /** Action whose grant the change needs in addition to the grant of its own action. */
   readonly alsoNeeds?: string;
-  /** Events of our own that it causes: they run the rules that did not cause them. */
+  /** Events of our own that the change causes: they run the rules other than those that caused them. */
   readonly causes?: Cause;
-  /** It names the state that it replaces: a refusal by the forge is planned again once, since that state may have changed. */
+  /**
+   * The request names the state that it replaces. If the forge refuses the request, the change is planned once more,
+   * because that state may have changed.
+   */
   readonly pinned?: true;
   /** Why the forge may answer 403 although the account has the access that the action needs. */
   readonly forbidden?: string;
   /**
-   * It protects the subject, or its repository, from a merge: it uses the reserved part of the budgets, and while a
-   * limit delays it, nothing is merged there. `tightens`: it only ever makes a merge harder, so that neither a rule's
-   * own limit nor the flip guard stops it; `may-tighten`: it may also make it easier.
+   * The change protects the subject, or its repository, from a merge: it uses the reserved part of the budgets, and
+   * while a limit delays it, nothing is merged there. `tightens`: the change can only make a merge harder, so neither a
+   * rule's own limit nor the flip guard stops it; `may-tighten`: it may also make a merge easier.
    */
   readonly protects?: 'tightens' | 'may-tighten';
-  /** The answer does not show the result: it is verified by a new plan from fresh reads after the write. */
+  /** The answer does not show the result, so a new plan from fresh reads verifies it after the write. */
   readonly verify?: true;
 };
 
-/** An event caused by a change, and how it is recognized. */
+/** An event caused by a change, and the data that identifies it. */
 export type Cause =
   | { readonly event: 'merged'; readonly number: number; readonly head: string; readonly base: string }
-  /** `head` is the commit before; `branch` is absent for a head in a fork. */
+  /** `head` is the previous head commit; `branch` is absent for a head in a fork. */
   | { readonly event: 'updated'; readonly number: number; readonly head: string; readonly branch?: string }
   | { readonly event: 'created'; readonly branch: string }
   | { readonly event: 'deleted'; readonly branch: string }
   | { readonly event: 'opened'; readonly head: string; readonly base: string }
-  /** `head` is the commit before. The answer has the new one; without an answer, the message identifies it. */
+  /**
+   * `head` is the previous head commit. The answer contains the new one; without an answer, the message identifies it.
+   */
   | { readonly event: 'committed'; readonly branch: string; readonly head: string; readonly message: string };

@@ -98,7 +98,7 @@ async function commentText(given: CommentForm, facts: Facts): Promise<string> {
   const page = await facts.ask(wikiFact(given.wiki));
   if (page === null) throw new Error(`there is no wiki page "${given.wiki}"`);
   if (page.content.trim() === '') throw new Error(`the wiki page "${given.wiki}" is empty`);
-  // Some forges let everyone edit a wiki.
+  // Some forges let anyone edit a wiki.
   return breakReferences([{ text: page.content, isInserted: true }]);
 }
 

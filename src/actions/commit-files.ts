@@ -19,7 +19,7 @@ import { waiting } from './merging.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /**
- * The forge may store another content than the committed one: a pointer, if the repository keeps the file in LFS. The
+ * The forge may store content other than what was committed: a pointer, if the repository keeps the file in LFS. The
  * memory stores both ids, so that the file is not committed again on every run.
  */
 type StoredFile = { readonly wanted: string; readonly stored: string };
@@ -27,16 +27,16 @@ type StoredFile = { readonly wanted: string; readonly stored: string };
 /** Prefix of the memory keys of such pairs. Their values have an instant `at`. */
 export const storedFilePrefix = 'stored ';
 
-/** A pair is kept as long as its file was planned within this time. After that, the file is committed once more. */
+/** A pair is kept while its file was planned within this time. After that, the file is committed once more. */
 export const storedFileKeptMs = 100 * 86_400_000;
 
-/** `at` is written again only if it is older than this: a sweep over thousands of files writes nothing each time. */
+/** `at` is rewritten only if it is older than this, so that repeated sweeps over thousands of files write nothing. */
 const touchMs = 86_400_000;
 
 /** Identity of a file: `owner/repo:branch:path`. */
 type FilePlace = string;
 
-/** Stores the id of the content that the forge has stored. */
+/** Records the id of the content that the forge stored. */
 async function rememberStored(
   place: FilePlace,
   stored: StoredFile,
@@ -45,14 +45,14 @@ async function rememberStored(
   await memory.set(keyOf(place), { ...stored, at: now.toISOString() });
 }
 
-/** Returns whether the forge has stored this id for that content. */
+/** Returns whether the forge is known to have stored this id for that content. */
 async function isKnownStored(
   place: FilePlace,
   { wanted, stored }: StoredFile,
   context: PlanContext,
 ): Promise<boolean> {
   const { memory, now, dryRun } = context;
-  // Only the function above writes this key; earlier versions wrote no instant.
+  // Only the function above writes this key. Earlier versions did not store `at`.
   const known = (await memory.get(keyOf(place))) as (StoredFile & { readonly at?: string }) | undefined;
   const isKnown = known?.wanted === wanted && known.stored === stored;
   const isYoung = now.getTime() - Date.parse(known?.at ?? '') < touchMs;
@@ -68,20 +68,23 @@ function keyOf(place: FilePlace): string {
   return `${storedFilePrefix}${place}`;
 }
 
-/** Returns the id of the LFS pointer to a content. `like` is another id of the repository. */
+/**
+ * Returns the id of the LFS pointer for a content. `like` is another id of the repository, which determines the kind of
+ * hash.
+ */
 function pointerId(content: Uint8Array, like: string): string {
   const oid = createHash('sha256').update(content).digest('hex');
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${content.length}\n`;
   return gitBlobId(Buffer.from(pointer), like);
 }
 
-/** One file in the request of a commit. */
+/** One file in the request that creates a commit. */
 type FileOfCommit = {
   readonly operation: 'create' | 'update' | 'delete';
   readonly path: string;
-  /** Base64; absent for a deletion, and in the record of a run. */
+  /** Base64; absent for a deletion and in the record of a run. */
   readonly content?: string;
-  /** Id of the content that is replaced: the forge refuses the commit if the file has another one. */
+  /** Id of the content that is replaced: the forge refuses the commit if the file has different content. */
   readonly sha?: string;
 };
 
@@ -92,7 +95,7 @@ type CommitBody = {
   readonly files: readonly FileOfCommit[];
 };
 
-/** A file as plans and records show it: the id of its content in git. */
+/** State of a file in plans and records: the git id of its content. */
 type FileState = { readonly sha: string; readonly size: number };
 
 /** Joins several requests into one commit. */
@@ -104,7 +107,7 @@ function joinCommits(inputs: readonly AnyInput[]): AnyInput {
   return { ...first, body: { branch, message, files } };
 }
 
-/** Returns a request as recorded by runs: without contents, which are as large as the files. */
+/** Returns a request as recorded by runs, without contents, which are as large as the files. */
 function withoutContents(input: AnyInput): AnyInput {
   const { files, ...body } = input.body as CommitBody;
   return { ...input, body: { ...body, files: files.map(({ content: _content, ...file }) => file) } };
@@ -115,8 +118,8 @@ function fileTarget(branch: string, path: string): string {
 }
 
 /**
- * Restores the former state of a file, unless it has changed since: all files of one commit in one inverse commit. The
- * former content is read by its git id, independent of the branch.
+ * Restores the former state of a file, unless the file has changed since. One inverse commit restores all files of one
+ * commit. The former content is read by its git id, independently of the branch.
  */
 const undoCommitFile: Inverse = async (change, client) => {
   const params = pathParams(change) as { readonly owner: string; readonly repo: string };
@@ -161,7 +164,7 @@ async function readContent(
   throw new ReeveError('forge-unexpected', 'the forge does not return its former content');
 }
 
-/** Bytes of one file, and of all files of a step: they are one request. */
+/** Maximum bytes of one file, and of all files of a step, which are sent in one request. */
 const maxFileBytes = 1_048_576;
 const maxBytes = 4 * maxFileBytes;
 const maxFiles = 25;
@@ -239,7 +242,8 @@ with:
         ],
   async plan(given, facts, context) {
     if (given.when === false) return [];
-    // Files of repositories and organizations never read another repository through this account.
+    // File contents for rules of repositories and organizations must never be read from another repository through this
+    // account.
     if (context.level !== 'operator') throw new Error('only rules of the operator commit files');
     const branch = given.branch ?? (await facts.ask(repositoryFact)).default_branch;
     if (!branch) throw new Error('the repository has no default branch');
@@ -303,7 +307,7 @@ async function contentOf({ content, from }: CommittedFile, facts: Facts): Promis
   if (from === undefined) return limited(Buffer.from(content ?? ''), 'the text');
   const found = await facts.ask(requestOf(fileOf, from));
   if (found === null) throw new Error(`there is no file ${from} that this account can read`);
-  if (found.type !== 'file') throw new Error(`${from} is no file but a ${found.type}`);
+  if (found.type !== 'file') throw new Error(`${from} is not a file but a ${found.type}`);
   if (found.base64 === null)
     throw new Error(`the forge does not return ${from}, which has ${found.size} bytes`);
   const bytes = limited(Buffer.from(found.base64, 'base64'), from);
@@ -350,7 +354,8 @@ async function planFile(
     before,
     after: { sha, size: content.length } satisfies FileState,
     joins: `${branch} ${message}`,
-    // Sent early, because a rule of the same run may protect the branch, or open it to this account.
+    // An open branch is written early, because a rule of the same run may protect it; a locked branch is written later,
+    // because such a rule may open it to this account.
     ...(isLocked(tip) ? {} : { stage: 0 as const }),
     branch,
     causes: { event: 'committed', branch, head: tip?.commit ?? '', message },
@@ -381,7 +386,7 @@ function protectedWords(branch: string): string {
   return `${branch} is protected: its protection must let this account push, and leave these files open`;
 }
 
-/** Returns the identity of a file, for the memory. */
+/** Returns the identity of a file, as a memory key. */
 function placeOf({ input, target }: DraftChange): string {
   const { owner, repo } = (input.params ?? {}) as { readonly owner: string; readonly repo: string };
   return `${owner}/${repo}:${target}`;
@@ -392,7 +397,7 @@ function pointerOf({ input, value }: Change): string {
   return pointerId(Buffer.from(file?.content ?? '', 'base64'), String(value));
 }
 
-/** Returns the id of the content that the forge stored, as its answer shows it. */
+/** Returns the id of the content that the forge stored, according to its answer. */
 function storedIn(answer: unknown, change: Change): string | undefined {
   const shown = z.object({ files: z.array(z.object({ path: z.string(), sha: z.string() }).nullable()) });
   const read = shown.safeParse(answer);
@@ -426,7 +431,7 @@ export function pathProblem(path: string): string | undefined {
   return segments.some(isDotGit) ? 'files of git itself are never written' : undefined;
 }
 
-/** Returns the paths that are given twice, or that are a directory of another one. */
+/** Returns the positions of paths that repeat an earlier path, or that are a directory of another path. */
 export function clashingPaths(paths: readonly string[]): readonly number[] {
   return paths.flatMap((path, place) => {
     const clashes = paths.some((other, at) => (at < place && other === path) || other.startsWith(`${path}/`));

@@ -19,9 +19,9 @@ type HeadBranchState = {
 } | null;
 
 /**
- * Returns the deletion of the head branch of a merged pull request, or undefined if there is no such branch. A branch whose
- * tip is not what was merged, a default or protected branch, and one that another open pull request uses are never deleted.
- * `follows`: the merge in the same plan, which has not happened yet.
+ * Returns the deletion of the head branch of a merged pull request, or undefined if there is no such branch. Never
+ * deleted: a branch whose tip is not the merged commit, a default or protected branch, and a branch that another open
+ * pull request uses. `follows`: the merge in the same plan, which has not happened yet.
  */
 export function deletionOf(
   pull: PullRequest,
@@ -61,7 +61,7 @@ function reasonToKeep(branch: NonNullable<HeadBranchState>, head: string): strin
   return user === undefined ? undefined : `${branch.name} is used by the open pull request #${user}`;
 }
 
-/** Recreates a deleted branch at its old commit, unless a branch with its name exists. */
+/** Recreates a deleted branch at its former commit, unless a branch with the same name exists. */
 export const undoDeleteBranch: Inverse = async (change, client) => {
   const { branch, ...where } = pathParams(change) as { readonly branch: string };
   const before = change.before as { readonly commit: string };

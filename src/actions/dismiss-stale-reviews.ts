@@ -40,7 +40,7 @@ const currentFact = requestOf(currentReviews);
 const undoDismissal: Inverse = async (change, client) => {
   const live = (await client.send(operations.getReview, { params: pathParams(change) })) as ForgeObject;
   return {
-    // The author of the review is shown for information; the number identifies the review.
+    // The author of the review is included only for display; the number identifies the review.
     value: { ...(change.after as ForgeObject), state: live.state, dismissed: live.dismissed },
     undo: () => ({ operation: operations.undismissReview, input: { params: pathParams(change) } }),
   };
@@ -91,7 +91,7 @@ with:
         !dismissed && given.states.some((one) => one === state) && commit_id !== head,
     );
     const changes: Change[] = [];
-    // Read even if nothing is older, because the fact records the merge base of the head.
+    // Read even if no review is older, because the fact records the merge base of the head.
     const current = given['keep-on-rebase'] ? await facts.ask(currentFact) : [];
     for (const review of older) {
       if (current.some(({ id }) => id === review.id)) continue;

@@ -15,7 +15,7 @@ import type { ActionMemory } from './memory.ts';
 import type { PlanContext } from './plan-context.ts';
 import { fingerprintSecret, SecretForm } from './secret-form.ts';
 
-/** The declaration of a hook in a rule. */
+/** Declaration of a hook in a rule. */
 const HookForm = z.strictObject({
   url: z
     .url({ protocol: /^https?$/ })
@@ -49,7 +49,7 @@ const HookForm = z.strictObject({
 });
 type HookForm = z.output<typeof HookForm>;
 
-/** The arguments of `sync-hooks`. */
+/** Arguments of `sync-hooks`. */
 export const SyncHooks = z.strictObject({
   hooks: z.array(HookForm).min(1).max(20),
   'of-account': z
@@ -63,16 +63,16 @@ export type SyncHooks = z.output<typeof SyncHooks>;
 export type Declared = Omit<HookForm, 'url'>;
 /** An existing hook with its stored fingerprints. */
 export type Held = { readonly hook: SeenHook; readonly known: KnownHook | undefined };
-/** One declaration with the existing hooks and their location. */
+/** A declaration, with the fingerprints of its secrets and the location of its hooks. */
 export type Situation = {
   readonly wanted: HookForm;
   readonly prints: SecretFingerprints;
   readonly place: HookPlace;
-  /** Secrets are unknown: named ones count as unchanged. */
+  /** Whether secrets are unknown: declared secrets then count as unchanged. */
   readonly isBlind: boolean;
 };
 
-/** Returns the names of the members in which a hook differs from its declaration. */
+/** Returns the names of the fields in which a hook differs from its declaration. */
 export function differing(
   declared: Declared,
   hook: Pick<Hook, 'events' | 'branch_filter' | 'active' | 'config' | 'name'>,
@@ -116,7 +116,10 @@ export function hookEdit(situation: Situation, { hook, known }: Held): Change {
   };
 }
 
-/** Returns the change that creates the hook; if it replaces others, `before` is the state of the first of them. */
+/**
+ * Returns the change that creates the hook. If the new hook replaces others, `before` is the state of the first of
+ * them.
+ */
 export function hookCreation(situation: Situation, replaced: readonly Held[]): Change {
   const { wanted, place } = situation;
   const [old] = replaced;
@@ -147,7 +150,7 @@ export function hookCreation(situation: Situation, replaced: readonly Held[]): C
   };
 }
 
-/** Returns the header to send with an edit, which would clear an omitted one. */
+/** Returns the Authorization header to send with an edit, which would clear a header that is omitted. */
 function headerOf({ url, authorization }: HookForm, known: KnownHook | undefined): unknown {
   if (authorization === 'none') return '';
   if (authorization !== undefined) return authorization;
@@ -157,7 +160,7 @@ function headerOf({ url, authorization }: HookForm, known: KnownHook | undefined
   );
 }
 
-/** Returns the change that tests the hook with this id, if hooks can be tested there. */
+/** Returns the change that tests the hook with this id, if hooks of this location can be tested. */
 export async function testChange(situation: Situation, id: number, facts: Facts): Promise<readonly Change[]> {
   const { wanted, place } = situation;
   if (place.test === undefined || !wanted.active || (await hasNoCommits(facts))) return [];
@@ -170,13 +173,13 @@ export async function testChange(situation: Situation, id: number, facts: Facts)
       value: true,
       before: null,
       after: true,
-      reason: 'the new hook is tried before the old one goes',
+      reason: 'the new hook is tested before the old one is deleted',
       reads: [place.fact],
     },
   ];
 }
 
-/** A repository without a commit has nothing to deliver in a test. */
+/** A repository without commits has nothing to deliver in a test. */
 async function hasNoCommits(facts: Facts): Promise<boolean> {
   try {
     const { empty } = await facts.ask(optionalRequestOf(repository));
@@ -197,7 +200,7 @@ export function hookRemoval({ wanted, place }: Situation, { hook }: Held): Chang
     value: null,
     before: stateOf(hook),
     after: null,
-    reason: 'another hook has taken its place',
+    reason: 'another hook has replaced it',
     reads: [place.fact],
     stage: 2,
   };
@@ -219,7 +222,10 @@ function commonOf({ wanted, place }: Situation) {
   } as const;
 }
 
-/** Capabilities for a declaration: forges silently ignore unknown events, and members that their edit does not support. */
+/**
+ * Returns the capabilities that a declaration requires: forges silently ignore unknown events, and fields that they
+ * cannot edit.
+ */
 function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: readonly Capability[] } {
   const needed = new Set(wanted.events.flatMap((event) => capabilityOfEvent[event] ?? []));
   if (wanted.name !== undefined) needed.add('hook_names');
@@ -228,12 +234,12 @@ function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: re
   return needed.size === 0 ? {} : { requires: [...needed] };
 }
 
-/** Only some forges show that a header is set. */
+/** Returns whether a header must be removed. Only some forges show that a header is set. */
 function givesUpHeader({ authorization }: HookForm, { has_authorization }: SeenHook): boolean {
   return authorization === 'none' && has_authorization === true;
 }
 
-/** Kinds that some forges read only when a hook is created, not when it is edited. */
+/** Kinds of events that some forges read only when a hook is created, not when it is edited. */
 const fixedKinds = ['package', 'action_run_failure', 'action_run_recover', 'action_run_success'];
 
 function movesFixed({ events }: HookForm, { events: shown }: SeenHook): boolean {
@@ -251,7 +257,7 @@ function stateOf({ events, branch_filter, active, config, name }: SeenHook) {
   };
 }
 
-/** Returns the ids of the hooks that are replaced by the hook that this change creates. */
+/** Returns the ids of the hooks that the hook created by this change replaces. */
 export function replacedBy({ before }: Change): number[] {
   const replaces =
     typeof before === 'object' && before !== null && 'replaces' in before ? before.replaces : [];
@@ -302,17 +308,17 @@ export function hookPlace(ofAccount: boolean, { subject }: Facts): HookPlace {
 
 /** Fingerprints of a hook's secrets, which a forge never shows, as written by Reeve. */
 const KnownHook = z.object({
-  /** `none`: no header is sent. */
+  /** `none`: the hook sends no header. */
   authorization: z.string().optional(),
   hmac: z.string().optional(),
-  /** Hooks that this one replaces; they are deleted once it works. */
+  /** Hooks that this one replaces; they are deleted once this one works. */
   replaces: z.array(z.number()).optional(),
 });
 type KnownHook = z.output<typeof KnownHook>;
 
 const hookKey = (id: number): string => `sync-hooks/${id}`;
 
-/** Returns the stored fingerprints of a hook; undefined for one that Reeve did not write. */
+/** Returns the stored fingerprints of a hook; undefined if Reeve did not write the hook. */
 export async function recallHook(memory: ActionMemory, id: number): Promise<KnownHook | undefined> {
   const found = KnownHook.safeParse(await memory.get(hookKey(id)));
   return found.success ? found.data : undefined;
@@ -327,10 +333,13 @@ export async function rememberHook(
   await memory.set(hookKey(id), known);
 }
 
-/** Fingerprints of the secrets that a rule refers to; a member is absent if there is no reference or the value is unknown. */
+/**
+ * Fingerprints of the secrets that a rule refers to. A fingerprint is absent if the rule does not refer to a secret, or
+ * the value is unknown.
+ */
 type SecretFingerprints = { readonly authorization?: string; readonly hmac?: string };
 
-/** Returns the fingerprints of the secrets in a hook's declaration. In a what-if there are none. */
+/** Returns the fingerprints of the secrets in a hook's declaration; in a what-if, there are none. */
 export function fingerprintSecrets(
   { authorization, hmac }: Declared,
   context: PlanContext,

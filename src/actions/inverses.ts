@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 
-/** An applied change, as far as a revert needs it. Plain data from the store. */
+/** An applied change, reduced to what a revert needs. Plain data from the store. */
 export type DoneChange = {
   readonly operation: string;
   readonly input: AnyInput;
@@ -13,8 +13,8 @@ export type DoneChange = {
 };
 
 /**
- * The request that reverts a change; `except` lists the parts that cannot be restored. Changes that were made by one request
- * are reverted by one as well if their undos have `join`, which returns its input.
+ * The request that reverts a change; `except` lists the parts that cannot be restored. Changes that were sent as one
+ * request are also reverted by one request if their undos have `join`, which returns the input of that request.
  */
 export type Undo = {
   readonly operation: Operation;
@@ -23,13 +23,16 @@ export type Undo = {
   readonly join?: (inputs: readonly AnyInput[]) => AnyInput;
 };
 
-/** Live state in the form of the change's `after`; `undo` is the request that restores `before`, or why it is impossible. */
+/**
+ * Live state in the form of the change's `after`; `undo` returns the request that restores `before`, or the reason why
+ * that is impossible.
+ */
 type LiveValue = { readonly value: unknown; readonly undo: () => Undo | string };
 
-/** Reverts changes of one operation. It only reads, and returns the request to send. */
+/** Plans the revert of a change of one operation. It only reads, and returns the request to send. */
 export type Inverse = (change: DoneChange, client: Client) => Promise<LiveValue>;
 
-/** Returns whether live state still equals the change's result, in every member of `after`. */
+/** Returns whether live state still equals the change's result, in every field of `after`. */
 export function isStill(after: unknown, live: unknown): boolean {
   if (typeof after !== 'object' || after === null) return (after ?? null) === (live ?? null);
   if (Array.isArray(after)) {
@@ -52,15 +55,18 @@ export function irreversible(reason: string): Inverse {
   return inverse;
 }
 
-/** Returns why changes with this inverse are never reverted; undefined if they may be. */
+/** Returns why changes with this inverse are never reverted; undefined if they can be reverted. */
 export function irreversibleReason(inverse: Inverse | undefined): string | undefined {
   return inverse && reasons.get(inverse);
 }
 
-/** An object in an answer of the forge, known only at run time. */
+/** An object in an answer of the forge, whose fields are known only at run time. */
 export type ForgeObject = Readonly<Record<string, unknown>>;
 
-/** Returns the items of a list, all pages. The rows are known at run time only, so their items are plain objects here. */
+/**
+ * Returns the items of a list, from all pages. The operation is known only at run time, so the items are plain objects
+ * here.
+ */
 export async function readItems(
   client: Client,
   operation: Operation,
@@ -76,26 +82,29 @@ export function pathParams(change: DoneChange): ForgeObject {
   return change.input.params ?? {};
 }
 
-/** Returns the members of an object that occur in the change's state, in the same form. */
+/** Returns the fields of an object that occur in the change's state, in the same form. */
 export function membersLike(state: unknown, live: ForgeObject): ForgeObject {
   const names = typeof state === 'object' && state !== null ? Object.keys(state) : [];
   return Object.fromEntries(names.map((name) => [name, normalizeMember(name, live[name])]));
 }
 
-/** Forges write colors with or without `#`, and null for an empty text. */
+/** Normalizes a field: forges write colors with or without `#`. */
 function normalizeMember(name: string, value: unknown): unknown {
   if (name === 'color' && typeof value === 'string') return value.replace('#', '').toLowerCase();
   return value;
 }
 
-/** Returns the members that an operation's body accepts: an answer has more of them. */
+/** Returns the fields that an operation's body accepts; an answer has additional ones. */
 function bodyFor(operation: Operation, state: unknown): ForgeObject {
   const shape = operation.body instanceof z.ZodObject ? operation.body.shape : {};
   const members = Object.entries((state ?? {}) as ForgeObject);
   return Object.fromEntries(members.filter(([name]) => Object.hasOwn(shape, name)));
 }
 
-/** Returns the inverse of a creation: deletes the item, found by the fields it was created with, if it still has them. */
+/**
+ * Returns the inverse of a creation: deletes the item, which is found by the fields it was created with and must still
+ * have them.
+ */
 export function undoCreate(list: Operation, remove: Operation, key = 'id', name: string = key): Inverse {
   return async (change, client) => {
     const items = await readItems(client, list, { params: pathParams(change) });
@@ -110,7 +119,7 @@ export function undoCreate(list: Operation, remove: Operation, key = 'id', name:
   };
 }
 
-/** Returns the inverse of an edit: restores the members it had. */
+/** Returns the inverse of an edit: restores the fields it changed. */
 export function undoEdit(get: Operation, edit: Operation): Inverse {
   return async (change, client) => {
     const live = (await client.send(get, { params: pathParams(change) })) as ForgeObject;
@@ -124,7 +133,9 @@ export function undoEdit(get: Operation, edit: Operation): Inverse {
   };
 }
 
-/** Returns the inverse of a deletion: creates the item again, with another id, unless one with its name exists. */
+/**
+ * Returns the inverse of a deletion: creates the item again, with another id, unless an item with the same name exists.
+ */
 export function undoDelete(list: Operation, create: Operation, names: readonly string[]): Inverse {
   return async (change, client) => {
     const { id: _id, name: _name, ...where } = pathParams(change);
@@ -140,7 +151,7 @@ export function undoDelete(list: Operation, create: Operation, names: readonly s
   };
 }
 
-/** Returns the inverse of an edit of one member; the member's name follows the last `sign` of the target. */
+/** Returns the inverse of an edit of one field. The field's name follows the last `sign` in the target. */
 export function undoMember(
   get: Operation,
   edit: Operation,
@@ -162,14 +173,16 @@ export function undoMember(
   };
 }
 
-/** Closes a pull request that was opened, found by its branches among the open ones: no API deletes one. */
+/**
+ * Closes a pull request that was opened, found by its branches among the open ones: no API can delete a pull request.
+ */
 export const undoCreatePull: Inverse = async (change, client) => {
   const { head, base } = (change.input.body ?? {}) as ForgeObject;
   const params = pathParams(change);
   const open = await readItems(client, operations.listPulls, { params, query: { state: 'open' } });
   const found = open.find((pull) => {
     const [from, into] = [pull.head as ForgeObject | null, pull.base as ForgeObject | null];
-    // A fork may have a branch of the same name, and a pull request of its own from it.
+    // A fork may have a branch with the same name, and a pull request from that branch.
     return from?.ref === head && into?.ref === base && from?.repo_id === into?.repo_id;
   });
   return {

@@ -6,7 +6,7 @@ import { labels as labelsRow } from '../facts/labels.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import type { Change } from './change.ts';
 
-/** A label to set; without an id it is identified by its name. */
+/** A label to set; if it has no id, its name identifies it. */
 export type LabelSource = {
   readonly id?: number | undefined;
   readonly name: string;
@@ -14,8 +14,8 @@ export type LabelSource = {
 };
 
 /**
- * Returns the label with this name: the repository's, otherwise the organization's, otherwise undefined. Throws if one of
- * them has two labels of this name.
+ * Returns the label with this name: the repository's, otherwise the organization's, otherwise undefined. Throws if the
+ * repository or the organization has two labels with this name.
  */
 export function resolveLabel(
   name: string,
@@ -30,8 +30,8 @@ export function resolveLabel(
 }
 
 /**
- * Returns the scope within which a label excludes others: the text before the last slash, when the label is exclusive
- * and the slash is neither first nor last. Source: forge `models/issues/label.go`.
+ * Returns the scope within which a label excludes others: the text before the last slash, if the label is exclusive and
+ * the slash is neither first nor last. Source: forge `models/issues/label.go`.
  */
 export function exclusiveScope(label: LabelSource): string | undefined {
   const slash = label.name.lastIndexOf('/');
@@ -57,7 +57,7 @@ export async function definitionsFor(
   }
 }
 
-/** Returns the ids of labels that are set when a pull request is opened. Throws if one does not exist. */
+/** Returns the ids of labels that are set when a pull request is opened. Throws if one of them does not exist. */
 export async function labelIds(labels: readonly string[], facts: Facts): Promise<readonly number[]> {
   const definitions = await facts.ask(requestOf(labelDefinitions));
   return labels.map((label) => {
@@ -70,7 +70,7 @@ export async function labelIds(labels: readonly string[], facts: Facts): Promise
 export const labelsFact = requestOf(labelsRow);
 export const definitionsFact = optionalRequestOf(labelDefinitions);
 
-/** Returns the name of the label that a change decides. */
+/** Returns the name of the label that a change adds or removes. */
 export function decidedLabel(change: Change): string {
   return change.target.slice('label:'.length);
 }
@@ -92,7 +92,7 @@ export function labelChange(label: string, there: boolean, reason: string, facts
   };
 }
 
-/** Returns the change of a label that is already in the desired state. */
+/** Returns the change for a label that is already in the desired state. */
 export function labelAlready(label: string, there: boolean, facts: Facts): Change {
   return {
     ...labelChange(label, there, 'already in the desired state', facts),

@@ -23,13 +23,13 @@ const MarkNotifications = z
         'With `all`: only threads that last changed at this RFC 3339 time or before. Default: now.',
     }),
   })
-  .refine((given) => !given.all || given.as === 'read', { message: 'all goes together with as: read' })
+  .refine((given) => !given.all || given.as === 'read', { message: 'all requires as: read' })
   .refine((given) => given.until === undefined || given.all, { message: 'until needs all: true' });
 type MarkNotifications = z.output<typeof MarkNotifications>;
 
 const notificationFact = requestOf(notificationRow);
 
-/** The forge does not keep which threads were unread before they were marked. */
+/** The forge does not record which threads were unread before they were marked. */
 const undoMarkAll: Inverse = async (change) => ({
   value: change.after,
   undo: () => 'which threads were unread is not known any more',
@@ -43,8 +43,8 @@ const undoMark: Inverse = async (change, client) => {
 };
 
 /**
- * Marks the thread. It is read again before the write, because users read their notifications too, and after it:
- * for most HTTP clients the answer has a status without a body.
+ * Marks the thread. The thread is read again before the write, because users read their notifications too, and after
+ * the write, because for most HTTP clients the answer is a status without a body.
  */
 export const markNotifications = defineAction<MarkNotifications>({
   name: 'mark-notifications',
@@ -70,7 +70,7 @@ with: { as: read }
   async plan(given, facts, context) {
     if (given.all) return [await bulkChange(given, facts, context)];
     if (facts.subject.kind !== 'notification')
-      throw new Error('a repository has no thread of its own: say all: true');
+      throw new Error('a repository has no thread of its own: set all: true');
     const thread = await facts.ask(notificationFact);
     const before = statusOf(thread);
     const isUpToDate = before === given.as;
@@ -92,11 +92,11 @@ with: { as: read }
   },
 });
 
-/** Marks with one request; without an unread thread, nothing is sent. */
+/** Plans one request that marks all threads; nothing is sent if no thread is unread. */
 async function bulkChange({ until }: MarkNotifications, facts: Facts, { now }: PlanContext): Promise<Change> {
   const ms = until === undefined ? now.getTime() : Date.parse(until);
-  if (Number.isNaN(ms)) throw new Error(`"${until}" is no RFC 3339 time`);
-  // Forges compare whole seconds.
+  if (Number.isNaN(ms)) throw new Error(`"${until}" is not an RFC 3339 time`);
+  // Forges compare times in whole seconds.
   const last_read_at = new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
   const fact = requestOf(unreadNotifications, last_read_at);
   const unread = await facts.ask(fact);
@@ -118,7 +118,7 @@ async function bulkChange({ until }: MarkNotifications, facts: Facts, { now }: P
   };
 }
 
-/** A pinned thread is not unread. */
+/** Returns the status of a thread. A pinned thread does not count as unread. */
 function statusOf({ pinned, unread }: NotificationThread): MarkNotifications['as'] {
   if (pinned) return 'pinned';
   return unread ? 'unread' : 'read';

@@ -41,8 +41,8 @@ const baseFact = requestOf(baseBranch);
 const statusesFact = requestOf(statuses);
 
 /**
- * Merges the pull request at the head commit that was read before any other fact. It never forces a merge and never uses the
- * forge's own scheduled merge, which skips protections.
+ * Merges the pull request at the head commit that was read before any other fact. It never forces a merge, and never
+ * uses the forge's own scheduled merge, which skips protections.
  */
 export const merge = defineAction<MergeArguments>({
   name: 'merge',
@@ -88,7 +88,7 @@ with:
   },
 });
 
-/** A branch that was kept by the person who merged is left alone. */
+/** A branch is left alone if a person merged the pull request and kept the branch. */
 function isMergedByUs({ merged_by }: PullRequest, { account }: PlanContext): boolean {
   return account === undefined || merged_by?.id === account.id;
 }
@@ -106,7 +106,7 @@ function merged(pull: PullRequest, facts: Facts): Change {
     value: 'merged',
     before: 'merged',
     after: 'merged',
-    reason: 'it is merged already',
+    reason: 'it is already merged',
     stage: 3,
     already: true,
   };

@@ -14,7 +14,7 @@ import type { ActionMemory, ReadableMemory } from './memory.ts';
 import type { PlanContext } from './plan-context.ts';
 import { mergeMethods } from './queue-desk.ts';
 
-/** Arguments of merging actions: method and commit message. */
+/** Common arguments of merging actions: method and commit message. */
 export const mergeFields = {
   method: z
     .enum(mergeMethods)
@@ -34,7 +34,7 @@ export const mergeFields = {
 /** The commit and the branches of a pull request that a merge needs. */
 export type PullSides = { readonly head: string; readonly base: string; readonly isFork: boolean };
 
-/** Returns the sides of a pull request. Throws if the forge does not show them. */
+/** Returns the commit and the branches of a pull request. Throws if the forge does not show them. */
 export function sidesOf({ number, head, base }: PullRequest): PullSides {
   if (!head?.sha || !base?.ref) throw new Error(`pull request #${number} has no head or no base`);
   // The head repository of a fork may have been deleted.
@@ -42,20 +42,20 @@ export function sidesOf({ number, head, base }: PullRequest): PullSides {
   return { head: head.sha, base: base.ref, isFork };
 }
 
-/** Returns the change with the reason for delaying it. `polls`: what it waits for sends no event on some forges. */
+/** Returns the change with the reason for delaying it. `polls`: on some forges, what it waits for sends no event. */
 export function waiting(change: DraftChange, why: string, polls = false): Change {
   return { ...change, reason: why, waits: { why, polls } };
 }
 
 /**
- * A label or a command requests the merge of the commits that its author has seen. It does not cover commits pushed
- * afterwards by an account without write access.
+ * A label or a command requests the merge of the commits that its author has seen. The request does not cover commits
+ * that an account without write access pushes afterwards.
  */
 
 const afterPushChoices = ['writers', 'anyone'] as const;
 type AfterPush = (typeof afterPushChoices)[number];
 
-/** The argument of merging actions about later pushes. */
+/** Argument of merging actions about later pushes. */
 export const afterPushField = {
   'after-push': z.enum(afterPushChoices).default('writers').meta({
     description:
@@ -63,17 +63,17 @@ export const afterPushField = {
   }),
 };
 
-/** Body of a `pull_push` timeline entry: the commits, oldest first, or before and after for a forced push. */
+/** Body of a `pull_push` timeline entry: the commits, oldest first; for a forced push, the commits before and after. */
 const PushBody = z.object({ is_force_push: z.boolean(), commit_ids: z.array(z.string()).nullable() });
 
 const whoActs =
   'someone with write access has to set a label that the rule names, approve this head, or give a command that the rule reads';
 
 /**
- * Returns why the head is not what an account with write access has requested to merge; undefined if it is. The order
- * is that of the timeline entries, not of their times. A push by an unknown account counts as one without write access,
- * and so does everything before a retargeting, after which the forge no longer shows who pushed what. Our own updates
- * count as neither pushes nor acts.
+ * Returns why the head is not what an account with write access has requested to merge; undefined if it is. Entries are
+ * ordered by their position in the timeline, not by their times. A push by an unknown account counts as a push without
+ * write access, and so does everything before a change of the base branch, after which the forge no longer shows who
+ * pushed what. Our own updates count neither as pushes nor as acts.
  */
 export async function untrustedPush(
   pull: PullRequest,
@@ -97,7 +97,7 @@ export async function untrustedPush(
       if (accounts.isOurs(entry.user) || (await accounts.mayPush(entry.user, isFork))) continue;
       return `${entry.user?.login ?? 'an unknown account'} pushed without write access: ${whoActs}`;
     }
-    // Forges record no push to a closed pull request, so reopening it may bring any commits.
+    // Forges do not record pushes to a closed pull request, so reopening it may bring in any commits.
     if (
       entry.type === 'reopen' &&
       (accounts.isOurs(entry.user) || !(await accounts.mayPush(entry.user, true)))
@@ -111,8 +111,8 @@ export async function untrustedPush(
 }
 
 /**
- * Returns whether an account other than the author and our own, with current write access, approves this head for this
- * base, and has not requested changes since. A dismissed request for changes counts too.
+ * Returns whether an account with current write access, other than the author and our own, approves this head for this
+ * base and has not requested changes since. A dismissed request for changes counts too.
  */
 async function isApproved(
   { user }: PullRequest,
@@ -162,14 +162,14 @@ type Accounts = {
   readonly mayPush: (user: Account, isFork: boolean) => Promise<boolean>;
   readonly maySetLabels: (user: Account) => Promise<boolean>;
   readonly mayCommand: (user: Account) => Promise<boolean>;
-  /** `isOfficial`: the forge counted the review when it was given. */
+  /** `isOfficial`: the forge counted the review as official when it was given. */
   readonly mayApprove: (user: Account, isOfficial: boolean) => Promise<boolean>;
 };
 
 /**
- * Returns the current permissions of accounts. Only administrators may request a permission from the forge. For others,
- * it follows from acts that required write access: a label, an official review, and a push to the repository itself, by
- * an account that still has access.
+ * Returns the current permissions of accounts. Only administrators may request a permission from the forge. If our
+ * account is not one, write access is inferred from acts that required it (a label, an official review, or a push to
+ * the repository itself) by an account that still has access.
  */
 function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
   const permission = async (user: Account): Promise<'writer' | 'other' | 'unknown'> => {
@@ -198,15 +198,15 @@ function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
 }
 
 /**
- * Protective changes (`Change.protects`) that are due: delayed by a limit or a pause, refused by the forge, or of a
- * failed rule. Until they are applied, the subjects they protect are not merged: a limit, or a failure, never opens a
- * gate.
+ * Protective changes (`Change.protects`) that are due: delayed by a limit or a pause, refused by the forge, or
+ * belonging to a failed rule. Until they are applied, the subjects they protect are not merged: a limit or a failure
+ * never opens a gate.
  */
 
-/** Prefix of their memory keys. Values have an instant `at`. */
+/** Prefix of the memory keys of due protections. Values have an instant `at`. */
 export const dueProtectionPrefix = 'due protection ';
 
-/** Rules with a due change, by identity, with the reason. */
+/** Rules with a due change: the identity of each rule, with the reason. */
 type DueProtections = { readonly at: string; readonly rules: Readonly<Record<string, string>> };
 
 type Place = {
@@ -215,8 +215,8 @@ type Place = {
 };
 
 /**
- * Records which rules have due protective changes of a subject after a run. Settled rules without any are removed;
- * other rules are left unchanged.
+ * Records, after a run, which rules have due protective changes of a subject. Removes settled rules that have none;
+ * leaves other rules unchanged.
  */
 export async function noteDueProtections(
   memory: ActionMemory,

@@ -3,26 +3,26 @@ import type { Subject } from '../contract/events/subject.ts';
 import { trimSpace } from '../contract/written-texts.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** Returns whether two values are equal; lists of names are unordered, and names case-insensitive. */
+/** Returns whether two values are equal; lists of names are compared without regard to order and case. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) && !Array.isArray(other)) return one === other;
   const [first, second] = [toNames(one), toNames(other)];
   return first.length === second.length && first.every((name, place) => name === second[place]);
 }
 
-/** Returns the names of a list in lower case, sorted and without duplicates; null is an empty list. */
+/** Returns the names of a list in lower case, sorted and without duplicates; empty if the value is not a list. */
 export function toNames(value: unknown): readonly string[] {
   return Array.isArray(value) ? [...new Set(value.map(toLowerCase))].sort() : [];
 }
 
-/** Returns a name as forges compare it. */
+/** Returns a name in lower case, as forges compare names. */
 export function toLowerCase(name: unknown): string {
   return String(name).toLowerCase();
 }
 
 /**
- * Returns `count` of the names, chosen by a hash of the subject and the name: always the same ones for an issue or pull request,
- * evenly spread over many. A name that joins or leaves the pool moves only choices that fall on it.
+ * Returns `count` of the names, chosen by a hash of the subject and the name: always the same names for one issue or
+ * pull request, evenly spread over many. A name that joins or leaves the pool changes only the choices that involve it.
  */
 export function pickByHash(
   pool: readonly string[],
@@ -38,7 +38,7 @@ export function pickByHash(
   return inOrder.slice(0, Math.max(count, 0)).map(({ name }) => name);
 }
 
-/** Returns the names of accounts or teams without white space and without case-insensitive duplicates, in order. */
+/** Returns the names of accounts or teams, trimmed and without case-insensitive duplicates, in order. */
 export function distinctNames(written: readonly string[]): readonly string[] {
   const names = written.map(trimSpace);
   return [
@@ -46,14 +46,14 @@ export function distinctNames(written: readonly string[]): readonly string[] {
   ].toReversed();
 }
 
-/** Time after which a name that the forge dropped is retried: the user may have got access since. */
+/** Time after which a name that the forge dropped is retried: the user may have gained access since. */
 const againMs = 7 * 24 * 60 * 60_000;
 
 type Dropped = { readonly wanted: unknown; readonly got: unknown; readonly at: string };
 
 /**
- * Forges silently drop names without access from lists. The result of a write is stored, so that the list is
- * reported once and not rewritten on every run.
+ * Records the result of a write to a list of names. Forges silently drop names without access; because of the record,
+ * the list is reported once and not rewritten on every run.
  */
 export async function rememberDropped(
   key: string,
@@ -65,7 +65,10 @@ export async function rememberDropped(
   await memory.set(`dropped ${key}`, kept);
 }
 
-/** Returns whether this proposal recently resulted in this state, so that writing it again would change nothing. */
+/**
+ * Returns whether a recent write of this proposal resulted in this state, so that writing it again would change
+ * nothing.
+ */
 export async function isKnownDropped(
   key: string,
   wanted: unknown,
@@ -78,7 +81,7 @@ export async function isKnownDropped(
   return isSame(kept.wanted, wanted) && isSame(kept.got, live);
 }
 
-/** Forgets the result of a write once live state has the wanted value: the forge does not drop it. */
+/** Forgets the result of a write once live state has the wanted value, which the forge then does not drop. */
 export async function forgetDropped(key: string, { memory, dryRun }: PlanContext): Promise<void> {
   if (dryRun || (await memory.get(`dropped ${key}`)) === undefined) return;
   await memory.set(`dropped ${key}`, undefined);

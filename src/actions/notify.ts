@@ -14,7 +14,7 @@ import {
   touchMessage,
 } from './sent-messages.ts';
 
-/** Largest message in bytes. */
+/** Maximum size of a message, in bytes. */
 const maxBytes = 64 * 1024;
 
 type JsonValue =
@@ -25,7 +25,7 @@ type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
-/** A JSON value whose texts are templates. */
+/** A JSON value whose strings are templates. */
 const JsonForm: z.ZodType<JsonValue> = z.lazy(() =>
   z.union([
     template({ lines: true }),
@@ -66,7 +66,7 @@ const NotifyForm = z
   });
 type NotifyForm = z.output<typeof NotifyForm>;
 
-/** Sends a message to a receiver other than the forge, once per change of its content. */
+/** Sends a message to a receiver other than the forge, once for each change of its content. */
 export const notify = defineAction<NotifyForm>({
   name: 'notify',
   meaning:
@@ -79,7 +79,7 @@ with:
 `,
   arguments: NotifyForm,
   of: subjectKinds,
-  // No request to the forge.
+  // No request is sent to the forge.
   needs: { access: 'anyone', scopes: [] },
   describesState: false,
   granted: false,
@@ -102,7 +102,7 @@ with:
     const isSent = known?.digest === digest;
     if (isSent) await touchMessage(place, digest, known, context);
     const number = (known?.number ?? 0) + (isSent ? 0 : 1);
-    // Two installations with one receiver have different fingerprint keys.
+    // The fingerprint distinguishes two installations with the same receiver, because their fingerprint keys differ.
     const id = `${place}.${number}.${digestOf(digest, fingerprint)}`;
     return [
       {

@@ -44,8 +44,8 @@ const OpenPullRequest = z
 type OpenPullRequest = z.output<typeof OpenPullRequest>;
 
 /**
- * Keeps a pull request from `head` to `base` open as long as `head` has commits that `base` has not. Title and body of one that
- * we opened are kept as declared; labels and reviewers are set only at opening.
+ * Keeps a pull request from `head` to `base` open while `head` has commits that `base` lacks. If we opened it, title
+ * and body are kept as declared; labels and reviewers are set only at opening.
  */
 export const openPullRequest = defineAction<OpenPullRequest>({
   name: 'open-pull-request',
@@ -99,7 +99,7 @@ with:
     const isShort = (body.labels ?? []).some((id) => !pull.data.labels.some((label) => label.id === id));
     return isShort ? 'it was opened, but the forge dropped a label in silence' : undefined;
   },
-  // It was created even if a part is missing: creating it again would fail.
+  // The pull request exists even if a part is missing, so creating it again would fail.
   learn: async (change) => change.operation === operations.createPull.id,
 });
 
@@ -144,7 +144,7 @@ async function opening(given: OpenPullRequest, facts: Facts): Promise<Change> {
     },
     before: null,
     causes: { event: 'opened', head, base },
-    reason: `${head} has commits that ${base} has not, and no pull request is open`,
+    reason: `${head} has commits that ${base} lacks, and no pull request is open`,
     ...(reviewers || team_reviewers ? { requires: ['pull_reviewers_on_create'] } : {}),
   };
 }
@@ -163,6 +163,6 @@ function kept(open: PullRequest, given: OpenPullRequest, facts: Facts, context: 
   if (!isByUs(open, context))
     return { ...change, already: true, reason: 'it is open, and a person opened it' };
   const isSaid = isTitle(open.title, title) && (body === undefined || isSameText(open.body, body));
-  if (isSaid) return { ...change, already: true, reason: 'it is open already' };
+  if (isSaid) return { ...change, already: true, reason: 'it is already open' };
   return { ...change, reason: 'its title or body differs' };
 }

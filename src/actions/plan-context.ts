@@ -10,14 +10,14 @@ export type PlanContext = {
   /** Source of the rule's file; only operator rules may reach beyond the event's repository. */
   readonly level: 'operator' | 'organization' | 'repository';
   /**
-   * Acts of people that the rule reads: string literals of its conditions, some of which are label names, and commands.
+   * Acts by people that the rule reads: string literals of its conditions, some of which are label names, and commands.
    * Absent: none.
    */
   readonly acts?: { readonly texts: readonly string[]; readonly commands: readonly string[] } | undefined;
   /** The bot's account; absent without a forge (a what-if). */
   readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;
-  /** Identity of the run's trigger, delivery or job, and of its subject. The same for a retry. */
+  /** Identity of the run's trigger (delivery or job) and of its subject. Identical for a retry. */
   readonly trigger: string;
   /** Fingerprints of named secrets; absent in a what-if, which has none. */
   readonly secrets?: Pick<NamedSecrets, 'fingerprint'> | undefined;
@@ -32,15 +32,15 @@ export type PlanContext = {
     | undefined;
   /** Time of the run. */
   readonly now: Date;
-  /** Meter that is charged for patterns among the arguments. */
+  /** Meter charged for patterns in the arguments. */
   readonly meter: Meter;
   /**
-   * Returns whether the grants of the rule's file cover an action on a branch; otherwise it is refused. Absent: always
-   * covered.
+   * Returns whether the grants of the rule's file cover an action on a branch; if not, the action is refused. Absent:
+   * always covered.
    */
   readonly covers?: (action: string, branch: string) => Promise<boolean>;
   /** Returns whether an operator rule writes a status with this name. Absent: unknown. */
   readonly isStatusOfOperator?: ((context: string) => boolean) | undefined;
-  /** Nothing is written, neither to the forge nor to the memory. */
+  /** Dry run: nothing is written, neither to the forge nor to the memory. */
   readonly dryRun: boolean;
 };

@@ -74,7 +74,7 @@ with:
   examine({ tags }) {
     const patterns = tags.map(({ name_pattern }) => patternOf(name_pattern));
     const problems = patterns.flatMap((pattern, place) => {
-      // Between slashes it is a regular expression.
+      // A pattern between slashes is a regular expression.
       const message = /^\/.*\/$/su.test(pattern) ? undefined : forgeGlobProblem(pattern, '');
       return message === undefined ? [] : [{ path: ['tags', place, 'name_pattern'], message }];
     });

@@ -7,12 +7,12 @@ import type { PlanContext } from './plan-context.ts';
 type ProtectionFields = Readonly<Record<string, unknown>>;
 type ProtectionCall = { readonly operation: string; readonly params: ProtectionFields };
 
-/** One protection as declared by a rule, and its live state. */
+/** A protection as declared by a rule, with its live state. */
 type WantedProtection = {
   readonly action: string;
-  /** Its target (`protection:main`); each member appends its name. */
+  /** Target of the protection (`protection:main`); the target of each field appends the field's name. */
   readonly target: string;
-  /** The member with its name, for the request that creates it. */
+  /** The field that names the protection, for the request that creates it. */
   readonly naming: ProtectionFields;
   readonly wanted: ProtectionFields;
   readonly live: ProtectionFields | undefined;
@@ -22,7 +22,10 @@ type WantedProtection = {
   readonly requires: (member: string) => Capability | undefined;
 };
 
-/** Returns the proposals for a protection per member, so that conflicts are about members; they are sent as one request. */
+/**
+ * Returns one proposal per field of a protection, so that conflicts are detected per field; they are sent as one
+ * request.
+ */
 export async function planProtection(
   one: WantedProtection,
   context: PlanContext,
@@ -30,7 +33,7 @@ export async function planProtection(
   const { live, wanted, target } = one;
   const changes: Change[] = [presence(one)];
   for (const [member, written] of Object.entries(wanted)) {
-    // Names of accounts and teams have no white space.
+    // Names of accounts and teams contain no white space.
     const isNames = Array.isArray(written) && /_(usernames?|teams)$/.test(member);
     const value = isNames ? distinctNames(written) : written;
     const before = live?.[member] ?? null;
@@ -112,12 +115,12 @@ export function pruneProtection(options: {
   };
 }
 
-/** Returns the body of a request with several members. */
+/** Returns the combined request body of several changes. */
 export function mergeBodies(changes: readonly Change[]): Record<string, unknown> {
   return Object.assign({}, ...changes.map((change) => change.input.body));
 }
 
-/** Returns why an answer does not show a change, or undefined. */
+/** Returns why an answer does not show a change; undefined if it does. */
 export function unshown({ input }: Change, answer: unknown): string | undefined {
   if (typeof answer !== 'object' || answer === null || typeof input.body !== 'object') return undefined;
   for (const [member, value] of Object.entries(input.body ?? {})) {
@@ -133,7 +136,10 @@ export function unshown({ input }: Change, answer: unknown): string | undefined 
   return undefined;
 }
 
-/** Stores the result of a list that the forge cut; returns whether there was one, so that a retry cannot succeed. */
+/**
+ * Records the list that the forge returned instead of the wanted one. Returns true for a list, because a retry cannot
+ * succeed.
+ */
 export async function learnDropped(change: Change, answer: unknown, context: PlanContext): Promise<boolean> {
   if (!Array.isArray(change.value) || typeof answer !== 'object' || answer === null) return false;
   const member = change.target.slice(change.target.lastIndexOf('.') + 1);

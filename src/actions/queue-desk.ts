@@ -1,6 +1,6 @@
 import type { Repository } from '../contract/resources/repositories.ts';
 
-/** Kind of the job that processes a queue until it waits, and of the runs that record its writes. */
+/** Kind of the job that processes a queue until the queue has to wait, and of the runs that record its writes. */
 export const mergeQueueKind = 'merge-queue';
 
 /** Options of a queued pull request. */
@@ -10,9 +10,9 @@ export type QueueWish = {
   readonly message?: string | undefined;
   /** Higher numbers are merged first. */
   readonly priority: number;
-  /** Maximum time between its turn and its merge. */
+  /** Maximum time between the pull request's turn and its merge. */
   readonly timeoutMs: number;
-  /** Whether its head may be updated although it is in a fork. */
+  /** Whether its head may be updated even if it is in a fork. */
   readonly forks: boolean;
 };
 
@@ -21,31 +21,40 @@ export type QueuePlaceOfPull = PullAtHead & {
   readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
 };
 
-/** The same within the repository of a run. */
+/** A pull request within the repository of a run: its base branch and the commit to merge. */
 export type PullAtHead = { readonly base: string; readonly number: number; readonly head: string };
 
-/** Whether a pull request is queued, or why it cannot enter. Undefined: it may enter. */
+/** Whether a pull request is queued, or why it cannot enter. Undefined: it is not queued and may enter. */
 export type QueueStanding = 'queued' | { readonly why: string } | undefined;
 
-/** Interface to the merge queues. A rule's run only lets pull requests enter and does not wait for the merge. */
+/** Interface to the merge queues. The run of a rule only adds pull requests and does not wait for the merge. */
 export interface QueueDesk {
-  /** Returns whether it is queued, or why it cannot enter: it left with this head. Undefined: it may enter. */
+  /**
+   * Returns whether the pull request is queued, or why it cannot enter: it has already left with this head. Undefined:
+   * it may enter.
+   */
   find(pull: QueuePlaceOfPull): Promise<QueueStanding>;
-  /** Adds it to the queue; the returned function undoes that. `ask`: the rule, and the delivery of its run. */
+  /**
+   * Adds the pull request to the queue; the returned function undoes that. `ask`: the rule, and the delivery of its
+   * run.
+   */
   enter(
     pull: QueuePlaceOfPull,
     wish: QueueWish,
     ask: { readonly rule: string; readonly delivery?: string | undefined },
   ): Promise<() => Promise<void>>;
-  /** Clears the reason for which it left, because its rule did not want it for a while. */
+  /**
+   * Clears the reason why the pull request left, because its rule has not wanted it in the meantime: it may enter
+   * again.
+   */
   forgive(pull: QueuePlaceOfPull): Promise<void>;
 }
 
-/** How a pull request can be merged. */
+/** Methods of merging a pull request. */
 export const mergeMethods = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'] as const;
 type MergeMethod = (typeof mergeMethods)[number];
 
-/** Setting of the repository that allows a method. */
+/** Repository setting that allows each method. */
 const permits: Readonly<Record<MergeMethod, keyof Repository>> = {
   merge: 'allow_merge_commits',
   rebase: 'allow_rebase',

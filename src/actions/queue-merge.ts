@@ -58,12 +58,12 @@ const pullFact = requestOf(pullRequest);
 const repositoryFact = requestOf(repository);
 const statusesFact = optionalRequestOf(statuses);
 
-/** Target of the change that adds a pull request, before its number. */
+/** Target of the change that adds a pull request, up to its number. */
 const enteringTarget = 'queue:#';
 
-/** Sets the status of a removed pull request; the server then removes its entry. */
+/** Sets the status that takes a pull request out of the queue; the server then removes its entry. */
 const undoEntering: Inverse = async (change, client) => {
-  // Later statuses of the queue are replaced by its next one.
+  // Statuses that the queue writes later cannot be reverted: its next status replaces them.
   if (!change.target.startsWith(enteringTarget))
     return {
       value: change.after,
@@ -82,8 +82,8 @@ const undoEntering: Inverse = async (change, client) => {
 };
 
 /**
- * Adds the pull request to the merge queue of its base branch. The change is the status that shows this; the queue then
- * works independently: see `work/merge-queue/`.
+ * Adds the pull request to the merge queue of its base branch. The change is the status that shows this; from then on,
+ * the queue works independently: see `work/merge-queue/`.
  */
 export const queueMerge = defineAction<QueueMergeForm>({
   name: 'queue-merge',
@@ -133,7 +133,7 @@ with:
   },
 });
 
-/** Value of the change. The repository's identity is that of the run. */
+/** Value of the change. The repository is that of the run. */
 type EnteringValue = { readonly place: PullAtHead; readonly wish: QueueWish };
 
 async function wishOf(given: QueueMergeForm, facts: Facts): Promise<QueueWish> {
@@ -176,7 +176,10 @@ function enteringOf(
   };
 }
 
-/** Without a queue, as on the command line and in CI, the position is read from the status. */
+/**
+ * Returns whether the pull request is queued. If there is no queue, as on the command line and in CI, the status shows
+ * it.
+ */
 async function findPlace(
   { head }: PullRequest,
   place: QueuePlaceOfPull,

@@ -62,7 +62,7 @@ with: { reaction: eyes }
   arguments: React,
   of: ['issue', 'pull_request'],
   needs: { access: 'reader', scopes: ['issue'] },
-  // Not repeated: the reaction would return on a comment after a person removed it.
+  // Not repeated, because the reaction would return after a person removed it.
   describesState: false,
   granted: true,
   visibleTo: 'subject',

@@ -26,7 +26,7 @@ const ReportIssue = z.strictObject({
 });
 type ReportIssue = z.output<typeof ReportIssue>;
 
-/** Repository of the issue, and its markers while the report is open and after it is settled. */
+/** Repository of the issue, with the markers of an open and of a settled report. */
 type ReportPlace = {
   readonly owner: string;
   readonly repo: string;
@@ -43,7 +43,7 @@ const undoCreateIssue: Inverse = async (change, client) => {
   const found = open.find((issue) => isStill(change.after, membersLike(change.after, issue)));
   return {
     value: found === undefined ? null : change.after,
-    // This account may lack the permission to delete issues: the issue is closed.
+    // The issue is closed, because this account may lack the permission to delete issues.
     undo: () => ({
       operation: operations.editIssue,
       input: { params: { ...params, index: found?.number }, body: { state: 'closed' } },
@@ -52,8 +52,8 @@ const undoCreateIssue: Inverse = async (change, client) => {
 };
 
 /**
- * Keeps one issue per key open while `when` holds. The issue's own marker records that a report is settled: an issue that
- * is closed without it was closed by a person, and stays closed until the condition was false once.
+ * Keeps one issue per key open while `when` holds. The marker in the issue records that a report is settled: an issue
+ * closed without that marker was closed by a person, and stays closed until the condition was false once.
  */
 export const reportIssue = defineAction<ReportIssue>({
   name: 'report-issue',
@@ -83,7 +83,7 @@ with:
     const given = { ...written, title: asWritten(operations.createIssue, 'title', written.title) };
     const place = reportPlace(given, facts, context);
     const all = await askWritten(facts, issuesFact(`${place.owner}/${place.repo}`));
-    // Two of them can only result from a race; the older one is used.
+    // More than one can only result from a race; the oldest is used.
     const found = all
       .filter((issue) => [place.standing, place.settled].some((marker) => isOurs(issue, marker, context)))
       .toSorted((a, b) => a.number - b.number)[0];
@@ -98,7 +98,7 @@ function reportPlace(given: ReportIssue, facts: Facts, context: PlanContext): Re
   const home = facts.subject.repository;
   const here = home === undefined ? undefined : `${home.owner}/${home.name}`;
   const where = given.repository ?? here;
-  if (where === undefined) throw new Error(`a ${facts.subject.kind} has no repository: say repository`);
+  if (where === undefined) throw new Error(`a ${facts.subject.kind} has no repository: set repository`);
   if (context.level !== 'operator' && where.toLowerCase() !== here?.toLowerCase()) {
     throw new Error(`only rules of the operator report to another repository, and ${where} is not ${here}`);
   }
@@ -115,7 +115,7 @@ function issuesFact(repository: string) {
   return optionalRequestOf(ownIssues, repository);
 }
 
-/** The value for conflict detection: the open issue, or none. */
+/** Returns the fields that all changes of one issue share. */
 function head(given: ReportIssue, place: ReportPlace) {
   return {
     action: 'report-issue',
@@ -183,7 +183,7 @@ function settled(issue: Issue, isSettled: boolean, given: ReportIssue, place: Re
   const body = withoutFirstLine(issue.body ?? '', place.settled);
   const value = { state: 'closed' };
   const change = { value, after: { state: 'closed', title: issue.title, body } };
-  // Settled and open: a person reopened it for discussion.
+  // Settled but open: a person reopened it for discussion.
   if (isSettled) {
     return {
       ...edit(issue, {}, given, place),

@@ -15,7 +15,7 @@ import { distinctNames, pickByHash, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 import { askWritten, isByUs } from './texts.ts';
 
-/** A user or a team of whom a review can be requested. */
+/** A user or team whose review can be requested. */
 type Reviewer = { readonly name: string; readonly isTeam: boolean };
 
 const [user, team] = ['reviewer:', 'team-reviewer:'];
@@ -31,7 +31,7 @@ function reviewerOf(target: string): Reviewer {
   return { name: target.slice((isTeam ? team : user).length), isTeam };
 }
 
-/** Returns whether a review, or a request for one, is that of a reviewer. */
+/** Returns whether a review, or a request for a review, belongs to a reviewer. */
 function isReviewOf({ name, isTeam }: Reviewer, review: PullReview): boolean {
   const held = isTeam ? review.team?.name : review.user?.login;
   return review.state !== 'PENDING' && toLowerCase(held ?? '') === toLowerCase(name);
@@ -42,8 +42,8 @@ const pickWays = ['hash', 'least-requested', 'round-robin'] as const;
 type PickWay = (typeof pickWays)[number];
 
 /**
- * Returns `count` reviewers of the pool. Reeve stores no counts: the ways read the requests of the newest pull
- * requests. The hash decides between equals.
+ * Returns `count` reviewers from the pool. Reeve stores no counts: `least-requested` and `round-robin` read the
+ * requests of the newest pull requests. The hash breaks ties.
  */
 async function pickReviewers(
   pool: readonly Reviewer[],
@@ -73,7 +73,7 @@ async function byRequests(
     const known = times.get(reviewerTarget(reviewer)) ?? [];
     return by === 'least-requested' ? known.length : Math.max(0, ...known.map((one) => Date.parse(one)));
   };
-  // The sort is stable: reviewers of one rank stay in the order of the hash.
+  // The sort is stable: reviewers with equal rank stay in hash order.
   return pool.toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
@@ -100,7 +100,7 @@ const RequestReviewers = z
     }),
   })
   .refine((given) => given.users || given.teams || given.from, {
-    message: 'name at least one reviewer under users or teams, or say from: codeowners',
+    message: 'name at least one reviewer under users or teams, or set from: codeowners',
   })
   .refine((given) => given.by === undefined || given.pick !== undefined, { message: 'by needs pick' });
 type RequestReviewers = z.output<typeof RequestReviewers>;
@@ -124,14 +124,14 @@ const undoRequest: Inverse = async (change, client) => {
   };
 };
 
-/** Answer to a request that was withdrawn by a revert: the request is made again. */
+/** A withdrawn request cannot be restored by a revert: the next event requests the review again. */
 const undoCancel: Inverse = async () => ({ value: false, undo: () => 'the next event requests it again' });
 
 const requested = 'REQUEST_REVIEW';
 
 /**
- * Requests reviews. No reviewer is requested twice: a review, or a request that a person withdrew, ends it for this pull request. All
- * requests of a step are one POST.
+ * Requests reviews. No reviewer is requested twice: after a review, or after a person has withdrawn the request, the
+ * reviewer is not requested again for this pull request. All requests of a step are one POST.
  */
 export const requestReviewers = defineAction<RequestReviewers>({
   name: 'request-reviewers',
@@ -186,7 +186,10 @@ with:
   },
 });
 
-/** Returns the named reviewers, then the owners of the changed files. A team of another organization cannot be requested. */
+/**
+ * Returns the named reviewers, then the owners of the changed files. Teams of another organization are left out,
+ * because they cannot be requested.
+ */
 async function poolOf(
   { users = [], teams = [], from }: RequestReviewers,
   facts: Facts,
@@ -204,7 +207,10 @@ async function poolOf(
   ];
 }
 
-/** Returns the reviewers whose last request, if any, was not withdrawn by a person: one paged read, and none for an empty pool. */
+/**
+ * Returns the reviewers without those whose last request a person withdrew. Costs one paged read; none if the pool is
+ * empty.
+ */
 async function withoutWithdrawn(
   pool: readonly Reviewer[],
   facts: Facts,

@@ -12,7 +12,9 @@ import { irreversible } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
 import { askWritten } from './texts.ts';
 
-/** Time that the forge may take for a request whose answer was lost. Until then, a missing run proves nothing. */
+/**
+ * Time that the forge may need for a request whose answer was lost. Until then, the absence of a run proves nothing.
+ */
 const undecidedMs = 60_000;
 
 const RunWorkflow = z.strictObject({
@@ -42,7 +44,7 @@ const RunWorkflow = z.strictObject({
 type RunWorkflow = z.output<typeof RunWorkflow>;
 
 const repositoryFact = requestOf(repository);
-/** Runs of all workflows: later runs are newer than the newest one. */
+/** Runs of all workflows: runs started later are newer than the newest of them. */
 const newestFact = optionalRequestOf(workflowRuns, '*');
 
 /** Starts a workflow, once per trigger of the rule. */
@@ -104,7 +106,7 @@ with:
   },
 });
 
-/** Returns the full name of the branch or tag, because a short one is ambiguous. */
+/** Returns the full ref of the branch or tag, because a short name is ambiguous. */
 async function refOf({ ref }: RunWorkflow, facts: Facts): Promise<string> {
   const name = ref ?? (await facts.ask(repositoryFact)).default_branch;
   if (!name) throw new Error('the repository has no default branch');
@@ -125,7 +127,8 @@ function dispatchOf(given: RunWorkflow, ref: string, facts: Facts): DraftChange 
       query: { return_run_details: true },
       body: { ref, inputs, return_run_info: true },
     },
-    // Other inputs make another run: two rules with different inputs do not conflict.
+    // The target includes the inputs, because other inputs make another run: two rules with different inputs do not
+    // conflict.
     target: `workflow:${workflow}@${ref.replace(/^refs\/heads\//, '')}${named}`,
     value: 'started',
     before: null,
@@ -175,8 +178,8 @@ function dispatchPlaceOf(change: DraftChange): {
 }
 
 /**
- * Returns the run started by an earlier request without an answer; undefined if there is none. Throws, for a retry,
- * while the forge may still be executing that request.
+ * Returns the run started by an earlier request whose answer was lost; undefined if there is none. Throws a retryable
+ * error while the forge may still be executing that request.
  */
 async function runStartedBy(
   { at, after = 0 }: NotedDispatch,
@@ -199,7 +202,7 @@ async function runStartedBy(
   );
 }
 
-/** Returns the id of the run in the answer to a dispatch; older releases omit it. */
+/** Returns the id of the run in the answer to a dispatch; older releases omit the id. */
 function startedRun(answer: unknown): number | undefined {
   const shown = z
     .object({ workflow_run_id: z.number().nullish(), id: z.number().nullish() })
@@ -210,17 +213,17 @@ function startedRun(answer: unknown): number | undefined {
 /** Prefix of the memory keys of dispatches. Their values have an instant `at`. */
 export const dispatchPrefix = 'dispatch ';
 
-/** Stored state of a dispatch: sent without a known answer (`sent`), or executed. */
+/** Stored state of a dispatch: sent, with the answer unknown (`sent`), or executed (`done`). */
 type NotedDispatch = {
   readonly state: 'sent' | 'done';
   readonly at: string;
-  /** Id of the newest run before it. */
+  /** Id of the newest run before the dispatch. */
   readonly after?: number;
   /** The started run, if the answer contained it. */
   readonly run?: number;
 };
 
-/** A run with its dispatch. */
+/** A run's claim: the dispatch that started it. */
 type ClaimedRun = { readonly at: string; readonly dispatch: string };
 
 async function readDispatch(key: string, { memory }: PlanContext): Promise<NotedDispatch | undefined> {
@@ -237,7 +240,7 @@ async function forgetDispatch(key: string, { memory }: PlanContext): Promise<voi
   await memory.set(`${dispatchPrefix}${key}`, undefined);
 }
 
-/** Records the dispatch of a run, from the forge's answer: no other dispatch has started it. */
+/** Records which dispatch started a run, according to the forge's answer: no other dispatch can have started it. */
 export async function claimRun(
   dispatch: string,
   { repository, run }: { readonly repository: string; readonly run: number },
@@ -246,7 +249,10 @@ export async function claimRun(
   await memory.set(claimKey(repository, run), { at: now.toISOString(), dispatch } satisfies ClaimedRun);
 }
 
-/** Records the same if no other dispatch has claimed the run; returns whether this dispatch has it. */
+/**
+ * Records which dispatch started a run, unless another dispatch has already claimed the run; returns whether this
+ * dispatch holds the claim.
+ */
 async function claimFreeRun(
   dispatch: string,
   { repository, run }: { readonly repository: string; readonly run: number },
@@ -262,7 +268,10 @@ function claimKey(repository: string, run: number): string {
   return `${dispatchPrefix}run ${repository}#${run}`;
 }
 
-/** Dispatches of one workflow and ref whose answers did not contain their runs, which are excluded for others. */
+/**
+ * Dispatches of one workflow and ref whose answers did not contain their runs. Other dispatches must not claim these
+ * runs.
+ */
 type UnnamedDispatches = {
   readonly at: string;
   readonly dispatches: readonly { readonly dispatch: string; readonly after: number }[];
@@ -276,7 +285,7 @@ type DispatchPlace = {
   readonly key: string;
 };
 
-/** Maximum number of stored ones, the newest: only those at the time of a lost answer matter. */
+/** Maximum number of stored dispatches. The newest are kept, because only those at the time of a lost answer matter. */
 const maxUnnamed = 100;
 
 function unnamedKey({ repository, workflow, ref }: DispatchPlace): string {
@@ -290,12 +299,12 @@ async function readUnnamed(
   return unnamedIn(await memory.get(unnamedKey(place)));
 }
 
-/** Only the functions below write these keys. */
+/** Reads a stored value; only the functions below write these keys. */
 function unnamedIn(value: unknown): UnnamedDispatches['dispatches'] {
   return (value as UnnamedDispatches | undefined)?.dispatches ?? [];
 }
 
-/** Records that a dispatch was executed without its run in the answer; the run is newer than `after`. */
+/** Records that a dispatch was executed but its answer did not contain the run. The run is newer than `after`. */
 export async function noteUnnamed(place: DispatchPlace, after: number, context: PlanContext): Promise<void> {
   const at = context.now.toISOString();
   await context.memory.revise(unnamedKey(place), (value) => {
@@ -307,7 +316,8 @@ export async function noteUnnamed(place: DispatchPlace, after: number, context: 
 
 /**
  * Returns the oldest of these runs that a dispatch without an answer may have started: newer than `after`, by our
- * account, of the same branch or tag, and of no other dispatch. Outside dry runs, the dispatch is recorded as executed.
+ * account, of the same branch or tag, and not started by another dispatch. Outside dry runs, the dispatch is recorded
+ * as executed.
  */
 export async function findOwnRun(
   runs: readonly DispatchedRun[],
@@ -316,7 +326,8 @@ export async function findOwnRun(
 ): Promise<number | undefined> {
   const { account, memory, dryRun, now } = context;
   const { repository, ref, key } = place;
-  // Runs of earlier dispatches are not newer than `after`: forges create a run before they answer.
+  // Earlier dispatches are ignored: forges create a run before they answer, so the runs of earlier dispatches are not
+  // newer than `after`.
   const unnamed = (await readUnnamed(place, context)).filter(
     (one) => one.dispatch !== key && one.after >= after,
   );
@@ -338,7 +349,7 @@ export async function findOwnRun(
   return undefined;
 }
 
-/** Forgejo shows the short name of a branch or tag. */
+/** Compares refs. Forgejo shows the short name of a branch or tag. */
 function isSameRef(shown: string, full: string): boolean {
   return shown === full || shown === full.replace(/^refs\/(heads|tags)\//, '');
 }

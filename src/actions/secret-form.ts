@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { PlanContext } from './plan-context.ts';
 import { unknownSecret } from './secrets.ts';
 
-/** A reference to a secret by its name, which is also the end of an environment variable's name. */
+/** Reference to a secret by its name, which is also the end of an environment variable's name. */
 export const SecretForm = z.strictObject({
   secret: z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a secret is named by letters, digits and _'),
 });
 export type SecretForm = z.output<typeof SecretForm>;
 
 /**
- * Returns the fingerprint of a secret that a rule names; undefined in a what-if, which has none. Throws for an unknown name,
- * and for a rule that is not the operator's: it could send any secret to its own URL.
+ * Returns the fingerprint of a secret that a rule names; undefined in a what-if, which has no secrets. Throws for an
+ * unknown name, and for a rule below the operator level, which could send any secret to a URL of its own.
  */
 export function fingerprintSecret({ secret }: SecretForm, context: PlanContext): string | undefined {
   const { secrets, level } = context;

@@ -3,23 +3,26 @@ import type { AnyInput } from '../contract/operation.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createRedactor } from '../platform/redactor.ts';
 
-/** A secret in rule files, changes, plans, logs and the store: only its name. */
+/** A secret as it appears in rule files, changes, plans, logs and the store: only its name. */
 type SecretName = { readonly secret: string };
 
 /**
- * The named secrets of the operator. Actions see only fingerprints; a value leaves this object only inside the
- * request that needs it.
+ * The named secrets of the operator. Actions see only fingerprints; a value leaves this object only in the request that
+ * needs it.
  */
 export interface NamedSecrets {
   /** Returns a keyed fingerprint of the value, or undefined for an unknown name. */
   fingerprint(name: string): string | undefined;
-  /** Returns the input of a request with every `{ secret: NAME }` of its body replaced. Throws for an unknown name. */
+  /**
+   * Returns the input of a request with every `{ secret: NAME }` in its body replaced by the value. Throws for an
+   * unknown name.
+   */
   reveal(input: AnyInput): AnyInput;
-  /** Redacts a text: each value is replaced by its name, because a forge may repeat request values in its answer. */
+  /** Redacts a text by replacing each value with its name, because a forge may repeat request values in its answer. */
   redact(text: string): string;
 }
 
-/** Creates the named secrets. Without `key`, values cannot be tested against the fingerprints. */
+/** Creates the named secrets. Without knowing `key`, nobody can test guessed values against the fingerprints. */
 export function createNamedSecrets(values: ReadonlyMap<string, string>, key: Uint8Array): NamedSecrets {
   const reveal = (value: unknown): unknown => {
     if (isSecretName(value)) {
@@ -41,7 +44,7 @@ export function createNamedSecrets(values: ReadonlyMap<string, string>, key: Uin
   };
 }
 
-/** Returns the error message for a rule with an unknown secret. */
+/** Returns the error message for a rule that refers to an unknown secret. */
 export function unknownSecret(name: string): string {
   return `there is no secret named "${name}": define it under named-secrets in the operator file, or as REEVE_SECRET_${name}`;
 }

@@ -10,25 +10,25 @@ import type { SecretForm } from './secret-form.ts';
 export const sentMessagePrefix = 'message ';
 
 /**
- * An entry is kept as long as its step was planned within this time, which covers a quarterly schedule. After that, the
- * same content is a new message.
+ * An entry is kept while its step was planned within this time, which is long enough for a quarterly schedule. After
+ * that, the same content is a new message.
  */
 export const sentMessageKeptMs = 100 * 86_400_000;
 
-/** `at` is written again only if it is older than this: a sweep over thousands of items writes nothing each time. */
+/** `at` is rewritten only if it is older than this, so that repeated sweeps over thousands of items write nothing. */
 const touchMs = 86_400_000;
 
-/** The stored last message of one key. */
+/** The last message of one key, as stored. */
 type SentMessage = {
-  /** Digest of its content; null once its condition was false: the same content is then sent again. */
+  /** Digest of the content; null once the condition was false, after which the same content is sent again. */
   readonly digest: string | null;
-  /** Number of messages of this key so far. */
+  /** Number of messages sent under this key so far. */
   readonly number: number;
-  /** Time when it was last sent or planned. */
+  /** Time when the message was last sent or planned. */
   readonly at: string;
 };
 
-/** Returns the digest of a text, short enough for a header. */
+/** Returns the digest of a text, which is short enough for a header. */
 export function digestOf(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
@@ -68,7 +68,7 @@ export async function rememberMessage(
   await memory.set(`${sentMessagePrefix}${key}`, { ...sent, at: now.toISOString() } satisfies SentMessage);
 }
 
-/** Records that a message is still wanted as sent, or, with null, that it no longer is. */
+/** Records that the last message is still wanted, or, if `digest` is null, that it no longer is. */
 export async function touchMessage(
   key: string,
   digest: string | null,
@@ -86,12 +86,12 @@ export async function touchMessage(
 }
 
 /**
- * Operation of changes that send a message to a receiver other than the forge. It is not in the contract: the engine
- * sends it with a separate function, never with the client.
+ * Operation of changes that send a message to a receiver other than the forge. It is not part of the contract: the
+ * engine sends such a message with a separate function, never with the client.
  */
 export const messageOperation = 'message.send';
 
-/** Body of the input of such a change. */
+/** Body of the input of a change with this operation. */
 export type OutgoingMessage = {
   readonly to: SecretForm;
   /** Id of the message, sent as `Idempotency-Key`. */
@@ -102,6 +102,6 @@ export type OutgoingMessage = {
 
 /** Returns the message that a change sends. */
 export function outgoingMessageOf({ body }: AnyInput): OutgoingMessage {
-  // Boundary to the engine, which knows only inputs: only actions with this operation create them.
+  // Boundary to the engine, which only sees inputs: only actions with this operation create such a body.
   return body as OutgoingMessage;
 }

@@ -17,10 +17,10 @@ import { askWritten, isByUs } from './texts.ts';
 
 /**
  * Targets of `set-issue`: `issue.FIELD`, and `assignee:LOGIN` with the login in lower case. A value has the form of
- * `Change.value`: text, null for none, a bool for a presence.
+ * `Change.value`: a text, null if the field is empty, or a bool for presence.
  */
 
-/** Returns the value of a target. */
+/** Returns the live value of a target. */
 function issueFieldOf(live: Issue, target: string): unknown {
   if (target.startsWith(assigneePrefix)) return isAssigned(live, target.slice(assigneePrefix.length));
   const read: Readonly<Record<string, () => unknown>> = {
@@ -42,8 +42,8 @@ function isAssigned({ assignees }: Issue, login: string): boolean {
 }
 
 /**
- * Returns the day of a date or of an RFC 3339 time, in UTC, as `2026-12-31`; null for anything else. A forge keeps the last
- * second of the day in the zone of the request, and ours are in UTC.
+ * Returns the day of a date or of an RFC 3339 time, in UTC, as `2026-12-31`; null for anything else. A forge stores the
+ * last second of the day in the time zone of the request, and our requests use UTC.
  */
 function calendarDayOf(text: string | null | undefined): string | null {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text ?? '');
@@ -51,14 +51,17 @@ function calendarDayOf(text: string | null | undefined): string | null {
   const ms = Date.parse(text ?? '');
   if (Number.isNaN(ms)) return null;
   const day = new Date(ms).toISOString().slice(0, 10);
-  // A nonexistent day is normalized to one of the next month.
+  // A nonexistent day is normalized to a day of the next month.
   return isDay && day !== text ? null : day;
 }
 
-/** The desired value of a field. */
+/** A field with its desired value. */
 type FieldValue = { readonly target: string; readonly value: unknown };
 
-/** Returns the body of the single PATCH with these changes: other assignees stay in the list, which it replaces. */
+/**
+ * Returns the body of the single PATCH for these changes. It includes the other assignees, because the list is
+ * replaced.
+ */
 function editOfFields(
   changes: readonly FieldValue[],
   live: Issue,
@@ -77,7 +80,7 @@ function editOfFields(
   return named.length === 0 ? body : { ...body, assignees: assigneesAfter(named, live) };
 }
 
-/** Zero removes the milestone. */
+/** Returns the id of the milestone with a title; for null, zero, which removes the milestone. */
 function idOf(title: unknown, milestones: readonly Milestone[]): number {
   if (title === null) return 0;
   const named = milestones.filter((one) => one.title === title);
@@ -260,7 +263,7 @@ function textChanges({ title, due_date }: SetIssue, live: Issue, facts: Facts): 
   ];
 }
 
-/** Trimmed like the title of a new issue, although an edit keeps white space. */
+/** Trims a title like the forge trims that of a new issue, although an edit would keep white space. */
 function wantedTitle(written: string): string {
   const title = asWritten(operations.createIssue, 'title', written);
   if (title === '') throw new Error('a title needs more than white space');
@@ -270,7 +273,7 @@ function wantedTitle(written: string): string {
 function wantedDay(written: string | null): string | null {
   if (written === null) return null;
   const day = calendarDayOf(trimSpace(written));
-  if (day === null) throw new Error(`"${written}" is no date such as 2026-12-31`);
+  if (day === null) throw new Error(`"${written}" is not a date such as 2026-12-31`);
   return day;
 }
 
@@ -281,7 +284,7 @@ async function stateChanges(
   context: PlanContext,
 ): Promise<readonly Change[]> {
   if (state === undefined) return [];
-  // A separate request, because its conditions are evaluated again immediately before it.
+  // Sent as a separate request, because its conditions are evaluated again immediately before it.
   const { joins: _joins, ...field } = fieldChange('issue.state', state, live, facts);
   const change = { ...field, input: { params: indexParams(facts.subject), body: { state } } };
   if (change.already) {
@@ -293,7 +296,7 @@ async function stateChanges(
   }
   if (await isHeldBack(live.id, state, facts, context)) {
     const done = state === 'closed' ? 'reopened' : 'closed';
-    const reason = `a person ${done} it, and its condition was not false since`;
+    const reason = `a person ${done} it, and its condition has not been false since`;
     return [{ ...change, already: true, reason }];
   }
   return [{ ...change, reason: `it is ${live.state}`, reconsiders: true }];
@@ -325,7 +328,7 @@ async function milestoneChanges(
   facts: Facts,
 ): Promise<readonly Change[]> {
   if (written === undefined) return [];
-  // Titles of milestones are trimmed.
+  // The forge trims milestone titles.
   const milestone = written && trimSpace(written);
   const change = fieldChange('issue.milestone', milestone, live, facts);
   if (change.already || milestone === null) return [change];
@@ -346,7 +349,7 @@ const moderation = {
   'issue.pinned': { on: operations.pinIssue.id, off: operations.unpinIssue.id },
 } as const;
 
-/** A change with a separate request, whose answer is empty. */
+/** Returns a change with a separate request, which has an empty answer. */
 function moderationChange(
   target: keyof typeof moderation,
   value: boolean,
@@ -376,9 +379,9 @@ function undoModeration(opposite: Operation): Inverse {
 }
 
 /**
- * Tracks whether a person undid a state of an issue that a rule wants. The memory has `reached` from the moment the
- * issue has that state while the condition holds, and `released` once the condition was false. The timeline shows who
- * changed the state last.
+ * Whether an issue has reached, or been released from, the state that a rule wants, in order to detect that a person
+ * undid it. The memory has `reached` from the moment the issue has that state while the condition holds, and `released`
+ * once the condition was false. The timeline shows who changed the state last.
  */
 type Note = 'reached' | 'released';
 type IssueState = 'open' | 'closed';
@@ -400,15 +403,16 @@ async function noteReached(issueId: number, state: unknown, context: PlanContext
   await context.memory.set(keyOf(issueId, state, context), 'reached' satisfies Note);
 }
 
-/** Records that the condition is false: from now on, the rule may change the state again. */
+/** Records that the condition is false: from then on, the rule may change the state again. */
 async function noteReleased(issueId: number, state: unknown, context: PlanContext): Promise<void> {
   if (context.dryRun || (await readNote(issueId, state, context)) !== 'reached') return;
   await context.memory.set(keyOf(issueId, state, context), 'released' satisfies Note);
 }
 
 /**
- * Returns whether a person changed the state back, so that the rule leaves it unchanged. The timeline is read only if
- * the rule would change the state. Without a note, the timeline alone decides: a person undid our account's change.
+ * Returns whether a person changed the state back, in which case the rule leaves it unchanged. The timeline is read
+ * only if the rule would change the state. Without a note, the timeline alone decides whether a person undid our
+ * account's change.
  */
 async function isHeldBack(
   issueId: number,
@@ -420,7 +424,7 @@ async function isHeldBack(
   if (note === 'released') return false;
   const entries = await askWritten(facts, optionalRequestOf(timeline));
   const [last, before] = entries.filter(({ type }) => type === 'close' || type === 'reopen').toReversed();
-  // Without a timeline, as in a what-if, the note decides.
+  // If there is no timeline, as in a what-if, the note decides.
   if (last === undefined) return note === 'reached';
   if (last.type !== undoes[state] || isByUs(last, context)) return false;
   const isHeld = note === 'reached' || (before !== undefined && isByUs(before, context));

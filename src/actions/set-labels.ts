@@ -34,10 +34,13 @@ import {
   writeComment,
 } from './texts.ts';
 
-/** Maximum number of labels in the commands of one comment. */
+/** Maximum number of labels in the commands of a single comment. */
 const maxCommandNames = 10;
 
-/** Label names of a step: listed in the rule, or the arguments of a command. In the file, the latter are text. */
+/**
+ * Label names of a step: listed in the rule, or given as the arguments of a command. In the file, command arguments are
+ * text.
+ */
 type Names = readonly string[] | CommandArguments | undefined;
 
 type LabelArguments = {
@@ -48,12 +51,12 @@ type LabelArguments = {
   readonly only?: readonly string[] | undefined;
 };
 
-/** Result of resolving the names in commands. */
+/** Result of resolving the label names in commands. */
 type CommandLabels = {
-  /** Label → whether it is wanted. */
+  /** Label → whether the command wants it set. */
   readonly accepted: ReadonlyMap<string, boolean>;
   readonly refused: readonly { readonly name: string; readonly why: string }[];
-  /** Number of names if it exceeds the limit of a comment: then none is used. */
+  /** Number of names if it exceeds the limit of a comment, in which case none of them is used. */
   readonly tooMany?: number;
 };
 
@@ -66,7 +69,10 @@ function isFromCommand(names: Names): names is CommandArguments {
   return names !== undefined && !Array.isArray(names);
 }
 
-/** Returns the load-time problems of a step: names in commands require `only`, and are decided nowhere else. */
+/**
+ * Returns the load-time problems of a step: names in commands require `only`, and the rule must not decide these labels
+ * elsewhere.
+ */
 function examineCommandLabels(
   written: LabelArguments,
 ): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
@@ -150,7 +156,7 @@ function argumentsOf(names: Names): ReadonlySet<string> {
   return new Set(isFromCommand(names) ? names.command.filter((name) => name.trim() !== '') : []);
 }
 
-/** Returns the labels with these names, and records why a name has none. */
+/** Returns the labels with these names, and records the reason for each name without a label. */
 async function resolveCommandNames(
   names: readonly string[],
   live: readonly Label[],
@@ -162,7 +168,7 @@ async function resolveCommandNames(
   return names.flatMap((name): readonly LabelSource[] => {
     const carried = live.find((label) => label.name === name);
     if (carried) return [carried];
-    // A what-if without definitions plans by name.
+    // In a what-if without definitions, labels are planned by name.
     if (definitions === undefined) return [{ name }];
     try {
       const label = resolveLabel(name, definitions);
@@ -256,7 +262,7 @@ with:
   arguments: SetLabels,
   of: ['issue', 'pull_request'],
   needs: { access: 'writer', scopes: ['issue'] },
-  // Only administrators may read the permission of the sender, which the reply depends on.
+  // Required because the reply depends on the permission of the sender, which only administrators may read.
   moreAccess: { only: 'admin' },
   describesState: true,
   granted: true,
@@ -352,7 +358,8 @@ with:
     const definitions = added.length === 0 ? [] : await definitionsFor(added, facts);
     const params = indexParams(facts.subject);
     const found = added.map((label) => definitions && resolveLabel(label, definitions));
-    // In a what-if without definitions, or before a label is created, names replace ids; the forge accepts either, not both.
+    // In a what-if without definitions, or before a label is created, all labels are sent by name instead of by id: the
+    // forge accepts names or ids, but not a mixture.
     if (found.some((one) => one?.id === undefined)) {
       return { params, body: { labels: [...kept.map((label) => label.name), ...added] } };
     }
@@ -396,7 +403,7 @@ const note = 'set-labels';
 
 /**
  * Plans the reply to rejected names in commands: one comment per subject and rule, edited in place. A sender without
- * write access gets none: an unauthorized account must not make the bot write.
+ * write access gets no reply: an unauthorized account must not make the bot write.
  */
 async function planCommandAnswer(
   labels: CommandLabels,

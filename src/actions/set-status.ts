@@ -77,8 +77,8 @@ const undoStatus: Inverse = async (change, client) => {
 
 /**
  * Sets this status on the subject's newest commit. A status belongs to a commit: it improves only after every open pull
- * request with this head was evaluated, and is their least favourable result. If another commit is pushed in the
- * meantime, the rule is evaluated again. A status is never deleted, because forges cannot do that.
+ * request with this head has been evaluated, and shows the least favourable result of them. If another commit is pushed
+ * in the meantime, the rule is evaluated again. A status is never deleted, because forges do not support that.
  */
 export const setStatus = defineAction<SetStatus>({
   name: 'set-status',
@@ -110,7 +110,7 @@ with:
   adoption: undefined,
   examineAt: ({ context }, { level, subjects }) => {
     if (context === undefined) return [];
-    // The name of the rule is irrelevant if a context is given.
+    // The name of the rule is irrelevant because a context is given.
     const message = problemOfContext(statusContextOf(context, { rule: '', level }), { level, subjects });
     return message === undefined ? [] : [{ path: ['context'], message }];
   },
@@ -118,7 +118,7 @@ with:
   async plan(given, facts, context) {
     const name = await contextFor(given, facts, context);
     const wanted = wantedOf(given);
-    // Checked after templates are filled in: users click on this URL.
+    // Checked after template expansion, because users click on this URL.
     if (!/^(https?:\/\/|$)/i.test(wanted.target_url)) {
       throw new Error(`target_url must begin with http:// or https://, not "${wanted.target_url}"`);
     }
@@ -169,7 +169,7 @@ function liveOf(all: readonly CommitStatus[], name: string): CommitStatus | unde
   return all.find(({ context }) => context === name);
 }
 
-/** Returns the context of the status, with the base of the pull request inserted. */
+/** Returns the context of the status, with the base branch of the pull request inserted. */
 async function contextFor(given: SetStatus, facts: Facts, context: PlanContext): Promise<string> {
   const name = statusContextOf(given.context, context);
   const base = namesBase(name) ? ((await facts.ask(pullFact)).base?.ref ?? '') : '';
@@ -177,8 +177,8 @@ async function contextFor(given: SetStatus, facts: Facts, context: PlanContext):
 }
 
 /**
- * Ends the status written by this rule before each level had a prefix of its own: a branch may still require it,
- * although it is no longer updated. An operator rule may use that name now.
+ * Ends the status that this rule wrote before each level had its own prefix: a branch may still require it, although it
+ * is no longer updated. Leaves it alone if an operator rule may use that name now.
  */
 function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] {
   const former = formerContextOf(context);
@@ -194,10 +194,12 @@ function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] 
   return [{ ...changeTo(ended, { ...place, name: former }), reason: `its name is ${place.name} now` }];
 }
 
-/** Maximum length of a description; forges accept more, but longer lines are not read. */
+/** Maximum length of a description. Forges accept more, but nobody reads longer lines. */
 const maxDescription = 255;
 
-/** Rank of a state by the forges' merge rules: `warning` blocks like `failure`, `skipped` passes. */
+/**
+ * Returns the rank of a state according to the forges' merge rules: `warning` blocks like `failure`, `skipped` passes.
+ */
 function rankOf(value: unknown): number {
   const state = readMember(value, 'state');
   if (state === 'success' || state === 'skipped') return passed;
@@ -205,10 +207,13 @@ function rankOf(value: unknown): number {
 }
 const [failed, pending, passed] = [0, 1, 2];
 
-/** Prefix of the description of a status that results from one of several pull requests. */
+/** Prefix of the description of a status that is the result of one of several pull requests. */
 const heldPattern = /^#(\d+): /;
 
-/** Returns whether a change improves the status of a commit, or replaces the result of another pull request. */
+/**
+ * Returns whether a change improves the status of a commit, or replaces a result that came from a particular pull
+ * request.
+ */
 function isBetter({ value, before }: Change): boolean {
   return (
     rankOf(value) > (before === null ? pending : rankOf(before)) ||
@@ -216,12 +221,12 @@ function isBetter({ value, before }: Change): boolean {
   );
 }
 
-/** Returns the description of a status that results from this pull request, as stored by the forge. */
+/** Returns the description of a status that is the result of this pull request, as stored by the forge. */
 function heldDescription(index: number | undefined, { description, state }: ShownStatus): string {
   return asStatus('description', `#${index}: ${description || state}`.slice(0, maxDescription));
 }
 
-/** Returns the change with the result of the pull request that holds it back. */
+/** Returns the change with the result of the pull request that holds this one back. */
 function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Change {
   const result = (theirs?.value ?? {
     state: 'pending',
@@ -254,7 +259,10 @@ function unjudged(written: unknown): SetStatus {
   };
 }
 
-/** Returns whether a status exists, also in the form that names its own pull request as the holder. */
+/**
+ * Returns whether the status already exists, possibly in the form that names its own pull request as the one that holds
+ * it back.
+ */
 function isThere(wanted: ShownStatus, before: ShownStatus | null, index: number | undefined): boolean {
   if (before === null) return false;
   if (JSON.stringify(before) === JSON.stringify(wanted)) return true;

@@ -3,27 +3,28 @@ import type { PlanContext } from './plan-context.ts';
 
 type Level = PlanContext['level'];
 
-/** Prefix of the statuses of each level: no file can imitate the status of another level. */
+/** Prefix of the statuses of each level. It prevents a file from imitating the status of another level. */
 const spaces: Readonly<Record<Level, string>> = {
   operator: 'reeve/',
   organization: 'reeve-org/',
   repository: 'reeve-repo/',
 };
 
-/** Statuses of Reeve itself: of merge queues, and of rule files. */
+/** Statuses that Reeve itself writes: for merge queues, and for rule files. */
 const reserved: readonly string[] = ['reeve/queue', 'reeve/rules'];
 
 /** The only expression allowed in a context: an author who controlled the context could choose which check passes. */
 const baseRef = /\$\{\{\s*pull_request\.base\.ref\s*\}\}/g;
-/** Space around a context, which forges remove. */
+/** White space around a context, which forges remove. */
 const outerSpace = /^[\s\u0085]+|[\s\u0085]+$/g;
 
-/** Longest context, with the name of the base branch in it. */
+/** Maximum length of a context, including the name of the base branch. */
 const maxContext = 255;
 
 /**
- * Returns the context of a status: `context` of a step with the prefix of its level, otherwise the name of the rule. An
- * expression in it is unresolved. A context without a slash gets the prefix; the operator may use any.
+ * Returns the context of a status: the `context` of a step with the prefix of its level, otherwise the name of the rule
+ * with that prefix. An expression in it is not resolved. Below the operator level, a context without a slash gets the
+ * prefix; the operator may use any context.
  */
 export function statusContextOf(
   context: string | undefined,
@@ -41,7 +42,7 @@ export function namesBase(context: string): boolean {
   return context.search(baseRef) >= 0;
 }
 
-/** Returns whether a step with this context writes a status with this name for some base branch. */
+/** Returns whether a step with this context writes a status with this name, for any base branch. */
 export function isOfContext(name: string, context: string): boolean {
   const [first = '', ...others] = context.split(baseRef);
   const last = others.at(-1);
@@ -49,7 +50,7 @@ export function isOfContext(name: string, context: string): boolean {
   return name.length > first.length + last.length && name.startsWith(first) && name.endsWith(last);
 }
 
-/** Returns the level whose rules write such contexts by default; 'reeve': a status of Reeve itself. */
+/** Returns the level whose rules write such contexts by default; 'reeve' for a status that Reeve itself writes. */
 export function levelOfContext(name: string): Level | 'reeve' | undefined {
   if (reserved.includes(name)) return 'reeve';
   const levels = ['operator', 'organization', 'repository'] as const;
@@ -57,7 +58,8 @@ export function levelOfContext(name: string): Level | 'reeve' | undefined {
 }
 
 /**
- * Returns why a rule file of a level may not write a status with this name, with the alternative; undefined if it may.
+ * Returns why a rule file of a level must not write a status with this name, including an alternative; undefined if it
+ * may.
  */
 export function problemOfContext(
   name: string,
@@ -86,7 +88,10 @@ export function problemOfContext(
     : `statuses that begin with ${taken} are those of files below the operator's: write context: ${space}${name.slice(taken.length) || 'NAME'}`;
 }
 
-/** Returns the context with the base branch inserted. Throws if the result is the name of another check. */
+/**
+ * Returns the context with the base branch inserted. Throws if the result is the name of a status that this level must
+ * not write.
+ */
 export function renderContext(name: string, base: string, { level }: { readonly level: Level }): string {
   const whole = name.replace(baseRef, () => base).replace(outerSpace, '');
   const problem = problemOfContext(whole.replaceAll('${{', ''), { level });
@@ -96,7 +101,9 @@ export function renderContext(name: string, base: string, { level }: { readonly 
   return whole;
 }
 
-/** Returns the former context of a rule below the operator level, from before each level had a prefix of its own. */
+/**
+ * Returns the former context of a rule below the operator level, which it used before each level had its own prefix.
+ */
 export function formerContextOf({
   rule,
   level,

@@ -18,7 +18,7 @@ const Protection = EditBranchProtection.extend({
     .min(1)
     .max(255)
     .meta({ description: 'A branch, or a glob in which `*` stops at `/` and `**` crosses it.' }),
-  // 0 is not a priority: a forge converts it to the last one.
+  // 0 is not a valid priority: a forge converts it to the lowest priority.
   priority: z.number().int().min(1).optional().meta({ description: '1 wins over 2.' }),
   required_approvals: z.number().int().min(0).max(1_000).optional(),
 });
@@ -30,7 +30,7 @@ type SyncBranchProtections = z.output<typeof SyncBranchProtections>;
 
 const protectionsFact = requestOf(branchProtections);
 
-/** Keeps the listed branch protections with the given members; omitted members are left unchanged. */
+/** Keeps the listed branch protections with the given fields; omitted fields are left unchanged. */
 export const syncBranchProtections = defineAction<SyncBranchProtections>({
   name: 'sync-branch-protections',
   meaning:
@@ -66,7 +66,7 @@ with:
       operations.getBranchProtection,
       operations.editBranchProtection,
       '.',
-      // The forge reads the push members only together with enable_push.
+      // The forge reads the push fields only together with enable_push.
       (name) =>
         name.includes('force_push') ? ['enable_force_push'] : name.includes('push') ? ['enable_push'] : [],
     ),
@@ -88,7 +88,8 @@ with:
     written.protections.flatMap((protection, place) => [
       ...twice(written, place),
       ...globProblems(protection, place),
-      // An omitted switch may already be on; a switch that is off makes its dependent members ineffective.
+      // Omitted switches are assumed to be on, because they may be; a switch that is off makes its dependent fields
+      // ineffective.
       ...contradictionsIn(protection, allOn).map(({ member, message }) => ({
         path: ['protections', place, member],
         message,
@@ -186,7 +187,7 @@ async function adoptProtections(client: Client, { owner, repo }: AdoptedPlace): 
   return protections.length === 0 ? {} : { arguments: { protections } };
 }
 
-/** Returns the members that differ from those of a new protection: not off, empty or zero. */
+/** Returns the fields that differ from those of a new protection, so that they are not off, empty or zero. */
 function termsOf(protection: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const terms = Object.keys(EditBranchProtection.shape).map((name) => [name, protection[name]] as const);
   return Object.fromEntries(terms.filter(([, value]) => !isInitial(value)));
@@ -200,7 +201,7 @@ function isInitial(value: unknown): boolean {
 type ProtectionTerms = Readonly<Record<string, unknown>>;
 
 /**
- * Members that depend on another one being true. A forge reads them only in one request with that one.
+ * Fields that require another field to be true. A forge reads them only in a request that includes the other field.
  * Source: forge `routers/api/v1/repo/branch.go EditBranchProtection`.
  */
 const dependsOn: Readonly<Record<string, string>> = {
@@ -210,7 +211,7 @@ const dependsOn: Readonly<Record<string, string>> = {
   force_push_allowlist_deploy_keys: 'enable_force_push_allowlist',
 };
 
-/** Lists that the forge empties while this one is false. */
+/** Lists that the forge empties while the given switch is false. */
 const listsOf: Readonly<Record<string, string>> = {
   bypass_allowlist_usernames: 'enable_bypass_allowlist',
   bypass_allowlist_teams: 'enable_bypass_allowlist',
@@ -221,7 +222,7 @@ const chains = [
   ['enable_force_push', 'enable_force_push_allowlist', 'force_push_allowlist_deploy_keys'],
 ] as const;
 
-/** Returns why members can never take effect: they depend on another one that is off. */
+/** Returns why fields can never take effect: they depend on another field that is off. */
 function contradictionsIn(
   wanted: ProtectionTerms,
   live: ProtectionTerms | undefined,
@@ -234,7 +235,10 @@ function contradictionsIn(
   });
 }
 
-/** Returns a body in which every member is read: a chain of switches is sent completely, from its first. */
+/**
+ * Returns a body in which the forge reads every field: a chain of switches is sent completely, starting with its first
+ * switch.
+ */
 function withSwitches(body: ProtectionTerms, live: ProtectionTerms | undefined): Record<string, unknown> {
   const sent: Record<string, unknown> = { ...body };
   for (const chain of chains) {
@@ -248,7 +252,7 @@ function withSwitches(body: ProtectionTerms, live: ProtectionTerms | undefined):
   return sent;
 }
 
-/** Returns the capability required for a member; undefined: every forge supports it. */
+/** Returns the capability required for a field; undefined if every forge supports it. */
 function capabilityFor(member: string): Capability | undefined {
   if (member === 'priority') return 'branch_protection_priority';
   if (member === 'block_admin_merge_override') return 'block_admin_merge_override';

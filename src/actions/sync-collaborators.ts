@@ -51,7 +51,7 @@ const undoCollaborator: Inverse = async (change, client) => {
   };
 };
 
-/** Keeps the access of collaborators. Our own account is never changed: the bot would lock itself out. */
+/** Keeps the access of collaborators. Our own account is never changed, because the bot would lock itself out. */
 export const syncCollaborators = defineAction<SyncCollaborators>({
   name: 'sync-collaborators',
   meaning:
@@ -97,8 +97,8 @@ with:
     );
     return [...changes, ...others.map((held) => collaboratorRemoval(held, live.length, facts))];
   },
-  // A user may have more access through a team: the given permission cannot be read back then, and is stored to avoid
-  // setting it on every run.
+  // A user may have more access through a team. The given permission cannot be read back in that case, so it is
+  // recorded to avoid setting it on every run.
   async remember({ value, before, input }, _answer, context) {
     if (value !== null) await rememberDropped(memoryKey(input.params), value, before, context);
   },
@@ -132,7 +132,7 @@ async function accessChange(
   }
   if (before === null) return { ...change, reason: 'the user is not a collaborator' };
   if (held?.id === context.account?.id) {
-    return { ...change, already: true, reason: 'it is our own account, which is left as it is' };
+    return { ...change, already: true, reason: 'it is our own account, which is never changed' };
   }
   if (isMore(before, permission) && (await isKnownDropped(memoryKey(params), permission, before, context))) {
     const reason = `the user was given ${permission} access, and has ${before} access through a team or as an owner`;
@@ -150,19 +150,22 @@ function collaboratorRemoval({ login, permission }: HeldPermission, there: numbe
     value: null,
     before: permission,
     after: null,
-    reason: 'the rule does not list the user, and prunes',
+    reason: 'the rule does not list the user, and prune is set',
     removes: { from: 'collaborators', there },
     reads: [collaboratorsFact],
     stage: 2,
   };
 }
 
-/** Returns whether the effective access exceeds the wanted one, through a team or ownership. */
+/** Returns whether the effective access is at least the wanted one, through a team or ownership. */
 function isMore(before: string, wanted: (typeof permissions)[number]): boolean {
   return permissions.indexOf(asGiven(before)) >= permissions.indexOf(wanted);
 }
 
-/** Returns `admin` for an owner, whose access a collaborator cannot be given. */
+/**
+ * Returns the permission to give a collaborator: `admin` for an owner, because a collaborator cannot be given owner
+ * access.
+ */
 function asGiven(permission: unknown): (typeof permissions)[number] {
   return permissions.find((one) => one === permission) ?? 'admin';
 }

@@ -27,8 +27,8 @@ import {
 import { type Inverse, isStill } from './inverses.ts';
 
 /**
- * Returns how the creation of a hook is reverted: the hook is found by its URL and deleted. One that replaced another is
- * not deleted: the secret of the other cannot be read, so the other cannot be restored.
+ * Returns how the creation of a hook is reverted: the hook is found by its URL and deleted. A hook that replaced
+ * another one is not deleted: the secret of the replaced hook cannot be read, so that hook cannot be restored.
  */
 function undoCreateHook(list: Operation, remove: Operation): Inverse {
   return async ({ input, before, after }, client) => {
@@ -48,7 +48,7 @@ function undoCreateHook(list: Operation, remove: Operation): Inverse {
   };
 }
 
-/** State of a hook before an edit, as in plans. */
+/** State of a hook before an edit, in the form used by plans. */
 const Before = z.object({
   events: z.array(z.string()),
   branch_filter: z.string(),
@@ -58,13 +58,14 @@ const Before = z.object({
 });
 
 /**
- * Returns how an edit of a hook is reverted: with its former members. The header stays as edited, because an
- * earlier one cannot be read; if it is a secret, of which only the name is known here, an edit would clear it and none is made.
+ * Returns how an edit of a hook is reverted: by restoring its former fields. The header stays as edited, because an
+ * earlier header cannot be read. If the header is a secret, no edit is made: only its name is known here, and an edit
+ * without the value would clear it.
  */
 function undoEditHook(get: Operation, edit: Operation): Inverse {
   return async ({ input, before, after }, client) => {
     const params = input.params ?? {};
-    // The three kinds of hooks have one shape; the kind is known only at run time.
+    // The three kinds of hooks have the same shape; the kind is known only at run time.
     const hook = (await client.send(get, { params })) as Hook;
     const members = { ...hook, content_type: hook.config?.content_type, events: shownEvents(hook.events) };
     const isSame = isStill(withoutHidden(after), members);
@@ -86,7 +87,7 @@ function undoEditHook(get: Operation, edit: Operation): Inverse {
   };
 }
 
-/** Members of a declaration that a forge never shows. */
+/** Returns a declaration without the fields that a forge never shows. */
 function withoutHidden(after: unknown): unknown {
   if (typeof after !== 'object' || after === null) return after;
   return Object.fromEntries(
@@ -94,7 +95,10 @@ function withoutHidden(after: unknown): unknown {
   );
 }
 
-/** A hook is deleted only after another one has replaced it: restored, it would deliver in addition to that one, and unsigned. */
+/**
+ * A hook is deleted only after another one has replaced it. A restored hook would deliver in addition to its
+ * replacement, and unsigned.
+ */
 const undoDeleteHook: Inverse = async () => ({
   value: null,
   undo: () => 'another hook has its place, and its own secret cannot be read',
@@ -113,7 +117,7 @@ async function hooksTo(
   client: Client,
 ): Promise<readonly Hook[]> {
   const found: Hook[] = [];
-  // The three lists of hooks have one shape; the kind is known only at run time.
+  // The three lists of hooks have the same shape; the kind is known only at run time.
   for await (const hook of client.items(list, { params } as never) as AsyncIterable<Hook>) {
     if (hook.config?.url === url) found.push(hook);
   }
@@ -121,8 +125,9 @@ async function hooksTo(
 }
 
 /**
- * Keeps each hook as declared. It is found by its URL; an edit always contains events, filter and header, because the forge
- * resets omitted ones. A secret cannot be edited: a new hook is created and tested, and the old one deleted.
+ * Keeps each hook as declared. The URL identifies a hook; an edit always contains events, filter and header, because
+ * the forge resets omitted ones. A secret cannot be edited: a new hook is created and tested, and the old one is
+ * deleted.
  */
 export const syncHooks = defineAction<z.output<typeof SyncHooks>>({
   name: 'sync-hooks',
@@ -234,13 +239,16 @@ async function planHook(
   const leaving = isOther ? [current, ...leftovers] : leftovers;
   const first = isOther ? hookCreation(situation, leaving) : hookEdit(situation, current);
   if (leaving.length === 0) return [first];
-  // The id of a hook that is not created yet is unknown; the new plan before the test has it.
+  // The id of a hook that has not been created yet is unknown; the new plan before the test has it.
   const testing = await testChange(situation, isOther ? 0 : current.hook.id, facts);
   const after = [...testing, ...leaving.map((old) => hookRemoval(situation, old))];
   return [first, ...(isOther ? after.map((change) => ({ ...change, needs: first.target })) : after)];
 }
 
-/** Among several hooks with one URL, the one that Reeve wrote is used; without it, the choice is ambiguous. */
+/**
+ * Returns the current hook. Among several hooks with the same URL, it is the one that Reeve wrote; otherwise the choice
+ * is ambiguous.
+ */
 function pick(held: readonly Held[], url: string): Held | undefined {
   if (held.length <= 1) return held[0];
   const [own, ...others] = held.filter(({ known }) => known);
@@ -252,7 +260,10 @@ function isDeclared(value: unknown): value is Declared {
   return typeof value === 'object' && value !== null && 'events' in value;
 }
 
-/** Returns the arguments of `sync-hooks` for the live hooks. Secrets cannot be read; an edit that would clear a header fails. */
+/**
+ * Returns the arguments of `sync-hooks` for the live hooks. Secrets cannot be read, so they are not declared; an edit
+ * that would clear a header fails.
+ */
 async function adoptHooks(client: Client, { owner, repo }: AdoptedPlace): Promise<Adopted> {
   const live = await readAll(
     repo === undefined

@@ -40,8 +40,8 @@ type SyncLabels = z.output<typeof SyncLabels>;
 const ownLabelsFact = requestOf(ownLabels);
 
 /**
- * Keeps these label definitions of the repository or the organization. A label is found by its name, otherwise by a former one and then
- * renamed; omitted members are left unchanged, archived labels stay archived.
+ * Keeps these label definitions of the repository or the organization. A label is found by its name; otherwise it is
+ * found by a former name, and renamed. Omitted fields are left unchanged, and archived labels stay archived.
  */
 export const syncLabels = defineAction<SyncLabels>({
   name: 'sync-labels',
@@ -128,7 +128,7 @@ function findLabel(wanted: LabelForm, live: readonly Label[]): Label | undefined
   return undefined;
 }
 
-/** The compared members, in the forge's spelling. */
+/** The compared fields, in the forge's spelling. */
 type LabelMembers = {
   readonly name: string;
   readonly color: string;
@@ -175,7 +175,7 @@ function definitionChange(definition: LabelForm, found: Label | undefined, facts
     stage: 0,
   } as const;
   if (found === undefined) {
-    const reason = 'there is no label of this name';
+    const reason = 'there is no label with this name';
     return {
       ...common,
       ...at('create', facts),
@@ -192,7 +192,7 @@ function definitionChange(definition: LabelForm, found: Label | undefined, facts
   );
   const isUpToDate = differing.length === 0;
   const was = found.name === definition.name ? '' : `it is still named "${found.name}"; `;
-  // An edit without is_archived un-archives, so it is always sent.
+  // Always sent, because an edit without is_archived un-archives the label.
   const body = { ...value, is_archived: after.is_archived };
   return {
     ...common,
@@ -214,7 +214,7 @@ function labelRemoval(label: Label, there: number, facts: Facts): Change {
     value: null,
     before: membersOf(label),
     after: null,
-    reason: 'the rule does not list it, and prunes',
+    reason: 'the rule does not list it, and prune is set',
     removes: { from: 'labels', there },
     forgets: ['label_definitions'],
     reads: [ownLabelsFact],

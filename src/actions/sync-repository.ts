@@ -12,7 +12,7 @@ import { isSame, toNames } from './names.ts';
 
 const styles = ['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only', 'manually-merged'] as const;
 const flag = z.boolean().optional();
-/** Settings of the unit for pull requests. Forges read them only in a request that switches the unit on. */
+/** Settings of the pull request unit. Forges read them only in a request that enables the unit. */
 const ofPulls = {
   allow_merge_commits: flag,
   allow_rebase: flag,
@@ -143,7 +143,7 @@ function repositoryChange(
 ): Change {
   const before = live[name] ?? null;
   const isUpToDate = before === value;
-  // For a disabled unit, the setting would enable it.
+  // If the unit is disabled, sending the setting would enable it.
   if (!isUpToDate && name in ofPulls && !(given.has_pull_requests ?? live.has_pull_requests)) {
     throw new Error(`${name} is a setting of pull requests, and the repository has none (has_pull_requests)`);
   }

@@ -12,7 +12,7 @@ import { type Inverse, pathParams, readItems } from './inverses.ts';
 import { isKnownDropped, rememberDropped, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** Deletes a created team if its settings are unchanged. */
+/** Deletes a created team, if its settings are unchanged. */
 const undoCreateTeam: Inverse = async (change, client) => {
   const { org } = pathParams(change);
   const all = (await readItems(client, operations.listTeams, {
@@ -39,7 +39,7 @@ const undoEditTeam: Inverse = async (change, client) => {
   };
 };
 
-/** The members and repositories of a deleted team are unknown. */
+/** Cannot be reverted, because the members and repositories of a deleted team are unknown. */
 const undoDeleteTeam: Inverse = async () => ({
   value: null,
   undo: () => 'its members and repositories are not known any more',
@@ -112,10 +112,10 @@ const SyncTeams = z.strictObject({
 });
 type SyncTeams = z.output<typeof SyncTeams>;
 
-/** Units of a team whose access `permission` sets. */
+/** Units whose access `permission` sets. */
 const units = ['code', 'issues', 'pulls', 'releases', 'wiki', 'projects', 'packages', 'actions'];
 
-/** Settings of a team, in the form of its operations. */
+/** Settings of a team, in the form used by its operations. */
 type TeamSettings = {
   readonly description?: string | undefined;
   readonly permission?: string | undefined;
@@ -126,7 +126,8 @@ type TeamSettings = {
 };
 
 /**
- * Returns the settings declared by a step. Forges report access other than `admin` by unit, so it is compared by unit.
+ * Returns the settings declared by a step. Forges report access other than `admin` per unit, so access is compared per
+ * unit.
  */
 function declaredSettings({
   permission,
@@ -146,7 +147,7 @@ function declaredSettings({
   return definedOnly({ ...settings, ...access });
 }
 
-/** Returns the settings of a live team, limited to the declared members. */
+/** Returns the settings of a live team, limited to the declared fields. */
 function settingsLike(declared: TeamSettings, live: Team): TeamSettings {
   const { units_map } = declared;
   const known = live.units_map ?? {};
@@ -172,7 +173,7 @@ function settingsLike(declared: TeamSettings, live: Team): TeamSettings {
 }
 
 /**
- * Returns the body of an edit. Forges read some members only together with `permission`, and replace all units at once.
+ * Returns the body of an edit. Forges read some fields only together with `permission`, and replace all units at once.
  */
 function editBody(declared: TeamSettings, live: Team): Readonly<Record<string, unknown>> {
   const isAdmin = (declared.permission ?? (declared.units_map ? 'write' : live.permission)) === 'admin';
@@ -180,7 +181,7 @@ function editBody(declared: TeamSettings, live: Team): Readonly<Record<string, u
   return {
     name: live.name,
     ...declared,
-    // Any value but `admin` leaves the access to the units.
+    // With any value other than `admin`, the units determine the access.
     permission: isAdmin ? 'admin' : 'read',
     includes_all_repositories: declared.includes_all_repositories ?? live.includes_all_repositories ?? false,
     ...(isAdmin ? {} : { units_map: { ...kept, ...declared.units_map } }),
@@ -195,7 +196,7 @@ function creationBody(
   return { name, ...declared, permission: permission ?? 'read' };
 }
 
-/** Returns the team with a name, case-insensitively. */
+/** Returns the team with a name, compared case-insensitively. */
 function teamByName(name: string, all: readonly Team[]): Team | undefined {
   return all.find((one) => toLowerCase(one.name) === toLowerCase(name));
 }
@@ -282,7 +283,7 @@ with:
   },
 });
 
-/** Returns settings in the member order of another, for comparison as text. */
+/** Returns settings with their fields in the order of another object, for comparison as text. */
 function sorted(settings: TeamSettings, like: TeamSettings): TeamSettings {
   return Object.fromEntries(Object.keys(like).map((name) => [name, settings[name as keyof TeamSettings]]));
 }
@@ -305,7 +306,7 @@ async function settingsChange(
   } as const;
   if (found === undefined) {
     if (value.permission === undefined && value.units_map === undefined) {
-      throw new Error(`there is no team "${wanted.name}"; to create it, say permission or units_map`);
+      throw new Error(`there is no team "${wanted.name}"; to create it, set permission or units_map`);
     }
     const input = { params: { org }, body: creationBody(wanted.name, value) };
     const requires = value.visibility === undefined ? {} : { requires: ['team_visibility'] as const };
@@ -332,18 +333,16 @@ async function settingsChange(
   };
   if (lost.length === 0) return { ...change, already: true, reason: 'already in the desired state' };
   if (found.permission === 'owner' && lost.some((name) => name !== 'description')) {
-    throw new Error(
-      `"${wanted.name}" is the team of the owners, of which only the description can be changed`,
-    );
+    throw new Error(`"${wanted.name}" is the owners team, and only its description can be changed`);
   }
   if (await isKnownDropped(common.target, JSON.stringify(value), JSON.stringify(before), context)) {
-    return { ...change, already: true, reason: 'the forge does not take the rest of its settings' };
+    return { ...change, already: true, reason: 'the forge does not accept its other settings' };
   }
   const requires = lost.includes('visibility') ? { requires: ['team_visibility'] as const } : {};
   return { ...change, ...requires, reason: `different: ${lost.join(', ')}` };
 }
 
-/** A member or a repository that a team has or lacks. */
+/** Membership of a user or a repository in a team, as it is and as wanted. */
 type Belonging = {
   readonly team: string;
   readonly target: string;
@@ -364,13 +363,13 @@ function belongingChange({ team, found, params, removes, ...one }: Belonging): C
     action: 'sync-teams',
     ...one,
     after: value,
-    // A team that is created in this run has no id yet; the change is planned again before it is sent.
+    // A team that is created in this run has no id yet. The change is planned again before it is sent.
     input: { params: { id: found?.id ?? 0, ...params } },
     reason: isUpToDate
       ? 'already in the desired state'
       : value
         ? 'the rule lists it'
-        : 'the rule does not list it, and prunes',
+        : 'the rule does not list it, and prune is set',
     reads: [teamsFact, ...(one.reads ?? [])],
     ...(found === undefined && { needs: `team:${toLowerCase(team)}` }),
     ...(value ? {} : { stage: 2 }),
@@ -405,7 +404,7 @@ async function memberChanges(
   const others = live.filter(({ id, login }) => !named.has(toLowerCase(login)) && id !== account?.id);
   const list = { from: `members of ${toLowerCase(name)}`, there: live.length };
   const removals = prune ? others.map(({ login }) => of(login, false, list)) : [];
-  // The named members are added first: the last owner of an organization cannot be removed.
+  // The listed members are added first, because the last owner of an organization cannot be removed.
   return [...[...named].map((login) => of(login, true)), ...removals];
 }
 
@@ -447,7 +446,7 @@ function teamRemoval({ id, name }: Team, there: number, facts: Facts): Change {
     value: null,
     before: { name },
     after: null,
-    reason: 'the rule does not list it, and prunes',
+    reason: 'the rule does not list it, and prune is set',
     removes: { from: `teams of ${org}`, there },
     reads: [teamsFact],
     stage: 2,

@@ -8,7 +8,7 @@ import type { Change } from './change.ts';
 import { type ForgeObject, type Inverse, pathParams, readItems } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** Text and author of a comment or an issue. */
+/** Text of a comment or an issue, with its author. */
 type WrittenText = {
   readonly body?: string | null | undefined;
   readonly user?: { readonly id: number } | null | undefined;
@@ -16,7 +16,7 @@ type WrittenText = {
 
 /**
  * Returns the marker: the first line of a text that a rule writes under a key. Names and keys are percent-encoded, so
- * that untrusted text can neither end the marker nor imitate another one.
+ * that untrusted text can neither end the marker nor imitate another marker.
  */
 export function markerOf(context: PlanContext, key: string, note = ''): string {
   const name = [context.rule, key].map(encodeURIComponent).join('/');
@@ -29,20 +29,20 @@ export function withMarker(marker: string, text: string): string {
 }
 
 /**
- * Returns whether we wrote this under the marker: the marker is on the first line, where inserted text never is, and
- * our account is the author. In a what-if, which has no account, only the marker counts.
+ * Returns whether we wrote this text under the marker: the marker is on the first line, where inserted text never is,
+ * and our account is the author. In a what-if, which has no account, only the marker counts.
  */
 export function isOurs(written: WrittenText, marker: string, context: PlanContext): boolean {
   const [first = ''] = (written.body ?? '').split('\n', 1);
   return first.trimEnd() === marker && isByUs(written, context);
 }
 
-/** Returns whether our account wrote this; true in a what-if, which has no account. */
+/** Returns whether our account wrote this text; always true in a what-if, which has no account. */
 export function isByUs(written: WrittenText, { account }: PlanContext): boolean {
   return account === undefined || written.user?.id === account.id;
 }
 
-/** Returns whether two texts are equal except for line ends and trailing space, which forges change. */
+/** Returns whether two texts are equal except for line endings and trailing white space, which forges change. */
 export function isSameText(one: string | null | undefined, other: string): boolean {
   const plain = (text: string): string => text.replaceAll('\r\n', '\n').trimEnd();
   return plain(one ?? '') === plain(other);
@@ -90,13 +90,13 @@ const undoEditComment: Inverse = async (change, client) => {
   return { value: live.body, undo: () => ({ operation: operations.editComment, input }) };
 };
 
-/** The inverses of a comment written by `writeComment`. */
+/** Inverses of a comment written by `writeComment`. */
 export const commentInverses: Readonly<Record<string, Inverse>> = {
   [operations.createComment.id]: undoCreateComment,
   [operations.editComment.id]: undoEditComment,
 };
 
-/** Returns the change that gives our comment this text: `live` is edited; without one, it is created. */
+/** Returns the change that gives our comment this text: `live` is edited; if it is undefined, a comment is created. */
 export function writeComment(
   live: Comment | undefined,
   body: string,
@@ -129,12 +129,13 @@ export function writeComment(
   };
 }
 
-/** Maximum number of characters shown of a text. */
+/** Maximum number of characters of a text that are shown. */
 const maxShown = 60;
 
 /**
- * Returns an untrusted text as a Markdown code span on one line. It cannot end the span, and mentions no account, issue
- * or pull request: forges parse these even in code in some places, so an invisible space breaks each sign.
+ * Returns an untrusted text as a Markdown code span on one line. The text cannot end the span, and cannot mention an
+ * account, issue or pull request: forges parse mentions even in code in some places, so an invisible space breaks each
+ * `@`, `#` and `!`.
  */
 export function asCode(text: string): string {
   const plain = text
@@ -147,7 +148,7 @@ export function asCode(text: string): string {
   const quiet = short.replace(/[@#!]/g, '$&\u200b');
   const runs = [...quiet.matchAll(/`+/g)].map(([run]) => run.length);
   const fence = '`'.repeat(Math.max(0, ...runs) + 1);
-  // Spaces at both ends are not rendered, and separate backticks of the text from those of the span.
+  // A space at both ends is not rendered, and separates backticks in the text from those of the span.
   const content = runs.length > 0 || quiet === '' ? ` ${quiet} ` : quiet;
   return `${fence}${content}${fence}`;
 }

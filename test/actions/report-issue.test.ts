@@ -108,6 +108,6 @@ describe('where it reports to', () => {
     const facts = makeFacts({}, { subject: { kind: 'runner' } });
     const nowhere = { ...facts, subject: { kind: 'runner' } as const };
 
-    await expect(reportIssue.plan(given, nowhere, makeContext())).rejects.toThrow('say repository');
+    await expect(reportIssue.plan(given, nowhere, makeContext())).rejects.toThrow('set repository');
   });
 });

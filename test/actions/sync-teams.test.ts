@@ -109,7 +109,7 @@ describe('what is planned', () => {
 
   it.each<readonly [string, Partial<Wanted>, string]>([
     ['a team that is to be created without access', { name: 'fresh' }, 'there is no team "fresh"'],
-    ['the access of the owners', { name: 'owners', permission: 'read' }, 'the team of the owners'],
+    ['the access of the owners', { name: 'owners', permission: 'read' }, 'is the owners team'],
   ])('fails for %s', async (_title, more, words) => {
     await expect(plan(more)).rejects.toThrow(words);
   });
