@@ -25,7 +25,7 @@ import type { Outcome } from './record.ts';
 import type { OpenPulls } from './same-commit.ts';
 import { assertInScope } from './write-scope.ts';
 
-/** Outcome of the changes. */
+/** Result of applying the changes of a plan. */
 type Applied = {
   readonly outcomes: readonly Outcome[];
   /** Change → the input that was sent, if it was computed immediately before the write. */
@@ -34,40 +34,52 @@ type Applied = {
   readonly retry?: ReeveError | undefined;
   /** Set if the forge answered that the repository was renamed. */
   readonly moved?: true | undefined;
-  /** Rules with a change that waits for a state that some forges change without an event. */
+  /** Rules with a change that waits for a state that some forges change without sending an event. */
   readonly awaiting: ReadonlySet<string>;
-  /** The subset whose change the forge refused although no state that it shows explains the refusal. */
+  /**
+   * Those of the `awaiting` rules whose change the forge refused, although no state that the forge shows explains the
+   * refusal.
+   */
   readonly resisted: ReadonlySet<string>;
   /** Changes stopped by a pause that began after planning. */
   readonly paused: readonly RefusedChange[];
-  /** Protective changes that failed or were skipped because an earlier change of their step failed, with the reason. */
+  /**
+   * Protective changes that failed, or that were skipped because an earlier change of their step failed, with the
+   * reason.
+   */
   readonly unmade: readonly RefusedChange[];
 };
 
-/** Called before a change that causes events is sent; the returned function is called with the response, or without one. */
+/**
+ * Called before a change that causes events is sent. The returned function is called with the response, or without one
+ * if there is none.
+ */
 export type BeginCause = (planned: PlannedChange) => Promise<(answer?: unknown) => Promise<void>>;
 
 export type ApplyOptions = {
   readonly changes: readonly PlannedChange[];
   readonly facts: Facts;
   readonly client: Client;
-  /** Absent: a change that names a secret fails. */
+  /** Absent: any change that names a secret fails. */
   readonly secrets?: NamedSecrets | undefined;
-  /** Sends messages to receivers that are not the forge; absent: they fail. */
+  /** Sends messages to receivers other than the forge; absent: messages fail. */
   readonly send?: SendMessage | undefined;
   readonly beginCause?: BeginCause | undefined;
-  /** Returns the pauses in force, asked before each request; absent: there are none. */
+  /** Returns the pauses in force, called before each request; absent: there are none. */
   readonly pauses?: ReadPauses | undefined;
   /**
-   * Throws before a request that grants something to a login that now belongs to another account than at first use;
+   * Throws before a request that grants something to a login whose account is no longer the one of its first use;
    * absent: no logins are remembered.
    */
   readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
-  /** The open pull requests of the repository; absent: there is no other. */
+  /** The open pull requests of the repository; absent: there are no others. */
   readonly pulls?: OpenPulls | undefined;
-  /** Plans changes with `reconsiders` again; default: without their conditions. */
+  /** Plans changes with `reconsiders` again; default: without evaluating their conditions again. */
   readonly reconsider?: Reconsider | undefined;
-  /** Called with each protective change that failed, and with each change that a pause stopped, before any later change is sent. */
+  /**
+   * Called with each protective change that failed, and with each change that a pause stopped, before later changes are
+   * sent.
+   */
   readonly noteUnmade?: ((unmade: RefusedChange) => Promise<void>) | undefined;
 };
 
@@ -79,19 +91,19 @@ type Application = ApplyOptions & {
   readonly paused: RefusedChange[];
   /** Change → the input that was sent. */
   readonly sent: Map<string, AnyInput>;
-  /** True once a request was sent: facts read earlier may be outdated. */
+  /** True once a request has been sent: facts read before it may be outdated. */
   hasWritten: boolean;
 };
 
 /**
- * A response this recent, with no write of ours since, counts as read immediately before the write. Reading the same
- * labels twice in a row costs a request and adds no safety: a change between a read and the write can also follow the
- * second read.
+ * A response this recent counts as read immediately before the write, unless we have written something since. Reading
+ * the same labels twice in a row costs a request and adds no safety: another write can also happen between the second
+ * read and our write.
  */
 const freshMs = 250;
 
 /**
- * Applies the plan in order. A change that depends on reads is planned again from fresh ones immediately before its
+ * Applies the plan in order. A change that depends on reads is planned again from fresh reads immediately before its
  * write; if that fails, nothing is sent. A failed change stops only the later changes of its step.
  */
 export async function applyPlan(options: ApplyOptions): Promise<Applied> {
@@ -133,7 +145,10 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   };
 }
 
-/** Returns the protective changes of a group that were not applied because they, or others of their step, failed. */
+/**
+ * Returns the protective changes of a group that were not applied because they, or earlier changes of their step,
+ * failed.
+ */
 function unmadeOf(group: readonly PlannedChange[], outcomes: Outcomes): readonly RefusedChange[] {
   return group.flatMap((planned) => {
     if (planned.change.protects === undefined) return [];
@@ -171,11 +186,11 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
   }
 }
 
-/** The changes of a request that was sent, and its response. */
+/** The changes of a request that was sent, with its response. */
 type SentRequest = {
   readonly open: readonly PlannedChange[];
   readonly answer: unknown;
-  /** True if the response lacks some changes and all of those are known limits of this forge. */
+  /** True if the response lacks some changes, and all of these are known limits of this forge. */
   readonly isLimit: boolean;
 };
 
@@ -183,8 +198,8 @@ const nothingSent: SentRequest = { open: [], answer: undefined, isLimit: false }
 
 /**
  * Plans the group again from fresh reads and sends its request. If the response does not show a change, for example
- * because a remembered label was recreated under its old name, that change is planned and sent once more from live
- * state.
+ * because a remembered label was recreated under its old name, that change is planned once more from live state and
+ * sent.
  */
 async function writeConfirmed(
   group: readonly PlannedChange[],
@@ -212,12 +227,12 @@ async function writeConfirmed(
   };
 }
 
-/** Status codes that report another state on the forge than the request names. */
+/** Status codes that the forge may return if its state differs from the one that the request names. */
 const outdatedStatuses: readonly (number | undefined)[] = [404, 409, 422];
 
 /**
- * Plans a refused request again if it names the state that it replaces, and sends it once more if the new plan differs:
- * that state has changed in the meantime.
+ * Plans a refused request again if it names the state that it replaces. If the new plan differs, that state has changed
+ * in the meantime, and the new request is sent.
  */
 async function sendAgain(
   group: readonly PlannedChange[],
@@ -236,14 +251,17 @@ async function sendAgain(
   return { open, answer, isLimit: false };
 }
 
-/** Maximum evaluations of a change; if the head still moves, the change is left to a later attempt. */
+/**
+ * Maximum number of times a change is evaluated. If the head still moves then, the change is left to a later attempt.
+ */
 const maxJudgements = 4;
 
 /**
  * Evaluates the conditions of a change again, plans it from an empty fact cache, and sends it. A change that the forge
- * refused is planned again once: the head may have moved, or another merge may have happened. A change that decides
- * about a commit relies on its evaluation as long as the head has not moved since; if other pull requests share the
- * commit, it is evaluated once more after sending, since their state may have changed earlier.
+ * refused is planned again once, because the head may have moved, or another merge may have happened. A change that
+ * decides about a commit relies on its first evaluation as long as the head has not moved since. If other pull requests
+ * share the commit, the change is evaluated once more after it was sent, because their state may have changed before
+ * that.
  */
 async function writeReconsidered(planned: PlannedChange, application: Application): Promise<SentRequest> {
   const { outcomes, awaiting, resisted } = application;
@@ -256,7 +274,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
     });
     if ('moved' in found) continue;
     if ('reason' in found) {
-      // The change that was sent is still wanted.
+      // The change that was sent earlier remains valid.
       if (sent) return sent;
       outcomes.settle(planned, 'skipped', found.reason);
       return nothingSent;
@@ -274,7 +292,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
         outcomes.settle(planned, 'skipped', result);
         return nothingSent;
       }
-      // The forge has not yet checked for conflicts, or has just found one: until its next check it reports that there
+      // The forge has not yet checked for conflicts, or has just found one: until its next check, it reports that there
       // is none.
       const isNew = error.status === 409 && wanted.some(({ action }) => action.awaitsChecks);
       if (isNew) for (const { rule } of wanted) resisted.add(rule.id);
@@ -293,7 +311,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
   );
 }
 
-/** The changes that the proposals want for their target now. */
+/** The changes that the proposals currently want for their target. */
 type ReconsideredAll =
   | { readonly moved: true }
   | { readonly reason: string }
@@ -334,7 +352,7 @@ async function reconsiderAll(
   return change === undefined ? { reason } : { change, wanted, others, now };
 }
 
-/** Returns whether a pull request with the same head was opened while a change was sent. */
+/** Returns whether a pull request with the same head was opened while the change was being sent. */
 async function hasNewRival({ input }: Change, { facts, pulls }: Application): Promise<boolean> {
   const { kind, index } = facts.subject;
   if (pulls === undefined || kind !== 'pull_request') return false;
@@ -342,7 +360,10 @@ async function hasNewRival({ input }: Change, { facts, pulls }: Application): Pr
   return open.some((pull) => pull.number !== index && pull.head?.sha === input.params?.sha);
 }
 
-/** Settles a change that the response shows; if the response does not show it, a later read decides. */
+/**
+ * Settles a change that the response shows. For an operation whose response does not show the result, a new read
+ * decides.
+ */
 async function settleShown(
   planned: PlannedChange,
   answer: unknown,
@@ -351,7 +372,7 @@ async function settleShown(
   const { verify, reads } = planned.change;
   const isMissing = verify && (await replan(planned, facts.fresh(reads ?? []))) !== undefined;
   if (isMissing) {
-    outcomes.fail(planned, new Error('the forge took the request, yet the change is not there'));
+    outcomes.fail(planned, new Error('the forge accepted the request, but the change is missing'));
     return;
   }
   const [proposal] = planned.proposals;
@@ -365,7 +386,10 @@ async function settleShown(
   outcomes.settleApplied(planned, proposal?.action.made?.(planned.change, answer));
 }
 
-/** Posts a comment if a change failed in a way that users must know about. The record contains it in any case. */
+/**
+ * Posts a comment about a change that failed in a way that users must know about. The record contains the failure in
+ * any case.
+ */
 async function remark(text: string, { change }: PlannedChange, client: Client): Promise<void> {
   const { owner, repo, index } = change.input.params ?? {};
   const params = { owner: String(owner), repo: String(repo), index: Number(index) };
@@ -373,7 +397,10 @@ async function remark(text: string, { change }: PlannedChange, client: Client): 
   await client.call(operations.createComment, { params, body: { body } }).catch(() => {});
 }
 
-/** Returns whether the actions know that this forge drops all of these changes; every action learns from the response. */
+/**
+ * Returns whether the actions know that this forge drops all of these changes. Every action gets to learn from the
+ * response.
+ */
 async function isKnownLimit(unshown: readonly PlannedChange[], answer: unknown): Promise<boolean> {
   let isKnown = true;
   for (const { change, proposals } of unshown) {
@@ -383,7 +410,7 @@ async function isKnownLimit(unshown: readonly PlannedChange[], answer: unknown):
   return isKnown;
 }
 
-/** Plans again from fresh reads and returns the missing changes; settles the others. */
+/** Plans the changes again from fresh reads and returns those still missing; settles the others. */
 async function replanGroup(
   group: readonly PlannedChange[],
   now: Facts,
@@ -422,7 +449,7 @@ function unconfirmed(planned: PlannedChange, answer: unknown): string | undefine
   return planned.proposals[0]?.action.confirm?.(planned.change, answer);
 }
 
-/** Outcomes of the changes of one plan. Values of `secrets` are removed from all errors. */
+/** Outcomes of the changes of one plan. Secret values are removed from all errors. */
 class Outcomes {
   readonly #outcomes = new Map<string, Outcome>();
   readonly #failedSteps = new Set<Proposal>();
@@ -452,7 +479,7 @@ class Outcomes {
     this.#outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) });
   }
 
-  /** Records that a change was applied in another place than planned. */
+  /** Records that a change was applied in a place other than planned. */
   failMisplaced(planned: PlannedChange, why: string): void {
     this.settle(planned, 'failed', `${planned.change.target}: ${why}`);
     for (const proposal of planned.proposals) this.#failedSteps.add(proposal);
@@ -460,7 +487,7 @@ class Outcomes {
     if (outcome) this.#outcomes.set(planned.id, { ...outcome, misplaced: true });
   }
 
-  /** Records that a change failed; the later changes of its steps are skipped. */
+  /** Records that a change failed. The later changes of its steps are then skipped. */
   fail(planned: PlannedChange, error: unknown): void {
     const needs = planned.proposals[0]?.action.needs;
     const { target, forbidden } = planned.change;
@@ -473,7 +500,7 @@ class Outcomes {
     this.retry ??= new ReeveError(code, this.#redact(error.message), { retryAfterMs, status });
   }
 
-  /** Returns whether all steps that propose the change have failed before. */
+  /** Returns whether all steps that propose the change have already failed. */
   isInFailedStep({ proposals }: PlannedChange): boolean {
     return proposals.every((proposal) => this.#failedSteps.has(proposal));
   }
@@ -531,7 +558,10 @@ async function sendGroup(
   return answer;
 }
 
-/** Stores the intended write, for actions whose result cannot be read back. Returns a function that removes the stored intent. */
+/**
+ * Stores the intended write, for actions whose result cannot be read back. Returns a function that removes the stored
+ * intent again.
+ */
 async function intend(group: readonly PlannedChange[]): Promise<() => Promise<void>> {
   const stored: (() => Promise<void>)[] = [];
   for (const { change, proposals } of group) {
@@ -544,14 +574,16 @@ async function intend(group: readonly PlannedChange[]): Promise<() => Promise<vo
   };
 }
 
-/** Returns whether the forge refused a request. After a timeout or a server error, it may have been executed. */
+/**
+ * Returns whether the forge refused a request. After a timeout or a server error, the request may have been executed.
+ */
 function hadNoEffect(error: unknown): boolean {
   if (!(error instanceof ReeveError)) return false;
   const { code, status = 0 } = error;
   return code === 'forge-moved' || (status >= 400 && status < 500 && status !== 408);
 }
 
-/** The single place that reveals secrets: only into requests of the operator's own rules. */
+/** Reveals secrets in a request. This is the only place that does so, and only for rules of the operator. */
 function reveal(
   group: readonly PlannedChange[],
   input: AnyInput,
@@ -564,7 +596,7 @@ function reveal(
   return secrets.reveal(input);
 }
 
-/** Hints for a write that the forge refused, where its own message does not explain it. */
+/** Hints for a write that the forge refused with a message that does not explain the cause. */
 const hints: Partial<Record<ErrorCode, string>> = {
   'forge-not-found':
     'it is gone, or the account cannot see it: check the name in the rule and the account’s access',
@@ -574,8 +606,8 @@ const hints: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * Returns the error of a write: status and message of the forge, and a hint. `forbidden`: why it may be 403 despite
- * sufficient access.
+ * Returns the error text of a write: status and message of the forge, and a hint. `forbidden`: why the status may be
+ * 403 despite sufficient access.
  */
 export function withPermissionHint(
   error: unknown,
@@ -584,7 +616,7 @@ export function withPermissionHint(
 ): string {
   const message = messageOf(error);
   if (!(error instanceof ReeveError)) return message;
-  // An error without a status is our own refusal and contains its reason.
+  // An error without a status is our own refusal, which contains its reason.
   if (error.status === 403 && needs) {
     const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
     const words = `${message}; it needs ${needs.access} access and a token with ${scopes}`;

@@ -13,7 +13,7 @@ type Described = {
   readonly irreversible?: string;
 };
 
-/** Actions whose `before` and `after` state whether the object exists, not its contents. */
+/** Actions whose `before` and `after` say whether the object exists, rather than describe its contents. */
 const presenceActions: ReadonlySet<string> = new Set([
   'set-labels',
   'set-issue',
@@ -22,8 +22,8 @@ const presenceActions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Describes a change for display: additions (`+`), removals (`-`), and replacements (`~`), of which only the differing
- * members are shown.
+ * Describes a change for display: an addition (`+`), a removal (`-`), or a replacement (`~`), for which only the
+ * differing fields are shown.
  */
 export function describeChange(change: Described): DescribedChange {
   const { sign, words } = describeDifference(change);
@@ -36,7 +36,7 @@ function describeDifference({ action, target, before, after }: Described): Descr
   }
   if (before === 'absent' && after === 'present') return { sign: '+', words: target };
   if (after === null || after === undefined) return { sign: '-', words: target };
-  // The request already contains the members of a new object.
+  // The fields of a new object are left out, because the request contains them.
   if (before === null || before === undefined) {
     return { sign: '+', words: isRecord(after) ? target : `${target}: ${short(after)}` };
   }
@@ -55,10 +55,10 @@ function members(
 }
 
 const maxLength = 160;
-/** Length of the common prefix of two long texts that is shown. */
+/** Number of characters shown of the common beginning of two long texts. */
 const shared = 40;
 
-/** Returns both sides; long ones start a little before their first difference. */
+/** Returns the text of both states; long texts start shortly before their first difference. */
 function turned(before: unknown, after: unknown): string {
   const [one, other] = [formatJson(before), formatJson(after)];
   let same = 0;
@@ -85,8 +85,8 @@ function cut(text: string, from: number): string {
 export const observedWords = 'observed, not sent';
 
 /**
- * Returns whether only rules in `observe` mode want a change of a run. In runs of earlier versions, its outcome
- * indicates that.
+ * Returns whether only rules in `observe` mode want a change of a run. In runs of earlier versions, the outcome of the
+ * change indicates that.
  */
 export function isObserved({ mode, outcomes }: Run, { id, observed }: RecordedChange): boolean {
   if (observed) return true;

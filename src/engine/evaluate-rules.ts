@@ -32,7 +32,7 @@ type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
 /** The rules to evaluate, and the verdicts of the others. */
 type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
 
-/** Input of the rule selection; the engine documents each member with its input. */
+/** Input of the rule selection. `RunInput` documents each field. */
 type SelectionInput = {
   readonly rules: RuleSet;
   readonly event?: Event | undefined;
@@ -43,8 +43,8 @@ type SelectionInput = {
 };
 
 /**
- * Returns the rules that a run evaluates. Their filters and scopes are charged to the budget of the run, which the rest of
- * the run continues to spend; a rule whose filter exceeds it has failed.
+ * Returns the rules that a run evaluates. Their filters and scopes are charged to the budget that the rest of the run
+ * also spends; a rule whose filter exceeds this budget fails.
  */
 export function selectRules({ event, rules, facts, account, explainAll, cause }: SelectionInput): Selection {
   if (event === undefined) {
@@ -55,7 +55,7 @@ export function selectRules({ event, rules, facts, account, explainAll, cause }:
     });
   }
   const { family } = event;
-  // Rules for the pull requests that an event concerns run only with those as their subjects.
+  // Rules that run for the pull requests an event concerns run only with these pull requests as their subjects.
   const isItem = family !== undefined && facts.subject.kind !== eventFamilies[family].subject;
   const listening =
     family === undefined
@@ -97,15 +97,18 @@ function select(
 
 /** Result of the evaluation of a run's rules. */
 export type Evaluated = {
-  /** One for each rule that the run considers, in rule order. */
+  /** One verdict for each rule that the run considers, in rule order. */
   readonly verdicts: readonly Verdict[];
-  /** Proposals of the matched rules' steps; empty if a later attempt has to evaluate them again. */
+  /** Proposals of the steps of matched rules; empty if a later attempt has to evaluate them again. */
   readonly proposals: readonly Proposal[];
-  /** Set if the forge could not answer and a later attempt may succeed: an event with incomplete facts writes nothing. */
+  /**
+   * Set if the forge could not answer and a later attempt may succeed. Nothing is written for an event with incomplete
+   * facts.
+   */
   readonly retry?: ReeveError | undefined;
   /** Rules with a step that waits only for checks or for `mergeable`. */
   readonly awaiting: readonly string[];
-  /** Records that the rules executed the commands of the event; called before the first write. */
+  /** Records that the rules have executed the commands of the event; called before the first write. */
   readonly claimCommands: () => Promise<void>;
 };
 
@@ -126,7 +129,7 @@ export async function evaluateRules({ considered, decided }: Selection, input: R
   const verdicts = [...decided, ...evaluated.map(({ verdict }) => verdict)];
   const retry = evaluated.find((one) => one.retry)?.retry;
   return {
-    // In rule order, without a pass over the rules of other event types.
+    // Sorted into rule order without iterating over the rules of other event types.
     verdicts: verdicts.toSorted((a, b) => input.rules.orderOf(a.rule) - input.rules.orderOf(b.rule)),
     proposals: retry ? [] : evaluated.flatMap((one) => one.proposals),
     retry,
@@ -144,11 +147,14 @@ type EvaluatedRule = {
   readonly retry?: ReeveError | undefined;
   /** Names of the steps whose own `if` did not hold. */
   readonly unmatched?: readonly string[];
-  /** Records that the commands of the event were executed. */
+  /** Records that the commands of the event have been executed. */
   readonly claim?: () => Promise<void>;
 };
 
-/** Returns the verdict of each rule if the comment or review of the event was deleted, is too old, or cannot be read. */
+/**
+ * Returns a function with the verdict of each rule if the comment or review of the event was deleted, is too old, or
+ * cannot be read; otherwise undefined.
+ */
 async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => EvaluatedRule) | undefined> {
   const { event, facts, now, maxAnnouncedAgeMs: maxAgeMs } = input;
   if (event === undefined || maxAgeMs === undefined) return undefined;
@@ -162,7 +168,7 @@ async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => Ev
   }
 }
 
-/** Returns the context of a rule's actions besides the facts. */
+/** Returns the context that a rule's actions get in addition to the facts. */
 function contextFor({ rule, meter }: Considered, input: RunInput, memory: ActionMemory): PlanContext {
   return {
     rule: rule.name,
@@ -181,7 +187,7 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
   };
 }
 
-/** Returns the user acts that the rule reads: setting labels that it names, and giving commands. */
+/** Returns the acts by people that the rule reads: setting labels that it names, and giving commands. */
 function actsOf(rule: LoadedRule): PlanContext['acts'] {
   if (!rule.steps.some(({ action }) => action.awaitsChecks)) return undefined;
   const texts = [
@@ -205,19 +211,19 @@ function queueFor(
 }
 
 /**
- * Returns the part of a trigger that stays the same when a delivery is retried, a waiting rule is evaluated again, or a
- * sweep is resumed.
+ * Returns the identity of a trigger, which stays the same when a delivery is retried, a waiting rule is evaluated
+ * again, or a sweep is resumed.
  */
 function triggerOf({ id, announcedBy, trigger: { delivery }, facts }: RunInput): string {
   const { repository, index, ref } = facts.subject;
-  // An event may concern many pull requests, and a job processes many items: each is a separate trigger.
+  // An event may concern many pull requests, and a job processes many items: each of them is a separate trigger.
   return `${announcedBy ?? delivery ?? id} ${repository?.id ?? ''}#${index ?? ref ?? ''}`;
 }
 
-/** A run, with the head before its first fact was read. */
+/** Input of a run, with the head as it was before the first fact was read. */
 type PinnedInput = RunInput & { readonly pin: HeadPin | undefined };
 
-/** Evaluates a rule and plans its steps from the same facts, in order; a failed step ends the rule's steps. */
+/** Evaluates a rule and plans its steps in order, from the same facts. A failed step ends the steps of the rule. */
 async function evaluateOne(
   { rule, meter }: Considered,
   input: PinnedInput,
@@ -232,7 +238,7 @@ async function evaluateOne(
 
 /**
  * Adds, if a rule failed, the fallback proposals of its steps for a pull request that cannot be evaluated: an earlier
- * passing result, of another pull request or an earlier state, must not remain.
+ * passing result, from another pull request or an earlier state, must not remain.
  */
 async function closeGates(
   { rule, evaluated }: { readonly rule: LoadedRule; readonly evaluated: EvaluatedRule },
@@ -252,8 +258,8 @@ async function closeGates(
         closing.push({ rule, step: name, action, arguments: unjudged, context, changes, pin });
     } catch (error) {
       if (error instanceof ReeveError && error.keepsWork) return { ...evaluated, retry: error };
-      // The verdict contains the failure of the rule; without its status, the commit has no passing one, or it cannot
-      // be read.
+      // The verdict contains the failure of the rule. Without the status of the rule, the commit has no passing status,
+      // or the status cannot be read.
     }
   }
   return closing.length > 0 ? { ...evaluated, proposals: [...proposals, ...closing] } : evaluated;
@@ -308,7 +314,7 @@ function failStep(
   return { verdict: failed, proposals, retry, unmatched };
 }
 
-/** Fields of a comment or review that are used. */
+/** The fields of a comment or review that are read. */
 type Announced = {
   readonly created_at?: string | null | undefined;
   readonly submitted_at?: string | null | undefined;
@@ -316,7 +322,9 @@ type Announced = {
   readonly pull_request_url?: string | null | undefined;
 };
 
-/** Event families about a comment or a review, the fact that reads it, and whether each event announces a new one. */
+/**
+ * Event families about a comment or a review, with the fact that reads it, and whether an event announces a new one.
+ */
 const announcing: Partial<
   Record<string, { readonly fact: FactRequest<Announced>; readonly isNew: (event: Event) => boolean }>
 > = {
@@ -326,9 +334,10 @@ const announcing: Partial<
 };
 
 /**
- * Returns why an event about a comment or review triggers nothing: it was deleted (`gone`), or it is announced as new
- * although it is older than `maxAgeMs` (`too old`). A signature covers neither the time nor the id of a delivery, so a
- * recorded one can be replayed at any time; the age of its object reveals that. Rejects if the forge cannot answer.
+ * Returns why an event about a comment or review triggers nothing: the object was deleted (`gone`), or it is announced
+ * as new although it is older than `maxAgeMs` (`too old`). A signature covers neither the time nor the id of a
+ * delivery, so a recorded delivery can be replayed at any time; the age of its object reveals that. Rejects if the
+ * forge cannot answer.
  */
 export async function staleAnnouncement(
   event: Event,
@@ -336,7 +345,7 @@ export async function staleAnnouncement(
   { now, maxAgeMs }: { readonly now: Date; readonly maxAgeMs: number },
 ): Promise<SkipReason | undefined> {
   const row = announcing[event.family ?? ''];
-  // The object of a removal event no longer exists.
+  // After a deletion event, the object no longer exists.
   if (row === undefined || event.activity === 'deleted') return undefined;
   let announced: Announced;
   try {
@@ -350,7 +359,9 @@ export async function staleAnnouncement(
   return row.isNew(event) && now.getTime() - bornMs > maxAgeMs ? 'too old' : undefined;
 }
 
-/** Returns whether a comment belongs to another issue: comments are found by id alone, in the whole repository. */
+/**
+ * Returns whether a comment belongs to another issue: comments are found only by their id, across the whole repository.
+ */
 function isElsewhere({ issue_url, pull_request_url }: Announced, index: number | undefined): boolean {
   const url = issue_url || pull_request_url || '';
   const [, number] = /\/(?:issues|pulls)\/(\d+)$/.exec(url) ?? [];
@@ -362,7 +373,7 @@ const maxWords = 300;
 
 /**
  * Returns the reason of a change in the words of the rule: the condition as written in the file, if the action knows it
- * or the step has a `when`; otherwise the reason of the action.
+ * or the step has a `when`; otherwise the reason that the action gives.
  */
 function reasonOf(action: Action, change: Change, written: unknown): string {
   if (change.already) return change.reason;
@@ -382,21 +393,21 @@ function shortenValue(text: string): string {
 /** The delivery for which a rule has executed the commands of a comment, as stored in the memory. */
 type Execution = { readonly delivery: string; readonly at: string };
 
-/** Key prefix of executions in the memory. Their values have an instant `at`. */
+/** Prefix of the memory keys of executions. Their values have an instant `at`. */
 export const executionPrefix = 'command ';
 
-/** Use of commands by a rule in one run. */
+/** How a rule uses commands in one run. */
 type CommandUse = {
-  /** The facts of the run; without the commands if this rule has executed them for another delivery. */
+  /** The facts of the run, without the commands if this rule has already executed them for another delivery. */
   readonly facts: Facts;
-  /** Records that the rule has executed the commands of the comment, if it found one. Called before the first write. */
+  /** Records that the rule has executed the commands of the comment, if it found any. Called before the first write. */
   readonly claim: () => Promise<void>;
 };
 
 /**
  * Returns how a rule uses the commands of the comment that caused the run. They are executed once per comment and rule:
- * a retried delivery, or one whose rule waits, continues; another one with the same comment, redelivered or replayed,
- * does not.
+ * a retried delivery, or one whose rule is waiting, continues; another delivery of the same comment, redelivered or
+ * replayed, does not execute them again.
  */
 async function useCommands(
   rule: LoadedRule,

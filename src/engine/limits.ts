@@ -4,30 +4,34 @@ import { maxFlips, writeOf } from './budget/ledger.ts';
 import { digestOfText, flipMs, type WriteHistory } from './budget/write-history.ts';
 import { levelOfChange, type PlannedChange, type RefusedChange, ruleNames } from './proposal.ts';
 
-/** Limits of a plan: how much one run may write, and the recent writes in its place. */
+/** Limits of a plan: how much one run may write, and the recent writes in the same place. */
 export type RunLimits = {
   readonly budgets?: Budgets | undefined;
   readonly past?: WriteHistory | undefined;
-  /** Identities of the rules that may have written there, for the reason. */
+  /** Identities of the rules that may have written there, named in the reason. */
   readonly rules?: readonly string[] | undefined;
-  /** The instant of the run, if a stopped change can be planned again when the limit ends. Absent: it is refused permanently. */
+  /**
+   * Time of the run, if a stopped change can be planned again when the limit ends. Absent: the change is refused
+   * permanently.
+   */
   readonly repeatsFrom?: Date | undefined;
 };
 
-/** Number of deletions that a change list may always contain, regardless of their share. */
+/** Number of entries that may always be deleted from one list, regardless of their share of the list. */
 const removalsAlways = 5;
 const removalShare = 0.25;
 
-/** Delay until a run continues that had more changes than one run may make. */
+/** Delay until a run with more changes than one run may make is continued. */
 const restMs = 600_000;
 
 /** Reason why a limit stops a change; `endsAtMs`: when the limit ends, if it does. */
 type Stop = { readonly why: string; readonly endsAtMs?: number };
 
 /**
- * Returns the changes that the limits of one run allow, in order; the others go to `refused` with the limit's name and,
- * if the limit ends by itself, the time. Protective changes are counted first. Deletions are allowed or refused
- * together: half of a mistake is also one. The hourly budgets are separate (`deferBeyondHour`).
+ * Returns the changes that the limits of one run allow, in order. The others are added to `refused` with the name of
+ * the limit and, if the limit ends by itself, the time. Protective changes are counted first. Deletions from one list
+ * are allowed or refused together, because half of a mistake is still a mistake. The hourly budgets are separate
+ * (`deferBeyondHour`).
  */
 export function withinLimits(
   changes: readonly PlannedChange[],
@@ -62,7 +66,7 @@ export function withinLimits(
     }
     const why = removals.get(planned);
     if (why !== undefined) return { why };
-    // A change that only restricts merging ends a conflict by itself: nothing stricter is planned after it.
+    // A change that only restricts merging ends a conflict by itself, because nothing stricter is planned after it.
     if (planned.change.protects === 'tightens') return undefined;
     return flipping(planned, limits) ?? overItsOwn(planned);
   }
@@ -90,7 +94,7 @@ function refusalOf(
   return { planned, why: `deferred, ${why}`, until, isLimited: true };
 }
 
-/** Returns when a run continues whose changes these limits stopped; undefined if no limit ends by itself. */
+/** Returns the deferral of a run whose changes these limits stopped; undefined if no limit ends by itself. */
 export function limitDeferral(
   refused: readonly RefusedChange[],
   { repeatsFrom }: RunLimits,
@@ -104,7 +108,9 @@ export function limitDeferral(
   return joinDeferrals(deferrals);
 }
 
-/** Stops replacements that repeat: they are a conflict with another writer, which more writes do not resolve. */
+/**
+ * Stops replacements that are repeated, because they conflict with another writer and more writes do not resolve that.
+ */
 function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop | undefined {
   const flips = past?.flips(writeOf(planned));
   if (flips === undefined || !flips.isFlip || flips.count < maxFlips) return undefined;
@@ -118,7 +124,7 @@ function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop
   return { why, endsAtMs: (flips.atMs[flips.count - maxFlips] ?? 0) + flipMs };
 }
 
-/** Returns the deletions of lists that would lose more entries than allowed. */
+/** Returns the deletions from lists that would lose more entries than allowed. */
 function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange, string> {
   const lists = new Map<string, { readonly there: number; readonly removed: PlannedChange[] }>();
   for (const planned of changes) {
@@ -132,7 +138,7 @@ function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange,
   for (const { there, removed } of lists.values()) {
     const allowed = Math.max(removalsAlways, Math.floor(there * removalShare));
     if (removed.length <= allowed) continue;
-    const why = `${removed.length} of ${there} would be deleted, at most ${allowed} may: nothing of this is`;
+    const why = `${removed.length} of ${there} would be deleted, but at most ${allowed} may be: none of them is deleted`;
     for (const planned of removed) excess.set(planned, why);
   }
   return excess;

@@ -20,8 +20,8 @@ import { LiveOpenPulls, type OpenPulls } from './same-commit.ts';
 
 /**
  * Every run is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI job. An
- * entry point adds only its own parts; identity, instant, trigger, facts and the count of requests are the same for
- * all.
+ * entry point adds only what is specific to it; identity, time, trigger, facts and the number of requests are handled
+ * in the same way for all.
  */
 
 /** Options of one run. */
@@ -41,10 +41,10 @@ export type RunRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A what-if: facts by name, without a forge. The run ends with its plan. */
+/** A what-if: facts by name, without a forge. The run ends after planning. */
 export type GivenContext = {
   readonly given: Readonly<Record<string, unknown>>;
-  /** Facts of other open pull requests of the repository; absent: there are none. */
+  /** Facts of the other open pull requests of the repository; absent: there are none. */
   readonly others?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** See `createGivenFacts`. */
   readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
@@ -56,7 +56,7 @@ export type GivenContext = {
 /** Options of an event run. */
 type EventRequest = RunRequest & {
   readonly cause?: EventCause | undefined;
-  /** The delivery has the body of an earlier one. */
+  /** Whether the delivery has the body of an earlier one. */
   readonly isRepeated?: boolean | undefined;
   /** The pull request that the event concerns, if its own subject is something else: `acme/demo#5`. */
   readonly item?: string | undefined;
@@ -88,20 +88,20 @@ export async function makeEventRun(
 /** One item of a sweep. */
 export type RunItem = {
   readonly subject: Subject;
-  /** The item, under its name in conditions. */
+  /** The item, by the name it has in conditions. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** Identity of the item and the slot of its sweep; absent in rule tests. */
+  /** Identity of the item, and the slot of its sweep; absent in rule tests. */
   readonly key?: string | undefined;
   readonly slot?: string | undefined;
   /** Kind of the trigger; default: `schedule`. */
   readonly kind?: string | undefined;
   /** The instant of the run; default: now. */
   readonly at?: Date | undefined;
-  /** True if nothing is awaited: the first response counts even if the forge is still computing the value. */
+  /** True if the run does not wait: the first response counts, even if the forge is still computing the value. */
   readonly isHasty?: boolean | undefined;
 };
 
-/** Runs rules over one item of a sweep; all of them have an `each` of its kind. */
+/** Runs rules over one item of a sweep. All of them must have an `each` of the item's kind. */
 export async function makeItemRun(
   item: RunItem,
   request: RunRequest,
@@ -141,7 +141,7 @@ export async function makeRevertRun(
   return revertRun(done, { ...options, id: randomUUID(), trigger, client });
 }
 
-/** Subject of a run. */
+/** What a run is about. */
 type About = {
   readonly now: Date;
   readonly trigger: Trigger;
@@ -174,7 +174,7 @@ async function make(about: About, request: RunRequest, context: RunContext | Giv
     ledger,
     consequences,
     isStatusOfOperator,
-    // Messages are aborted with the calls of a run.
+    // Aborting the calls of a run also aborts its messages.
     messages: typeof messages === 'function' ? (message) => messages(message, signal) : messages,
   });
 }
@@ -212,7 +212,7 @@ function liveSource(
   };
 }
 
-/** Returns the facts of a what-if. The payload of the event replaces the live subject. */
+/** Returns the facts of a what-if. The payload of the event takes the place of the live subject. */
 function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked }: GivenContext): RunSource {
   const { placeOf, onMissing } = asked;
   const payload = event?.payload;
@@ -220,7 +220,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
   const pulls = others.map((facts, place) => {
     const pull = isRecord(facts.pull_request) ? facts.pull_request : {};
     const index = typeof pull.number === 'number' ? pull.number : (subject.index ?? 0) + place + 1;
-    // Defaults of fields that a case omits: open, with the head of the case.
+    // Defaults for fields that a test case omits: open, with the head of the case.
     return {
       number: index,
       facts: { ...facts, pull_request: { number: index, state: 'open', head: own, ...pull } },
@@ -230,7 +230,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
     facts: createGivenFacts({ given, placeOf, onMissing, subject, payload }),
     pulls: {
       async list() {
-        // Boundary to a what-if: only `number`, `head` and `html_url` of these members are read.
+        // Boundary to a what-if: only the fields `number`, `head` and `html_url` are read.
         return pulls.map(({ facts }) => facts.pull_request as unknown as PullRequest);
       },
       factsOf(number) {

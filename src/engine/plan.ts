@@ -11,10 +11,10 @@ import {
 } from './proposal.ts';
 
 /**
- * Makes one plan of the proposals of all steps. The same target and value from several rules is one change; conflicting
- * values are resolved by the level of the rules; between equals both are refused; changes beyond a limit are refused.
- * Proposals of rules in `observe` mode are planned separately, so that observing a rule does not affect the writes. Ids
- * are numbered from `from`.
+ * Makes one plan from the proposals of all steps. If several rules want the same value for the same target, that is one
+ * change. Conflicting values are resolved by the level of the rules; between rules of the same level, both are refused.
+ * Changes beyond a limit are refused. Proposals of rules in `observe` mode are planned separately, so that an observing
+ * rule does not affect the writes. Change ids are numbered after `from`.
  */
 export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {}, from = 0): Plan {
   const done = planOf(proposals.filter(isEnforcing), limits, from);
@@ -33,7 +33,7 @@ export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {},
     const same = group?.find((one) => valueKeyOf(one.change) === valueKeyOf(planned.change));
     if (group === undefined) changes.push(planned);
     else if (same) watchers.set(same, planned.proposals);
-    else refused.push({ planned, why: `it is only observed, and up to ${ruleNames(...group)}` });
+    else refused.push({ planned, why: `it is only observed, and decided by ${ruleNames(...group)}` });
   }
   const withWatchers = (planned: PlannedChange): PlannedChange => {
     const found = watchers.get(planned);
@@ -101,15 +101,18 @@ function valueKeyOf({ value }: PlannedChange['change']): string {
   return JSON.stringify(value) ?? 'undefined';
 }
 
-/** Returns the place of a change without numbers of the forge: editing a hook and recreating it have the same key. */
+/**
+ * Returns the location of a change without ids assigned by the forge, so that editing and recreating a hook have the
+ * same key.
+ */
 function pathKey({ input }: PlannedChange['change']): string {
   const { id: _id, ...place } = input.params ?? {};
   return JSON.stringify(place);
 }
 
 /**
- * Returns the plan without the changes that depend on one that is refused, or only observed while they would be sent.
- * Called after all other refusals.
+ * Returns the plan without the changes that depend on a change that is refused, or that would be sent although they
+ * depend on a change that is only observed. Called after all other refusals.
  */
 export function refuseUnfounded(plan: Plan): Plan {
   const changes: PlannedChange[] = [];

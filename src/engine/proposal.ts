@@ -7,28 +7,28 @@ import { ReeveError } from '../platform/errors.ts';
 import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
 import type { HeadPin } from './same-commit.ts';
 
-/** One proposal of a step of a matched rule. */
+/** Proposal of one step of a matched rule. */
 export type Proposal = {
   readonly rule: LoadedRule;
   readonly step: string;
   readonly action: Action;
   readonly arguments: unknown;
-  /** Context that `plan` got besides the facts, for planning again. */
+  /** Context that `plan` received in addition to the facts, kept for planning again. */
   readonly context: PlanContext;
   readonly changes: readonly Change[];
-  /** The head before the first fact was read; absent if nothing depends on it. */
+  /** The head as it was before the first fact was read; absent if nothing depends on it. */
   readonly pin?: HeadPin | undefined;
 };
 
 /**
- * One change of the plan with the proposals that want it. They are either all of rules that write, or all of rules in
- * `observe` mode: observing rules do not affect the powers, budget and origin of a change.
+ * One change of the plan, with the proposals that want it. The proposals come either only from rules that write, or
+ * only from rules in `observe` mode: observing rules do not affect the powers, budget and origin of a change.
  */
 export type PlannedChange = {
   readonly id: string;
   readonly change: Change;
   readonly proposals: readonly Proposal[];
-  /** The same proposals of rules in `observe` mode. */
+  /** Proposals of rules in `observe` mode for the same change. */
   readonly watchers?: readonly Proposal[];
 };
 
@@ -37,18 +37,18 @@ export type RefusedChange = {
   readonly why: string;
   /** RFC 3339; set if the change is deferred: its run is repeated at this instant. */
   readonly until?: string;
-  /** Set if only a limit or a pause stops it. */
+  /** Set if the only obstacle is a limit or a pause. */
   readonly isLimited?: true;
-  /** Set if it grants something to a login that is not confirmed to belong to the account of its first use. */
+  /** Set if the change grants something to a login that is not confirmed to belong to the account of its first use. */
   readonly isHeld?: true;
-  /** That login, if an operator has to confirm its account. */
+  /** The login whose account an operator has to confirm. */
   readonly account?: string;
 };
 
 /** The changes to make, in order, and the refused ones. */
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 
-/** Returns the rank of the most powerful rule that wants a change: 0 is the operator's. */
+/** Returns the rank of the most powerful rule that wants a change: 0 is the operator's rank. */
 export function rankOf(planned: PlannedChange): number {
   return Math.min(...planned.proposals.map((proposal) => levels.indexOf(proposal.rule.level)));
 }
@@ -58,12 +58,15 @@ export function ruleNames(...planned: readonly PlannedChange[]): string {
   return [...new Set(planned.flatMap(({ proposals }) => proposals.map(({ rule }) => rule.id)))].join(' and ');
 }
 
-/** Returns the most powerful origin among the rules that want a change: the change is made with those powers. */
+/**
+ * Returns the most powerful origin among the rules that want a change. The change is made with the powers of that
+ * origin.
+ */
 export function levelOfChange(planned: PlannedChange): Level {
   return levels[rankOf(planned)] ?? 'repository';
 }
 
-/** Returns whether a change may be sent: a rule that wants it does more than observe. */
+/** Returns whether a change may be sent: at least one rule that wants it does more than observe. */
 export function isEnforced({ proposals }: PlannedChange): boolean {
   return proposals.some(isEnforcing);
 }
@@ -86,7 +89,7 @@ export function groupByRequest(changes: readonly PlannedChange[]): readonly (rea
   return [...groups.values()];
 }
 
-/** Returns the input of the request that makes a group of changes. */
+/** Returns the input of the request that makes the changes of a group. */
 export async function inputOf(group: readonly PlannedChange[], facts: Facts): Promise<AnyInput> {
   const [first] = group;
   if (first === undefined) throw new ReeveError('internal', 'a request without a change');
@@ -99,21 +102,21 @@ export async function inputOf(group: readonly PlannedChange[], facts: Facts): Pr
     : first.change.input;
 }
 
-/** Returns the facts that must be fresh when the request is made. */
+/** Returns the facts that must be fresh when the request of a group is sent. */
 export function factsToRefresh(group: readonly PlannedChange[]): readonly FactRequest[] {
   return group.flatMap((planned) => planned.change.reads ?? []);
 }
 
 /**
- * Returns the facts whose values a new plan of the change keeps. `isOutdated`: the state on the forge differs from the
- * one that was read.
+ * Returns the facts whose values are kept when the change is planned again. `isOutdated`: the state on the forge
+ * differs from the state that was read.
  */
 export function keptFactsOf({ keeps = [], reads = [] }: Change, isOutdated: boolean): readonly FactRequest[] {
   const changing = new Set(isOutdated ? reads.map(factKey) : []);
   return keeps.filter((request) => !changing.has(factKey(request)));
 }
 
-/** Returns all facts that the actions of a group plan from. */
+/** Returns all facts that the actions of a group use for planning. */
 export function factsOf(group: readonly PlannedChange[]): readonly FactRequest[] {
   return group.flatMap((planned) =>
     planned.proposals.flatMap((proposal) => proposal.action.facts(proposal.arguments)),

@@ -9,18 +9,19 @@ import type { Proposal } from './proposal.ts';
 import type { RunInput } from './run-context.ts';
 import { type HeadPin, isPinned, judgeJointly, type OpenPulls, pinHead } from './same-commit.ts';
 
-/** Result of planning a step again: the change, or why there is none to make. */
+/** Result of planning a step again: the change, or why there is no change to make. */
 export type Reconsidered =
-  /** `others`: other pull requests share the commit that it decides about. */
+  /** `others`: other pull requests share the commit that the change decides about. */
   | { readonly change: Change; readonly others?: true }
-  /** `polls`: it waits for a state that some forges change without an event. */
+  /** `polls`: the change waits for a state that some forges change without an event. */
   | { readonly why: string; readonly polls: boolean }
-  /** The head moved during the evaluation, which has to be repeated. */
+  /** The head moved during the evaluation, so the evaluation has to be repeated. */
   | { readonly moved: true };
 
 /**
- * Plans a step again from an empty fact cache, with its conditions, and returns its change of a target. `pin`: the head
- * that its conditions were evaluated for; they hold as long as it has not moved. Absent: they are evaluated again.
+ * Plans a step again from an empty fact cache, with its conditions, and returns its change for a target. `pin`: the
+ * head that the conditions were evaluated for; they still hold while the head has not moved. Absent: conditions are
+ * evaluated again.
  */
 export type Reconsider = (
   proposal: Proposal,
@@ -30,8 +31,9 @@ export type Reconsider = (
 ) => Promise<Reconsidered>;
 
 /**
- * Reads the head before any other fact if a rule depends on it: the other facts then belong to that commit or a newer
- * one, and the forge refuses requests for a head that has moved. Returns the head if the forge does not refuse them.
+ * Reads the head before any other fact if a rule depends on the head: the other facts then belong to that commit or a
+ * newer one, and the forge refuses requests for a head that has moved. Returns the head if the forge does not refuse
+ * such requests.
  */
 export async function readHeadFirst(
   rules: readonly LoadedRule[],
@@ -41,12 +43,15 @@ export async function readHeadFirst(
   const actions = rules.flatMap(({ steps }) => steps.map(({ action }) => action));
   if (actions.some(({ ofCommit }) => ofCommit)) return pinHead(facts, pulls);
   if (!actions.some(({ pinsHead }) => pinsHead) || facts.subject.kind !== 'pull_request') return undefined;
-  // A fact that cannot be read fails at its use.
+  // A fact that cannot be read fails where it is used.
   await facts.ask(requestOf(pullRequest)).catch(() => {});
   return undefined;
 }
 
-/** Creates the function for one run. Without an event or item (`input` undefined), conditions are not evaluated again. */
+/**
+ * Creates the function for one run. If there is no event or item (`input` undefined), conditions are not evaluated
+ * again.
+ */
 export function createReconsider(input: RunInput | undefined): Reconsider {
   return async (proposal, target, facts, known) => {
     const { rule, step: name, action, context } = proposal;
@@ -55,7 +60,7 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     let given = proposal.arguments;
     let isAwaiting = false;
     if (input !== undefined && known === undefined) {
-      // Limited like a separate run: it happens a few times at most, for each of the few changes that end a run.
+      // Has the budget of a separate run: this happens a few times at most, for each of the few changes that end a run.
       const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule), rule.name);
       const {
         verdict,
@@ -85,7 +90,7 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     const needed = change.needs && changes.find((one) => one.target === change.needs);
     if (needed && !needed.already) return unwanted(`it goes only together with ${needed.target}`, isAwaiting);
     if (change.waits) return unwanted(change.waits.why, change.waits.polls);
-    // Read last: ensures that no evaluated fact is of another commit.
+    // Read last, to ensure that no evaluated fact belongs to another commit.
     if (action.ofCommit && pin && !(await isPinned(pin, facts, pulls))) return { moved: true };
     return others.length > 0 ? { change, others: true } : { change };
   };
@@ -96,8 +101,8 @@ function unwanted(why: string, polls = false): Reconsidered {
 }
 
 /**
- * Returns whether the forge refused a change because of the current state, so that it is planned again: the state
- * changed in the meantime, or an action treats this refusal as a result. Some forges answer 500 in these cases.
+ * Returns whether a refused change should be planned again: the state changed in the meantime, or an action treats this
+ * refusal as a result. Some forges answer 500 in these cases.
  */
 export function mayPlanAgain(error: unknown, wanted: readonly Proposal[]): error is ReeveError {
   if (!(error instanceof ReeveError)) return false;
@@ -109,7 +114,7 @@ function isOddRefusal({ status }: ReeveError): boolean {
   return status === 422 || status === 500;
 }
 
-/** Returns why a change that was refused twice is a result of its step; undefined if it is a failure. */
+/** Returns why the second refusal of a change is a result of its step; undefined if it is a failure. */
 export async function resultOfRefusal(
   error: ReeveError,
   change: Change,

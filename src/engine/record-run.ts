@@ -19,7 +19,7 @@ import {
 import type { Outcome, RecordedChange, Run } from './record.ts';
 import type { RunInput } from './run-context.ts';
 
-/** Parts that one plan of a run and its application add to the record. */
+/** What one plan of a run, and its application, add to the record. */
 export type RecordedRound = {
   readonly changes: Run['changes'];
   readonly refused: Run['refused'];
@@ -27,8 +27,8 @@ export type RecordedRound = {
 };
 
 /**
- * Records an applied plan. `shown`: its changes as returned by `recordChanges` before any write, since the writes
- * change the facts that requests are computed from.
+ * Records an applied plan. `shown`: its changes, as returned by `recordChanges` before any write, because the writes
+ * change the facts from which requests are computed.
  */
 export function recordRound(
   plan: Plan,
@@ -49,7 +49,7 @@ export function recordRound(
   };
 }
 
-/** Returns the record of a completed run. `startedMs`: its start, by its monotonic clock. */
+/** Returns the record of a completed run. `startedMs`: start of the run, on its monotonic clock. */
 export function recordRun(
   input: RunInput,
   {
@@ -78,16 +78,19 @@ export function recordRun(
   };
 }
 
-/** Fields of a record about the requests of a run with a forge. */
+/** Fields of a record that list the requests of a run to a forge. */
 type RequestMembers = {
   readonly forgeRequests?: readonly ForgeRequest[];
   readonly forgeRequestsLeftOut?: number;
 };
 
-/** Maximum length of the forge's message that is kept with a request. */
+/** Maximum stored length of the forge's error message for a request. */
 const maxErrorLength = 200;
 
-/** Returns the requests of a run so far. An error of the forge may repeat its input, so values of secrets are removed. */
+/**
+ * Returns the requests that a run has sent so far. Secret values are removed, because an error of the forge may repeat
+ * its input.
+ */
 export function recordRequests(
   client: Client | undefined,
   secrets: NamedSecrets | undefined,
@@ -105,16 +108,20 @@ export function recordRequests(
   };
 }
 
-/** Returns changes in their recorded form: each with the request that is sent for it, alone or together with others. */
+/**
+ * Returns changes in their recorded form, each with the request that is sent for it, alone or together with other
+ * changes.
+ */
 export async function recordChanges(
   changes: readonly PlannedChange[],
   facts: Facts,
 ): Promise<readonly RecordedChange[]> {
   const recorded = new Map<string, RecordedChange>();
-  // Observed changes are sent with no request: a plan must not show them in a request that is made without them.
+  // Observed changes are grouped separately, because they are never sent: a plan must not show them in a request that
+  // is sent without them.
   const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
   for (const group of [...groupByRequest(sent ?? []), ...groupByRequest(observed ?? [])]) {
-    // If it cannot be computed, only these changes fail when they are sent.
+    // If the input cannot be computed, only these changes fail when they are sent.
     const input = await inputOf(group, facts).catch(() => group[0]?.change.input ?? {});
     for (const planned of group) recorded.set(planned.id, recordChange(planned, input));
   }
@@ -122,8 +129,8 @@ export async function recordChanges(
 }
 
 /**
- * Returns a change with the input that was computed immediately before the write, if there was one: a hook to test gets
- * its number only then.
+ * Returns a change with the input that was computed immediately before the write, if any. For example, the id of a hook
+ * to test is known only then.
  */
 function asSent(change: RecordedChange, input: AnyInput | undefined): RecordedChange {
   const operation = findOperation(change.operation);
@@ -136,7 +143,7 @@ export function recordedInput(action: string, input: AnyInput): AnyInput {
   return findAction(action)?.recorded?.(input) ?? input;
 }
 
-/** Returns the path of a request. A change whose path cannot be filled is refused; its path template is shown. */
+/** Returns the path of a request. If the path cannot be filled, its template is returned; such a change is refused. */
 function pathOf(operation: Operation, { params }: AnyInput): string {
   try {
     return fillPath(operation, params);
@@ -148,7 +155,10 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
 /** One planned request. */
 type PlannedRequest = { readonly operation: string; readonly input: AnyInput };
 
-/** Returns method and path of the request of a change; a message is sent to the address that a secret contains. */
+/**
+ * Returns method and path of a change's request. The path of a message is the name of the secret that contains its
+ * address.
+ */
 function requestLine({ operation: id, input }: PlannedRequest): { method: string; path: string } {
   if (id === messageOperation)
     return { method: 'POST', path: `{secret: ${outgoingMessageOf(input).to.secret}}` };
@@ -156,7 +166,7 @@ function requestLine({ operation: id, input }: PlannedRequest): { method: string
   return { method: operation?.method ?? '', path: operation ? pathOf(operation, input) : '' };
 }
 
-/** Recorded fields of a request besides its input: method, path, and why it is irreversible, if it is. */
+/** Recorded fields of a request in addition to its input: method, path, and why it is irreversible, if it is. */
 type RecordedRequest = {
   readonly operation: string;
   readonly method: string;

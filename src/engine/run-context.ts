@@ -17,44 +17,44 @@ import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 import type { OpenPulls } from './same-commit.ts';
 
-/** Limits and services of every run of a process, whatever its subject. */
+/** Limits and services of every run of a process, regardless of its subject. */
 export type RunSettings = {
-  /** Secrets that rules of the operator may name; absent in a what-if, which has none. */
+  /** Secrets that rules of the operator may name; absent in a what-if, which has no secrets. */
   readonly secrets?: NamedSecrets | undefined;
-  /** Sender of messages to receivers that are not the forge; absent if nothing is sent. */
+  /** Sender of messages to receivers other than the forge; absent if nothing is sent. */
   readonly messages?: MessageDoor | undefined;
-  /** Desk at which pull requests enter merge queues; absent if there are none. */
+  /** Interface for adding pull requests to merge queues; absent if there are no queues. */
   readonly queue?: QueueDesk | undefined;
   /**
-   * Returns the capabilities of the forge, called when a change needs more than every forge has; absent: everything is
-   * supported.
+   * Returns the capabilities of the forge; called if a change needs something that not every forge supports. Absent:
+   * everything is supported.
    */
   readonly capabilities?: (() => Promise<Capabilities>) | undefined;
   /** Limits of writes; absent: the engine's defaults. */
   readonly budgets?: Budgets | undefined;
-  /** Returns the pauses in force; absent: there are none. */
+  /** Returns the pauses in force; absent: there are no pauses. */
   readonly pauses?: ReadPauses | undefined;
   /** Recent writes; absent: runs do not share budgets. */
   readonly ledger?: BudgetLedger | undefined;
   /** Store of changes that cause events; absent: our own events trigger nothing. */
   readonly consequences?: Consequences | undefined;
-  /** Returns whether a rule of the operator writes a status with this name; absent: unknown. */
+  /** Returns whether an operator rule writes a status with this name; absent: unknown. */
   readonly isStatusOfOperator?: PlanContext['isStatusOfOperator'];
 };
 
-/** Context that the runs of a process share. The server, the command line and the CI action each have one. */
+/** Context that the runs of a process share. The server, the command line and the CI action each create one. */
 export type RunContext = RunSettings & {
   readonly client: Client;
-  /** Returns the account that Reeve acts as, whose own events trigger nothing; absent: no event is our own. */
+  /** Returns the account that Reeve acts as, whose own events trigger nothing; absent: no event counts as our own. */
   readonly account?: (() => Promise<{ readonly id: number }>) | undefined;
   readonly clock: Clock;
   /** Cached responses of the forge that outlive a run. */
   readonly memory: FactMemory;
-  /** Memory of actions beyond a run; absent: it ends with the run. */
+  /** Memory of actions that outlives a run; absent: the memory ends with the run. */
   readonly actionMemory?: ActionMemory | undefined;
 };
 
-/** Input of the engine. The engine has no disk and no server of its own; the only time it spends waiting is for its requests. */
+/** Input of the engine. The engine uses neither disk nor server of its own, and waits only for its requests. */
 export type RunInput = RunSettings & {
   readonly id: string;
   readonly mode: RunMode;
@@ -62,7 +62,10 @@ export type RunInput = RunSettings & {
   readonly rules: RuleSet;
   /** Absent if a schedule or a person started the run. */
   readonly event?: Event | undefined;
-  /** Our id of the delivery that announced the event, if a later job runs it again; absent: that of the trigger. */
+  /**
+   * Our id of the delivery that announced the event, if a later job runs the event again; absent: the id of the
+   * trigger's delivery.
+   */
   readonly announcedBy?: string | undefined;
   /** The item of `each`, under its name in conditions (`{ notification: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
@@ -76,19 +79,19 @@ export type RunInput = RunSettings & {
   readonly memory?: ActionMemory | undefined;
   /**
    * Maximum age of a comment or review that the event announces as new; an older or deleted one triggers nothing.
-   * Absent when past events are planned: neither is checked.
+   * Absent if past events are planned: neither age nor deletion is checked.
    */
   readonly maxAnnouncedAgeMs?: number | undefined;
-  /** Cause of the event, if our own account caused it and rules may still run for it. */
+  /** Cause of the event, if our own account caused it and it may still trigger rules. */
   readonly cause?: EventCause | undefined;
-  /** The instant of the run. */
+  /** Time of the run. */
   readonly now: Date;
   readonly clock: Clock;
   /** True if the record also shows the rules of other event types. */
   readonly explainAll?: boolean | undefined;
 };
 
-/** Returns whether a change is sent: a rule in `observe` mode, and every rule of a run that does not enforce, only plans. */
+/** Returns whether a change is sent. Nothing is sent for rules in `observe` mode, or in a run that does not enforce. */
 export function isSent(planned: PlannedChange, input: RunInput): boolean {
   return isWriting(input) && isEnforced(planned);
 }

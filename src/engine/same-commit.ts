@@ -18,29 +18,34 @@ import { RunBudget } from '../rules/expressions/budget.ts';
 import { budgetSourceOf, type LoadedRule } from '../rules/rule.ts';
 
 /**
- * A decision about a commit is made for all open pull requests that have it as their head, in any branch or fork: a
- * status earned by one of them would also apply to the others. It is made for the commit that was evaluated: a push
- * between two reads would mix facts of two commits.
+ * A decision about a commit is made jointly for all open pull requests that have it as their head, in any branch or
+ * fork: a status earned by one of them would also apply to the others. The decision applies to the commit that was
+ * evaluated: a push between two reads would mix facts of two commits.
  */
 
 /** The open pull requests of a repository, as seen by a run. */
 export interface OpenPulls {
   /**
-   * Returns all of them, in ascending order. `isAnew`: reads the current list, not the cached one of the run. Rejects
-   * if the list cannot be read completely.
+   * Returns all open pull requests, in ascending order. `isAnew`: reads the current list instead of the cached list of
+   * the run. Rejects if the list cannot be read completely.
    */
   list(isAnew: boolean): Promise<readonly PullRequest[]>;
-  /** Returns the facts of one of them. */
+  /** Returns the facts of one open pull request. */
   factsOf(number: number): Facts;
-  /** Returns a text that changes with each push to a pull request since an instant (RFC 3339); undefined if the account may not read them. */
+  /**
+   * Returns a text that changes with each push to a pull request since an instant (RFC 3339); undefined if the account
+   * may not read the pushes.
+   */
   pushesSince(number: number, since: string | undefined): Promise<string | undefined>;
 }
 
-/** Maximum number of pull requests with one head commit that are evaluated; with more, none of them passes. */
+/**
+ * Maximum number of pull requests with the same head commit that are evaluated. If there are more, none of them passes.
+ */
 const maxJudged = 50;
 const maxReadings = 3;
 
-/** The open pull requests on the forge. `createFactsOf` creates the facts of one. */
+/** The open pull requests on the forge. `createFactsOf` creates the facts of one of them. */
 export class LiveOpenPulls implements OpenPulls {
   readonly #subject: Subject;
   readonly #client: Client;
@@ -78,7 +83,7 @@ export class LiveOpenPulls implements OpenPulls {
         if (type === 'pull_push') pushes.push(id);
       }
     } catch (error) {
-      // The timeline needs the scope read:issue, statuses do not.
+      // The timeline needs the scope read:issue, which statuses do not need.
       if (error instanceof ReeveError && error.code === 'forge-forbidden') return undefined;
       throw error;
     }
@@ -88,7 +93,7 @@ export class LiveOpenPulls implements OpenPulls {
   #read(): Promise<OpenList> {
     const now = readOpenPulls(this.#client, repositoryParams(this.#subject));
     this.#reading = now;
-    // A failure is not cached: the next call reads again.
+    // A failure is not cached, so that the next call reads again.
     now.catch(() => {
       if (this.#reading === now) this.#reading = undefined;
     });
@@ -96,7 +101,7 @@ export class LiveOpenPulls implements OpenPulls {
   }
 }
 
-/** The open pull requests, in ascending order, and the first page of the list. */
+/** The open pull requests, in ascending order, with the first page of the list. */
 type OpenList = { readonly pulls: readonly PullRequest[]; readonly first: FirstPage };
 /** `total`: undefined if the forge does not return a count. */
 type FirstPage = {
@@ -106,10 +111,10 @@ type FirstPage = {
 };
 
 /**
- * Reads the list of open pull requests. Its pages shift while pull requests are opened and closed, so one may be
- * missing from all of them. Everything opened or changed appears on the first page, and everything closed changes the
- * count: the list is complete if its first page is the same at the end. If the forge returns no count, two complete
- * reads have to be equal.
+ * Reads the list of open pull requests. Its pages shift while pull requests are opened and closed, so a pull request
+ * may be missing from every page. Everything that is opened or changed appears on the first page, and everything that
+ * is closed changes the count: if the first page is the same at the end, the list is complete. If the forge returns no
+ * count, two complete reads must be equal.
  */
 async function readOpenPulls(
   client: Client,
@@ -164,15 +169,15 @@ function inOrder(pulls: readonly PullRequest[]): readonly PullRequest[] {
   return pulls.toSorted((a, b) => a.number - b.number);
 }
 
-/** The head of a subject before any other fact was read. */
+/** The head of a subject, as it was before any other fact was read. */
 export type HeadPin = {
   readonly sha: string;
-  /** For a pull request: the time of its last change, and the pushes at that instant. */
+  /** For a pull request: the time of its last change; `pushes` has the pushes since that time. */
   readonly updatedAt?: string | undefined;
   readonly pushes?: string | undefined;
 };
 
-/** Reads the head of a subject before any other fact: the other facts then belong to that commit or a newer one. */
+/** Reads the head of a subject before any other fact, so that the other facts belong to that commit or a newer one. */
 export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promise<HeadPin> {
   const { kind, index } = facts.subject;
   const { sha } = await facts.ask(requestOf(head));
@@ -182,8 +187,9 @@ export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promi
 }
 
 /**
- * Returns whether the head is still the pinned one and never changed: after a push away and back, the commit is the
- * same, with an entry for each push. An account that may not read these entries uses the time of the last change.
+ * Returns whether the head is still the pinned one and has not changed in between: after a push to another commit and
+ * back, the commit is the same, but each push has a timeline entry. If the account may not read these entries, the time
+ * of the last change is compared.
  */
 export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | undefined): Promise<boolean> {
   const { kind, index } = facts.subject;
@@ -196,13 +202,14 @@ export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | un
   return ((await now.ask(requestOf(pullRequest))).updated_at ?? undefined) === pin.updatedAt;
 }
 
-/** A commit in the URL of a changed file. */
+/** The commit in the URL of a changed file. */
 const commitInAddress = /(?:\/commit\/|[?&]ref=)([0-9a-f]{40,64})\b/;
 
 /**
  * Returns whether the lists that were read belong to the pinned head. Their requests name no commit, and a forge may
- * add a push to the timeline with a delay. But the responses contain the commit: the newest one, and the one in the
- * URLs of each file. A list that could not be read decided nothing: another rule of the run may have requested it.
+ * add a push to the timeline with a delay. The responses do contain the commit, however: the newest commit in one list,
+ * and the commit in the URL of each file in the other. A list that could not be read did not affect the decision;
+ * another rule of the run may have requested it.
  */
 async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
   if (facts.has(requestOf(commits))) {
@@ -216,7 +223,7 @@ async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
   });
 }
 
-/** The step whose change is evaluated. */
+/** The step whose change is combined. */
 type JudgedStep = {
   readonly rule: LoadedRule;
   readonly step: string;
@@ -229,14 +236,15 @@ export type JointChange = {
   readonly change: Change;
   /** Numbers of the other open pull requests with this head commit. */
   readonly others: readonly number[];
-  /** The head of another pull request moved during its evaluation. */
+  /** The head of another pull request moved while that pull request was evaluated. */
   readonly hasMoved?: true;
 };
 
 /**
- * Returns a change that decides about a commit, combined over all open pull requests with that head: each is evaluated
- * by the same step, those outside the scope of the rule do not count, and the least favourable result is used. Rejects
- * if they cannot be found, or if a later attempt may succeed in evaluating one that fails now.
+ * Returns a change that decides about a commit, combined over all open pull requests with that head. The same step is
+ * evaluated for each of them; those outside the scope of the rule do not count, and the least favourable result is
+ * used. Rejects if the pull requests cannot be listed, or if one cannot be evaluated now but a later attempt may
+ * succeed.
  */
 export async function judgeJointly(
   change: Change,
@@ -251,7 +259,7 @@ export async function judgeJointly(
   const { kind, index } = facts.subject;
   const isAlone = kind !== 'pull_request' || index === undefined || pulls === undefined;
   if (ofCommit === undefined || isAlone || change.already) return { change, others: [] };
-  // A what-if may omit it, or its state: it then counts as open.
+  // A what-if may omit the pull request or its state, in which case it counts as open.
   const live = await facts.ask(requestOf(pullRequest)).catch(() => undefined);
   const isClosed = live !== undefined && 'state' in live && live.state === 'closed';
   if (!isClosed && !ofCommit.isBetter(change)) return { change, others: [] };
@@ -275,7 +283,7 @@ export async function judgeJointly(
   }
   const tooMany = same[maxJudged];
   if (tooMany) results.push({ number: tooMany.number, url: tooMany.html_url ?? '', change: undefined });
-  // The first of the least favourable: every one of these pull requests gets the same result.
+  // The first of the least favourable results: each of these pull requests gets the same result.
   const [worst] = results.toSorted((a, b) => rank(a, ofCommit) - rank(b, ofCommit) || a.number - b.number);
   const isHeld = worst && results.length > 1 && !(worst.change && ofCommit.passes(worst.change));
   if (!isHeld) return { change, others };
@@ -284,7 +292,7 @@ export async function judgeJointly(
   return { change: ofCommit.heldBackBy(change, worst), others };
 }
 
-/** Absent: it cannot be evaluated. */
+/** `change` is undefined if the pull request cannot be evaluated. */
 type Judged = { readonly change: Change | undefined };
 
 function rank({ change }: Judged, { rankOf }: NonNullable<Action['ofCommit']>): number {
@@ -314,7 +322,7 @@ async function judgeOne(
   try {
     const planned = await action.plan(step.arguments, now, { ...context, meter });
     const same = planned.find(({ target }) => target === change.target);
-    // The status has another name, or the head has moved.
+    // The status has another name for this pull request, or its head has moved.
     if (same === undefined || same.input.params?.sha !== change.input.params?.sha) return 'left out';
     if (pin && !(await isPinned(pin, now, pulls))) return 'moved';
     return { change: same };
@@ -324,7 +332,10 @@ async function judgeOne(
   }
 }
 
-/** Memory key of a pull request that blocks others: its events may unblock them. */
+/**
+ * Returns the memory key of a pull request that shares its head commit with others, when one of them holds the rest back:
+ * its events may change their result.
+ */
 const heldKey = (repositoryId: number | undefined, number: number): string =>
   `same-commit ${repositoryId}#${number}`;
 
@@ -337,7 +348,10 @@ async function noteHeld(
     await memory.set(heldKey(repository?.id, number), sha);
 }
 
-/** Returns the head commit on which a pull request blocks others, and a function that forgets it; undefined if it blocks none. */
+/**
+ * Returns the shared head commit on which a pull request may hold others back, with its memory key; undefined if there
+ * is none.
+ */
 export async function findHeld(
   memory: PlanContext['memory'],
   { repository, index }: Subject,

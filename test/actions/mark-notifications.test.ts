@@ -90,7 +90,7 @@ describe('all of them', () => {
 describe('the outcome of the write', () => {
   it.each([
     ['applied', true],
-    ['notification:5: the forge took the request, yet the change is not there', false],
+    ['notification:5: the forge accepted the request, but the change is missing', false],
   ])('%s', async (expected, obeys) => {
     let thread: object = threads.unread;
     const server = await startBareServer(({ method }, response) => {

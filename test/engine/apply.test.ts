@@ -526,7 +526,7 @@ describe('a change that was sent', () => {
     const verified = plainChange('t', { verify: true, reads: [{ name: 'labels' }] });
     for (const [isThere, end] of [
       [true, 't applied'],
-      [false, 't failed: t: the forge took the request, yet the change is not there'],
+      [false, 't failed: t: the forge accepted the request, but the change is missing'],
     ] as const) {
       const plan: Action['plan'] = async () => (isThere && sent.length > 0 ? [] : [verified]);
       sent = [];

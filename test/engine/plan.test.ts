@@ -105,7 +105,7 @@ describe('several rules and one target', () => {
 
     expect(shape([proposal(above, change('label:x', false)), own])).toEqual({
       changes: [['label:x', true, ['own']]],
-      refused: [['label:x', false, 'it is only observed, and up to repository/rules.yml#own']],
+      refused: [['label:x', false, 'it is only observed, and decided by repository/rules.yml#own']],
     });
     expect(shape([proposal(above, change('label:x', false))]).changes).toEqual([
       ['label:x', false, ['above']],

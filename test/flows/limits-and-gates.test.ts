@@ -213,7 +213,7 @@ ${gate}  merge:
     expect(await statusOf(number)).toBe('success');
     const incidents = await harness.server.store.listIncidents();
     expect(incidents.map(({ kind, key, reason }) => [kind, key.split('#')[1], reason])).toEqual([
-      ['rule-failed', 'gate', expect.stringContaining('Nothing is merged there before.')],
+      ['rule-failed', 'gate', expect.stringContaining('Nothing is merged there until then.')],
     ]);
     const labels = await harness.root.call(operations.listLabels, { params: at });
     const kept = labels.find(({ name }) => name === 'kept')?.id ?? 0;

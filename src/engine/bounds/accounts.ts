@@ -18,27 +18,29 @@ import type { RecordedChange } from '../record.ts';
 import type { RunInput } from '../run-context.ts';
 
 /**
- * Forges grant rights by login, and a freed login can be registered by a stranger. The store keeps the id of the
- * account that has a login when Reeve first grants it something; another account gets nothing under that login until an
- * operator confirms it. Requests of the forge accept no ids, so a login is looked up again immediately before each of
- * them.
+ * Forges grant rights by login, and a stranger can register a login that was freed. The store keeps the id of the
+ * account that has a login when Reeve first grants something to that login; another account gets nothing under that
+ * login until an operator confirms it. Requests to the forge accept no ids, so a login is looked up again immediately
+ * before each request.
  */
 
-/** A remembered login. Never deleted: a rule may name it for years without a change. */
+/** A remembered login. Never deleted, because a rule may name it for years without a change. */
 export type KnownAccount = {
   readonly id: number;
-  /** RFC 3339, of the first use or the confirmation. */
+  /** RFC 3339 time of the first use or of the confirmation. */
   readonly at: string;
-  /** The other account that had the login when a rule last named it; 0 if there was no account. */
+  /** Another account that had the login when a rule last named it; the id is 0 if no account had it. */
   readonly other?: { readonly id: number; readonly at: string };
 };
 
-/** Returns the memory key of a login: logins are unique regardless of case. */
+/** Returns the memory key of a login. Case is ignored, because logins are unique regardless of case. */
 export function accountKey(login: string): string {
   return `account ${toLowerCase(login)}`;
 }
 
-/** Request members that name accounts, by operation id. Members that remove something from an account are not included. */
+/**
+ * Request fields that name accounts, by operation id. Fields that remove something from an account are not included.
+ */
 const namingMembers: Readonly<
   Record<string, { readonly in: 'params' | 'body'; readonly names: readonly string[] }>
 > = (() => {
@@ -67,7 +69,7 @@ const namingMembers: Readonly<
   };
 })();
 
-/** Returns the logins that a request grants rights or tasks to. */
+/** Returns the logins that receive rights or tasks through a request. */
 export function accountsIn(operation: string, input: AnyInput): readonly string[] {
   const row = namingMembers[operation];
   if (row === undefined) return [];
@@ -76,22 +78,22 @@ export function accountsIn(operation: string, input: AnyInput): readonly string[
   return textsIn(row.names.map((name) => Reflect.get(given, name)));
 }
 
-/** Members that name accounts, in bodies and in the forge's representation of a branch protection. */
+/** Fields that name accounts, in request bodies and in the forge's representation of a branch protection. */
 const namingNames = [
   ...new Set(Object.values(namingMembers).flatMap((row) => (row.in === 'body' ? row.names : []))),
 ];
 
-/** Prefix of the login of an assignee in a target. */
+/** Prefix of a target that is an assignee, before the login. */
 const assigneePrefix = 'assignee:';
 
-/** Returns the logins that a change removes something from that a revert would grant again. */
+/** Returns the logins that lose something through a change, which a revert would grant again. */
 function takenFrom({ operation, input: { params = {} }, target, before }: Change): readonly string[] {
   if (operation === operations.deleteCollaborator.id) return [String(params.collaborator)];
   if (operation === operations.deleteTeamMember.id) return [String(params.username)];
   if (target.startsWith(assigneePrefix)) return before === true ? [target.slice(assigneePrefix.length)] : [];
   if (typeof before !== 'object' || before === null) return [];
   if (Array.isArray(before)) return namingMembers[operation]?.in === 'body' ? textsIn([before]) : [];
-  // A deleted branch protection, with its lists.
+  // The lists of a deleted branch protection.
   return textsIn(namingNames.map((name) => Reflect.get(before, name)));
 }
 
@@ -100,7 +102,10 @@ function textsIn(values: readonly unknown[]): readonly string[] {
   return [...new Set(texts)];
 }
 
-/** Returns the logins that the request of a revert grants something to; for assignees, the request also repeats the others. */
+/**
+ * Returns the logins that receive something through the request of a revert. For assignees, the request also repeats
+ * the others, who are not included.
+ */
 export function accountsGivenBack(
   { target, before }: RecordedChange,
   operation: string,
@@ -110,7 +115,10 @@ export function accountsGivenBack(
   return before === true ? [target.slice(assigneePrefix.length)] : [];
 }
 
-/** Returns the logins that changes sent as one request grant something to. Unchanged values, such as another assignee, are left out. */
+/**
+ * Returns the logins that receive something through changes sent as one request. Unchanged values, such as other
+ * assignees, are left out.
+ */
 function accountsOf(changes: readonly Change[], input: AnyInput): readonly string[] {
   const declared = changes.flatMap(({ accounts }) => (accounts === undefined ? [] : [accounts]));
   return declared.length > 0 ? declared.flat() : accountsIn(changes[0]?.operation ?? '', input);
@@ -124,28 +132,28 @@ export type AccountRefusal = {
   readonly retry?: ReeveError;
 };
 
-/** Repository or organization of the grant: a forge shows hidden accounts to those who administer or read a repository. */
+/** Repository of the grant. A forge shows hidden accounts to those who administer or read a repository. */
 type AccountPlace = { readonly owner: string; readonly repo: string };
 
 type AccountUse = {
-  /** Whether a login that is used for the first time is stored. */
+  /** Whether a login that is used for the first time is remembered. */
   readonly records: boolean;
   /** The path parameters of the request. */
   readonly params: AnyInput['params'];
 };
 
-/** Lifetime of a cached account lookup: planning and the first request follow each other within it. */
+/** Lifetime of a cached account lookup, which covers planning and the first request after it. */
 const freshMs = 1_000;
 
-/** Logins known to be stored, by memory; entries never expire. */
+/** Logins known to be stored, per memory; entries never expire. */
 const remembered = new WeakMap<ActionMemory, Set<string>>();
 
-/** Checks that the logins of one run still belong to the accounts of their first use. */
+/** Checks that the logins used by one run still belong to the accounts of their first use. */
 export class AccountGuard {
   readonly #client: Client;
   readonly #memory: ActionMemory;
   readonly #clock: Clock;
-  /** RFC 3339, the instant of the run. */
+  /** Time of the run, RFC 3339. */
   readonly #at: string;
   readonly #answers = new Map<string, { readonly id: Promise<number | undefined>; readonly atMs: number }>();
   readonly #known: Set<string>;
@@ -164,13 +172,13 @@ export class AccountGuard {
     remembered.set(options.memory, this.#known);
   }
 
-  /** Returns why one of these logins is refused. */
+  /** Returns the refusal of the first refused login; undefined if none is refused. */
   async refusalOf(logins: readonly string[], use: AccountUse): Promise<AccountRefusal | undefined> {
     const refusals = await Promise.all(logins.map((login) => this.#refusalOfOne(login, use)));
     return refusals.find((refusal) => refusal !== undefined);
   }
 
-  /** Stores logins that get nothing now, without a lookup of those already known. */
+  /** Stores logins that are granted nothing now; logins already known are not looked up. */
   async note(logins: readonly string[], params: AccountUse['params']): Promise<void> {
     const unknown = logins.filter((login) => !this.#known.has(accountKey(login)));
     await Promise.all(unknown.map((login) => this.#noteOne(login, params)));
@@ -179,7 +187,7 @@ export class AccountGuard {
   async #noteOne(login: string, params: AccountUse['params']): Promise<void> {
     const key = accountKey(login);
     if ((await this.#memory.get(key)) === undefined) {
-      // Nothing is granted now; a later grant looks the login up again.
+      // An error is ignored, because nothing is granted now, and a later grant looks the login up again.
       const id = await this.#idOf(login, params).catch(unlessStopped);
       if (id === undefined) return;
       await this.#memory.revise(key, (value) => value ?? { id, at: this.#at });
@@ -198,7 +206,7 @@ export class AccountGuard {
     } catch (error) {
       return unaskedRefusal(login, error);
     }
-    // A later request could still grant it something, under another account.
+    // Refused, because a later request could still grant something to this login when another account has it.
     if (before === undefined && id === undefined) return { login, why: unseenWords(login) };
     const edit = (value: unknown): KnownAccount => {
       const account = value as KnownAccount | undefined;
@@ -230,9 +238,9 @@ function placeOf(params: AccountUse['params']): AccountPlace | undefined {
 }
 
 /**
- * Returns the id of the account that has a login now. A forge redirects a former login to the account under its new
- * name, which does not match. Hidden accounts are still listed in their repositories, for administrators and among the
- * possible assignees.
+ * Returns the id of the account that currently has a login. A forge redirects a former login to the account under its
+ * new name, which does not match. Hidden accounts are still visible in their repositories: to administrators, and in
+ * the list of possible assignees.
  */
 async function findAccount(
   client: Client,
@@ -269,7 +277,7 @@ function unlessStopped(error: unknown): undefined {
  */
 function unaskedRefusal(login: string, error: unknown): AccountRefusal {
   unlessStopped(error);
-  const why = `nothing is given to "${login}", because it cannot be asked whose name that is: ${messageOf(error)}`;
+  const why = `nothing is given to "${login}", because its account cannot be looked up: ${messageOf(error)}`;
   return { login, why, ...(error instanceof ReeveError && error.keepsWork ? { retry: error } : {}) };
 }
 
@@ -285,7 +293,10 @@ function wordsOf(login: string, { id, at }: KnownAccount, now: number | undefine
   return `"${login}" ${is}, and was that of account ${id} on ${at.slice(0, 10)}, when it was first used or confirmed: it is given nothing; if that is right, confirm it with reeve adopt ${login}`;
 }
 
-/** Returns the reason for each change that is refused because of the accounts it names. Rules in `observe` mode store nothing. */
+/**
+ * Returns the refusal of each change that must not be made because of the accounts it names. Rules in `observe` mode
+ * store nothing.
+ */
 export async function findStrangers(
   proposals: readonly Proposal[],
   input: RunInput,
@@ -312,7 +323,9 @@ export async function findStrangers(
 
 const guards = new WeakMap<RunInput, AccountGuard>();
 
-/** Returns the guard of a run; undefined without persistent memory, which leaves nothing to compare a login with. */
+/**
+ * Returns the guard of a run; undefined without persistent memory, because there is nothing to compare a login with.
+ */
 function guardOf(input: RunInput): AccountGuard | undefined {
   const { client, memory } = input;
   if (client === undefined || memory === undefined) return undefined;
@@ -321,7 +334,10 @@ function guardOf(input: RunInput): AccountGuard | undefined {
   return guard;
 }
 
-/** Returns a check that throws before a request that names a stranger: the login may have changed hands since planning. */
+/**
+ * Returns a function that throws before a request that names a stranger: another account may have taken the login since
+ * planning.
+ */
 export function createAccountCheck(
   input: RunInput,
 ): ((group: readonly PlannedChange[], request: AnyInput) => Promise<void>) | undefined {
@@ -356,12 +372,12 @@ export function refuseStrangers(plan: Plan, strangers: ReadonlyMap<Change, Accou
   return { changes, refused };
 }
 
-/** Returns the error after which a later lookup of these names may succeed. */
+/** Returns an error if a later lookup of these logins may succeed. */
 export function retryOf(strangers: ReadonlyMap<Change, AccountRefusal>): ReeveError | undefined {
   return [...strangers.values()].find(({ retry }) => retry)?.retry;
 }
 
-/** Stores the accounts that an operator confirms by id, replacing any stored ids of their logins. */
+/** Stores the accounts that an operator confirms by id. They replace any stored ids of their logins. */
 export async function confirmAccounts(
   memory: ActionMemory,
   accounts: Readonly<Record<string, number>>,

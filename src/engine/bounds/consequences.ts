@@ -10,12 +10,12 @@ import { ReeveError } from '../../platform/errors.ts';
 /**
  * Events of our own account trigger nothing, with one exception: events that result from changes such as a merge run
  * the rules that did not cause them. The expected events of such a change are stored before it is sent, so that an
- * event is recognised while the response is pending, and after a crash.
+ * event is recognised even while the response is pending, and after a crash.
  */
 
 /** Maximum depth of a chain: a user's event has depth 0, a merge by a rule in response to it has depth 1. */
 const maxDepth = 3;
-/** Maximum number of changes kept for a repository, and their lifetime. */
+/** Maximum number of changes kept for a repository, and the time they are kept. */
 const maxChanges = 100;
 const keptMs = 86_400_000;
 
@@ -26,20 +26,23 @@ export type EventCause = {
   readonly depth: number;
 };
 
-/** A stored change of ours. */
+/** One of our changes, as stored. */
 type OwnChange = EventCause & {
   readonly at: string;
   readonly causes: DeclaredCause;
-  /** Commits of the recognised events, by kind of event: an event with another commit does not belong to this change. */
+  /**
+   * Commits of the recognised events, by kind of event. An event of the same kind with another commit does not belong
+   * to this change.
+   */
   readonly bound: Readonly<Record<string, string>>;
-  /** The request is pending. Set if another process may receive the event; it then waits for the response. */
+  /** The request is pending. Set only if another process may receive the event, which then waits for the response. */
   readonly isUnanswered?: true;
 };
 
 /** A change of ours that is about to be sent, and the events that it will cause. */
 type NewCause = EventCause & { readonly causes: DeclaredCause };
 
-/** The part of the key-value store that is needed here; `isShared`: other processes send and find changes as well. */
+/** The part of the key-value store that is used here; `isShared`: other processes also send and find changes. */
 type ConsequenceStore = {
   readonly isShared: boolean;
   recall(key: string): Promise<unknown>;
@@ -48,7 +51,10 @@ type ConsequenceStore = {
 
 type OwnChanges = readonly OwnChange[];
 
-/** Maximum duration of a request with its retries. A change that is unanswered for longer was sent by a process that died. */
+/**
+ * Maximum duration of a request including retries. A change that is unanswered for longer was sent by a process that
+ * has died.
+ */
 const maxUnansweredMs = 60_000;
 /** Polling interval for changes that other processes send. */
 const lookMs = 100;
@@ -64,7 +70,10 @@ export class Consequences {
     this.#clock = clock;
   }
 
-  /** Stores a change that is about to be sent; the returned function is called with the response, or without one. */
+  /**
+   * Stores a change that is about to be sent. The returned function is called with the response, or without one if
+   * there is none.
+   */
   async begin(repositoryId: number, change: NewCause): Promise<(answer?: unknown) => Promise<void>> {
     const { isShared } = this.#store;
     const at = this.#clock.now();
@@ -79,7 +88,7 @@ export class Consequences {
       const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
       const match = commit === undefined ? undefined : { kind: 'push ', commit };
       if (isShared || match !== undefined) {
-        // If it cannot be stored, the commit is recognised as if the response had been lost.
+        // If this cannot be stored, the commit is recognised as if the response had been lost.
         await this.#update(repositoryId, (list) => markAnswered(list, noted, match)).catch(() => {});
       }
       this.#inFlight.take(slot);
@@ -93,7 +102,7 @@ export class Consequences {
     if (repository === undefined) return undefined;
     const read = async (): Promise<OwnChanges> => listIn(await this.#store.recall(keyOf(repository.id)));
     if ((await read()).length === 0) return undefined;
-    // Until the response arrives, the forge may not yet show the result.
+    // Before the response arrives, the forge may not show the result yet.
     const own = [...this.#inFlight].filter(({ repositoryId }) => repositoryId === repository.id);
     await Promise.all(own.map(({ answered }) => answered));
     for (const change of await readAnswered(read, this.#clock, signal)) {
@@ -121,12 +130,15 @@ function keyOf(repositoryId: number): string {
   return `own changes ${repositoryId}`;
 }
 
-/** Store boundary: values under these keys were written only by the code above. */
+/** Store boundary: only the code above writes values under these keys. */
 function listIn(value: unknown): OwnChanges {
   return (value ?? []) as OwnChanges;
 }
 
-/** Returns the changes of a repository after the pending ones of all processes were answered; changes of a dead process are not awaited. */
+/**
+ * Returns the changes of a repository once the pending requests of all processes have been answered. Requests of a
+ * process that has died are not waited for.
+ */
 async function readAnswered(
   read: () => Promise<OwnChanges>,
   clock: Clock,
@@ -135,11 +147,11 @@ async function readAnswered(
   const isUnderWay = ({ isUnanswered, at }: OwnChange): boolean =>
     isUnanswered === true && clock.now().getTime() - Date.parse(at) < maxUnansweredMs;
   let list = await read();
-  // Changes that begin from now on have not caused any of the existing events.
+  // Changes that begin from now on cannot have caused an event that already exists.
   const awaited = list.filter(isUnderWay);
   const isAwaited = (one: OwnChange): boolean =>
     isUnderWay(one) && awaited.some((other) => isSameNoted(one, other));
-  // Clocks of processes differ, so the number of polls is limited as well.
+  // Clocks of processes may differ, so the number of polls is limited as well.
   for (let looks = maxUnansweredMs / lookMs; looks > 0 && list.some(isAwaited); looks -= 1) {
     await clock.sleep(lookMs, signal);
     list = await read();
@@ -151,8 +163,8 @@ type EventMatch = { readonly kind: string; readonly commit: string };
 type NotedChange = { readonly at: string; readonly because: EventCause['because'] };
 
 /**
- * Returns the list with the commit of a change's events of one kind: an event with another commit does not belong to
- * this change.
+ * Returns the list with the commit of a change's events of one kind recorded. An event of that kind with another commit
+ * does not belong to this change.
  */
 function withCommit(list: OwnChanges, change: NotedChange, { kind, commit }: EventMatch): OwnChanges {
   return list.map((one) =>
@@ -174,14 +186,13 @@ function isSameNoted({ at, because }: NotedChange, other: NotedChange): boolean 
   return at === other.at && because.run === other.because.run && because.change === other.because.change;
 }
 
-/** Returns how an event matches a change of the same repository. */
+/** Returns how an event matches a change of the same repository; undefined if it does not. */
 async function matchOf(
   { causes, bound }: OwnChange,
   event: Event,
   client: Client,
 ): Promise<EventMatch | undefined> {
-  // The subject may be a pull request that the event only concerns; the payload contains the subject of the event
-  // itself.
+  // The subject may be a pull request that the event merely concerns. The payload contains the event's own subject.
   const { family, activity, payload, repository } = event;
   if (repository === undefined) return undefined;
   const branchName = branchIn(payload);
@@ -235,8 +246,8 @@ type OwnPush = {
 };
 
 /**
- * Returns whether a push is a single commit with the message of a change whose response was lost, directly on top of
- * its parent.
+ * Returns whether a push is a single commit directly on top of the previous head, with the message of a change whose
+ * response was lost.
  */
 async function isOwnCommit(
   { head, message }: CommitCause,
@@ -250,7 +261,7 @@ async function isOwnCommit(
   return others.length === 0 && parent?.sha === head && commit?.message?.trim() === message.trim();
 }
 
-/** Returns the commit in a response to changed files. */
+/** Returns the commit from the response to a request that changes files. */
 function commitIn(answer: unknown): string | undefined {
   const sha = readMember(readMember(answer, 'commit'), 'sha');
   return typeof sha === 'string' && sha !== '' ? sha : undefined;
@@ -264,7 +275,7 @@ function pushedBranchOf(causes: DeclaredCause): string | undefined {
 
 type BookedRepository = { readonly owner: string; readonly repo: string };
 
-/** Returns the commit that a merge or an update made. */
+/** Returns the commit that a merge or a branch update created. */
 async function readCommitOf(
   { event, number }: DeclaredCause & { readonly number: number },
   params: BookedRepository,
@@ -284,7 +295,7 @@ async function tipOf(branch: string, params: BookedRepository, client: Client): 
   }
 }
 
-/** Returns the branch of a push, a creation or a deletion; undefined for a tag. */
+/** Returns the branch that was pushed, created or deleted; undefined for a tag. */
 function branchIn({ ref, ref_type: type }: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof ref !== 'string' || type === 'tag' || ref.startsWith('refs/tags/')) return undefined;
   return ref.replace(/^refs\/heads\//, '');

@@ -6,7 +6,7 @@ import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { LoadedRule, ScopedGrant } from '../../rules/rule.ts';
 
-/** Fields of a change that grants are checked against. */
+/** Fields of a change that are compared with grants. */
 type GrantedChange = {
   readonly action: string;
   readonly branch?: string | undefined;
@@ -20,7 +20,7 @@ type WantedChange = {
   readonly proposals: readonly { readonly rule: LoadedRule }[];
 };
 
-/** A change with the place of its request. */
+/** A change, with the location that its request writes to. */
 type PlacedChange = {
   readonly change: GrantedChange;
   /** Path parameters of the request. */
@@ -31,7 +31,7 @@ type PlacedChange = {
 /** The default branch of the subject's repository, or why it is unknown. */
 export type DefaultBranch = { readonly name: string } | { readonly unknown: string };
 
-/** Returns whether all grants that a rule needs cover the subject. Branches are checked with the changes. */
+/** Returns whether every grant that a rule needs covers the subject. Branches are checked later, with the changes. */
 export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subject): boolean {
   const { byGrant = [] } = rule;
   if (rule.level === 'operator' || byGrant.length === 0) return true;
@@ -39,7 +39,7 @@ export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subj
   return byGrant.every((used) => grantsFor(rule, used, name).length > 0);
 }
 
-/** Returns the default branch if a change depends on a grant for that branch only; otherwise undefined. */
+/** Returns the default branch if a change depends on a grant that covers only that branch; otherwise undefined. */
 export async function readDefaultBranch(
   planned: readonly WantedChange[],
   facts: Facts,
@@ -63,7 +63,9 @@ export async function readDefaultBranch(
   }
 }
 
-/** Returns why the grants of a rule's file do not cover a change; undefined if they do or none is needed. */
+/**
+ * Returns why the grants of a rule's file do not cover a change; undefined if they cover it, or if it needs no grant.
+ */
 export function ungrantedReason(rule: LoadedRule, change: PlacedChange): string | undefined {
   const { action, alsoNeeds } = change.change;
   if (rule.level === 'operator') return undefined;

@@ -4,14 +4,14 @@ import { type Deferral, deferralKey } from '../budget/deferral.ts';
 import type { Plan } from '../proposal.ts';
 import { isEnforcing, type PlannedChange, type RefusedChange } from '../proposal.ts';
 
-/** Scope of a pause: all writes, those to one repository, or those of the rules with one name or identity. */
+/** Scope of a pause: all writes, writes to one repository, or writes of the rules with one name or identity. */
 export type PauseScope =
   | { readonly kind: 'all' }
   | {
       readonly kind: 'repository';
       /** `owner/name`. */
       readonly name: string;
-      /** Set if known: the pause then also holds after a rename. */
+      /** Set if known, so that the pause also applies after a rename. */
       readonly repositoryId?: number | undefined;
     }
   | {
@@ -20,13 +20,13 @@ export type PauseScope =
       readonly name: string;
     };
 
-/** A pause in force. Deliveries are kept: those with changes wait until it ends. */
+/** A pause in force. Deliveries are kept: those with changes wait until the pause ends. */
 export type Pause = { readonly scope: PauseScope; readonly at: Date; readonly by: string };
 
-/** Returns the pauses in force, read at every call: another process may have set one a moment ago. */
+/** Returns the pauses in force. Read on every call, because another process may just have set one. */
 export type ReadPauses = () => Promise<readonly Pause[]>;
 
-/** Delay until a paused delivery is tried again if the pause does not end earlier: one day. */
+/** Delay until a paused delivery is retried if the pause does not end earlier: one day. */
 const waitMs = 86_400_000;
 
 /**
@@ -59,7 +59,7 @@ export function pausedReason(
 /** A repository by full name, and by id if known. */
 type PausedRepository = { readonly name: string; readonly id?: number | undefined };
 
-/** Returns whether a pause applies to this repository: by id, also after a rename, or by full name. */
+/** Returns whether a pause applies to this repository: by id, even after a rename, or by full name. */
 export function isOfRepository(scope: PauseScope, { name, id }: PausedRepository): boolean {
   if (scope.kind !== 'repository') return false;
   const isSame = scope.repositoryId !== undefined && scope.repositoryId === id;
@@ -79,7 +79,9 @@ export function findPause(
   );
 }
 
-/** Pattern of a repository name, `owner/name`; the rule of a pack, `include/rule`, is written with a leading `#`. */
+/**
+ * Pattern of a repository name, `owner/name`. The rule of a pack, `include/rule`, is distinguished by a leading `#`.
+ */
 export const repositoryName = /^[^/\s#]+\/[^/\s#]+$/;
 
 /** Returns the scope of a pause as the command line writes it. */
@@ -94,7 +96,7 @@ export function pausedWords({ scope, at, by }: Pause): string {
   return `${what} paused since ${at.toISOString()} by ${by}; reeve resume ${nameOfScope(scope)} ends it`;
 }
 
-/** Returns the plan without the paused changes, and the deferral of its run. */
+/** Returns the plan without the paused changes, and the resulting deferral of the run. */
 export function refusePaused(
   plan: Plan,
   pauses: readonly Pause[],
@@ -114,10 +116,10 @@ export function refusePaused(
   };
 }
 
-/** Thrown before a request that a pause stops. */
+/** Thrown before a request that a pause prevents. */
 export class WritesPaused extends Error {}
 
-/** Throws if a change is paused. A pause may have begun in another process after the plan was made. */
+/** Throws if a change is paused. Another process may have started a pause after the plan was made. */
 export async function requireUnpaused(
   group: readonly PlannedChange[],
   subject: Subject,

@@ -9,14 +9,15 @@ import type { Trigger } from '../record.ts';
 /** Stage of changes that end their subject. */
 const lastStage = 3;
 
-/** Returns whether a change ends its subject, and so depends on all earlier changes of its rule. */
+/** Returns whether a change ends its subject, and therefore depends on all earlier changes of its rule. */
 export function isLast({ change }: PlannedChange): boolean {
   return change.stage === lastStage;
 }
 
 /**
- * Returns the plan without the changes that end their subject although their rule failed, or another change of it was
- * refused or deferred: the missing earlier changes could never be made afterwards. Called after all other refusals.
+ * Returns the plan without the changes that would end their subject although their rule failed, or although another
+ * change of their rule was refused or deferred: those missing changes could never be made afterwards. Called after all
+ * other refusals.
  */
 export function refuseEarlyEnds(plan: Plan, verdicts: readonly Verdict[]): Plan {
   const failed = new Set(verdicts.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule));
@@ -41,15 +42,15 @@ export function refuseEarlyEnds(plan: Plan, verdicts: readonly Verdict[]): Plan 
   return { changes, refused };
 }
 
-/** Sender of messages: the function that sends them, or why there is none. */
+/** The function that sends messages, or the reason why there is none. */
 export type MessageDoor = SendMessage | { readonly refusal: string };
 
-/** Returns whether a request is a message to a receiver that is not the forge. */
+/** Returns whether a request is a message to a receiver other than the forge. */
 export function isMessage(planned: PlannedChange | undefined): boolean {
   return planned?.change.operation === messageOperation;
 }
 
-/** Returns the plan without messages if none can be sent: they are refused with the reason. */
+/** Returns the plan without messages if none can be sent. The messages are refused with the reason. */
 export function refuseMessages(plan: Plan, door: MessageDoor | undefined): Plan {
   if (door === undefined || typeof door === 'function') return plan;
   const messages = plan.changes.filter(isMessage);
@@ -72,13 +73,16 @@ export async function sendMessageOf(
   await send({ url, secret: to.secret, id, contentType: type, content });
 }
 
-/** Handling of a delivery that repeats an earlier one: it runs without actions that describe no state, or is refused. */
+/**
+ * Handling of a delivery that repeats an earlier one: it runs without actions that do not describe a state, or is
+ * refused.
+ */
 export const repeatedChoices = ['run', 'refuse'] as const;
 export type RepeatedChoice = (typeof repeatedChoices)[number];
 
 /**
- * Returns the plan of a repeated delivery without the changes of actions that do not describe a state: they would be
- * made a second time. The others are planned from live state and change nothing that is already as desired.
+ * Returns the plan of a repeated delivery without the changes of actions that do not describe a state, because they
+ * would be made a second time. Other changes are planned from live state, so those already made are not repeated.
  */
 export function refuseRepeated(plan: Plan, { repeated }: Trigger): Plan {
   if (!repeated) return plan;

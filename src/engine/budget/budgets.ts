@@ -1,12 +1,12 @@
-/** Maximum number of changes: by all rules together, and by rules of repository files among them. */
+/** Maximum number of changes: by all rules together, and, within that, by rules of repository files. */
 export type Budget = { readonly all: number; readonly repository: number };
 
 /** Maximum changes per delivery, and per hour in one repository. Changes beyond them are refused. */
 export type Budgets = { readonly delivery: Budget; readonly hour: Budget };
 
-/** A part of a budget, rounded down, is reserved for protective changes (`Change.protects`). */
+/** Share of a budget, rounded down, that is reserved for protective changes (`Change.protects`). */
 const reservedShare = 0.2;
-/** Share of the unreserved budget that one account without write access may cause in an hour. */
+/** Share of the unreserved budget that a single account without write access may cause per hour. */
 const accountShare = 0.1;
 
 /** Returns the part of a budget for changes that are not protective. */
@@ -15,7 +15,7 @@ export function unreserved({ all, repository }: Budget): Budget {
   return { all: rest(all), repository: rest(repository) };
 }
 
-/** Returns the share of a budget for one account without write access: at least one change. */
+/** Returns the share of a budget for a single account without write access: at least one change. */
 export function shareOfAccount(budget: Budget): Budget {
   const { all, repository } = unreserved(budget);
   const share = (rest: number): number => Math.min(rest, Math.max(1, Math.floor(rest * accountShare)));

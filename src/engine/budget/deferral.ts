@@ -10,16 +10,16 @@ import {
   type WriteHistory,
 } from './write-history.ts';
 
-/** A run stopped by a limit or a pause: it keeps its trigger and runs again from live state. */
+/** A run that a limit or a pause stopped. It keeps its trigger and is repeated from live state. */
 export type Deferral = {
   /** Time until the limit ends. */
   readonly afterMs: number;
   /** Reason: the limit or the pause. */
   readonly why: string;
-  /** Stopped by a pause: it runs again as soon as a pause ends. */
+  /** Stopped by a pause: the run is repeated as soon as a pause ends. */
   readonly isPaused?: true;
   /**
-   * Key of the purpose of the repeated run, if it depends on live state only: a later trigger about the same subject
+   * Key of what the repeated run is for, if that depends only on live state: a later trigger about the same subject
    * with the same key supersedes this one.
    */
   readonly key?: string;
@@ -28,24 +28,24 @@ export type Deferral = {
 type DeferralOptions = {
   readonly past: WriteHistory;
   readonly hour: Budget;
-  /** Identity of the trigger, which identifies its reservation when it runs again. */
+  /** Identity of the trigger. It identifies the reservation when the run is repeated. */
   readonly owner: string;
   /** Digest of the account without write access that caused the run; absent: no such account caused it. */
   readonly stranger?: string | undefined;
-  /** Returns whether a change is to be sent: observed changes consume no budget. */
+  /** Returns whether a change will be sent: observed changes consume no budget. */
   readonly isSent: (planned: PlannedChange) => boolean;
   readonly now: Date;
 };
 
-/** Delay of changes that exceed the budget of a whole hour, after the first of them were made. */
+/** Delay of changes that exceed the budget of a whole hour, after the first of these changes were made. */
 const hourMs = 3_600_000;
-/** Time between two writes to one target from the reserved part of a budget. */
+/** Minimum time between two writes to the same target from the reserved part of a budget. */
 const reservedPaceMs = 60_000;
 
 /**
  * Returns the plan without the changes that exceed the hourly budgets, and the time at which the run may be repeated.
- * Protective changes go first and may use the whole budget, the others only the unreserved part. Changes of the
- * operator and organizations go before those of repository files, and each of the two groups is admitted as a whole:
+ * Protective changes go first and may use the whole budget; other changes may use only the unreserved part. Changes of
+ * the operator and of organizations go before those of repository files, and each of the two groups waits as a whole:
  * half of the changes could make the conditions false, and the other half would never be made. The caller reserves the
  * admitted changes in the ledger in the same step.
  */
@@ -105,10 +105,13 @@ export function deferBeyondHour(
   };
 }
 
-/** A change that the budget has no room for now. */
+/** A change that does not currently fit into the budget. */
 type LeftChange = { readonly planned: PlannedChange; readonly afterMs: number; readonly why: string };
 
-/** Admits changes to a line up to its capacity, those of the operator and organizations before those of repository files. */
+/**
+ * Admits changes to a line up to its capacity; those of the operator and of organizations before those of repository
+ * files.
+ */
 function admit(
   changes: readonly PlannedChange[],
   {
@@ -122,7 +125,7 @@ function admit(
     readonly past: WriteHistory;
     readonly owner: string;
     readonly hour: Budget;
-    /** Room that the same run takes of this budget in another line. */
+    /** Room in this budget that the same run already takes in another line. */
     readonly taken?: Budget;
     readonly line: Line;
     readonly why: (isOfFiles: boolean) => string;
@@ -154,13 +157,15 @@ function admit(
   return { admitted: changes.filter((planned) => !gone.has(planned)), left, line };
 }
 
-/** Returns the protective changes in the reserved part whose target was written within the last minute. */
+/**
+ * Returns the protective changes that would use the reserved part but whose target was written within the last minute.
+ */
 function pace(admitted: readonly PlannedChange[], past: WriteHistory, now: Date): readonly LeftChange[] {
   return admitted.flatMap((planned) => {
     const { input, target } = planned.change;
     const lastMs = past.lastWriteMs(targetKey(input.params, target));
     const afterMs = lastMs === undefined ? 0 : lastMs + reservedPaceMs - now.getTime();
-    const why = `the reserved part of the budget has one change a minute for ${target}`;
+    const why = `the reserved part of the budget allows one change per minute for ${target}`;
     return afterMs > 0 ? [{ planned, afterMs, why }] : [];
   });
 }
@@ -184,7 +189,7 @@ function waitOf(left: readonly LeftChange[]): number {
   return Math.max(...left.map(({ afterMs }) => afterMs));
 }
 
-/** Returns the name of an exhausted budget. */
+/** Returns the function that describes an exhausted budget. */
 function whyOver(
   { all, repository }: Budget,
   reserved: number,
@@ -201,7 +206,7 @@ function roomFor(wanted: number, budget: number): number {
   return Math.min(wanted, Math.max(budget, 0));
 }
 
-/** Combines several deferrals into one: the run is repeated when the first of them ends. */
+/** Combines several deferrals into one: the run is repeated when the first of them is due. */
 export function joinDeferrals(deferrals: readonly Deferral[]): Deferral | undefined {
   const [first] = deferrals.toSorted((a, b) => a.afterMs - b.afterMs);
   if (first === undefined) return undefined;
@@ -216,7 +221,10 @@ export function joinDeferrals(deferrals: readonly Deferral[]): Deferral | undefi
   };
 }
 
-/** Returns the deferral key. Rules about what happened, not about the current state, need their own trigger and have no key. */
+/**
+ * Returns the deferral key. A rule about something that happened, rather than about the current state, needs its own
+ * trigger and has no key.
+ */
 export function deferralKey(deferred: readonly PlannedChange[]): { readonly key?: string } {
   const rules = new Map(deferred.flatMap(({ proposals }) => proposals.map(({ rule }) => [rule.id, rule])));
   if (![...rules.values()].every(isRecoverable)) return {};

@@ -22,29 +22,29 @@ export type ReadRuns = (
   readonly next: string | undefined;
 }>;
 
-/** Maximum flips of one target within ten minutes; further ones wait. */
+/** Maximum number of flips of a target within ten minutes; further flips wait. */
 export const maxFlips = 5;
 const hourMs = 3_600_000;
 const maxPlaces = 5_000;
 
-/** The part of a store that the ledger needs; `revise` replaces plain data in one step. */
+/** The part of a store that the ledger needs; `revise` replaces plain data atomically. */
 export type LedgerStore = {
   readonly isShared: boolean;
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 };
 
-/** Counts the writes that no ledger has counted yet. */
+/** Counts the writes of a place from the stored runs, if no ledger of that place exists yet. */
 type LoadLedger = (place: number | string) => Promise<LedgerState>;
 
 /**
- * Creates the ledger. It is counted from the stored runs when a repository is first used, so that a restart resets no
- * budget. From then on it is in memory or, in a store shared by processes, in the store: the processes share one
- * budget. `now` is the system's clock, which stored runs use.
+ * Creates the ledger. When a repository is first used, its writes are counted from the stored runs, so that a restart
+ * does not reset the budget. After that, the ledger is kept in memory, or in the store if processes share it: the
+ * processes then share one budget. `now` is the system clock, which stored runs use as well.
  */
 export function createBudgetLedger(options: {
   readonly now: () => Date;
   readonly readRuns?: ReadRuns;
-  /** Default: the ledger is in memory. */
+  /** Default: the ledger is kept in memory. */
   readonly store?: LedgerStore;
 }): BudgetLedger {
   const { readRuns, store } = options;
@@ -87,8 +87,8 @@ class LedgerInMemory implements BudgetLedger {
 }
 
 /**
- * Returns the key of the target of a change, without the names of the repository and the number of the item: a rename
- * does not make it another target, nor does a recreated hook.
+ * Returns the key of a change's target, without the names of the repository and the number of the item: renaming the
+ * repository or recreating a hook does not make it a different target.
  */
 export function targetKey(params: Readonly<Record<string, unknown>> | undefined, target: string): string {
   const { owner: _owner, repo: _repo, id: _id, ...rest } = params ?? {};
@@ -105,7 +105,7 @@ export function writeOf({ change, proposals }: PlannedChange): ComparedWrite {
   };
 }
 
-/** Returns the writes of a stored run that count; a merge queue has its own budget. */
+/** Returns the writes of a stored run that count. Those of a merge queue do not, because it has its own budget. */
 function entriesOf(run: Run): readonly LedgerEntry[] {
   if (run.trigger.kind === mergeQueueKind) return [];
   const written = new Set(
@@ -124,17 +124,20 @@ function entriesOf(run: Run): readonly LedgerEntry[] {
     }));
 }
 
-/** Key prefix of ledgers. Their values have an instant `at`: that of the last write that still counts. */
+/**
+ * Prefix of the keys of ledgers. Their values have an instant `at`: that of the latest write, or the end of the latest
+ * reservation.
+ */
 export const ledgerPrefix = 'writes ';
 /** Time that a ledger is kept after its `at`. */
 export const ledgerKeptMs = 3_600_000;
 
 /**
- * A ledger in its stored form, which is compact because every run with changes reads and replaces it. A group contains
- * the writes of one run: its name, then place, instant in ms, whether a file of a repository wanted it, the digests of
- * target, state after and state before, those of its rules (`a,b`), and that of the account that caused it. A
- * reservation: the digest of its owner, its instant in ms, its counts, and its line. Entries of earlier versions have
- * no rules, account and line.
+ * The stored form of a ledger, which is compact because every run with changes reads and replaces it. A group contains
+ * the writes of one run: first the name of the group, then for each write its place, its time in ms, whether a
+ * repository file wanted it, the digests of the target, the state after and the state before, the digests of its rules
+ * (`a,b`), and the digest of the account that caused it. A reservation contains the digest of its owner, its time in
+ * ms, its counts, and its line. Entries of earlier versions have no rules, account or line.
  */
 type StoredLedger = {
   readonly at: string;
@@ -152,8 +155,8 @@ type Step = {
 };
 
 /**
- * The ledger of processes that share a store. Runs of one process that write in one place at the same time are combined
- * into one update of the store, so that at most one run per process competes.
+ * The ledger of processes that share a store. Concurrent runs of one process that write in the same place are combined
+ * into one update of the store, so that at most one run per process competes for it.
  */
 class SharedLedger implements BudgetLedger {
   readonly #store: LedgerStore;
@@ -199,7 +202,7 @@ class SharedLedger implements BudgetLedger {
       await this.#store.revise(`${ledgerPrefix}${place}`, (value) => {
         isThere = value !== undefined || counted !== undefined;
         if (!isThere) return value;
-        // Store boundary: the value under this key was written only here.
+        // Store boundary: only this code writes the value under this key.
         const before = value === undefined ? counted : readLedger(value as StoredLedger);
         const past = new WriteHistory(before ?? nothingWritten, this.#nowMs);
         for (const step of steps) step.take(past);
@@ -224,7 +227,7 @@ function createStep<Result>(work: (past: WriteHistory) => Result): {
       try {
         came = { result: work(past) };
       } catch (error) {
-        // The steps of other runs in this batch count in any case.
+        // The failed step is undone; the steps of other runs in this batch still count.
         past.state = before;
         came = { error };
       }
@@ -239,7 +242,7 @@ function readLedger({ writes, reserved }: StoredLedger): LedgerState {
   return {
     writes: writes.flatMap(([of, ...group]) =>
       group.map(([place, atMs, isOfFile, target, after, before, rules = '', by]): NotedWrite => {
-        // All other levels count as operator.
+        // All other levels are treated as operator.
         const level = isOfFile ? 'repository' : 'operator';
         const write = { of, place, atMs, level, target, before, after } as const;
         return { ...write, rules: rules.split(',').filter(Boolean), ...(by === undefined ? {} : { by }) };
@@ -255,7 +258,7 @@ function readLedger({ writes, reserved }: StoredLedger): LedgerState {
   };
 }
 
-/** Omits entries older than an hour and room that was not used. */
+/** Returns the stored form of a ledger. Omits entries older than an hour, and reserved room that was not used. */
 function formatLedger(state: LedgerState, nowMs: number): StoredLedger {
   const groups: [string, ...StoredWrite[]][] = [];
   const writes = state.writes.filter(({ atMs }) => atMs > nowMs - hourMs);

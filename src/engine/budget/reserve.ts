@@ -15,25 +15,26 @@ import {
   type WriteHistory,
 } from './write-history.ts';
 
-/** A plan made from the recent writes, with its other results. */
+/** A plan made with knowledge of the recent writes. It may have further results. */
 type Made = { readonly plan: Plan };
 
-/** A plan whose changes have their place in the hourly budgets. */
+/** A plan for whose changes there is room in the hourly budgets. */
 export type Reserved<M extends Made> = {
-  /** The plan without the changes that the budgets have no room for now. */
+  /** The plan without the changes that do not currently fit into the budgets. */
   readonly made: M;
-  /** Set if changes were left out: when to run the same trigger again. */
+  /** Set if changes were left out: when the same trigger must run again. */
   readonly deferral?: Deferral | undefined;
-  /** Releases the reservations of the changes that were not applied; takes the ids of the applied ones. */
+  /** Releases the reservations of changes that were not applied. `applied`: ids of the applied changes. */
   release(applied: ReadonlySet<string>): Promise<void>;
 };
 
-/** The ledger of a plan, and the place in it. Absent: nothing is counted. */
+/** The ledger of a plan, and the plan's place in it. Absent: nothing is counted. */
 export type LedgerPlace = { readonly ledger: BudgetLedger; readonly place: number | string };
 
 /**
- * Makes a plan from the recent writes of its place and reserves room in the hourly budgets for the changes to send, in
- * one step: a concurrent run in any process cannot spend the same budget. `makePlan` may be called several times.
+ * Makes a plan based on the recent writes of its place, and reserves room in the hourly budgets for the changes to
+ * send, atomically: a concurrent run in any process cannot spend the same budget. `makePlan` may be called several
+ * times.
  */
 export async function reserve<M extends Made>(
   makePlan: (past: WriteHistory | undefined) => M,
@@ -46,7 +47,7 @@ export async function reserve<M extends Made>(
   const edit = (isStranger: boolean | undefined) =>
     ledger.edit(place, (past) => {
       const wanted = makePlan(past);
-      // The forge is asked only if it matters; nothing is recorded before its response.
+      // The forge is queried only if the permission matters; nothing is recorded before its response.
       const isDoubtful =
         by !== undefined && isStranger === undefined && isOverShare(past, by, wanted.plan, input);
       return isDoubtful ? undefined : reserveIn(past, wanted, input, isStranger ? by : undefined);
@@ -60,20 +61,20 @@ export async function reserve<M extends Made>(
     async release(applied) {
       const notSent = noted.flatMap(({ id }, at) => (applied.has(id) ? [] : [at]));
       if (notSent.length === 0) return;
-      // If this cannot be stored, they count for an hour although they were not made. The changes that were made are
-      // recorded anyway.
+      // If this cannot be stored, the changes count for an hour although they were not made. The changes that were made
+      // are recorded anyway.
       await ledger.edit(place, (past) => past.takeBack(name, notSent)).catch(() => {});
     },
   };
 }
 
-/** Returns the account whose act caused the run; undefined for our own account and for a run without an event. */
+/** Returns the account whose act caused the run; undefined for our own account, and for a run without an event. */
 function causerOf({ event, account }: RunInput): number | undefined {
   const id = event?.sender?.id;
   return id === undefined || id <= 0 || id === account?.id ? undefined : id;
 }
 
-/** Returns whether an account without write access would exceed its hourly share with this plan. */
+/** Returns whether this plan would exceed the hourly share of an account without write access. */
 function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: RunInput): boolean {
   const share = shareOfAccount((input.budgets ?? budgets).hour);
   const spent = past.spent(digestOfAccount(by));
@@ -83,9 +84,9 @@ function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: R
 }
 
 /**
- * Returns whether the sender may write. An account that administers the repository may query the permission; any other
- * account may read the possible assignees, who all have write access. If the forge reveals neither, the sender counts
- * as without access: its changes are delayed, not dropped.
+ * Returns whether the sender has write access. If our account administers the repository, it may query the permission.
+ * Otherwise it may list the possible assignees, all of whom have write access. If the forge reveals neither, the sender
+ * counts as having no access: its changes are delayed, not dropped.
  */
 async function maySenderWrite({ facts, client, event }: RunInput): Promise<boolean> {
   const { repository } = facts.subject;
@@ -112,7 +113,7 @@ function reserveIn<M extends Made>(
   input: RunInput,
   stranger: number | undefined,
 ) {
-  // The trigger identifies the place in the queue of waiting runs.
+  // The trigger identifies the run's place in the queue of waiting runs.
   const { delivery = input.id, item = '' } = input.trigger;
   const { plan, deferral } = deferBeyondHour(wanted.plan, {
     past,

@@ -2,14 +2,14 @@ import { hash, randomUUID } from 'node:crypto';
 import type { Level } from '../../rules/rule.ts';
 import type { Budget } from './budgets.ts';
 
-/** A write as it affects one target. `before` and `after` are compared as JSON. */
+/** Effect of a write on one target. `before` and `after` are compared as JSON. */
 export type ComparedWrite = {
-  /** Target without the names of the repository: `targetKey`. */
+  /** Target without the names of the repository; see `targetKey`. */
   readonly target: string;
-  /** The state before and after it. */
+  /** The state before the write; `after` is the state after it. */
   readonly before: string;
   readonly after: string;
-  /** Identities of the rules that requested it. */
+  /** Identities of the rules that requested the write. */
   readonly rules: readonly string[];
 };
 
@@ -17,16 +17,16 @@ export type ComparedWrite = {
 export type LedgerEntry = ComparedWrite & {
   readonly atMs: number;
   readonly level: Level;
-  /** Id of the account whose act caused it; absent: no account, or an unknown one. */
+  /** Id of the account whose act caused the write; absent: no account, or an unknown one. */
   readonly by?: number | undefined;
 };
 
-/** A stored write: digests in place of the texts, which may be long. `by`: the digest of the account. */
+/** A write as stored: with digests instead of the texts, which may be long. `by`: digest of the account. */
 export type NotedWrite = ComparedWrite & {
   readonly atMs: number;
   readonly level: Level;
   readonly by?: string | undefined;
-  /** The run that recorded it, and its index among the writes of that run. */
+  /** Name of the batch that the write was recorded in; `place` is its index in that batch. */
   readonly of: string;
   readonly place: number;
 };
@@ -37,22 +37,22 @@ export type LedgerState = {
   readonly reserved: readonly Reservation[];
 };
 
-/** Reserved changes of a deferred run: all of them, and those of repository files among them. */
+/** Room reserved for the changes of a deferred run: for all of them, and for those of repository files among them. */
 type Reservation = Budget & {
   readonly owner: string;
   readonly atMs: number;
-  /** The line in which it waits; see `Line`. */
+  /** The line in which the run waits; see `Line`. */
   readonly line: string;
 };
 
 /**
- * Changes that compete for the same room. Ordinary changes wait in the line with the empty name, protective ones in a
- * separate line, and those caused by one account without write access in a line named by the digest of that account, so
- * that it delays only itself.
+ * Changes that compete for the same room. Ordinary changes wait in the line with the empty name, protective changes in
+ * a line of their own. Changes caused by an account without write access wait in a line named by the digest of that
+ * account, so that the account delays only itself.
  */
 export type Line = {
   readonly name: string;
-  /** Returns whether a write of the last hour takes room in this line. */
+  /** Returns whether a write of the last hour takes up room in this line. */
   readonly counts: (write: NotedWrite) => boolean;
 };
 
@@ -64,8 +64,8 @@ export function lineOfAccount(by: string): Line {
 }
 
 /**
- * Flips of a target. A flip is a replacement that a rule makes again because another rule or another writer reverted
- * it. A rule that changes its result because its input changed makes no flip.
+ * Flips of a target. A flip is a replacement that a rule repeats because another rule or another writer reverted it. A
+ * rule that changes its result because its input changed does not flip.
  */
 export type Flips = {
   readonly count: number;
@@ -73,7 +73,7 @@ export type Flips = {
   readonly isFlip: boolean;
   /** Digests of the other rules that wrote to the target. */
   readonly others: readonly string[];
-  /** The instants of the flips, oldest first. */
+  /** Times of the flips, oldest first. */
   readonly atMs: readonly number[];
 };
 
@@ -81,7 +81,7 @@ export type Flips = {
 export interface BudgetLedger {
   /**
    * Calls `work` with the history of a place, atomically across processes. `work` may be called several times, each
-   * time with the current history; the last call counts.
+   * time with the current history; only the last call takes effect.
    */
   edit<Result>(place: number | string, work: (past: WriteHistory) => Result): Promise<Result>;
 }
@@ -89,16 +89,17 @@ export interface BudgetLedger {
 const hourMs = 3_600_000;
 /** Time window in which flips are counted. */
 export const flipMs = 600_000;
-/** Time after which unused room is released: its delivery was superseded or deleted. */
+/** Time after which unused room is released, because its delivery was superseded or deleted. */
 export const unusedMs = 900_000;
 
 /**
- * Recent writes in one place, and the room in the hourly budgets that deferred runs wait for, in order of request. Used
- * during planning, so that concurrent runs see each other. Expired entries are ignored and do not modify the state.
+ * Recent writes in one place, and the room in the hourly budgets that deferred runs have reserved, in the order in
+ * which it is due. Used during planning, so that concurrent runs see each other. Expired entries are ignored without
+ * modifying the state.
  */
 export class WriteHistory {
   readonly #nowMs: () => number;
-  /** Plain data, which can be stored elsewhere. */
+  /** Plain data, so that it can be stored elsewhere. */
   state: LedgerState;
 
   constructor(state: LedgerState, nowMs: () => number) {
@@ -107,15 +108,15 @@ export class WriteHistory {
   }
 
   /**
-   * Returns the writes of the last hour, by all rules and by files of repositories among them; with a digest, only
-   * those that this account caused.
+   * Returns the number of writes in the last hour: by all rules, and by repository files among them. If a digest is
+   * given, only the writes that this account caused.
    */
   spent(by?: string): Budget {
     const all = this.#writes().filter((write) => by === undefined || write.by === by);
     return { all: all.length, repository: all.filter(({ level }) => level === 'repository').length };
   }
 
-  /** Returns the flips of a target in the last ten minutes, and whether this write would be one. */
+  /** Returns the flips of a target in the last ten minutes, and whether this write would be a flip. */
   flips(write: ComparedWrite): Flips {
     const nowMs = this.#nowMs();
     const [wanted] = noteWrites('', [{ ...write, atMs: nowMs, level: 'operator' }]);
@@ -132,13 +133,13 @@ export class WriteHistory {
     };
   }
 
-  /** Returns the instant of the last write to a target within the last hour. */
+  /** Returns the time of the last write to a target within the last hour. */
   lastWriteMs(target: string): number | undefined {
     const wanted = digestOfText(target);
     return this.#writes().findLast((entry) => entry.target === wanted)?.atMs;
   }
 
-  /** Records writes that are about to be sent, and returns the name to revoke them by. */
+  /** Records writes that are about to be sent, and returns the batch name for revoking them. */
   record(entries: readonly LedgerEntry[]): string {
     const of = digestOfText(randomUUID());
     if (entries.length > 0)
@@ -146,7 +147,7 @@ export class WriteHistory {
     return of;
   }
 
-  /** Revokes the writes with this name that were not sent, by index in the list. */
+  /** Revokes those writes of a batch that were not sent, given by their index in the batch. */
   takeBack(name: string, notSent: readonly number[]): void {
     if (notSent.length === 0) return;
     const gone = new Set(notSent);
@@ -155,21 +156,24 @@ export class WriteHistory {
   }
 
   /**
-   * Returns how long a run has to wait until its changes fit; 0 if they fit now. Runs deferred earlier come first, so
-   * that new runs cannot starve them.
+   * Returns how long a run has to wait until its changes fit; 0 if they fit now. Runs that were deferred earlier come
+   * first, so that new runs cannot starve them.
    */
   waitMs(owner: string, wanted: Budget, hour: Budget, line: Line = ordinaryLine): number {
     const reserved = this.#reserved().filter((reservation) => reservation.line === line.name);
     const place = reserved.findIndex((reservation) => reservation.owner === owner);
     if (place >= 0) return this.#waitBehind(reserved.slice(0, place), wanted, hour, line);
-    // A write of now no longer counts in an hour, so later reservations take no room from it. They may be many if files
-    // of the repository have a small budget.
+    // A write made now no longer counts in an hour, so reservations due after that do not compete with it. There may be
+    // many of them if the budget for repository files is small.
     const soon = reserved.filter(({ atMs }) => atMs <= this.#nowMs() + hourMs);
     if (this.#waitBehind(soon, wanted, hour, line) === 0) return 0;
     return this.#waitBehind(reserved, wanted, hour, line);
   }
 
-  /** Reserves room for a deferred run from that time on. A later call with the same owner and line replaces it. */
+  /**
+   * Reserves room for a deferred run, due after this delay. A later call with the same owner and line replaces the
+   * reservation.
+   */
   reserve(owner: string, wanted: Budget, afterMs: number, { name }: Line = ordinaryLine): void {
     const reservation = { ...wanted, owner, atMs: this.#nowMs() + afterMs, line: name };
     const others = this.#reserved().filter((one) => one.owner !== owner || one.line !== name);
@@ -177,7 +181,7 @@ export class WriteHistory {
     this.state = { ...this.state, reserved };
   }
 
-  /** Releases all room reserved for an owner: its run has started again. */
+  /** Releases all room reserved for an owner, because its run has started again. */
   release(owner: string): void {
     const reserved = this.state.reserved.filter((one) => one.owner !== owner);
     if (reserved.length < this.state.reserved.length) this.state = { ...this.state, reserved };
@@ -185,8 +189,8 @@ export class WriteHistory {
 
   #writes(): readonly NotedWrite[] {
     const now = this.#nowMs();
-    // A write in the future was made before the clock was set back, or by a process whose clock is ahead: it counts for
-    // one hour from now at most.
+    // A write in the future was recorded before the clock was set back, or by a process whose clock is ahead. It counts
+    // for at most one hour from now.
     const { writes: all } = this.state;
     const kept = all.some(({ atMs }) => atMs <= now - hourMs)
       ? all.filter(({ atMs }) => atMs > now - hourMs)
@@ -202,7 +206,7 @@ export class WriteHistory {
     return this.state.reserved.filter(({ atMs }) => atMs > usedUpMs);
   }
 
-  /** Returns how long changes wait if these reservations come first. */
+  /** Returns how long changes have to wait behind these reservations. */
   #waitBehind(earlier: readonly Reservation[], wanted: Budget, hour: Budget, line: Line): number {
     const written = this.#writes().filter(line.counts);
     const now = this.#nowMs();
@@ -235,14 +239,14 @@ export function digestOfAccount(id: number): string {
   return digestOfText(`account ${id}`);
 }
 
-/** Returns a digest of 66 bits: sufficient for the hundreds of writes per hour and place that are compared. */
+/** Returns a digest of 66 bits, which is sufficient for comparing the hundreds of writes per hour and place. */
 export function digestOfText(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 11);
 }
 
 /**
- * Returns whether a rule repeats a replacement of a state that is not its own last one: another rule or another writer
- * reverted its earlier write.
+ * Returns whether a rule repeats a replacement although the state to replace is not the result of its own last write:
+ * another rule or another writer reverted its earlier write.
  */
 function isFlip(write: NotedWrite, earlier: readonly NotedWrite[]): boolean {
   const last = earlier.at(-1);
@@ -267,8 +271,8 @@ function timesOf(writes: readonly NotedWrite[]): readonly number[] {
 }
 
 /**
- * Returns the instant from which at most `left` of these writes and reservations are younger than an hour; 0 if that is
- * already the case.
+ * Returns the time from which at most `left` of these writes and reservations are less than an hour old; an instant in
+ * the past if that is already the case.
  */
 function roomAtMs(writtenAtMs: readonly number[], reserved: readonly Count[], left: number): number {
   let rest = left;

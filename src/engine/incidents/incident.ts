@@ -5,21 +5,21 @@ import type { Run } from '../record.ts';
 
 const dayMs = 86_400_000;
 
-/** Texts of a kind of incident. */
+/** Texts that describe a kind of incident. */
 type KindRow = {
-  /** The heading of its list, followed by a count. */
+  /** Heading of the list, followed by a count. */
   readonly title: string;
-  /** Subject of the check of `reeve doctor`, and when it fails. */
+  /** What the check of `reeve doctor` looks at; `fails` says when it fails. */
   readonly looks: string;
   readonly fails: string;
   readonly remedy: string;
   /** Page of the dashboard with the details. */
   readonly page: string;
-  /** Lifetime of an incident without a new occurrence; absent: it lasts until it is cleared. */
+  /** Lifetime of an incident that does not occur again; absent: the incident lasts until it is cleared. */
   readonly lastsMs?: number;
 };
 
-/** All kinds of incidents. A new kind is a row here. */
+/** All kinds of incidents. To add a kind, add a row here. */
 export const incidentKinds = {
   'rule-failed': {
     title: 'Rules that failed',
@@ -71,7 +71,7 @@ export const incidentKinds = {
 
 export type IncidentKind = keyof typeof incidentKinds;
 
-/** Returns the row of a kind, with its optional members. */
+/** Returns the row of a kind, including its optional fields. */
 export function kindRow(kind: IncidentKind): KindRow {
   return incidentKinds[kind];
 }
@@ -83,35 +83,35 @@ export function shorten(reason: string): string {
   return reason.length > maxReason ? `${reason.slice(0, maxReason - 1)}…` : reason;
 }
 
-/** Subject of an incident, and its latest occurrence. */
+/** What an incident is about, and its latest occurrence. */
 type Details = {
   /** Identity within the kind: id of a rule, path of a file. */
   readonly key: string;
   /** One or two sentences, without a secret. May contain details for operators only. */
   readonly reason: string;
-  /** Origin of the rule or file; `operator` if it is about the installation itself. */
+  /** Origin of the rule or file; `operator` if the incident concerns the installation itself. */
   readonly level: Level;
   /** Path of the rule file. */
   readonly source?: string;
   /** Revision of that file (see `LoadedRule.revision`). */
   readonly revision?: string;
   readonly repositoryId?: number;
-  /** Subject of the evaluation: the lane of a delivery, the item of a sweep. */
+  /** Subject of the evaluation: the lane of a delivery, or the item of a sweep. */
   readonly subject?: string;
   /** Id of the run. */
   readonly run?: string;
   /** Commit that the file was read from. */
   readonly commit?: string;
-  /** True if it occurred in a sweep. */
+  /** True if the incident occurred in a sweep. */
   readonly isSweep?: boolean;
   /** True if the reason may be shown to everyone who can read the repository of the rule. */
   readonly isPublic?: boolean;
 };
 
-/** One occurrence of a problem, to be counted. */
+/** A single occurrence of a problem. */
 export type Occurrence = Details & { readonly kind: IncidentKind; readonly at: Date };
 
-/** A problem that occurred once or more and is not resolved. */
+/** A problem that occurred at least once and is not resolved. */
 export type Incident = Details & {
   readonly kind: IncidentKind;
   readonly count: number;
@@ -119,7 +119,9 @@ export type Incident = Details & {
   readonly lastAt: Date;
 };
 
-/** Returns whether an incident is open at an instant. One with a date in the far future, from a wrong clock, is not. */
+/**
+ * Returns whether an incident is open at an instant. An incident dated far in the future, due to a wrong clock, is not.
+ */
 export function isOpen(
   { kind, lastAt }: { readonly kind: IncidentKind; readonly lastAt: Date },
   now: Date,
@@ -128,7 +130,10 @@ export function isOpen(
   return lastsMs === undefined || Math.abs(now.getTime() - lastAt.getTime()) < lastsMs;
 }
 
-/** Results of the rules of a run: those that failed or named a stranger, and those evaluated without a failure. */
+/**
+ * Results of the rules of a run: those that failed or named a stranger, and those that were evaluated without a
+ * failure.
+ */
 export type RuleResults = {
   readonly failed: readonly Occurrence[];
   readonly passed: readonly string[];
@@ -138,16 +143,16 @@ export type RuleResults = {
 type RuleFailure = { readonly reason: string; readonly isPublic: boolean };
 
 /**
- * Returns the rules that failed in a run, each once with its first reason, and those that passed. A rule fails if its
- * conditions or steps could not be evaluated, the forge refused one of its changes, or a limit delays a protective
- * change.
+ * Returns the rules that failed in a run, each once with its first reason, and the rules that passed. A rule fails if
+ * its conditions or steps could not be evaluated, if the forge refused one of its changes, or if a limit delays a
+ * protective change.
  */
 export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number | undefined }): RuleResults {
   const failures = new Map<string, RuleFailure>();
   const add = (rule: string, failure: RuleFailure): void => {
     if (!failures.has(rule)) failures.set(rule, failure);
   };
-  // An unusable file has a verdict of its own in the run, and is an incident of another kind.
+  // An unusable file has its own verdict in the run, and is another kind of incident.
   const verdicts = run.rules.filter(({ rule, source }) => rule !== source);
   for (const { rule, verdict, reason = '', code } of verdicts) {
     if (verdict === 'failed') add(rule, { reason, isPublic: isInternal(code) });
@@ -160,7 +165,7 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
   }
   for (const { change, why, until } of run.refused) {
     if (change.protects === undefined || until === undefined || change.observed) continue;
-    const reason = `${change.target} protects what it is about, and waits until ${until}: ${why}. Nothing is merged there before.`;
+    const reason = `${change.target} protects its subject, and waits until ${until}: ${why}. Nothing is merged there until then.`;
     for (const rule of change.rules) add(rule, { reason, isPublic: true });
   }
   const misplaced = new Set(
@@ -193,8 +198,8 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
 }
 
 /**
- * Returns whether an error is for operators only: a response of the forge may name objects that only the bot's account
- * may see, an error of the rule itself does not.
+ * Returns whether an error comes from the rule itself, so that others than operators may see it. A response of the
+ * forge may name objects that only the bot's account can see.
  */
 function isInternal(code: string | undefined): boolean {
   return code === undefined || code === 'rules-broken' || code === 'usage';
@@ -221,7 +226,7 @@ function occurrenceOf(
   };
 }
 
-/** Returns the failures of the rules of a repository's file, without details for operators only. */
+/** Returns the failures of the rules of a repository's file, without details that are for operators only. */
 export function reportedFailuresOf(
   incidents: readonly Incident[],
   repositoryId: number,
@@ -237,7 +242,8 @@ export function reportedFailuresOf(
       const times = count === 1 ? 'once' : `${count} times`;
       const last = lastAt.toISOString().slice(0, 16).replace('T', ' ');
       const why = isPublic ? reason : 'the forge refused a request; the operator of Reeve sees which';
-      // Reported at the 1st, 10th, 100th … time: a rule that fails on every event must not post a status for each.
+      // Reported at the 1st, 10th, 100th … occurrence: a rule that fails on every event must not post a status for
+      // each.
       const magnitude = Math.floor(Math.log10(count));
       return {
         text: `rule ${name} failed ${times}, last ${last} UTC: ${why}`,
