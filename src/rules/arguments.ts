@@ -26,18 +26,18 @@ import type { ExpressionProblem } from './problem.ts';
 export type StepArguments = {
   /** The `with` of the file, checked by the action's schema: conditions and templates are still text. */
   readonly written: unknown;
-  /** The facts that its conditions and templates read. */
+  /** The facts that the conditions and templates in the arguments read. */
   readonly facts: readonly FactRequest[];
-  /** The string literals of its conditions. */
+  /** The string literals of the conditions. */
   readonly texts?: readonly string[];
-  /** The member chains that they read. */
+  /** The member chains that the conditions and templates read. */
   readonly reads: readonly Read[];
   /**
-   * Returns the arguments as the action takes them, or the reason why they cannot be resolved. `step`: name of the
-   * step, for messages. Never throws.
+   * Returns the arguments in the form that the action expects, or the reason why they cannot be resolved. `step`: name
+   * of the step, for messages. Never throws.
    */
   readonly resolve: (knowledge: Knowledge, meter: Meter, step: string) => ResolvedArguments;
-  /** Returns the joint prospect of the conditions in the arguments. Absent if there are none. */
+  /** Returns the joint prospect of the conditions in the arguments. Absent if there are no conditions. */
   readonly prospect?: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
 
@@ -48,11 +48,11 @@ type ResolvedArguments = {
   | { readonly ok: false; readonly reason: string; readonly cause?: Error }
 );
 
-/** Path in the arguments: names of members and indexes of items. */
+/** Path in the arguments, made of member names and item indexes. */
 export type ArgumentPath = readonly (string | number)[];
 export type ArgumentProblem = { readonly path: ArgumentPath; readonly problem: ExpressionProblem };
 
-/** A text of the arguments that is compiled: a condition, a template or a list template. */
+/** A text in the arguments that is compiled: a condition, a template or a list template. */
 type Slot = {
   readonly path: ArgumentPath;
   readonly schema: z.ZodType;
@@ -65,8 +65,8 @@ type Fills =
   | { readonly list: ListTemplate };
 
 /**
- * Returns the arguments of a step with their conditions and templates compiled, or all problems in these. `written` has
- * passed the action's schema, which declares where conditions and templates are allowed; a `${{` elsewhere is a
+ * Returns the arguments of a step with their conditions and templates compiled, or all problems in these. `written`
+ * must match the action's schema, which declares where conditions and templates are allowed; a `${{` elsewhere is a
  * problem.
  */
 export function compileArguments(
@@ -119,11 +119,11 @@ type TemplateText = {
   readonly text: string;
   readonly schema: z.ZodType;
   readonly holds: unknown;
-  /** Metadata of its schema. */
+  /** Metadata of the text's schema. */
   readonly meta: Readonly<Record<string, unknown>>;
 };
 
-/** Yields every text of the arguments with its schema and the metadata of that. */
+/** Yields every text in the arguments with its schema and the schema's metadata. */
 function* textsOf(
   value: unknown,
   schema: z.ZodType | undefined,
@@ -144,8 +144,8 @@ function* textsOf(
 }
 
 /**
- * Returns the schema of a member by its key. Rule files choose the key, so only own members count (`constructor` is
- * none).
+ * Returns the schema of a member by its key. Rule files choose the key, so only own properties of the shape count (not
+ * `constructor`).
  */
 function schemaOfMember({ shape, element, valueType }: ZodDefinition, key: string): z.ZodType | undefined {
   const own = shape !== undefined && Object.hasOwn(shape, key) ? shape[key] : undefined;
@@ -153,7 +153,7 @@ function schemaOfMember({ shape, element, valueType }: ZodDefinition, key: strin
 }
 
 /**
- * Returns the effective schema of the value: the inner one of optional schemas, the matching alternative of a union.
+ * Returns the effective schema of a value: the inner schema of an optional one, or the matching alternative of a union.
  */
 function unwrap(schema: z.ZodType, value: unknown): z.ZodType {
   let current = schema;
@@ -187,12 +187,14 @@ function compileText(
     const [lines, commit] = [meta.lines === true, meta.commit === true];
     return compileTemplate(text, context, { readByForge: holds === 'forge-text', lines, commit });
   }
-  const message = `no ${opening} }} here: this argument is taken as it is written`;
+  const message = `no ${opening} }} here: the text of this argument is used literally`;
   const start = text.indexOf(opening);
   return { problems: [{ code: 'template', message, start, end: text.length }] };
 }
 
-/** Syntax of Jinja, Mergify and shells that is not expanded here and would appear in the comment. */
+/**
+ * Warns of template syntax of Jinja, Mergify and shells, which is not expanded here and would appear in the comment.
+ */
 function warnOfForeignTemplate(text: string, context: ExpressionContext): void {
   const found = /(?<!\$)\{\{|\{%|\$\{(?!\{)/.exec(text);
   if (found === null) return;
@@ -201,7 +203,7 @@ function warnOfForeignTemplate(text: string, context: ExpressionContext): void {
   context.onWarning?.({ code: 'template', message, start, end: start + found[0].length });
 }
 
-/** Returns the problem of a condition in template braces, which other systems require. */
+/** Returns a problem if a condition is wrapped in template braces, as other systems require. */
 export function bracesProblem(text: string): ExpressionProblem | undefined {
   const start = text.indexOf(opening);
   if (start < 0) return undefined;
@@ -249,7 +251,10 @@ function causeOf({ cause }: { readonly cause?: Error }): { readonly cause?: Erro
   return cause === undefined ? {} : { cause };
 }
 
-/** A template of a single expression keeps its type if the argument accepts it; otherwise it becomes text. */
+/**
+ * Returns the value of a template in a form that the argument accepts. A template that is a single expression keeps its
+ * type if the argument accepts that type; otherwise it becomes text.
+ */
 function fitting(value: string | number | boolean, schema: z.ZodType): unknown {
   return typeof value === 'string' || schema.safeParse(value).success ? value : String(value);
 }

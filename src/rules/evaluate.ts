@@ -12,15 +12,15 @@ import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts
 import type { Listening, LoadedRule, LoadedStep } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
 
-/** The input of a rule's evaluation. */
+/** Input for evaluating a rule. */
 type RuleContext = {
   readonly facts: Facts;
   /** The event; absent for scheduled and manual runs. */
   readonly event?: Event | undefined;
-  /** The item of `each` under the name that conditions use (`{ notification: … }`, `{ runner: … }`). */
+  /** The item of `each`, by the name that conditions use (`{ notification: … }`, `{ runner: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly now: Date;
-  /** The budget that the rule's expressions and patterns are charged to. */
+  /** Meter that the rule's expressions and patterns are charged to. */
   readonly meter: Meter;
   /**
    * Whether branch filters must also match the current state of the pull request, because a write follows immediately.
@@ -28,21 +28,21 @@ type RuleContext = {
   readonly isBeforeWrite?: boolean;
 };
 
-/** A step of a matched rule. Only `ready` steps are planned. */
+/** A step of a rule after its conditions were evaluated. Only `ready` steps are planned. */
 export type ResolvedStep =
   | { readonly step: LoadedStep; readonly state: 'ready'; readonly arguments: unknown }
-  /** Its own `if` did not match: nothing is changed. */
+  /** The `if` of the step did not match: nothing is changed. */
   | { readonly step: LoadedStep; readonly state: 'unmatched' }
-  /** One of its expressions failed: this step and the later steps of the rule write nothing. */
+  /** An expression of the step failed: this step and the later steps of the rule write nothing. */
   | { readonly step: LoadedStep; readonly state: 'failed'; readonly reason: string };
 
 /** A rule's verdict and, if it matched, its steps in order. */
 export type Evaluation = {
   readonly verdict: Verdict;
   readonly steps: readonly ResolvedStep[];
-  /** Set if a forge error prevented the evaluation and a later attempt may succeed: retry the delivery. */
+  /** Set if a forge error prevented the evaluation and a later attempt may succeed; the delivery should be retried. */
   readonly retry?: ReeveError;
-  /** Set if only checks or `mergeable` keep a step that awaits them from running. */
+  /** Set if a step that awaits checks does not run only because of checks or `mergeable`. */
   readonly awaitsChecks?: true;
 };
 
@@ -57,9 +57,9 @@ export function failRule(rule: LoadedRule, reason: string): Verdict {
 }
 
 /**
- * Evaluates a rule. Facts are fetched only as far as the evaluation gets: those of path filters, then of `if`, then of
- * the steps, each group in parallel. A failed rule has steps too if only some of them failed: the steps before are
- * planned. Never rejects.
+ * Evaluates a rule. Facts are fetched only as far as the evaluation gets: those of path filters, then those of `if`,
+ * then those of the steps; each group in parallel. If only some steps failed, the failed rule also has steps, and the
+ * steps before the failed ones are planned. Never rejects.
  */
 export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Promise<Evaluation> {
   const { meter } = situation;
@@ -87,7 +87,7 @@ function givenBy({ event, item, now }: RuleContext): Readonly<Record<string, unk
   const given: Record<string, unknown> = { ...item, now };
   if (event) {
     given.event = event.payload;
-    // An event found by catch-up has no sender; conditions that need one fail with that reason.
+    // An event found by catch-up has no sender; conditions that need the sender fail for that reason.
     given.sender = event.payload.sender ?? null;
   }
   return given;
@@ -95,7 +95,7 @@ function givenBy({ event, item, now }: RuleContext): Readonly<Record<string, unk
 
 const filesRequest: FactRequest = { name: 'files' };
 
-/** Returns the evaluation of a rule that a path filter excludes, or undefined if the rule continues. */
+/** Returns the evaluation of a rule that a filter excludes, or undefined if the evaluation continues. */
 async function filterPaths(
   rule: LoadedRule,
   situation: RuleContext,
@@ -183,7 +183,7 @@ async function resolveSteps(
   return { verdict, steps, ...(await findAwaiting(rule, knowledge, meter)) };
 }
 
-/** Returns whether a step that awaits checks would run if only these had another result. */
+/** Returns whether a step that awaits checks would run if only the checks had another result. */
 async function findAwaiting(
   rule: LoadedRule,
   knowledge: Learning,
@@ -230,7 +230,7 @@ function headOf({ id, source, commit, line, level, revision }: LoadedRule) {
   return { rule: id, source, commit, line, level, revision };
 }
 
-/** Payloads are narrowed once for all rules of a run. */
+/** The narrowed payload of an event: payloads are narrowed once for all rules of a run. */
 const narrowedPayloads = new WeakMap<Subject, { readonly of: object; readonly payload: object }>();
 
 function narrowedOnce(payload: object, subject: Subject): object {
@@ -242,8 +242,8 @@ function narrowedOnce(payload: object, subject: Subject): object {
 }
 
 /**
- * The values known to one rule in one run: the given ones, and the facts fetched so far. Facts are fetched in parallel
- * and once; an error is cached, and only the conditions that depend on that fact fail.
+ * The values known to one rule in one run: the given values, and the facts fetched so far. Facts are fetched in
+ * parallel and only once. An error is cached, and only the conditions that depend on that fact fail.
  */
 export class Learning implements Knowledge {
   readonly #facts: Facts;
@@ -254,7 +254,7 @@ export class Learning implements Knowledge {
 
   /**
    * `sees`: everything, or only data that anyone with write access to the repository may read. `meter` is charged for
-   * the evaluation inside facts.
+   * evaluation inside facts.
    */
   constructor(
     facts: Facts,
@@ -263,7 +263,7 @@ export class Learning implements Knowledge {
   ) {
     this.#facts = facts;
     this.#sees = sees;
-    // An item of a sweep is a fact that was read as part of a list.
+    // Narrowed like a fact, because an item of a sweep is a fact that was read as part of a list.
     this.#given = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [name, this.#narrowed(name, value)]),
     );
@@ -274,7 +274,7 @@ export class Learning implements Knowledge {
   async learn(requests: readonly FactRequest[]): Promise<void> {
     const missing = requests.filter((request) => this.find(request) === undefined);
     if (missing.length === 0) return;
-    // Facts that another fact's response may contain are read after it, which saves a request.
+    // A fact that another fact's response may contain is read after that fact, which saves a request.
     const held = missing.filter(({ name }) => findFact(name)?.within);
     const others = missing.filter((request) => !held.includes(request));
     await Promise.all([...others, ...held].map((request) => this.#ask(request)));
@@ -290,8 +290,8 @@ export class Learning implements Knowledge {
   async #ask(request: FactRequest): Promise<void> {
     try {
       const value = await this.#facts.ask(request);
-      // Fetched once for all rules and charged to each rule that reads it: the limits of one rule do not depend on the
-      // others.
+      // Fetched once for all rules, but charged to each rule that reads it, so that the limits of one rule do not
+      // depend on the other rules.
       const cost = this.#facts.costOf(request);
       if (cost > 0) this.#meter?.enter(`the fact ${factKey(request)}`);
       this.#meter?.charge(cost);
@@ -303,8 +303,8 @@ export class Learning implements Knowledge {
   }
 
   #narrowed(name: string, value: unknown): unknown {
-    // The operator's rules get the narrowed payload as well: the dashboard shows its values to everyone who may read
-    // the subject.
+    // The operator's rules also get the narrowed payload, because the dashboard shows its values to everyone who may
+    // read the subject.
     if (name === 'event' && typeof value === 'object' && value !== null)
       return narrowedOnce(value, this.#facts.subject);
     const { narrow, narrowsForAll } = findFact(name) ?? {};

@@ -1,6 +1,7 @@
 /**
  * Words of other systems (GitHub and its workflows, Mergify, JavaScript, Python, templates) that people write in rule
- * files and expressions, with their equivalents here. Messages about unknown words use this table before guessing.
+ * files and expressions, with their equivalents here. Messages about unknown words consult these tables before
+ * guessing.
  */
 function words<T = string>(table: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(table));
@@ -131,7 +132,7 @@ export const foreignOperators = words({
   NOT: '!',
 });
 
-/** Syntax of other languages near the position of a parse error, with the equivalent. */
+/** Syntax of other languages near the position of a parse error, with its equivalent. */
 export const foreignSigns: readonly (readonly [RegExp, string])[] = [
   [
     /=>/,
@@ -180,7 +181,7 @@ export const foreignSchedules = words({
   yearly: '17 3 1 1 *',
 });
 
-/** Action names of other systems, with ours. */
+/** Names of actions in other systems, with our names. */
 export const actionsElsewhere = words({
   label: 'set-labels',
   labels: 'set-labels',
@@ -215,7 +216,7 @@ export const actionsElsewhere = words({
   'dispatch-workflow': 'run-workflow',
 });
 
-/** Parameter types of other systems, with ours. */
+/** Parameter types in other systems, with our types. */
 export const typesElsewhere = words({
   integer: 'int',
   number: 'int',
@@ -233,7 +234,7 @@ const inStep = 'this belongs to a step: write "steps:" and "- uses: …" with it
 const underOn = 'write it below "on", as in on: { schedule: "17 3 * * *" }';
 const itemOfSweep = 'the item of a sweep is given as item: { pull_request: { number: 1, … } }';
 
-/** Keys of other systems, and our own keys in a wrong place, with the remedy. */
+/** Keys of other systems, and our own keys in the wrong place, with the remedy. */
 export const keysElsewhere = {
   file: words({
     on: ruleInFile,

@@ -7,9 +7,9 @@ import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';
 
 /**
- * Returns why a rule skips an event, or undefined if it does not: `kind` (another family or activity), `filter`
- * (branches and tags, read from the payload), `scope` (its `in`). Path filters need a fact, which `evaluateRule`
- * requests. Patterns are charged to the meter; throws LimitExceeded if its budget is insufficient.
+ * Returns why a rule skips an event; undefined if the rule does not skip it. Reasons: `kind` (another family or
+ * activity), `filter` (branches and tags, read from the payload), `scope` (the rule's `in`). Path filters need a fact,
+ * which `evaluateRule` requests. Patterns are charged to the meter; throws LimitExceeded if its budget is insufficient.
  */
 export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipReason | undefined {
   const heard = rule.on.filter((listening) => listensTo(listening, event));
@@ -18,15 +18,15 @@ export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipRe
   return outOfScope(rule, scopeNameOf(event), meter) ? 'scope' : undefined;
 }
 
-/** Returns whether a subject is in a rule's `in`: an item of a sweep, or a subject given on the command line. */
+/** Returns whether a subject matches a rule's `in`. The subject is an item of a sweep, or given on the command line. */
 export function isInScope(rule: LoadedRule, subject: Subject, meter: Meter): boolean {
   const { repository, organization } = subject;
   return !outOfScope(rule, repository ? `${repository.owner}/${repository.name}` : organization, meter);
 }
 
 /**
- * Returns the entries of `on` that match an event apart from their path filters; the rule applies if one of their path
- * filters matches too.
+ * Returns the entries of `on` that match an event, without considering path filters. The rule applies if the path
+ * filter of one of these entries matches too.
  */
 export function listeningsFor(rule: LoadedRule, event: Event, meter: Meter): readonly Listening[] {
   return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event, meter));
@@ -46,8 +46,8 @@ export function passesBranch(listening: Listening, branch: string, meter: Meter)
 }
 
 /**
- * Returns whether a changed file matches the paths of an entry. A renamed file counts with its old and its new path.
- * The files are those of the forge's list.
+ * Returns whether a changed file matches the path filters of an entry. For a renamed file, both the old and the new
+ * path count. The files are those in the forge's list.
  */
 export function passesPaths({ paths, pathsIgnore }: Listening, files: unknown, meter: Meter): boolean {
   if (paths) return somePath(files, (path) => paths.matches(path, meter), meter);
@@ -59,7 +59,7 @@ function somePath(files: unknown, passes: (path: string) => boolean, meter: Mete
   for (const file of files) {
     meter.charge(costs.item);
     if (typeof file !== 'object' || file === null) continue;
-    // The forge cannot list the changes: any file may have changed.
+    // The forge cannot list the changes, so any file may have changed.
     if (file.status === anyStatus) return true;
     const path: unknown = file.filename;
     if (typeof path === 'string' && path !== '' && passes(path)) return true;
@@ -74,7 +74,7 @@ function listensTo({ family, activities }: Listening, event: Event): boolean {
 }
 
 function outOfScope(rule: LoadedRule, name: string | undefined, meter: Meter): boolean {
-  // Subjects without an owner (a notification, an instance's runner) match only the pattern for everything.
+  // Subjects without an owner (a notification, a runner of the instance) match only the pattern for everything.
   return rule.scopes.some(
     (scope) => !(name === undefined ? takesEverything(scope) : scope.matches(name, meter)),
   );
@@ -93,8 +93,8 @@ function scopeNameOf({ repository, subject, payload }: Event): string | undefine
 }
 
 /**
- * With filters on both branches and tags, an event of either kind may match; a single filter excludes events of the
- * other kind.
+ * Returns whether an event passes the branch and tag filters of an entry. With filters for both branches and tags,
+ * events of either kind may match; a filter for only one of them excludes events of the other kind.
  */
 function passesRefs(listening: Listening, event: Event, meter: Meter): boolean {
   const { branches, branchesIgnore, tags, tagsIgnore } = listening;
@@ -119,7 +119,10 @@ function passesNames(
 
 type EventRef = { readonly kind: 'branch' | 'tag'; readonly name: string };
 
-/** Target branch of a pull request; ref of push, create and delete, as a full name or with `ref_type`. */
+/**
+ * Returns the ref of an event: the target branch of a pull request, or the ref of a push, create or delete, given as a
+ * full name or with `ref_type`.
+ */
 function eventRef({ family, payload }: Event): EventRef | undefined {
   const { ref, ref_type: type } = payload;
   if (typeof ref === 'string' && (family === 'push' || family === 'create' || family === 'delete')) {

@@ -11,9 +11,12 @@ import type { LoadedRule } from './rule.ts';
 
 const requestsOfRules = new WeakMap<LoadedRule, readonly FactRequest[]>();
 
-/** Returns the facts that a rule names, without duplicates; facts that its actions read are in the needs of these. */
+/**
+ * Returns the facts that a rule names, without duplicates. Facts that its actions read are not included; they are
+ * declared in the `needs` of the actions.
+ */
 export function requestsOfRule(rule: LoadedRule): readonly FactRequest[] {
-  // Cached, because it is needed for every event and rule.
+  // Cached, because the facts are needed for every event and rule.
   let requests = requestsOfRules.get(rule);
   if (requests === undefined) {
     requests = findRequests(rule);
@@ -39,7 +42,7 @@ export function factsOfRule(rule: LoadedRule): readonly Fact[] {
 }
 
 /**
- * Returns the capabilities that rules need and a forge lacks, as problems at the line of the rule or step. `textOf`
+ * Returns the capabilities that rules need but a forge lacks, as problems at the line of the rule or step. `textOf`
  * returns a file's text.
  */
 export function checkCapabilities(
@@ -71,7 +74,10 @@ export function checkCapabilities(
   });
 }
 
-/** Returns whether arguments have a value at a path (`hooks.name`), or this text there (`hooks.events=status`). */
+/**
+ * Returns whether arguments have a value at a path (`hooks.name`), or a particular text at that path
+ * (`hooks.events=status`).
+ */
 function says(written: unknown, path: string): boolean {
   const [names = '', text] = path.split('=');
   let found: readonly unknown[] = [written];

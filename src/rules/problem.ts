@@ -1,4 +1,4 @@
-/** Codes of problems in rule files. Scripts and tests use the code; the message is for people. */
+/** Codes of problems in rule files. Scripts and tests use the codes; messages are for people. */
 export const problemCodes = {
   'file-name': 'Rules are not read from a file with this name.',
   'file-size': 'The file is larger than 64 KiB.',
@@ -48,10 +48,10 @@ export const problemCodes = {
 
 export type ProblemCode = keyof typeof problemCodes;
 
-/** A problem in a rule file, with its position. A file with a problem is rejected as a whole. */
+/** A problem in a rule file, with its position. A file with any problem is rejected as a whole. */
 export type Problem = {
   readonly code: ProblemCode;
-  /** The problem and its remedy, one or two sentences without a full stop at the end. */
+  /** The problem and its remedy: one or two sentences, without a full stop at the end. */
   readonly message: string;
   /** The nearest valid word. */
   readonly suggestion?: string;
@@ -60,7 +60,7 @@ export type Problem = {
   readonly line: number;
   /** Counted from 1, in UTF-16 units. */
   readonly column: number;
-  /** The line of the file, without its line end. */
+  /** The line of the file, without its line ending. */
   readonly source: string;
   /** Width of the marked range in columns, at least 1. */
   readonly width: number;
@@ -69,9 +69,9 @@ export type Problem = {
 const maxSourceColumns = 160;
 
 /**
- * Formats a problem for people: position, code and message, the line of the file, and a pointer below the position.
- * Lines longer than a terminal are shortened around the position. Control characters are made visible, so that a rule
- * file cannot control the terminal.
+ * Formats a problem for people: position, code and message, the source line, and a marker below the position. Lines
+ * longer than a terminal are shortened around the position. Control characters are made visible, so that a rule file
+ * cannot control the terminal.
  */
 export function formatProblem(problem: Problem): string {
   const { path, line, column, code, message, suggestion } = problem;
@@ -86,7 +86,7 @@ export function formatProblem(problem: Problem): string {
   return `${visible(head)}\n${gutter} | ${visible(shown)}\n${' '.repeat(5)} | ${indent}${'^'.repeat(width)}`;
 }
 
-/** Formats the problems of a file for people, separated by an empty line. */
+/** Formats the problems of a file for people, separated by empty lines. */
 export function formatProblems(problems: readonly Problem[]): string {
   return problems.map(formatProblem).join('\n\n');
 }
@@ -95,7 +95,7 @@ function visible(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
-/** Returns a problem that covers a line of a file. `textOf` returns the file's text. */
+/** Returns a problem that covers a whole line of a file. `textOf` returns the file's text. */
 export function problemAtLine(
   problem: {
     readonly code: ProblemCode;
@@ -110,7 +110,7 @@ export function problemAtLine(
   return { ...problem, column, source, width: Math.max(1, source.trim().length) };
 }
 
-/** Returns the nearest known word, or undefined if none is near enough. */
+/** Returns the nearest known word; undefined if none is near enough. */
 export function nearest(written: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(written.length / 3));
   const wanted = normal(written);
@@ -127,14 +127,14 @@ export function nearest(written: string, known: Iterable<string>): string | unde
   return best;
 }
 
-/** Normalizes spelling: `pullRequest`, `pull-request` and `Pull_Request` are equal. */
+/** Returns a word with its spelling normalized: `pullRequest`, `pull-request` and `Pull_Request` are equal. */
 function normal(word: string): string {
   return word.toLowerCase().replace(/[-_ ]/g, '');
 }
 
 /**
- * Returns the edit distance with insertions, deletions, substitutions and transpositions; `limit` if it is at least
- * that.
+ * Returns the edit distance, counting insertions, deletions, substitutions and transpositions; `limit` if the distance
+ * is at least that.
  */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;

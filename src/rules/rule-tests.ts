@@ -17,16 +17,16 @@ export type RuleCase = {
   readonly name: string;
   readonly line: number;
   readonly eventType: string;
-  /** Absent if `file` names a recorded one. */
+  /** Absent if `file` names a recorded payload. */
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly file?: string;
   /** The item of a sweep, instead of an event. */
   readonly item?: { readonly kind: SubjectKind; readonly value: Readonly<Record<string, unknown>> };
   readonly facts: Readonly<Record<string, unknown>>;
-  /** Facts of the other open pull requests with the same head commit. */
+  /** Facts of each other open pull request with the same head commit. */
   readonly others: readonly Readonly<Record<string, unknown>>[];
   readonly now: Date | undefined;
-  /** Values of the parameters of the file. */
+  /** Values for the parameters of the file. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly expected: CaseForm['expect'];
 };
@@ -34,7 +34,7 @@ export type RuleCase = {
 /** The cases of a test file, or all its problems. */
 type LoadedTests = { readonly cases: readonly RuleCase[]; readonly problems: readonly Problem[] };
 
-/** Returns the cases of a `NAME.test.yml` or every problem it has, each with its place. Never throws. */
+/** Returns the cases of a `NAME.test.yml`, or all its problems with their positions. Never throws. */
 export function loadRuleTests({ path, text }: { readonly path: string; readonly text: string }): LoadedTests {
   const file = readYaml(path, text);
   if (!file.readable || file.problems.length > 0) return { cases: [], problems: file.problems };
@@ -51,7 +51,7 @@ export function loadRuleTests({ path, text }: { readonly path: string; readonly 
     };
     const [item] = Object.entries(form.item ?? {});
     if (item) {
-      // The grammar allows the kinds of `each` alone.
+      // The grammar allows only the kinds of `each`.
       const of = { kind: item[0] as SubjectKind, value: item[1] ?? {} };
       return { name: form.name, line, eventType: 'schedule', item: of, ...expected };
     }
@@ -69,12 +69,15 @@ export function loadRuleTests({ path, text }: { readonly path: string; readonly 
   return { cases, problems: [] };
 }
 
-/** Returns the Event-Type for a family and an activity (`pull_request`, `synchronized` → `pull_request_sync`); an Event-Type stays itself. */
+/**
+ * Returns the Event-Type for a family and an activity (`pull_request`, `synchronized` → `pull_request_sync`). An
+ * Event-Type is returned unchanged.
+ */
 export function eventTypeFor(kind: string, activity: string): string {
   if (!Object.hasOwn(eventFamilies, kind)) return kind;
   const types = Object.entries(eventFamilies[kind as Family].types);
   const [first] = types;
-  // A family's first Event-Type may carry its name and still not be the one that has the activity.
+  // The first Event-Type of a family may have the family's name without having the activity.
   const fitting = types.find(([, activities]) => activities.includes(activity));
   return (fitting ?? first)?.[0] ?? kind;
 }
@@ -85,7 +88,7 @@ export type CaseRun = {
   readonly changes: readonly CaseChange[];
   /** Planned changes that were refused. */
   readonly refused: readonly { readonly change: CaseChange; readonly why: string }[];
-  /** The facts that made rules fail; absent: none. */
+  /** Facts whose absence made rules fail; undefined: none. */
   readonly missing?: readonly MissingFact[];
 };
 export type CaseChange = {
@@ -103,7 +106,7 @@ export type TestedFile = {
   readonly rules: readonly LoadedRule[];
 };
 
-/** Result of one case: it passed if there are no differences. */
+/** Result of one case; the case passed if there are no differences. */
 type CaseResult = {
   readonly path: string;
   readonly name: string;
@@ -111,16 +114,19 @@ type CaseResult = {
   readonly differences: readonly string[];
 };
 
-/** The results of all cases, with missing coverage: rules by identity, steps as `rule identity / step name`. */
+/**
+ * Results of all cases, and the rules and steps that no case reached: rules by identity, steps as `rule identity / step
+ * name`.
+ */
 type TestResults = {
   readonly results: readonly CaseResult[];
   readonly unreached: { readonly rules: readonly string[]; readonly steps: readonly string[] };
 };
 
 /**
- * Runs every case with the given runner and compares. Changes are compared as a set; omitted members are ignored. A
- * rule that fails unexpectedly is a difference in any case. A runner that rejects fails its case; `beforeCase` aborts
- * all cases by rejecting.
+ * Runs every case with the given runner and compares the results. Changes are compared as a set; omitted members are
+ * ignored. A rule that fails unexpectedly is always a difference. If the runner rejects, the case fails; if
+ * `beforeCase` rejects, all cases are aborted.
  */
 export async function runRuleTests(options: {
   files: readonly TestedFile[];
@@ -165,7 +171,7 @@ async function runCase(
   }
 }
 
-/** Returns the differences between the expectations of a case and its outcome, one line each. */
+/** Returns the differences between the expectations of a case and its outcome, one per line. */
 export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): readonly string[] {
   const failed = new Set(unexpectedlyFailed(expected, outcome.rules).map(({ rule }) => rule));
   return [
@@ -202,7 +208,7 @@ function compareRefused(expected: readonly ExpectedRefusal[], actual: CaseRun['r
   ];
 }
 
-/** Returns the expected items that are missing, and the actual ones that are not expected. */
+/** Returns the expected items that are missing, and the actual items that were not expected. */
 function compareLists<Wanted, Actual>(
   expected: readonly Wanted[],
   actual: readonly Actual[],
@@ -217,8 +223,8 @@ function compareLists<Wanted, Actual>(
 }
 
 /**
- * Pairs as many expected changes as possible with distinct actual ones: a vague expectation yields an item that only a
- * precise one matches, and takes another.
+ * Pairs as many expected changes as possible with distinct actual changes. An expectation that matches several items
+ * gives up the one that a more precise expectation needs, and takes another.
  */
 function pairUp<Wanted, Actual>(
   expected: readonly Wanted[],
@@ -249,7 +255,7 @@ function compareVerdicts(expected: CaseForm['expect'], verdicts: readonly Verdic
   const differences: string[] = [];
   for (const [name, verdict] of wantedVerdicts(expected)) {
     const seen = verdicts.find(({ rule }) => rule === name || rule.endsWith(`#${name}`));
-    // A rule without the event kind is not in the record: it was skipped.
+    // A rule for other kinds of events is not in the record, because it was skipped.
     const actual = seen?.verdict ?? 'skipped';
     if (actual !== verdict)
       differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
@@ -324,7 +330,10 @@ const ExpectedRefusal = ExpectedChange.extend({
 });
 type ExpectedRefusal = z.output<typeof ExpectedRefusal>;
 
-/** The item of a sweep: one key, the kind of `each`, and the item as conditions see it (durations as `15m`). */
+/**
+ * The item of a sweep. It has a single key, the kind of `each`; the value is the item as conditions see it (durations
+ * as `15m`).
+ */
 const ItemForm = z
   .partialRecord(z.enum(subjectKinds), z.record(z.string(), z.unknown()))
   .refine((item) => Object.keys(item).length === 1, {
@@ -375,7 +384,7 @@ const CaseForm = z
       'give either event: { kind, activity, payload }, or item: { pull_request: { … } } for a rule with a schedule',
   });
 
-/** Tests of rules: `NAME.test.yml` beside `NAME.yml`. */
+/** Rule tests: `NAME.test.yml` next to `NAME.yml`. */
 const TestFile = z.strictObject({
   with: Parameters.optional().describe(
     'Values of the parameters of the file, for all cases; default: their defaults.',
@@ -384,19 +393,19 @@ const TestFile = z.strictObject({
 });
 type CaseForm = z.output<typeof CaseForm>;
 
-/** A fact that a rule reads and a case does not give. */
+/** A fact that a rule reads. */
 export type FactRead = {
-  /** The part of the rule that reads it: `paths`, `if`, a step, or the plan of a step. */
+  /** The part of the rule that reads the fact: `paths`, `if`, a step, or the plan of a step. */
   readonly reader: string;
   readonly request: FactRequest;
 };
-/** The same, with the identity of the rule. */
+/** A fact that a rule reads and a case does not give, with the identity of the rule. */
 export type MissingFact = FactRead & { readonly rule: string };
 
 /**
- * Returns all facts that failed rules read and a case does not give: those of their expressions, and those that their
- * actions declare. `asked` are the missing facts that the run requested: a rule without any of them failed for another
- * reason, unless its plan determines its needs at run time.
+ * Returns all facts that failed rules read and a case does not give: those in their expressions, and those that their
+ * actions declare. `asked` are the missing facts that the run requested. A rule that reads none of them failed for
+ * another reason, unless its plan requests facts that it does not declare.
  */
 export async function findMissingFacts(
   failed: readonly LoadedRule[],
@@ -434,14 +443,14 @@ function readsOf({ on, condition, steps }: LoadedRule): readonly FactRead[] {
       read(`step ${name}`, [
         ...(ofStep?.facts ?? []),
         ...given.facts,
-        // Conditions in the arguments are still text, which only matters for the facts of `when: false`.
+        // Conditions in the arguments are still text here, which only matters for the facts of `when: false`.
         ...action.facts(given.written),
       ]),
     ),
   ];
 }
 
-/** Returns lines that list these facts, describe each, and show where to write them. */
+/** Returns lines that list these facts with a description of each, and show where to write them. */
 function describeMissing(missing: readonly MissingFact[]): readonly string[] {
   const readers = new Map<string, Set<string>>();
   for (const { rule, reader, request } of missing) {
@@ -457,7 +466,7 @@ function describeMissing(missing: readonly MissingFact[]): readonly string[] {
   ];
 }
 
-/** Returns the notation of a fact in a case: `files: a list`, `contents: { "a.txt": an object }`. */
+/** Returns how a fact is written in a case: `files: a list`, `contents: { "a.txt": an object }`. */
 function formOf({ name, argument }: FactRequest): string {
   const shape = findFact(name)?.shape;
   const value = shape === undefined ? 'a value' : describeShape(shape);

@@ -9,7 +9,7 @@ import type { StepArguments } from './arguments.ts';
 import type { BudgetSource } from './expressions/budget.ts';
 import type { Condition } from './expressions/conditions.ts';
 
-/** Levels of rule files, from the most to the least powerful. */
+/** Levels of rule files, from most to least powerful. */
 export const levels = ['operator', 'organization', 'repository'] as const;
 export type Level = (typeof levels)[number];
 
@@ -17,22 +17,22 @@ export type Level = (typeof levels)[number];
 export type RuleRegistry = {
   readonly facts: readonly Fact[];
   readonly actions: readonly Action[];
-  /** Shape of `event` for each family; members of a family without one are not checked. */
+  /** Shape of `event` for each family. If a family has no shape, the members of its `event` are not checked. */
   readonly payloads: Readonly<Partial<Record<Family, z.ZodType>>>;
   /**
-   * Shapes of the variables beside `event`: `sender`, and the items of `each` that are no facts (`notification`,
+   * Shapes of variables other than `event`: `sender`, and the items of `each` that are not facts (`notification`,
    * `runner`, `organization`). `now` is always available.
    */
   readonly variables: Readonly<Record<string, z.ZodType>>;
 };
 
-/** `observe` plans and records, and never writes. */
+/** `observe` plans and records, but never writes. */
 export type RuleMode = 'observe' | 'enforce';
 
 /** A name filter: the patterns as written, and the compiled matcher. */
 export type Pattern = { readonly written: readonly string[]; readonly matches: Matcher };
 
-/** One event family of a rule with its filters. An absent member does not filter. */
+/** One event family of a rule, with its filters. An absent filter matches everything. */
 export type Listening = {
   readonly family: Family;
   readonly activities?: readonly string[];
@@ -44,20 +44,20 @@ export type Listening = {
   readonly pathsIgnore?: Pattern;
 };
 
-/** One schedule of a rule: five cron fields in a timezone. */
+/** One schedule of a rule: five cron fields and a timezone. */
 export type Schedule = { readonly cron: string; readonly timezone: string };
 
 /** The items of a sweep. `state` exists only for issues and pull requests, `in` for notifications. */
 export type Each = {
   readonly kind: SubjectKind;
   readonly state?: 'open' | 'closed' | 'all';
-  /** Repositories to request one by one. */
+  /** Repositories whose items are requested one by one. */
   readonly in?: Pattern;
 };
 
 /** A validated step; its arguments still contain conditions and templates. */
 export type LoadedStep = {
-  /** Its `name`, otherwise its position and action (`1 set-labels`). */
+  /** Its `name`; if it has none, its position and action (`1 set-labels`). */
   readonly name: string;
   readonly action: Action;
   readonly condition?: Condition;
@@ -72,15 +72,15 @@ export type RuleHome = { readonly repositoryId: number } | { readonly organizati
 export type ScopedGrant = {
   /** Names of actions and facts. */
   readonly names: readonly string[];
-  /** Returns whether it covers a repository (`owner/name`) or an organization (`owner`). */
+  /** Returns whether the grant covers a repository (`owner/name`) or an organization (`owner`). */
   readonly covers: (fullName: string) => boolean;
-  /** Branches that it covers; absent: only the default branch. */
+  /** Branches that the grant covers; absent: only the default branch. */
   readonly branches?: Pattern;
-  /** Whether it covers the branches of forks. */
+  /** Whether the grant covers branches of forks. */
   readonly forks: boolean;
 };
 
-/** Limits of the file or the rule; absent: those of the engine. */
+/** Limits of a file or rule; absent: those of the engine. */
 export type RuleLimits = {
   /** Maximum number of changes per run. */
   readonly changes?: number;
@@ -96,32 +96,32 @@ export type LoadedRule = {
   /** Path of the file as given to the loader. */
   readonly source: string;
   readonly level: Level;
-  /** Set for files on a forge; absent for the operator's. */
+  /** Set for files on a forge; absent for files of the operator. */
   readonly home?: RuleHome;
-  /** The commit the file was read from; empty for files of the operator's folder. */
+  /** The commit that the file was read from; empty for files in the operator's folder. */
   readonly commit: string;
-  /** Digest of the file's text: equal revisions have equal rules. */
+  /** Digest of the file's text: files with equal revisions have equal rules. */
   readonly revision: string;
   readonly line: number;
   readonly description?: string;
   readonly mode: RuleMode;
   readonly limits: RuleLimits;
-  /** `in` of file and rule: a repository or organization must match all of them. */
+  /** The `in` of the file and of the rule: a repository or organization must match all of them. */
   readonly scopes: readonly Pattern[];
   readonly on: readonly Listening[];
   readonly schedules: readonly Schedule[];
   readonly each?: Each;
-  /** Names of the actions and facts that it uses by grant; absent or empty: none. */
+  /** Names of the actions and facts that the rule uses by grant; absent or empty: none. */
   readonly byGrant?: readonly string[];
-  /** The grants of its file; absent for the operator's. */
+  /** The grants of the rule's file; absent for files of the operator. */
   readonly grants?: readonly ScopedGrant[];
   readonly condition?: Condition;
   readonly steps: readonly LoadedStep[];
 };
 
 /**
- * Returns whether a rule runs for the pull requests that events of a family concern, instead of the events' own
- * subjects.
+ * Returns whether a rule runs for the pull requests that events of a family concern, rather than for the subjects of
+ * the events themselves.
  */
 export function runsForConcerned(
   { each }: { readonly each?: LoadedRule['each'] | undefined },
@@ -131,13 +131,13 @@ export function runsForConcerned(
 }
 
 /**
- * Reserved units per operator rule, independent of the other rules. Any number of operator rules may apply to one
+ * Units reserved for each operator rule, independently of other rules. Any number of operator rules may apply to one
  * event, each with patterns for a hundred files. Other files have at most a hundred rules.
  */
 export const unitsPerOperatorRule = 100_000;
 export const unitsPerOtherRule = 20_000;
 
-/** Returns the source whose budget a rule uses: the operator, its organization or its repository. */
+/** Returns the source whose budget a rule uses: the operator, an organization or a repository. */
 export function budgetSourceOf({ level, home, source }: LoadedRule): BudgetSource {
   if (level === 'operator') {
     return { key: 'operator', title: "the operator's rules", unitsPerRule: unitsPerOperatorRule };
@@ -159,16 +159,18 @@ export function budgetSourceOf({ level, home, source }: LoadedRule): BudgetSourc
 
 /** The rules in force together, indexed by event family. */
 export interface RuleSet {
-  /** All rules, operator's first, then organization's, then repository's; within a level as given. */
+  /**
+   * All rules: first the operator's, then the organization's, then the repository's; within a level in the given order.
+   */
   readonly rules: readonly LoadedRule[];
-  /** Rules of the family, in the same order. */
+  /** Returns the rules for a family, in the same order. */
   listeningTo(family: Family): readonly LoadedRule[];
   find(id: string): LoadedRule | undefined;
-  /** Returns the index of the rule in `rules`; their number if it is not among them. */
+  /** Returns the index of the rule in `rules`; the number of rules if it is not among them. */
   orderOf(id: string): number;
 }
 
-/** Returns the rules indexed by family: the cost of an event depends only on the rules of its family. */
+/** Returns the rules indexed by family, so that the cost of an event depends only on the rules for its family. */
 export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
   const order = { operator: 0, organization: 1, repository: 2 };
   const sorted = rules.toSorted((a, b) => order[a.level] - order[b.level]);
@@ -190,8 +192,9 @@ export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
 }
 
 /**
- * Returns a set with further rules after those of `base`, whose index is shared: a thousand operator rules are indexed
- * once, not per repository. All rules of `base` must be the operator's, and none of the others.
+ * Returns a set that adds rules after those of `base`. The index of `base` is shared, so that a thousand operator rules
+ * are indexed only once and not for each repository. `base` must contain only operator rules, and `rules` must not
+ * contain any.
  */
 export function extendRuleSet(base: RuleSet, rules: readonly LoadedRule[]): RuleSet {
   const own = createRuleSet(rules);

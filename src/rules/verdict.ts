@@ -4,7 +4,7 @@ import type { Level, LoadedRule } from './rule.ts';
 
 export type { Evidence as Finding };
 
-/** Reasons for skipping a rule, with explanations. */
+/** Reasons for skipping a rule, with their explanations. */
 const skipReasons = {
   kind: 'it listens to other events',
   filter: 'its branches, tags or paths leave this out',
@@ -17,14 +17,14 @@ const skipReasons = {
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
-/** Returns why a rule was skipped or failed: the recorded reason, with its explanation. */
+/** Returns why a rule was skipped or failed: the recorded reason, including its explanation. */
 export function wordsOf({ verdict, reason }: Judgement): string | undefined {
   if (verdict !== 'skipped' || reason === undefined) return reason;
   // Runs of other versions may have other reasons.
   return isSkipReason(reason) ? `${reason}: ${skipReasons[reason]}` : reason;
 }
 
-/** Returns the explanation of the skip reason that all these rules share; otherwise undefined. */
+/** Returns the explanation of the skip reason if all these rules share it; otherwise undefined. */
 export function commonSkip(verdicts: readonly Judgement[]): string | undefined {
   const [reason, ...others] = new Set(
     verdicts.map(({ verdict, reason }) => (verdict === 'skipped' ? reason : undefined)),
@@ -41,19 +41,20 @@ function isSkipReason(reason: string): reason is SkipReason {
 /** Result of a rule. */
 type Judgement = {
   readonly verdict: 'matched' | 'unmatched' | 'failed' | 'skipped';
-  /** For `skipped` a SkipReason; for `failed` the error. */
+  /** A SkipReason if the verdict is `skipped`; the error if it is `failed`. */
   readonly reason?: string;
 };
 
-/** Result of a rule with its evidence. */
+/** Result of a rule, including its evidence. */
 export type Verdict = Judgement & {
   readonly rule: string;
   readonly source: string;
-  /** The commit the rule file was read from; empty for files of the operator's folder. */
+  /** The commit that the rule file was read from; empty for files in the operator's folder. */
   readonly commit: string;
   readonly line: number;
   /**
-   * Code of the error that made it fail, if it is a Reeve error: with `forge-…`, `reason` may contain a forge's answer.
+   * Code of the error that made the rule fail, if it is a Reeve error. For `forge-…` codes, `reason` may contain an
+   * answer of the forge.
    */
   readonly code?: string;
   /** Origin of the rule, and the revision of its file; absent in runs of earlier versions. */
@@ -85,10 +86,11 @@ const decided = new WeakMap<LoadedRule, boolean>();
 const needing = new WeakMap<LoadedRule, boolean>();
 
 /**
- * Returns whether a rule without a schedule reads the event or its sender: it cannot be evaluated for live state alone.
+ * Returns whether a rule without a schedule reads the event or its sender, and so cannot be evaluated from live state
+ * alone.
  */
 export function needsEvent(rule: LoadedRule): boolean {
-  // The loader ensures that rules with a schedule test for an event first.
+  // The loader ensures that rules with a schedule first test for an event.
   if (rule.schedules.length > 0 || rule.on.length === 0) return false;
   const known = needing.get(rule);
   if (known !== undefined) return known;
@@ -98,8 +100,8 @@ export function needsEvent(rule: LoadedRule): boolean {
 }
 
 /**
- * Returns whether a rule can be evaluated for an event found by catch-up: its expressions read neither the sender nor a
- * member of `event` that cannot be recovered (`event.changes`, `event.commits`).
+ * Returns whether a rule can be evaluated for an event that catch-up found: its expressions read neither the sender nor
+ * a member of `event` that cannot be recovered (`event.changes`, `event.commits`).
  */
 export function isRecoverable(rule: LoadedRule): boolean {
   const known = decided.get(rule);
@@ -117,8 +119,8 @@ function readsOf({ condition, steps }: LoadedRule): readonly Read[] {
 }
 
 /**
- * Returns whether a read needs a delivery: the sender, an unrecoverable member of the payload, or the payload as a
- * whole.
+ * Returns whether a read requires a delivery: it reads the sender, an unrecoverable member of the payload, or the
+ * payload as a whole.
  */
 function isTold({ root: { name }, path: [member], isAsked }: Read): boolean {
   if (name === 'sender') return true;

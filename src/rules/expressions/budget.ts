@@ -1,27 +1,27 @@
 import { type Costliest, Meter, type Pool } from '../../patterns/meter.ts';
 
 /**
- * Cost of evaluation in units of about one nanosecond, measured by `scripts/calibrate.ts`. Charged before the work is
- * done, for any value.
+ * Cost of evaluation, in units of about one nanosecond, measured by `scripts/calibrate.ts`. Charged before the work is
+ * done, for any kind of value.
  */
 export const costs = {
-  /** An operator, a member access, an index, a conditional. */
+  /** An operator, a member access, an index access or a conditional. */
   step: 60,
   /** A function call, without the work on its arguments. */
   call: 150,
-  /** A text tested against a pattern, without the match itself. */
+  /** Testing a text against a pattern, without the match itself. */
   match: 40,
-  /** An iteration of a loop. */
+  /** One iteration of a loop. */
   item: 50,
-  /** An error with its message. */
+  /** Creating an error with its message. */
   failure: 80,
   /** Parsing a text as an instant, a duration or a number. */
   parse: 400,
-  /** A leaf of a condition, with the lookup of its names. */
+  /** A leaf of a condition, including the lookup of its names. */
   part: 300,
-  /** A value formatted for evidence. */
+  /** Formatting a value for evidence. */
   reading: 400,
-  /** A list or object formatted for evidence. */
+  /** Formatting a list or object for evidence. */
   longReading: 6_000,
   /** A character that is copied or compared. */
   copiedCharacter: 0.25,
@@ -29,85 +29,88 @@ export const costs = {
   changedCharacter: 1,
   /** A character that is counted, searched or split. */
   searchedCharacter: 4,
-  /** A character inserted by a template, with sanitizing. */
+  /** A character inserted by a template, including sanitizing. */
   insertedCharacter: 40,
-  /** An item of a list or a member of an object that is copied or compared. */
+  /** A list item or object member that is copied or compared. */
   member: 50,
-  /** The same for an object with more than a hundred members. */
+  /** A member of an object with more than a hundred members that is copied or compared. */
   hashedMember: 150,
-  /** An item of a list or a member of an object with its name, formatted as text. */
+  /** A list item, or an object member with its name, that is formatted as text. */
   writtenMember: 150,
-  /** A date formatted in a timezone. */
+  /** Formatting a date in a timezone. */
   timezone: 4_000,
 } as const;
 
 /** Limits of expressions and their values; listed in the reference. */
 export const limits = {
-  /** Characters per expression. */
+  /** Maximum number of characters per expression. */
   expression: 2_000,
-  /** Names, literals, operators and calls per expression. */
+  /** Maximum number of names, literals, operators and calls per expression. */
   parts: 400,
-  /** Nesting depth of expressions. */
+  /** Maximum nesting depth of expressions. */
   depth: 24,
-  /** Items of a list literal. */
+  /** Maximum number of items in a list literal. */
   listItems: 100,
-  /** Entries of a map literal. */
+  /** Maximum number of entries in a map literal. */
   mapEntries: 20,
-  /** Arguments of a call. */
+  /** Maximum number of arguments in a call. */
   callArguments: 8,
-  /** Loops per expression. */
+  /** Maximum number of loops per expression. */
   loops: 20,
-  /** Nesting depth of loops. */
+  /** Maximum nesting depth of loops. */
   loopDepth: 2,
-  /** Items of a list value. */
+  /** Maximum number of items in a list value. */
   items: 10_000,
-  /** Members of an object value. Objects of a forge have fewer than a hundred; listing more takes long. */
+  /**
+   * Maximum number of members in an object value. Objects of a forge have fewer than a hundred members; listing many
+   * more takes long.
+   */
   members: 500,
-  /** UTF-16 units of a text value. */
+  /** Maximum length of a text value, in UTF-16 units. */
   text: 256 * 1024,
-  /** UTF-16 units of a search text; the cost of a search multiplies both lengths. */
+  /** Maximum length of a text to search for, in UTF-16 units; the cost of a search is the product of both lengths. */
   needle: 1_024,
-  /** Bytes that a template inserts for one expression. */
+  /** Maximum number of bytes that a template inserts for one expression. */
   inserted: 1_024,
-  /** The same for multi-line text. */
+  /** Maximum number of bytes that a template inserts for one expression in a multi-line text. */
   insertedLines: 8_192,
 } as const;
 
 /**
- * Units for the expressions and patterns of one run, all sources together. With about a nanosecond per unit, a run
- * stays well within its 50 ms; measured by `node scripts/calibrate.ts`.
+ * Units for the expressions and patterns of one run, shared by all sources. At about a nanosecond per unit, a run stays
+ * well within its 50 ms; measured by `node scripts/calibrate.ts`.
  */
 export const unitsPerRun = 24_000_000;
-/** Units for the `in` of a rule in one sweep, over all items. */
+/** Units for evaluating the `in` of a rule in one sweep, over all items. */
 const unitsPerSweep = 200_000_000;
 
-/** A source of rules that share a budget. */
+/** A source of rules. Rules from one source share a budget. */
 export type BudgetSource = {
-  /** Rules with the same key share the budget. */
+  /** Key of the budget; rules with the same key share it. */
   readonly key: string;
   /** Description of the rules, for messages. */
   readonly title: string;
-  /** Reserve of each rule in units, in addition to the shared part. */
+  /** Units reserved for each rule, in addition to the shared part. */
   readonly unitsPerRule: number;
 };
 
 /**
  * The evaluation budget of one run. The sources of its rules get equal shares, so that a repository's file cannot use
- * up the budget of the operator's rules. Within a source, each rule has a reserve of its own, so that one costly rule
- * cannot stop the cheap ones, and the budget grows with the number of the operator's rules.
+ * up the budget of the operator's rules. Within a source, each rule has its own reserve, so that a costly rule cannot
+ * stop the cheap ones, and the budget grows with the number of the operator's rules.
  */
 export class RunBudget {
   readonly #pools: ReadonlyMap<string, Pool>;
   readonly #share: number;
 
-  /** Takes the sources of all rules that may be evaluated in the run. */
+  /** `sources`: the sources of all rules that may be evaluated in the run. */
   constructor(sources: Iterable<BudgetSource>) {
     const keys = new Set(Array.from(sources, ({ key }) => key));
     this.#share = Math.floor(unitsPerRun / Math.max(1, keys.size));
     this.#pools = new Map(Array.from(keys, (key) => [key, { left: this.#share }]));
   }
 
-  /** Returns the meter of one rule for this run. */
+  /** Returns the meter of a rule for this run. */
   meterFor({ key, title, unitsPerRule }: BudgetSource, rule: string): Meter {
     const pool = this.#pools.get(key) ?? { left: 0 };
     const describe = (costliest: Costliest | undefined): string =>
@@ -116,7 +119,7 @@ export class RunBudget {
   }
 }
 
-/** Returns the meter for the `in` of a rule while a sweep searches its items. */
+/** Returns the meter for the `in` of a rule while a sweep filters its items. */
 export function createSweepMeter({ title }: BudgetSource): Meter {
   const pool = { left: unitsPerSweep };
   return new Meter({ pool, reserve: 0, describe: () => describeLimit(title, unitsPerSweep) });

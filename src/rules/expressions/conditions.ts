@@ -11,22 +11,22 @@ import { boolType, describeType, type Evidence, type Knowledge, mayBe } from './
 /** A compiled condition, which can be evaluated repeatedly. */
 export type Condition = {
   readonly source: string;
-  /** The facts that it names; to be fetched before `evaluate`. */
+  /** The facts that the condition names; they must be fetched before `evaluate`. */
   readonly facts: readonly FactRequest[];
-  /** The member chains that it reads. */
+  /** The member chains that the condition reads. */
   readonly reads: readonly Read[];
-  /** Its string literals. */
+  /** String literals of the condition. */
   readonly texts: readonly string[];
   /** Returns the result with its evidence, charged to the meter. Never throws. */
   readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
   /**
-   * Returns whether it holds, or would hold if only checks of the commit or `mergeable` had another value. Never
-   * throws.
+   * Returns whether the condition holds, or would hold if only checks of the commit or `mergeable` had another value.
+   * Never throws.
    */
   readonly prospect: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
 
-/** `held`, `awaits` (only checks are missing), or `not` for any other reason, errors included. */
+/** `held`, `awaits` (only checks are missing), or `not` for any other reason, including errors. */
 export type Prospect = 'held' | 'awaits' | 'not';
 
 /** Returns the joint prospect of several conditions. */
@@ -36,7 +36,8 @@ export function jointProspect(prospects: readonly Prospect[]): Prospect {
 }
 
 /**
- * `error` if the condition cannot be evaluated; `cause` then has the reason, and whether a later attempt may succeed.
+ * The result is `error` if the condition cannot be evaluated; `cause` then has the reason, and whether a later attempt
+ * may succeed.
  */
 export type ConditionResult = {
   readonly result: 'held' | 'not' | 'error';
@@ -45,7 +46,7 @@ export type ConditionResult = {
   readonly cause?: Error;
 };
 
-/** Position of an expression: its file, and the position of an offset in its text. */
+/** Location of an expression: its file, and a function that returns the position of an offset in its text. */
 export type ExpressionPlace = {
   readonly file: string;
   readonly at: (offset: number) => { readonly line: number; readonly column: number };
@@ -71,7 +72,7 @@ export function compileCondition(
     const message = `a condition must be ${describeType(boolType)}, this is ${describeType(type)}`;
     return { problems: [{ code: 'expression-type', message, start: 0, end: source.length }] };
   }
-  // Positions are resolved now, because a loaded rule does not keep its file.
+  // The position is resolved now, because a loaded rule does not keep its file.
   const plant = (leaf: ASTNode): Leaf => {
     const part = createPart(leaf, resolution);
     const isPolled = part.roots.some(({ name }) => environment.names.get(name)?.fact?.isPolled);
@@ -106,7 +107,7 @@ function textsIn(node: ASTNode): readonly string[] {
 type Leaf = {
   readonly kind: 'leaf';
   readonly part: Part;
-  /** Whether it reads a fact that changes without an event on some forges. */
+  /** Whether the leaf reads a fact that changes without an event on some forges. */
   readonly isPolled: boolean;
   readonly where: { readonly file: string; readonly line: number; readonly column: number };
 };

@@ -8,36 +8,36 @@ import { literalOf } from './parse.ts';
 import type { Type } from './types.ts';
 import { Failure, parseDuration, parseInstant } from './values.ts';
 
-/** Use of a literal argument that is compiled or checked when the file is loaded. */
+/** How a literal argument is used. It is compiled or checked when the file is loaded. */
 type LiteralUse = 'glob' | 'pattern' | 'timezone' | 'moment';
 
 /**
- * A function that expressions may call. The list is closed: functions that later versions of the CEL library add are
- * unavailable until they are listed here.
+ * A function that expressions may call. The list of functions is closed: functions that later versions of the CEL
+ * library add are unavailable until they are listed here.
  */
 export type FunctionRow = {
   readonly name: string;
-  /** Kinds of the receiver; absent for functions such as `size(x)`. */
+  /** Types of the receiver; absent for functions without one, such as `size(x)`. */
   readonly of?: readonly Type['kind'][];
-  /** Kinds of each argument. */
+  /** Accepted kinds of each argument. */
   readonly takes: readonly (readonly Type['kind'][])[];
   /** Whether the last argument may be repeated. */
   readonly repeats?: true;
   readonly gives: Type;
-  /** Returns a more precise result type from the types of receiver and arguments. */
+  /** Returns a more precise result type, derived from the types of receiver and arguments. */
   readonly givesFor?: (types: readonly Type[]) => Type;
   readonly meaning: string;
-  /** Set if the first argument must be a literal of this use. */
+  /** Set if the first argument must be a literal; how the literal is used. */
   readonly literal?: LiteralUse;
-  /** Not allowed inside loops: its cost or its result grows with every item. */
+  /** Not allowed inside loops, because the cost or the result grows with every item. */
   readonly outsideLoops?: true;
   /**
-   * Returns the result, or a Failure. The values are the receiver, then the arguments, each of a kind that the row
-   * takes. Work beyond the call itself is charged before it is done. A row with a pattern literal runs the matcher
-   * compiled from it.
+   * Returns the result, or a Failure. The values are the receiver, followed by the arguments, each of a kind that the
+   * row accepts. Work beyond the call itself is charged before it is done. For a row with a pattern literal, the
+   * compiled matcher runs instead.
    */
   readonly run: RunFunction;
-  /** Returns the function to run for this literal, if something can be prepared once. */
+  /** Returns the function to run for a literal, if part of the work can be prepared once. */
   readonly bind?: (literal: string) => RunFunction;
 };
 
@@ -58,7 +58,8 @@ export type RunFunction = (values: readonly unknown[], meter: Meter) => unknown;
 type ReadLiteral = { readonly matches?: Matcher } | { readonly code: ProblemCode; readonly reason: string };
 
 /**
- * Reads the literal argument of a function and compiles it if it is a pattern; returns the problem if it is invalid.
+ * Reads the literal argument of a function, and compiles it if it is a pattern. Returns the problem if the literal is
+ * invalid.
  */
 export function readLiteral(
   use: LiteralUse,
@@ -114,12 +115,12 @@ export function isTimezone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;
   } catch {
-    // Intl throws for an unknown timezone and for no other reason.
+    // Intl throws only for an unknown timezone.
     return false;
   }
 }
 
-/** Literals of instants and durations are parsed at load time, so that mistakes are reported before anything runs. */
+/** Parses a literal instant or duration at load time, so that mistakes are reported before anything runs. */
 function readMoment(name: string, argument: ASTNode): ReadLiteral {
   const value = literalOf(argument);
   if (typeof value !== 'string') return {};
@@ -127,10 +128,16 @@ function readMoment(name: string, argument: ASTNode): ReadLiteral {
     name === 'duration' ? parseDuration(value) !== undefined : !(parseInstant(value) instanceof Failure);
   if (isMoment) return {};
   const example = name === 'duration' ? exampleOfDuration(value) : '2026-01-31T12:00:00Z';
-  return { code: 'value', reason: `"${value.slice(0, 64)}" is no ${name}; write it like ${example}` };
+  return {
+    code: 'value',
+    reason: `"${value.slice(0, 64)}" is not a valid ${name}; write it like ${example}`,
+  };
 }
 
-/** Days and weeks are not units, because a day of a timezone may have 23 or 25 hours: they are written in hours. */
+/**
+ * Returns an example for an invalid duration. Days and weeks are converted to hours: they are not units, because a day
+ * in a timezone may have 23 or 25 hours.
+ */
 function exampleOfDuration(value: string): string {
   const [, digits = '', unit = ''] = /^(\d{1,4}) ?(d|w)/.exec(value) ?? [];
   if (digits === '') return '15m, 1h30m or 72h';

@@ -24,7 +24,7 @@ const number: Type = { kind: 'number' };
 const sized = ['string', 'list', 'map', 'object'] as const;
 const howMany = 'How many characters, items or members.';
 
-/** Functions for sizes, types and conversions. */
+/** Functions for sizes, types and conversion. */
 const generalFunctions: readonly FunctionRow[] = [
   { name: 'size', takes: [sized], gives: number, meaning: howMany, run: size },
   { name: 'size', of: sized, takes: [], gives: number, meaning: howMany, run: size },
@@ -90,7 +90,7 @@ function size([value]: readonly unknown[], meter: Meter): number {
   ).length;
 }
 
-/** Counts code points: the second half of a surrogate pair is not a character, an unpaired half is one. */
+/** Counts code points: the second half of a surrogate pair does not count, an unpaired half does. */
 function countCodePoints(text: string): number {
   let count = text.length;
   for (let place = 1; place < text.length; place += 1) {
@@ -161,7 +161,7 @@ function castInstant(value: unknown): unknown {
 
 const dayMs = 86_400_000;
 
-/** Reads one number of a date whose UTC fields are those of the requested timezone. */
+/** Reads one field of a date whose UTC fields show the time in the requested timezone. */
 type ReadField = (date: Date) => number;
 
 const fields: Readonly<Record<string, { readonly meaning: string; readonly read: ReadField }>> = {
@@ -184,12 +184,12 @@ const durationUnits: Readonly<Record<string, 'h' | 'm' | 's' | 'ms'>> = {
   getMilliseconds: 'ms',
 };
 
-/** Functions of instants and durations. */
+/** Functions for instants and durations. */
 const timeFunctions: readonly FunctionRow[] = Object.entries(fields).flatMap(
   ([name, { meaning, read }]): readonly FunctionRow[] => [
     {
       name,
-      // A duration has hours to milliseconds; the other fields exist only for instants.
+      // A duration has fields from hours to milliseconds; the other fields exist only for instants.
       of: Object.hasOwn(durationUnits, name) ? ['timestamp', 'duration'] : ['timestamp'],
       takes: [],
       gives: number,
@@ -221,9 +221,9 @@ function dayOfYear(date: Date): number {
   return Math.floor((date.getTime() - year.getTime()) / dayMs);
 }
 
-/** Creating the format takes a hundred times as long as using it. */
+/** Creates the format only once, because that takes a hundred times as long as using it. */
 function readInTimezone(timeZone: string, read: ReadField): RunFunction {
-  // The Swedish locale formats dates as ISO 8601 does.
+  // The Swedish locale formats dates like ISO 8601.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return ([value], meter) => {
     meter.charge(costs.timezone);
@@ -231,7 +231,7 @@ function readInTimezone(timeZone: string, read: ReadField): RunFunction {
   };
 }
 
-/** Returns an instant whose UTC fields equal those that the format shows. */
+/** Returns an instant whose UTC fields equal the fields that the format shows. */
 function inFormat(value: Date, format: Intl.DateTimeFormat): Date | undefined {
   const local = Date.parse(`${format.format(value).replace(' ', 'T')}Z`);
   return Number.isNaN(local) ? undefined : new Date(local + value.getUTCMilliseconds());
@@ -246,7 +246,7 @@ export const functions: readonly FunctionRow[] = [
   ...timeFunctions,
 ];
 
-/** The loops over a list, with the result type for the type of the body. */
+/** Loop functions over a list. `gives` returns the result type for the types of item and body. */
 export const loops: Readonly<
   Record<string, { readonly meaning: string; readonly gives: (item: Type, body: Type) => Type }>
 > = {
@@ -268,7 +268,7 @@ export function findFunctions(name: string, hasReceiver: boolean): readonly Func
   return (byName.get(name) ?? []).filter((row) => (row.of !== undefined) === hasReceiver);
 }
 
-/** The names of all functions, for "did you mean". */
+/** Names of all functions, for "did you mean". */
 export const functionNames: readonly string[] = [...byName.keys(), ...Object.keys(loops), 'has'];
 
 /** Returns the fact that a call with a literal argument requests, or undefined if it is a function. */

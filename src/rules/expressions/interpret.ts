@@ -24,9 +24,9 @@ import {
   type ValueKind,
 } from './values.ts';
 
-/** State of one evaluation: values by slot, and the meter. */
+/** State of one evaluation: the values by slot, and the meter. */
 type Frame = {
-  /** Names and facts first, then loop variables; undefined if there is no such value. */
+  /** Values of names and facts first, then of loop variables; undefined if there is no such value. */
   readonly slots: unknown[];
   readonly meter: Meter;
 };
@@ -40,8 +40,8 @@ const takesNull: ReadonlySet<string> = new Set(['==', '!=', 'in']);
 
 /**
  * Compiles an expression that was resolved without problems. Each node becomes a function that charges its own cost,
- * calls its operands and returns a value or a Failure. The values of `roots`, the names and facts of the expression,
- * are expected in the first slots of the frame, in this order.
+ * calls its operands and returns a value or a Failure. `roots` are the names and facts of the expression; their values
+ * are expected in the first slots of the frame, in the same order.
  */
 export function interpret(node: ASTNode, roots: readonly FactRequest[], resolution: Resolution): Evaluate {
   return new Interpreter(roots, resolution).build(node);
@@ -168,7 +168,7 @@ class Interpreter {
     };
   }
 
-  /** An error or a non-bool on one side is ignored if the other side decides. */
+  /** Compiles `&&` or `||`. An error or a non-bool on one side is ignored if the other side decides. */
   #logic(decides: boolean, [leftNode, rightNode]: readonly [ASTNode, ASTNode]): Evaluate {
     const left = this.build(leftNode);
     const right = this.build(rightNode);
@@ -207,7 +207,7 @@ function buildLiteral(written: unknown): Evaluate {
   return () => value;
 }
 
-/** The library represents ints as bigints and doubles as numbers. */
+/** Converts a literal. The library represents ints as bigints and doubles as numbers. */
 function literalValue(written: unknown): unknown {
   if (typeof written === 'bigint') return makeInt(written);
   return typeof written === 'number' ? makeDouble(written) : written;
@@ -236,7 +236,7 @@ function buildList(items: readonly Evaluate[]): Evaluate {
 function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate {
   return (frame) => {
     frame.meter.charge(costs.step + entries.length * costs.member);
-    // Without a prototype, a member named `constructor` is an ordinary member.
+    // An object without a prototype treats a member named `constructor` like any other member.
     const map: Record<string, unknown> = Object.create(null);
     for (const [buildKey, buildValue] of entries) {
       const [key, value] = [buildKey(frame), buildValue(frame)];
@@ -249,10 +249,10 @@ function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate
   };
 }
 
-/** A function call: its name, and its nodes, the receiver first. */
+/** A function call: its name and its nodes, starting with the receiver if there is one. */
 type FunctionCall = { readonly name: string; readonly nodes: readonly ASTNode[]; readonly isMethod: boolean };
 
-/** Compiles a function call. Rows of the same name are selected by the kinds of their values. */
+/** Compiles a function call. At run time, the kinds of the values select one of the rows with this name. */
 function interpretFunction(builder: Interpreter, node: ASTNode, call: FunctionCall): Evaluate {
   const { name, nodes, isMethod } = call;
   const [first] = nodes;
@@ -277,7 +277,7 @@ function interpretFunction(builder: Interpreter, node: ASTNode, call: FunctionCa
   };
 }
 
-/** `matches` and `glob`: the pattern was compiled when the file was loaded. */
+/** Compiles `matches` or `glob`, whose pattern was compiled when the file was loaded. */
 function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evaluate {
   return (frame) => {
     frame.meter.charge(costs.match);
@@ -288,21 +288,21 @@ function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evalua
   };
 }
 
-/** Literal instants and durations are computed once. */
+/** Computes a literal instant or duration only once. */
 function interpretConstant(part: Evaluate | undefined, run: RunFunction): Evaluate {
   const meter = createUnlimitedMeter();
   const value = run([part?.({ slots: [], meter })], meter);
   return () => value;
 }
 
-/** A row bound to a call: the kinds of its values, and the function to run. */
+/** A row bound to a call: the accepted kinds of values, and the function to run. */
 type BoundFunction = {
   readonly kinds: readonly ReadonlySet<ValueKind>[];
   readonly run: RunFunction;
   readonly row: FunctionRow;
 };
 
-/** Binds the row to the call, or returns undefined if the number of values does not fit. */
+/** Binds the row to the call; returns an empty list if the number of values does not fit. */
 function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly BoundFunction[] {
   const count = nodes.length - (isMethod ? 1 : 0);
   if (!takesCount(row, count)) return [];
@@ -316,7 +316,7 @@ function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly 
   return [{ kinds, run, row }];
 }
 
-/** The kinds of values at run time for a type. */
+/** Kinds of run-time values for each kind of type. */
 const valueKinds: Readonly<Partial<Record<Type['kind'], readonly ValueKind[]>>> = {
   bool: ['bool'],
   number: ['int', 'double'],
@@ -353,7 +353,7 @@ const runners: Readonly<Record<string, (loop: Loop) => Evaluate>> = {
   map,
 };
 
-/** Compiles a loop. Each item is charged before it is taken, so that the costs of nested loops multiply. */
+/** Compiles a loop. Each item is charged before it is read, so that the costs of nested loops multiply. */
 function interpretLoop(builder: Interpreter, node: ASTNode & { readonly op: 'rcall' }): Evaluate {
   const [name, receiver, [variable, ...bodies]] = node.args;
   const bodyNode = bodies.at(-1);
@@ -391,7 +391,10 @@ function take(item: unknown, { slot, adapter }: Loop, frame: Frame): void {
   frame.slots[slot] = adapt(item, adapter);
 }
 
-/** `exists` and `all`: a deciding item overrules errors in the others; without one, the error is the result. */
+/**
+ * Compiles `exists` or `all`. A deciding item takes precedence over errors in other items; if no item decides, an error
+ * is the result.
+ */
 function quantifier(loop: Loop, decides: boolean): Evaluate {
   return (frame) => {
     const items = loop.items(frame);
@@ -455,7 +458,7 @@ function map(loop: Loop): Evaluate {
   };
 }
 
-/** Text of a member or index access for messages, and the adapter of its value. */
+/** How a member or index access is described in messages, and the adapter of its value. */
 type MemberAccess = { readonly owner: ASTNode; readonly text: string; readonly adapter: Adapter };
 
 /** Compiles `object.name`. */
@@ -492,8 +495,8 @@ function interpretIndex(
 }
 
 /**
- * Compiles has() of a chain. A null member counts as absent, because forges write null for missing values; for a list
- * in the last place, null means an empty list.
+ * Compiles has() of a chain. A null member counts as absent, because forges write null for missing values. If the last
+ * member is a list, null means an empty list.
  */
 function interpretHas(slot: number, chain: readonly string[], adapter: Adapter): Evaluate {
   return (frame) => {
@@ -515,7 +518,7 @@ function itemOf(owner: unknown, key: unknown): unknown {
   return typeof key === 'string' ? ownMember(owner, key) : undefined;
 }
 
-/** Only own members count; those that every JavaScript object inherits do not. */
+/** Returns an own member. Properties that every JavaScript object inherits do not count. */
 function ownMember(owner: unknown, name: string): unknown {
   if (typeof owner !== 'object' || owner === null || kindOf(owner) !== 'map' || !Object.hasOwn(owner, name)) {
     return undefined;
@@ -524,7 +527,7 @@ function ownMember(owner: unknown, name: string): unknown {
   return (owner as Readonly<Record<string, unknown>>)[name];
 }
 
-/** Returns whether a value cannot be used: it is an error, too large, or null where null has no meaning. */
+/** Returns whether a value cannot be used: it is missing, an error, too large, or null where null has no meaning. */
 function isUnusable(value: unknown, nullHasMeaning: boolean): boolean {
   if (typeof value !== 'object') return value === undefined;
   return value === null ? !nullHasMeaning : value instanceof Unusable;

@@ -75,7 +75,7 @@ function ofTwoLists(
   };
 }
 
-/** A function of one list, in both spellings: `x.sort()` and `lists.sort(x)`. */
+/** Defines a function of one list, in both spellings: `x.sort()` and `lists.sort(x)`. */
 function ofList(
   name: string,
   meaning: string,
@@ -170,7 +170,7 @@ function distinct(items: readonly unknown[], meter: Meter): readonly unknown[] |
   return kept;
 }
 
-/** Charged in advance: n · log2(n) comparisons. */
+/** Sorts a list. The cost of n · log2(n) comparisons is charged in advance. */
 function sort(items: readonly unknown[], meter: Meter): readonly unknown[] | Failure {
   const rounds = Math.ceil(Math.log2(items.length + 1));
   meter.charge(items.length * (rounds + 1) * costs.step);

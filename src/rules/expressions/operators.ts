@@ -14,10 +14,10 @@ import {
 
 const minInt = -(2n ** 63n);
 const maxInt = 2n ** 63n - 1n;
-/** Combines two values, or returns a Failure if their kinds do not fit. */
+/** Combines two values, or returns a Failure if their kinds do not match. */
 export type BinaryOperator = (left: unknown, right: unknown, meter: Meter) => unknown;
 
-/** An operator for ints stored as numbers, ints stored as bigints, and doubles where supported. */
+/** An arithmetic operation for ints stored as numbers, ints stored as bigints, and, if supported, doubles. */
 type NumberOperation = {
   readonly int: (left: number, right: number) => number;
   readonly big: (left: bigint, right: bigint) => bigint;
@@ -61,7 +61,7 @@ export function negate(value: unknown): unknown {
     : new Failure(`"-" cannot have ${describeValue(value)}`);
 }
 
-/** Returns an int in its representation, or a Failure beyond 64 bits. */
+/** Returns an int in its stored form; a Failure if it exceeds 64 bits. */
 export function makeInt(value: bigint): number | bigint | Failure {
   if (value < minInt || value > maxInt) return new Failure('integer overflow');
   const small = Number(value);
@@ -81,11 +81,14 @@ function isSmallInt(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** Arithmetic of ints is exact; an int combined with a double counts as a double. */
+/**
+ * Applies an arithmetic operation. Int arithmetic is exact; if one operand is a double, the other is converted to a
+ * double.
+ */
 function ofNumbers(sign: string, left: unknown, right: unknown, operation: NumberOperation): unknown {
   if (isSmallInt(left) && isSmallInt(right)) {
     const result = operation.int(left, right);
-    // Ints have no -0; adding 0 makes it 0.
+    // Ints have no -0; adding 0 turns -0 into 0.
     if (Number.isSafeInteger(result)) return result + 0;
   }
   const [one, two] = [kindOf(left), kindOf(right)];
@@ -142,7 +145,10 @@ function mismatch(sign: string, left: unknown, right: unknown): Failure {
   return new Failure(`"${sign}" cannot have ${describeValue(left)} and ${describeValue(right)}`);
 }
 
-/** Maximum nesting. Values of the forge nest less; deeper ones are an attempt to overflow the stack. */
+/**
+ * Maximum nesting depth of compared values. Values of the forge are nested less deeply; deeper values are an attempt to
+ * overflow the stack.
+ */
 const maxDepth = 100;
 
 export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' | 'in', BinaryOperator>> = {
@@ -159,14 +165,14 @@ export const comparisons: Readonly<Record<'==' | '!=' | '<' | '<=' | '>' | '>=' 
 };
 
 /**
- * Returns whether two values of any kinds are equal: an int equals the double of the same value; other kinds never
- * equal each other.
+ * Returns whether two values of any kind are equal: an int equals the double with the same value; otherwise values of
+ * different kinds are never equal.
  */
 function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolean | Failure {
   if (typeof left === 'string' && typeof right === 'string') return equalTexts(left, right, meter);
   if (left === right) return !(left instanceof TooLarge) || tooLarge(left);
   if (typeof left !== 'object' && typeof right !== 'object') {
-    // A bigint and a number may be equal; texts and bools equal only their own kind.
+    // A bigint and a number may be equal; a text or a bool equals only a value of its own kind.
     return areNumbers(left, right) && isSameNumber(toComparable(left), toComparable(right));
   }
   if (left instanceof TooLarge) return tooLarge(left);
@@ -239,7 +245,7 @@ function areEqualMaps(left: object, right: object, meter: Meter, depth: number):
   return true;
 }
 
-/** Returns the names of the members; undefined ones are left out. */
+/** Returns the names of an object's members, without those that are undefined. */
 function membersOf(value: object, meter: Meter): readonly string[] {
   return memberNamesOfValue(value, meter).filter((name) => Reflect.get(value, name) !== undefined);
 }
@@ -248,7 +254,7 @@ function tooLarge({ what }: TooLarge): Failure {
   return new Failure(`too large to judge: ${what}`);
 }
 
-/** Kinds that can be ordered; ints and doubles share one order. */
+/** Kinds that can be ordered; ints and doubles are ordered together. */
 const orders: Readonly<Record<string, string>> = {
   int: 'number',
   double: 'number',
@@ -258,7 +264,7 @@ const orders: Readonly<Record<string, string>> = {
   duration: 'duration',
 };
 
-/** Returns the order of a value (`number`, `string`, …), or undefined if its kind has none. */
+/** Returns the name of a value's ordering (`number`, `string`, …); undefined if its kind cannot be ordered. */
 export function orderNameOf(value: unknown): string | undefined {
   return orders[kindOf(value)];
 }
@@ -281,12 +287,12 @@ function isOrdered(
   return holds(toOrderable(left), toOrderable(right));
 }
 
-/** Returns a value of an ordered kind in a form that JavaScript compares. */
+/** Returns a value of an orderable kind in a form that JavaScript can compare. */
 export function toOrderable(value: unknown): Orderable {
   if (value instanceof Duration) return value.nanoseconds;
   if (value instanceof Date) return value.getTime();
   if (value instanceof Double) return value.value;
-  // Other kinds were refused before.
+  // Values of other kinds were refused earlier.
   return value as Orderable;
 }
 
@@ -308,8 +314,8 @@ function isIn(value: unknown, list: unknown, meter: Meter): boolean | Failure {
 }
 
 /**
- * A set of values by the equality of `==`. Texts, numbers and times are found by key; lists and objects are compared
- * one by one.
+ * A set of values that uses the equality of `==`. Texts, numbers and times are looked up by key; lists and objects are
+ * compared one by one.
  */
 export class ValueSet {
   readonly #keys = new Set<unknown>();
@@ -344,7 +350,10 @@ export class ValueSet {
     else this.#keys.add(this.#keyOf(value));
   }
 
-  /** An int equals the double of its value, and NaN equals nothing: each NaN gets its own key. */
+  /**
+   * Returns the lookup key of a value. An int and the double of the same value have the same key. NaN equals nothing,
+   * so each NaN gets its own key.
+   */
   #keyOf(value: unknown): unknown {
     if (typeof value === 'string') {
       this.#meter.charge(value.length * costs.copiedCharacter);
@@ -361,7 +370,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof Double);
 }
 
-/** Returns a value other than a list or object as text. */
+/** Returns a value as text. Not for lists and objects. */
 export function scalarToText(value: unknown): string {
   switch (kindOf(value)) {
     case 'double': {
@@ -370,7 +379,7 @@ export function scalarToText(value: unknown): string {
       return plain === Number.NEGATIVE_INFINITY ? '-Inf' : `${plain}`;
     }
     case 'timestamp':
-      // RFC 3339 text without an empty fraction.
+      // RFC 3339; a zero fraction is left out.
       return value instanceof Date ? value.toISOString().replace('.000Z', 'Z') : '';
     default:
       return `${value}`;

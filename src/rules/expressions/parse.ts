@@ -4,7 +4,7 @@ import { foreignOperators, foreignSigns } from '../foreign-words.ts';
 import type { ExpressionProblem } from '../problem.ts';
 import { limits } from './budget.ts';
 
-/** The CEL library, used only as a parser. */
+/** The CEL library, which is used only as a parser. */
 const parser = new CelEnvironment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
@@ -26,7 +26,7 @@ export function parseExpression(source: string): ASTNode | ExpressionProblem {
   try {
     return parser.parse(source).ast;
   } catch (error) {
-    // The library recurses, and nesting that its own limits do not count overflows the stack here.
+    // The library is recursive: nesting that its own limits do not count overflows the stack.
     if (error instanceof RangeError) return { ...whole, message: 'the expression is nested too deep' };
     if (!(error instanceof ParseError)) return { ...whole, message: messageOf(error) };
     const start = Math.min(error.range?.start ?? 0, source.length);
@@ -35,7 +35,7 @@ export function parseExpression(source: string): ASTNode | ExpressionProblem {
   }
 }
 
-/** Wording for the limits of the library. */
+/** Descriptions of the library's limits, for messages. */
 const limitWords: Readonly<Record<string, string>> = {
   AstNodes: 'parts',
   Depth: 'levels of nesting',
@@ -44,7 +44,7 @@ const limitWords: Readonly<Record<string, string>> = {
   CallArguments: 'arguments of a function',
 };
 
-/** Returns a hint for syntax of other languages. */
+/** Returns the syntax error, or a hint if the syntax is that of another language. */
 function explainSyntax(summary: string, source: string, at: number): string {
   const near = source.slice(Math.max(0, at - 1), at + 4);
   const word = /^\w+/.exec(source.slice(at))?.[0] ?? '';
@@ -71,7 +71,7 @@ function explainSyntax(summary: string, source: string, at: number): string {
 /** Namespaces of functions without a receiver: `sets.contains(a, b)`. */
 export const namespaces: ReadonlySet<string> = new Set(['sets', 'lists', 'math']);
 
-/** Returns the name of a function in a namespace (`sets.contains`), or undefined if the node is no such call. */
+/** Returns the name of a namespaced function (`sets.contains`), or undefined if the node does not call one. */
 export function namespacedName(node: ASTNode): string | undefined {
   if (node.op !== 'rcall') return undefined;
   const [name, owner] = node.args;
@@ -103,12 +103,12 @@ export function childrenOf(node: ASTNode): readonly ASTNode[] {
   }
 }
 
-/** Returns the value of a literal, or undefined if the node is none. */
+/** Returns the value of a literal, or undefined if the node is not a literal. */
 export function literalOf(node: ASTNode): unknown {
   return node.op === 'value' ? node.args : undefined;
 }
 
-/** Returns the names of a member chain (`a.b.c` → a, b, c), or undefined if the node is none. */
+/** Returns the names of a member chain (`a.b.c` → a, b, c), or undefined if the node is not a member chain. */
 export function chainOf(node: ASTNode): readonly string[] | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op !== '.') return undefined;

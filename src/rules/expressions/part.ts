@@ -10,28 +10,28 @@ import type { Resolution } from './resolve.ts';
 import { anyType, type ExpressionEnvironment, type Knowledge, type Known } from './types.ts';
 import { type Adapter, adapt, adapterOf, Failure, toReading } from './values.ts';
 
-/** A member chain of an expression, as written, and its path for formatting the value as evidence. */
+/** A member chain of an expression as written, with its path for formatting the value as evidence. */
 export type Read = {
   readonly node: ASTNode;
   readonly text: string;
   readonly root: FactRequest;
   readonly path: readonly (string | number)[];
-  /** Members that a loop reads from each item; empty if items are shown whole. */
+  /** Members of each item that a loop reads; empty if items are shown as a whole. */
   readonly shown: readonly string[];
-  /** Set if only has() reads it. */
+  /** Set if the chain is only tested with has(). */
   readonly isAsked?: true;
 };
 
-/** The names that an expression reads, for fetching and for evidence. */
+/** The names that an expression reads: what to fetch, and what to record as evidence. */
 type Reads = {
   readonly reads: readonly Read[];
-  /** Facts and names that must be known before the evaluation. */
+  /** Facts and names that must be known before evaluation. */
   readonly needs: readonly FactRequest[];
   /** Names that are only tested with has(). */
   readonly asks: readonly FactRequest[];
 };
 
-/** Returns the reads of an expression, each chain once, in source order. */
+/** Returns the reads of an expression, each chain only once, in source order. */
 function collectReads(node: ASTNode, members: ReadonlyMap<ASTNode, FactRequest>): Reads {
   const collector = new Collector(members);
   collector.visit(node, new Set());
@@ -65,7 +65,7 @@ class Collector {
     for (const child of childrenOf(node)) this.visit(child, variables);
   }
 
-  /** Records a whole chain; returns whether the node was one. */
+  /** Records a whole chain; returns whether the node is a chain. */
   #chain(node: ASTNode, variables: ReadonlySet<string>, shown: readonly string[]): boolean {
     const path: (string | number)[] = [];
     let inner: ASTNode = node;
@@ -111,17 +111,17 @@ function membersOf(node: ASTNode, variable: string, into: Set<string>): void {
   for (const child of childrenOf(node)) membersOf(child, variable, into);
 }
 
-/** A part of an expression that is evaluated as a whole, with its reads. */
+/** Part of an expression that is evaluated as a whole, with its reads. */
 export type Part = {
   readonly text: string;
   readonly reads: Reads;
   readonly roots: readonly FactRequest[];
   readonly evaluate: Evaluate;
-  /** Adapters of the reads, in their order. */
+  /** Adapters of the reads, in the same order. */
   readonly adapters: readonly Adapter[];
 };
 
-/** Result of one expression: its value, or the error. */
+/** Result of evaluating a part: its value, or an error. */
 export type Result = { readonly value: unknown } | { readonly error: string; readonly cause?: Error };
 
 /** Compiles the part of an expression that starts at this node. */
@@ -137,7 +137,7 @@ export function createPart(node: ASTNode, resolution: Resolution): Part {
   };
 }
 
-/** The values of one evaluation: each name is looked up once, for all parts. */
+/** The values of one evaluation. Each name is looked up only once for all parts. */
 export class Values {
   readonly meter: Meter;
   readonly #knowledge: Knowledge;
@@ -200,7 +200,7 @@ export function runPart(part: Part, values: Values): Result {
   }
 }
 
-/** Absence on the forge is a result for has(), not a failure. */
+/** Returns whether an error means absence on the forge, which is a result for has() and not a failure. */
 function isAbsence(error: Error): boolean {
   return error instanceof ReeveError && error.code === 'forge-not-found';
 }
@@ -216,7 +216,7 @@ export function valuesRead(part: Part, values: Values): Record<string, unknown> 
     }
   } catch (error) {
     if (!(error instanceof LimitExceeded)) throw error;
-    // The result stands; only its evidence is incomplete.
+    // The result remains valid; only its evidence is incomplete.
     readings['…'] = 'not shown: the evaluation budget is used up';
   }
   return readings;

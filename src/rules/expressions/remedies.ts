@@ -11,10 +11,10 @@ import { nearest } from '../problem.ts';
 import { chainOf, literalOf } from './parse.ts';
 import { alternatives, mayBe, memberNamesOfType, type Type } from './types.ts';
 
-/** A remedy for a word of another language: a hint, and the replacement if it is a single word. */
+/** A remedy for a word of another language: a hint, or a replacement that is a single word. */
 export type Remedy = { readonly hint?: string; readonly suggestion?: string | undefined };
 
-/** Usage examples of functions whose name alone is not enough. */
+/** Usage examples of functions whose name alone would not help. */
 const usages: Readonly<Record<string, string>> = {
   exists: 'list.exists(x, x.name == "…")',
   all: 'list.all(x, x.name != "…")',
@@ -76,7 +76,7 @@ export function remedyForMember(member: string, owner: string, type: Type): Reme
   return suggestion === undefined ? { hint: `it has ${listed(known)}` } : { suggestion };
 }
 
-/** Returns how to search a list of objects, for `labels.contains("bug")`, or undefined for other lists. */
+/** Returns how to search a list of objects, for example for `labels.contains("bug")`; undefined for other types. */
 export function remedyForList(name: string, owner: string, type: Type | undefined): string | undefined {
   if (type === undefined || name !== 'contains') return undefined;
   const items = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
@@ -94,7 +94,7 @@ export function remedyMemberOf(type: Type): string | undefined {
   return ['login', 'name', 'filename', 'title', 'context'].find((one) => members.includes(one));
 }
 
-/** Maximum number of names in a message; the reference lists all. */
+/** Maximum number of names in a message; the reference lists all of them. */
 const maxListed = 60;
 
 function listed(names: readonly string[]): string {

@@ -30,7 +30,7 @@ import {
   unionOf,
 } from './types.ts';
 
-/** Context of a compilation: the available names, and the pattern compiler of the file. */
+/** Context for compiling expressions: the available names, and the pattern compiler of the file. */
 export type ExpressionContext = {
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
@@ -46,8 +46,8 @@ type ResolvedExpression = {
 };
 
 /**
- * Parses an expression and resolves it against its environment. Returns its problems, with offsets in the text,
- * otherwise. Never throws.
+ * Parses an expression and resolves it against its environment. If that fails, returns the problems, with offsets in
+ * the text. Never throws.
  */
 export function resolveExpression(
   source: string,
@@ -62,20 +62,20 @@ export function resolveExpression(
 }
 
 /**
- * Static analysis of an expression. One walk resolves every name and member chain against the shapes, every function
- * against the closed list, and every operator by its operand types. The results are kept for the evaluation.
+ * Static analysis of an expression. A single walk resolves every name and member chain against the shapes, every
+ * function against the closed list, and every operator by its operand types. The results are kept for evaluation.
  */
 export class Resolution {
   readonly problems: ExpressionProblem[] = [];
   /** Expressions that are valid but probably a mistake. */
   readonly warnings: ExpressionProblem[] = [];
   readonly facts = new Map<string, FactRequest>();
-  /** Compiled patterns by call node. */
+  /** Compiled patterns, by call node. */
   readonly matchers = new Map<ASTNode, Matcher>();
   readonly types = new Map<ASTNode, Type>();
   /** Members that are separate facts (`pull_request.behind`), with their requests. */
   readonly members = new Map<ASTNode, FactRequest>();
-  /** The item type of each loop. */
+  /** Item type of each loop, by node. */
   readonly items = new Map<ASTNode, Type>();
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
@@ -86,14 +86,14 @@ export class Resolution {
     this.patterns = patterns;
   }
 
-  /** Returns the type of the expression and collects problems. */
+  /** Resolves a node and returns its type; problems are collected. */
   resolve(node: ASTNode, scope: Scope): Type {
     const type = this.#typeOf(node, scope);
     this.types.set(node, type);
     return type;
   }
 
-  /** Resolves a node that must be a bool. */
+  /** Resolves a node that must be a bool, and returns its type. */
   bool(node: ASTNode, scope: Scope): Type {
     return this.#expect(node, boolType, this.resolve(node, scope));
   }
@@ -141,7 +141,7 @@ export class Resolution {
   #literal(node: ASTNode): Type {
     const value = node.args;
     if (typeof value === 'string') {
-      // No text of the forge ever has this value, so that a comparison with it would silently never match.
+      // The forge never uses this text, so a comparison with it would silently never match.
       if (value === 'CHANGES_REQUESTED') this.#foreign(node, value);
       return { kind: 'string' };
     }
@@ -190,7 +190,7 @@ export class Resolution {
     const type = this.resolve(object, scope);
     this.warnOfNull(object, scope);
     const found = memberOf(type, member);
-    // `pos` is the start of the member in the library, `start` that of its whole chain.
+    // In the library's nodes, `pos` is the start of the member, and `start` is the start of its whole chain.
     const place = { start: node.pos, end: node.end };
     if (found === undefined) {
       const owner = textOf(object);
@@ -210,7 +210,7 @@ export class Resolution {
     return found.type;
   }
 
-  /** Returns the fact for a member; undefined if the owner itself may not be used. */
+  /** Returns the fact for a member; undefined if there is none, or if the owner itself must not be used. */
   #memberFact(owner: string, member: string): Name | undefined {
     const { names } = this.environment;
     return names.get(owner)?.refusal === undefined ? names.get(`${owner}.${member}`) : undefined;
@@ -221,7 +221,7 @@ export class Resolution {
     const key = this.resolve(index, scope);
     const literal = literalOf(index);
     if (typeof literal === 'string' && object.op === 'id' && this.#memberFact(object.args, literal)) {
-      const message = `write ${object.args}.${literal}: it is read on its own`;
+      const message = `write ${object.args}.${literal}: it is a separate fact`;
       return this.refuse(node, 'expression', message);
     }
     if (typeof literal === 'string' && alternatives(type).some((one) => one.kind === 'object')) {
@@ -257,7 +257,7 @@ export class Resolution {
     if (!Array.isArray(args) || args.length !== 2) {
       return this.refuse(node, 'expression', `"${node.op}" is not part of this language`);
     }
-    // All remaining operators are binary; the library's types do not express that here.
+    // All remaining operators are binary, which the library's types do not express.
     const [left, right] = args as [ASTNode, ASTNode];
     for (const word of foreignActivities(left, right)) this.#foreign(word, String(literalOf(word)));
     const result = applyOperator(node.op, this.resolve(left, scope), this.resolve(right, scope));
@@ -282,7 +282,7 @@ export class Resolution {
     return this.refuse(node, 'expression-type', message);
   }
 
-  /** Records a problem and returns the unknown type. */
+  /** Records a problem and returns the `any` type. */
   refuse(
     place: { readonly start: number; readonly end: number },
     code: ProblemCode,
@@ -294,7 +294,7 @@ export class Resolution {
     return anyType;
   }
 
-  /** Warns if an often-null value is used where null is not accepted. */
+  /** Warns if a value that is often null is used where null is not accepted. */
   warnOfNull(node: ASTNode, scope: Scope): void {
     const isItem = node.op === 'id' && this.environment.names.get(node.args)?.isItem;
     const warning = isItem ? undefined : warningOfNull(node, scope);
@@ -319,7 +319,7 @@ export class Resolution {
 type CallNode = ASTNode & { readonly op: 'call' };
 type MethodCall = ASTNode & { readonly op: 'rcall' };
 
-/** Returns the type of `has(x)`, of a fact with its argument, or of a function. */
+/** Returns the type of `has(x)`, of a fact with an argument, or of a function call. */
 function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
   const [name, given] = node.args;
   if (name === 'has') return resolveHas(resolver, node, given, scope);
@@ -328,7 +328,7 @@ function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
   return resolveFunction(resolver, node, { name, given }, scope);
 }
 
-/** Returns the type of a loop, or of a function with a receiver. */
+/** Returns the type of a loop, or of a method call. */
 function resolveMethod(resolver: Resolution, node: MethodCall, scope: Scope): Type {
   const [name, receiver, given] = node.args;
   if (Object.hasOwn(loops, name)) return resolveLoop(resolver, node, scope);
@@ -347,12 +347,12 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
   const [root = ''] = chain;
   const { names, absent } = resolver.environment;
   if (chain.length === 1 && !scope.variables.has(root) && !names.has(root)) {
-    // Testing for a name that is absent on this occasion is allowed (rules may be moved); testing for an unknown name
-    // is a mistake.
+    // Testing for a name that is absent on these occasions is allowed, because rules may be moved; testing for an
+    // unknown name is a mistake.
     if (!absent.has(root)) resolver.refuseName(chainNode, root, scope);
     return boolType;
   }
-  // A chain counts as present inside its own has(), which is the test for presence.
+  // Inside its own has(), a chain counts as present, because has() tests exactly that.
   const all = new Set(chain.map((_, place) => chain.slice(0, place + 1).join('.')));
   resolver.resolve(chainNode, withPresent(scope, all));
   return boolType;
@@ -397,7 +397,7 @@ function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type
   if (refusal !== undefined) return resolver.refuse(node, 'expression', refusal);
   const isTaken = resolver.environment.names.has(variable.args) || scope.variables.has(variable.args);
   if (isTaken || namespaces.has(variable.args)) {
-    const message = `"${variable.args}" already means something: choose another name`;
+    const message = `"${variable.args}" is already in use: choose another name`;
     resolver.refuse(variable, 'expression', message);
   }
   const items = alternatives(list).flatMap((one) => {
@@ -455,7 +455,7 @@ function resolveFunction(
     return resolver.refuse(node, 'expression-type', message);
   }
   if (row.outsideLoops && scope.depth > 0) {
-    const message = `${name} with these arguments must not stand inside of a loop`;
+    const message = `${name} with these arguments must not be used inside a loop`;
     resolver.refuse(node, 'expression', message);
   }
   checkLiteral(resolver, node, row, given[0]);
@@ -508,7 +508,7 @@ function refuseFunction(
   if (factArgument !== undefined) return resolver.refuse(node, 'subject', factArgument);
   const known = [...functionNames, ...(isMethod ? [] : names.keys())];
   const about = receiver ?? given[0];
-  // Only the unknown function is reported; the problems of its receiver are not.
+  // Only the unknown function is reported, not the problems of its receiver.
   const before = resolver.problems.length;
   const owner = about && resolver.resolve(about, scope);
   resolver.problems.length = before;
@@ -522,7 +522,7 @@ const string: Type = { kind: 'string' };
 const timestamp: Type = { kind: 'timestamp' };
 const duration: Type = { kind: 'duration' };
 
-/** Result type of an operator, or the error and the operand to report it at. */
+/** Result type of an operator, or the error with the operand at which it is reported. */
 type OperatorResult =
   | { readonly type: Type }
   | { readonly reason: string; readonly side: 'left' | 'right' | 'both' };
@@ -573,7 +573,7 @@ function typeMismatch(operator: string, left: Type, right: Type): OperatorResult
   return { reason, side: 'both' };
 }
 
-/** Returns whether a value of one type may have the other type as well. Null and `any` may equal everything. */
+/** Returns whether values of two types may be equal. Null and `any` may equal everything. */
 function overlaps(left: Type, right: Type): boolean {
   const isOpen = (type: Type): boolean => type.kind === 'any' || type.kind === 'null';
   return alternatives(left).some((one) =>
@@ -585,7 +585,7 @@ function kindName(type: Type): string {
   return type.kind === 'map' ? 'object' : type.kind;
 }
 
-/** Operators on two numbers, and the other supported pairs: left, right, result. */
+/** Supported operand pairs of each operator: left, right, result. */
 const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type['kind'], Type])[]>> = {
   '+': [
     ['number', 'number', number],
@@ -606,7 +606,7 @@ const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type
   '%': [['number', 'number', number]],
 };
 
-/** Returns the result type of an operator for two types, or undefined if no pair of alternatives fits. */
+/** Returns the result type of an operator for two types; undefined if no pair of their alternatives is supported. */
 function resultOf(operator: string, left: readonly Type[], right: readonly Type[]): Type | undefined {
   const fits = (type: Type, kind: Type['kind']): boolean => type.kind === kind || type.kind === 'any';
   const results = (arithmetic[operator] ?? [])
@@ -615,7 +615,7 @@ function resultOf(operator: string, left: readonly Type[], right: readonly Type[
   return results.length === 0 ? undefined : unionOf(results);
 }
 
-/** Members that forges often write as null, by the end of their chain, with the case in which they do. */
+/** Members that forges often write as null, by the end of their chain, with a description of when they do. */
 const nullMembers: Readonly<Record<string, string>> = {
   milestone: 'without a milestone',
   assignee: 'without an assignee',
@@ -629,8 +629,8 @@ const nullMembers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a warning if the value of a node is often null and its place does not accept null, which makes the rule fail.
- * None if the expression has tested the value before, with has() or a comparison with null.
+ * Returns a warning if the value of a node is often null and null is not accepted in its place, which would make the
+ * rule fail. No warning if the expression tests the value first, with has() or a comparison with null.
  */
 function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefined {
   const chain = chainOf(node);
@@ -645,7 +645,7 @@ function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefin
   return { code: 'null-member', message, start: node.start, end: node.end };
 }
 
-/** Scope at one place of an expression: loop variables, and the names and members known to be present. */
+/** Scope at one position of an expression: loop variables, and the names and members known to be present. */
 type Scope = {
   readonly variables: ReadonlyMap<string, Type>;
   readonly present: ReadonlySet<string>;
@@ -655,14 +655,14 @@ type Scope = {
 
 const emptyScope: Scope = { variables: new Map(), present: new Set(), depth: 0 };
 
-/** Returns the scope with these names and members marked as present. */
+/** Returns the scope with these names and members marked as present as well. */
 function withPresent(scope: Scope, present: ReadonlySet<string>): Scope {
   return present.size === 0 ? scope : { ...scope, present: new Set([...scope.present, ...present]) };
 }
 
 /**
- * Returns the names and member chains that are present after a condition was true (or false): `has(a.b)` implies `a`
- * and `a.b`, through `&&`, `||` and `!`.
+ * Returns the names and member chains that are known to be present if a condition is true (or false): `has(a.b)`
+ * implies `a` and `a.b`, also through `&&`, `||` and `!`.
  */
 function presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string> {
   switch (node.op) {

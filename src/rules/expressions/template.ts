@@ -14,7 +14,7 @@ import { Double, Duration, describeValue } from './values.ts';
 export type Template = {
   readonly facts: readonly FactRequest[];
   readonly reads: readonly Read[];
-  /** Returns the text, or the value itself if the text consists of one expression. Never throws. */
+  /** Returns the text, or the value itself if the text is a single expression. Never throws. */
   readonly fill: (knowledge: Knowledge, meter: Meter) => Filled;
 };
 
@@ -24,10 +24,11 @@ export type Filled =
 
 /** Purpose of a text, which determines how inserted values are sanitized. */
 type TextPurpose = {
-  /** The forge parses references to issues in it: inserted ones are broken. */
+  /** The forge parses references to issues in the text: references in inserted values are broken. */
   readonly readByForge?: boolean;
   /**
-   * A multi-line text: inserted values keep their line breaks, up to 8 KiB. Inserted lines cannot start with a command.
+   * A multi-line text: inserted values keep their line breaks, up to 8 KiB. If the forge reads the text, inserted lines
+   * cannot start with a command.
    */
   readonly lines?: boolean;
   /** Part of git history: `@` has no effect there and is left unchanged. */
@@ -87,8 +88,8 @@ export function compileTemplate(
 }
 
 /**
- * Compiles a text that is one `${{ expression }}` with a list of texts as its value, or returns all its problems. The
- * texts are inserted unchanged: only arguments that take them as data, such as names to look up, accept them.
+ * Compiles a text that consists of one `${{ expression }}` whose value is a list of texts, or returns all its problems.
+ * The texts are inserted unchanged: only arguments that treat them as data, such as names to look up, accept them.
  */
 export function compileListTemplate(
   source: string,
@@ -158,7 +159,7 @@ function splitTemplate(
   return { pieces };
 }
 
-/** Returns the offset of the closing `}}`, ignoring braces of maps and quoted texts; undefined if there is none. */
+/** Returns the offset of the closing `}}`, skipping braces of maps and quoted texts; undefined if there is none. */
 export function endOfInserted(source: string, from: number): number | undefined {
   let depth = 0;
   for (let at = from; at < source.length; at += 1) {
@@ -182,11 +183,11 @@ function endOfText(source: string, from: number): number | undefined {
   return undefined;
 }
 
-/** An expression of a template. */
+/** A compiled expression of a template. */
 type CompiledPiece = {
   readonly part: Part;
   readonly facts: readonly FactRequest[];
-  /** Whether its value is a URL made by the forge, without any part written by users. */
+  /** Whether the value is a URL that the forge creates, without any part that users write. */
   readonly isAddress: boolean;
 };
 
@@ -254,7 +255,7 @@ function insert(part: Part, values: Values, purpose: TextPurpose): Filled {
   if (typeof value === 'boolean' || typeof value === 'number') return { value };
   if (typeof value === 'bigint') return { value: Number(value) };
   if (value instanceof Double) return { value: value.value };
-  // RFC 3339 text without an empty fraction.
+  // RFC 3339; a zero fraction is left out.
   if (value instanceof Date) return { value: value.toISOString().replace('.000Z', 'Z') };
   if (value instanceof Duration) return { value: value.toString() };
   return { error: `${part.text} is ${describeValue(value)} and cannot be inserted` };
@@ -263,11 +264,11 @@ function insert(part: Part, values: Values, purpose: TextPurpose): Filled {
 /** Control, invisible and bidirectional characters. */
 const unwanted = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** The same without tabs and line feeds. */
+/** Control, invisible and bidirectional characters, except tabs and line feeds. */
 const unwantedInLines =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Only the start of a long text is processed, because inserted text is truncated. */
+/** Maximum length of a text that is processed; the rest is not needed, because inserted text is truncated. */
 const maxLookedAt = limits.insertedLines;
 
 function harmless(text: string, { readByForge, lines, commit }: TextPurpose): string {
@@ -279,7 +280,7 @@ function harmless(text: string, { readByForge, lines, commit }: TextPurpose): st
   if (commit) return short;
   // Bots execute lines that begin with a slash and a word, and may trust our account.
   const quiet = lines && readByForge ? short.replace(/^([ \t]*\/)(?=\p{L})/gmu, '$1\u200b') : short;
-  // The forge notifies the account after an `@` that follows no letter; an invisible space prevents that.
+  // The forge notifies an account if its `@` does not follow a letter; an invisible space prevents that.
   return quiet.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
 }
 

@@ -10,7 +10,7 @@ const string: Type = { kind: 'string' };
 const text = ['string'] as const;
 const numbers = ['number'] as const;
 
-/** Functions that examine, split and join text. */
+/** Functions that test, split and join text. */
 export const textFunctions: readonly FunctionRow[] = [
   ofText('startsWith', 'The text starts with this.', (value, start, meter) => {
     meter.charge(start.length * costs.copiedCharacter);
@@ -125,7 +125,7 @@ export const textFunctions: readonly FunctionRow[] = [
   },
 ];
 
-/** A function of two texts that returns a bool. */
+/** Defines a function of two texts that returns a bool. */
 function ofText(
   name: string,
   meaning: string,
@@ -141,7 +141,7 @@ function ofText(
   };
 }
 
-/** A function that converts the characters of a text. */
+/** Defines a function that converts the characters of a text. */
 function changing(name: string, meaning: string, change: (value: string) => string): FunctionRow {
   return {
     name,
@@ -153,7 +153,7 @@ function changing(name: string, meaning: string, change: (value: string) => stri
       const before = String(value);
       meter.charge(before.length * costs.changedCharacter);
       const after = change(before);
-      // A letter may become several: `ß` in capitals is `SS`.
+      // One letter may become several: `ß` in upper case is `SS`.
       return after.length > limits.text ? tooLong(after.length) : after;
     },
   };
@@ -187,7 +187,7 @@ function replace(texts: readonly string[], times: number, meter: Meter): string 
   if (part.length > limits.needle) {
     return new Failure(`too large to judge: the text searched for has more than ${limits.needle} characters`);
   }
-  // Searched, with every match recorded.
+  // Charged twice, because every match is recorded in addition to the search.
   meter.charge((value.length + part.length) * 2 * costs.searchedCharacter);
   const most = times < 0 ? Number.POSITIVE_INFINITY : times;
   const places = part === '' ? charactersOf(value) : placesOf(value, part, most);
@@ -215,7 +215,7 @@ function placesOf(value: string, part: string, most: number): readonly number[] 
   return places;
 }
 
-/** Returns the offsets of the characters, and the end of the text. */
+/** Returns the offset of each character, followed by the end of the text. */
 function charactersOf(value: string): readonly number[] {
   const places: number[] = [];
   let at = 0;
@@ -227,7 +227,7 @@ function charactersOf(value: string): readonly number[] {
 }
 
 function split(value: string, separator: string, meter: Meter): readonly string[] | Failure {
-  // Without a separator each character becomes an item.
+  // If the separator is empty, each character becomes an item.
   const most = separator === '' ? value.length : value.length / separator.length + 1;
   meter.charge(value.length * costs.searchedCharacter + Math.min(most, limits.items) * costs.member);
   const parts = value.split(separator, limits.items + 1);
@@ -256,7 +256,7 @@ function tooLong(length: number): Failure {
 /** Default number of decimal places, as in CEL. */
 const defaultPrecision = 6;
 const maxPrecision = 20;
-/** Maximum nesting of lists that are formatted. */
+/** Maximum nesting depth of values that are formatted. */
 const maxDepth = 8;
 
 /** `format` of CEL's string extension: `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x`, `%X` and `%%`. */
@@ -275,7 +275,7 @@ function format(text: string, values: readonly unknown[], meter: Meter): string 
   let result = '';
   let from = 0;
   let used = 0;
-  // A sticky pattern reads each position once, which keeps the scan linear.
+  // The sticky flag makes each position be read only once, which keeps the scan linear.
   const place = /%(?:\.(\d{1,3}))?([sdfebxXo%])/y;
   for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', from)) {
     place.lastIndex = at;
@@ -345,10 +345,10 @@ function writeFraction(value: unknown, verb: 'f' | 'e', precision: number): stri
   const number = toNumber(value);
   if (!Number.isFinite(number)) return String(number);
   if (verb === 'e') {
-    // CEL writes at least two digits of the exponent.
+    // CEL writes at least two digits in an exponent.
     return number.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
   }
-  // Beyond this, JavaScript writes an exponent; such a number has no fraction.
+  // From 1e21 on, JavaScript writes an exponent; such a number has no fraction.
   if (Math.abs(number) < 1e21) return number.toFixed(precision);
   return `${BigInt(number)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
 }

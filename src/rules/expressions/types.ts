@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Fact, FactRequest } from '../../facts/fact.ts';
 
-/** Kinds of values of an expression. `number` is an int or a double; `any` is a value without a declared shape. */
+/** Kinds of scalar types. `number` is an int or a double; `any` is a value without a declared shape. */
 type Scalar = 'bool' | 'number' | 'string' | 'timestamp' | 'duration' | 'null' | 'any';
 
-/** Static type of a value. A union has at least two members. */
+/** Static type of a value. A union has at least two alternatives. */
 export type Type =
   | { readonly kind: Scalar }
   | { readonly kind: 'list'; readonly item: Type }
@@ -29,12 +29,12 @@ export function unionOf(types: readonly Type[]): Type {
   return distinct.length === 1 ? only : { kind: 'union', of: distinct };
 }
 
-/** Returns the alternatives of a type: the members of a union, otherwise the type itself. */
+/** Returns the alternatives of a type: those of a union, otherwise the type itself. */
 export function alternatives(type: Type): readonly Type[] {
   return type.kind === 'union' ? type.of : [type];
 }
 
-/** Returns whether a value of this type may have one of the kinds. */
+/** Returns whether a value of this type may be of one of these kinds. */
 export function mayBe(type: Type, kinds: readonly Type['kind'][]): boolean {
   return alternatives(type).some((one) => one.kind === 'any' || kinds.includes(one.kind));
 }
@@ -55,7 +55,7 @@ export function typeOf(shape: z.ZodType): Type {
   return type;
 }
 
-/** The parts of zod's definitions that shapes of facts and payloads use. */
+/** The parts of a zod definition that shapes of facts and payloads use. */
 export type ZodDefinition = {
   readonly type: string;
   readonly innerType?: z.ZodType;
@@ -69,9 +69,9 @@ export type ZodDefinition = {
   readonly getter?: () => z.ZodType;
 };
 
-/** Returns zod's definition of a shape, reduced to the members used here. */
+/** Returns the zod definition of a shape, reduced to the fields declared above. */
 export function definitionOf(shape: z.ZodType): ZodDefinition {
-  // zod has a separate type for each kind of definition; the members above are all optional.
+  // zod has a separate type for each kind of definition; the fields declared above are optional.
   return shape.def as unknown as ZodDefinition;
 }
 
@@ -111,7 +111,10 @@ function read(shape: z.ZodType): Type {
   }
 }
 
-/** The output type of a transform is unknown; its input type is the best approximation (`null` list → empty list). */
+/**
+ * Returns the type of a pipe. The output type of a transform is unknown, so its input type is used as the best
+ * approximation (`null` list → empty list).
+ */
 function typeOfPipe({ in: before, out: after }: ZodDefinition): Type {
   const shape = after && definitionOf(after).type !== 'transform' ? after : before;
   return shape && definitionOf(shape).type !== 'transform' ? typeOf(shape) : anyType;
@@ -160,7 +163,7 @@ export function memberOf(type: Type, name: string): Member | undefined {
   for (const one of alternatives(type)) {
     const inner = memberOfOne(one, name);
     if (inner) found.push(inner);
-    // Null has no members either, but is known only at run time.
+    // Null has no members either, but it is known only at run time.
     else if (one.kind !== 'null') missing = true;
   }
   return found.length === 0 ? undefined : { type: unionOf(found), missing };
@@ -180,22 +183,23 @@ export function memberNamesOfType(type: Type): readonly string[] {
   return [...new Set(names)];
 }
 
-/** A known value, or the reason why it is not known. */
+/** A known value, or the error because of which it is not known. */
 export type Known = { readonly value: unknown } | { readonly error: Error };
 
 /**
- * Looks up the names of an expression. An undefined result means that the name does not apply (no `event` on a
- * schedule).
+ * Looks up the names of an expression. The result is undefined if the name does not apply (no `event` on a schedule).
  */
 export interface Knowledge {
   find(request: FactRequest): Known | undefined;
 }
 
-/** One leaf of a condition with the values it read. */
+/** Evidence for one leaf of a condition: its result, and the values it read. */
 export type Evidence = {
   readonly expression: string;
   readonly result: 'held' | 'not' | 'error' | 'unevaluated';
-  /** Member chain or fact as written → its value, truncated. If the result is `error`, `error` has the reason. */
+  /**
+   * Member chain or fact as written → its value, truncated. If the result is `error`, the entry `error` has the reason.
+   */
   readonly values: Readonly<Record<string, unknown>>;
   readonly file: string;
   readonly line: number;
@@ -207,19 +211,19 @@ export type Name = {
   readonly type: Type;
   /** The fact to fetch; absent for given values. */
   readonly fact?: Fact;
-  /** Occasions without it, in words; empty if all have it. */
+  /** Descriptions of the occasions without this name; empty if all have it. */
   readonly missingOn: readonly string[];
-  /** Whether it is the item of the rule on every occasion; it is never null. */
+  /** Whether the name is the item of the rule on every occasion, which means that it is never null. */
   readonly isItem?: true;
-  /** Why files of this level may not use it. */
+  /** Why files of this level must not use the name. */
   readonly refusal?: string;
-  /** Returns why files of this level may not use it with this literal argument. */
+  /** Returns why files of this level must not use the name with this literal argument. */
   readonly refuseArgument?: (argument: string) => string | undefined;
 };
 
 /** The names available to the expressions of a rule, over all its occasions. */
 export type ExpressionEnvironment = {
   readonly names: ReadonlyMap<string, Name>;
-  /** Names that exist on none of the occasions, with the reason. */
+  /** Names that exist on none of the occasions, with an explanation. */
   readonly absent: ReadonlyMap<string, string>;
 };

@@ -3,8 +3,8 @@ import { costs, limits } from './budget.ts';
 import { alternatives, type Type } from './types.ts';
 
 /**
- * A double whose value is a whole number. JSON does not distinguish: a whole number is an int here, as in all payloads,
- * so that the double 3.0 needs a class of its own. Every other double is a plain number.
+ * A double whose value is a whole number. JSON does not distinguish ints from doubles, and a whole number is treated as
+ * an int, as in all payloads, so that the double 3.0 needs its own class. Every other double is a plain number.
  */
 export class Double {
   readonly value: number;
@@ -17,7 +17,7 @@ export class Double {
 /** A value that no operator and no function accepts. */
 export abstract class Unusable {}
 
-/** Placeholder for a value beyond the limits: every use of it fails with that message. */
+/** Placeholder for a value beyond the limits. Any use of it fails; `what` describes the value. */
 export class TooLarge extends Unusable {
   readonly what: string;
 
@@ -27,7 +27,7 @@ export class TooLarge extends Unusable {
   }
 }
 
-/** An error as a value, which `&&`, `||`, all() and exists() may ignore. */
+/** An error as a value. `&&`, `||`, all() and exists() may ignore it. */
 export class Failure extends Unusable {
   readonly message: string;
 
@@ -38,8 +38,8 @@ export class Failure extends Unusable {
 }
 
 /**
- * Kind of a value at run time. Values of the forge are used without a copy: an int is a safe integer number, or a
- * bigint beyond; a map is any other object.
+ * Kind of a value at run time. Values of the forge are used without copying: an int is a number that is a safe integer,
+ * or a bigint beyond that range; a map is any other object.
  */
 export type ValueKind =
   | 'bool'
@@ -100,12 +100,12 @@ export function describeValue(value: unknown): string {
   return words[kindOf(value)];
 }
 
-/** Returns a double in its representation. */
+/** Returns a double in its stored form. */
 export function makeDouble(value: number): number | Double {
   return Number.isSafeInteger(value) ? new Double(value) : value;
 }
 
-/** Conversion of forge values of a type. */
+/** How forge values of a type are converted. */
 export type Adapter = { readonly listForNull: boolean; readonly duration: boolean };
 
 /**
@@ -140,14 +140,14 @@ function toDuration(value: unknown): unknown {
 }
 
 /**
- * Number of members up to which a JavaScript object is a record; larger ones are hash tables, which take longer to
- * list.
+ * Maximum number of members of a JavaScript object that is stored as a record. Larger objects are stored as hash
+ * tables, which take longer to list.
  */
 const maxRecord = 120;
 
 /**
- * Returns the names of an object's members, charged to the meter. The cost of listing is known only afterwards, so the
- * meter must have enough left for the largest object that `hasWideObject` accepts.
+ * Returns the names of an object's members, charged to the meter. The cost of listing them is known only afterwards, so
+ * the meter must have enough left for the largest object that `hasWideObject` accepts.
  */
 export function memberNamesOfValue(value: object, meter: Meter): readonly string[] {
   meter.require(limits.members * costs.hashedMember);
@@ -168,7 +168,7 @@ export function hasWideObject(value: unknown): boolean {
   return false;
 }
 
-/** Nanoseconds per unit of a written duration. */
+/** Nanoseconds per unit of a duration. */
 const units: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
@@ -180,11 +180,11 @@ const units: Readonly<Record<string, bigint>> = {
 };
 const second = 1_000_000_000n;
 const millisecond = 1_000_000n;
-/** The longest duration of CEL, about 10,000 years. */
+/** Maximum duration in CEL, about 10,000 years. */
 const maxNanoseconds = 315_576_000_000n * second;
 const maxLength = 64;
 
-/** A CEL duration, exact to the nanosecond; may be negative. */
+/** A CEL duration, with nanosecond precision; may be negative. */
 export class Duration {
   readonly nanoseconds: bigint;
 
@@ -194,7 +194,8 @@ export class Duration {
 
   static ofMilliseconds(milliseconds: number): Duration {
     const whole = Math.trunc(milliseconds);
-    // Multiplied as a whole, a date's milliseconds would lose their last digits.
+    // The whole part is converted separately, because the milliseconds of a date would otherwise lose their last
+    // digits.
     return new Duration(BigInt(whole) * millisecond + BigInt(Math.round((milliseconds - whole) * 1_000_000)));
   }
 
@@ -204,17 +205,17 @@ export class Duration {
     return Number((this.nanoseconds - rest) / millisecond) - (rest < 0n ? 1 : 0);
   }
 
-  /** Whether it is within CEL's range of durations. */
+  /** Whether the duration is within CEL's range. */
   get isValid(): boolean {
     return this.nanoseconds <= maxNanoseconds && this.nanoseconds >= -maxNanoseconds;
   }
 
-  /** Returns the whole duration in a unit, rounded down. */
+  /** Returns the whole duration in a unit, rounded toward zero. */
   in(unit: 'h' | 'm' | 's' | 'ms'): number {
     return Number(this.nanoseconds / (units[unit] ?? 1n));
   }
 
-  /** Returns the text in CEL's format: seconds, such as `5400s` or `1.5s`. */
+  /** Returns the duration in CEL's text format: seconds, such as `5400s` or `1.5s`. */
   toString(): string {
     const size = this.nanoseconds < 0n ? -this.nanoseconds : this.nanoseconds;
     const fraction = (size % second).toString().padStart(9, '0').replace(/0+$/, '');
@@ -245,16 +246,16 @@ export function parseDuration(text: string): Duration | undefined {
 const earliest = -62_135_596_800_000;
 const latest = 253_402_300_799_999;
 
-/** RFC 3339 with date, time and offset, all required. */
+/** RFC 3339; date, time and offset are all required. */
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** Returns an instant, or a Failure outside CEL's range. */
+/** Returns an instant; a Failure outside CEL's range. */
 export function makeInstant(milliseconds: number): Date | Failure {
   if (milliseconds >= earliest && milliseconds <= latest) return new Date(milliseconds);
   return new Failure('the instant is not between the years 1 and 9999');
 }
 
-/** Returns the instant of an RFC 3339 text, or a Failure. */
+/** Returns the instant in an RFC 3339 text; a Failure if the text is invalid. */
 export function parseInstant(text: string): Date | Failure {
   const milliseconds = text.length <= 40 && rfc3339.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;
   return Number.isNaN(milliseconds)
@@ -281,7 +282,10 @@ function cut(text: string): string {
   return text.length <= maxShown ? text : `${text.slice(0, maxShown - 1)}…`;
 }
 
-/** Returns the start of a value's JSON, slightly longer than the limit: long lists are never serialized whole. */
+/**
+ * Returns the beginning of a value's JSON, slightly longer than the limit, so that long lists are never serialized as a
+ * whole.
+ */
 function toShortenedJson(value: unknown, members: readonly string[], meter: Meter): string {
   let left = maxShown * 2;
   const write = (item: unknown): unknown => {
@@ -318,7 +322,10 @@ function toShortenedJson(value: unknown, members: readonly string[], meter: Mete
   return JSON.stringify(write(value)) ?? 'null';
 }
 
-/** Returns the members of an item that a loop reads: the value of a single one, or an object of several. */
+/**
+ * Returns the members of an item that a loop reads: the value itself if there is one member, an object if there are
+ * several.
+ */
 function narrowed(item: unknown, members: readonly string[]): unknown {
   if (members.length === 0 || typeof item !== 'object' || item === null || Array.isArray(item)) return item;
   const own = (name: string): unknown =>

@@ -18,7 +18,7 @@ import type { ExpressionProblem, Problem, ProblemCode } from '../problem.ts';
 import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
-/** State shared by the loading of one file: its text, its permissions and its problems. */
+/** State shared while one file is loaded: its text, its permissions and its problems. */
 export class FileContext {
   readonly path: string;
   readonly level: Level;
@@ -31,7 +31,7 @@ export class FileContext {
   readonly scopedGrants: readonly ScopedGrant[];
   readonly file: YamlSource;
   readonly problems: Problem[];
-  /** Warnings; the file is used all the same. */
+  /** Warnings, which do not prevent the use of the file. */
   readonly warnings: Problem[] = [];
   readonly #patterns = new Re2Compiler();
 
@@ -58,7 +58,7 @@ export class FileContext {
     this.problems = [...file.problems];
   }
 
-  /** Returns the context of the same file after its parameters were inserted. */
+  /** Returns the context of the same file with its parameters inserted. */
   over(file: YamlSource): FileContext {
     return new FileContext({ ...this, grants: this.scopedGrants }, file);
   }
@@ -84,7 +84,7 @@ export class FileContext {
     return this.file.problem(code, message, span, suggestion);
   }
 
-  /** Adds a problem, unless YAML already reports one on its line, of which this is a consequence. */
+  /** Adds a problem, unless YAML already reports one on the same line, of which this problem would be a consequence. */
   add(problem: Problem): void {
     if (this.problems.length >= maxProblems) return;
     if (this.file.problems.some(({ line }) => line === problem.line)) return;
@@ -96,14 +96,14 @@ export class FileContext {
     return { environment, patterns: this.#patterns };
   }
 
-  /** Returns the names for a rule with these occasions; rules of a file mostly share them. */
+  /** Returns the names available to a rule with these occasions. Most rules of a file share them. */
   environment(occasions: readonly Occasion[]): ExpressionEnvironment {
     return environmentFor(this.registry, { occasions, level: this.level, grants: this.grants });
   }
 }
 
 const environments = new WeakMap<RuleRegistry, BoundedMap<string, ExpressionEnvironment>>();
-/** Upper bound of the cache; combinations of families and schedules are few in practice. */
+/** Maximum size of the cache; in practice, there are few combinations of families and schedules. */
 const maxEnvironments = 500;
 
 function environmentFor(
@@ -122,26 +122,26 @@ function environmentFor(
   return environment;
 }
 
-/** Returns a digest of a rule file's text, short enough for each verdict. */
+/** Returns a digest of a rule file's text, short enough to be stored with each verdict. */
 export function revisionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** One way to start a rule: an event of a family, or a schedule. */
+/** One way in which a rule is started: an event of a family, or a schedule. */
 export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
 
-/** A name on one occasion; absent there if it has no type. */
+/** A name on one occasion; it is absent there if it has no type. */
 type NameRow = { readonly fact?: Fact; readonly type: Type | undefined };
 
 /**
- * Returns the names available to a rule's expressions. `event` has the payload's members of the rule's families; facts
- * exist for their subjects; items of `each` that are no facts come from the sweep.
+ * Returns the names available to a rule's expressions. `event` has the payload members of the rule's families; facts
+ * exist for the subjects of these families; items of `each` that are not facts come from the sweep.
  */
 export function createEnvironment(options: {
   registry: RuleRegistry;
   occasions: readonly Occasion[];
   level: Level;
-  /** Facts that the operator grants to the file by name, independent of their visibility. */
+  /** Names of facts that the operator grants to the file, independently of their visibility. */
   grants?: readonly string[];
 }): ExpressionEnvironment {
   const { registry, occasions, level, grants = [] } = options;
@@ -178,7 +178,7 @@ export function createEnvironment(options: {
   }
   add('event', ({ family }) => (family ? rowOfPayload(registry, family) : { type: undefined }));
   add('now', () => ({ type: { kind: 'timestamp' } }));
-  // In files that declare parameters, their values have replaced the names here.
+  // Only reached in files without declared parameters; otherwise the values have already replaced these names.
   absent.set(
     'params',
     'the file declares no parameters: write params: { NAME: { type: int, default: 3 } } at its top',
@@ -186,7 +186,10 @@ export function createEnvironment(options: {
   return { names, absent };
 }
 
-/** A fact that is also the item of a sweep (`organization`) is given there, for any subject kind. */
+/**
+ * Returns a fact's row on one occasion. If the fact is also the item of a sweep (`organization`), it is given there,
+ * for any kind of subject.
+ */
 function rowOfFact(
   fact: Fact,
   occasion: Occasion,
@@ -203,7 +206,7 @@ function rowOfFact(
   return item ? rowOf(item) : { type: undefined };
 }
 
-/** `sender` exists only for events; an item exists only in sweeps over its kind. */
+/** Returns whether a variable exists on an occasion: `sender` only for events, an item only in sweeps over its kind. */
 function variableApplies(name: string, occasion: Occasion): boolean {
   if (name === 'sender') return occasion.family !== undefined;
   return occasion.family === undefined && occasion.subject === name;

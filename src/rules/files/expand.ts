@@ -5,24 +5,24 @@ import { endOfInserted, opening } from '../expressions/template.ts';
 import { type ParameterValue, type ParameterValues, unknownParameter } from './parameters.ts';
 import type { YamlPath, YamlSource } from './yaml-source.ts';
 
-/** Reports a problem at a value of the file, or, with offsets, inside its text. */
+/** Reports a problem at a value of the file; if offsets are given, at that range of its text. */
 type ReportExpansion = (path: YamlPath, message: string, inside?: { start: number; end: number }) => void;
 
 type ExpandedFile = {
   readonly actions: readonly Action[];
   readonly given: ExpandingWith;
-  /** Expanded texts by path. */
+  /** Expanded texts, by path. */
   readonly texts: Map<string, Expansion>;
   readonly report: ReportExpansion;
 };
 
-/** Maximum number of characters of a file with its parameters inserted. */
+/** Maximum number of characters of a file after its parameters are inserted. */
 const maxExpanded = 64 * 1024;
 
 /**
  * Returns the file with every `${{ params.NAME }}` replaced by its value, in all values except `uses`, `include` and
- * `in`. Problems keep the positions of the original text. A value that consists of one reference keeps its type; in
- * conditions, values are literals. The result has the size limit of a file.
+ * `in`. Problems keep the positions of the original text. A value that consists of a single reference keeps the
+ * parameter's type; in conditions, values become literals. The result has the same size limit as a file.
  */
 export function expandFile(
   file: YamlSource,
@@ -30,7 +30,7 @@ export function expandFile(
     readonly values: ParameterValues;
     readonly isDeclared: boolean;
     readonly actions: readonly Action[];
-    /** Characters of the text of the file. */
+    /** Number of characters in the text of the file. */
     readonly length: number;
     readonly report: ReportExpansion;
   },
@@ -92,14 +92,14 @@ function expandStep(step: unknown, at: YamlPath, work: ExpandedFile): unknown {
   const action = work.actions.find(({ name }) => name === step.uses);
   return mapMembers(step, at, work, (key, member) => {
     const path = [...at, key];
-    // The step reports an expression in `uses` itself.
+    // The step itself reports an expression in `uses`.
     if (key === 'uses') return member;
     if (key === 'if') return expandValue(member, path, work, () => true);
     if (key !== 'with' || action === undefined) return expandValue(member, path, work);
     const before = keysOf(conditionsIn(member, action.arguments), path);
     const expanded = expandValue(member, path, work, (inner) => before.has(JSON.stringify(inner)));
-    // Inserting values may change the form of the arguments: a text that was expanded as plain text must not become a
-    // condition.
+    // Inserting values may change the form of the arguments. A text that was expanded as plain text must not become a
+    // condition that way.
     for (const inner of conditionsIn(expanded, action.arguments)) {
       const place = [...path, ...inner];
       const key = JSON.stringify(place);
@@ -163,7 +163,7 @@ function wholeValue(name: string, path: YamlPath, { given, report, texts }: Expa
   return value;
 }
 
-/** Returns the value unchanged and reports references in it. */
+/** Returns the value unchanged, and reports any references in it. */
 function refuseIn(value: unknown, path: YamlPath, where: string, work: ExpandedFile): unknown {
   if (typeof value === 'string' && hasReference(value)) {
     work.report(path, `no parameter is inserted in "${where}": what a file reaches is written out`);
@@ -191,16 +191,16 @@ function mapMembers(
   return Object.fromEntries(members);
 }
 
-/** Values and callbacks of an expansion. */
+/** Values and callbacks for an expansion. */
 type ExpandingWith = {
   readonly values: ParameterValues;
-  /** Whether the file declares parameters; only then `params` refers to them in expressions. */
+  /** Whether the file declares parameters. Only then does `params` in expressions refer to them. */
   readonly isDeclared: boolean;
-  /** Called with the length of each value before it is inserted; returns false if the limit is reached. */
+  /** Called with the length of each value before the value is inserted; returns false once the limit is exceeded. */
   readonly charge: (characters: number) => boolean;
 };
 
-/** Exactly `${{ params.NAME }}`. */
+/** Matches exactly `${{ params.NAME }}`. */
 const reference = /\$\{\{\s*params\s*\.\s*([A-Za-z_]\w*)\s*\}\}/y;
 const word = /[A-Za-z_]\w*/y;
 const member = /params\s*\.\s*([A-Za-z_]\w*)/y;
@@ -210,14 +210,14 @@ function hasReference(text: string): boolean {
   return new RegExp(reference.source).test(text);
 }
 
-/** Returns the name of the parameter if the text is one reference, otherwise undefined. */
+/** Returns the name of the parameter if the whole text is a single reference, otherwise undefined. */
 function wholeReference(text: string): string | undefined {
   const found = matchAt(reference, text, 0);
   return found?.[0].length === text.length ? found[1] : undefined;
 }
 
 /**
- * Expands a text that is not a condition: `${{ params.NAME }}` becomes the value, and in other expressions of the text
+ * Expands a text that is not a condition: `${{ params.NAME }}` becomes the value; in other expressions of the text,
  * `params.NAME` becomes a literal. `$${{` is left unchanged.
  */
 export function expandText(source: string, given: ExpandingWith): Expansion {
@@ -248,8 +248,8 @@ export function expandText(source: string, given: ExpandingWith): Expansion {
 }
 
 /**
- * Expands a condition: `params.NAME` and `${{ params.NAME }}` become CEL literals. Within quotes the reference becomes
- * an escaped part of that text. No value can end a literal, so none can become an expression.
+ * Expands a condition: `params.NAME` and `${{ params.NAME }}` become CEL literals. Inside quotes, a reference becomes
+ * an escaped part of the quoted text. No value can end a literal, so no value can become an expression.
  */
 export function expandCondition(source: string, given: ExpandingWith): Expansion {
   const out = new Expansion();
@@ -257,7 +257,7 @@ export function expandCondition(source: string, given: ExpandingWith): Expansion
   return out;
 }
 
-/** Tokenizes an expression like the parser: comments, quoted texts, words, and everything else. */
+/** Expands an expression. Tokenizes it like the parser does: comments, quoted texts, words, and everything else. */
 function expandInto(
   source: string,
   { start, end }: { readonly start: number; readonly end: number },
@@ -283,7 +283,7 @@ function expandInto(
   }
 }
 
-/** Expands one word, reference or sign outside quotes. Returns its end. */
+/** Expands one word, reference or character outside quotes. Returns the end of it. */
 function expandCode(source: string, at: number, out: Expansion, given: ExpandingWith): number {
   const found = matchAt(reference, source, at) ?? (given.isDeclared ? memberAt(source, at) : undefined);
   if (found) {
@@ -297,14 +297,16 @@ function expandCode(source: string, at: number, out: Expansion, given: Expanding
   return end;
 }
 
-/** Matches `params.NAME` as a name of its own, not as a member of another value. */
+/** Matches `params.NAME` unless it is a member of another value. */
 function memberAt(source: string, at: number): RegExpExecArray | undefined {
   return /\.\s*$/.test(source.slice(Math.max(0, at - 20), at)) ? undefined : matchAt(member, source, at);
 }
 
 type Quoted = { readonly end: number; readonly isPlain: boolean };
 
-/** Returns the end of the quoted text that begins here, as the parser reads it; undefined if none begins. */
+/**
+ * Returns the end of the quoted text that begins here, as the parser reads it; undefined if no quoted text begins here.
+ */
 function quotedAt(source: string, at: number, limit: number): Quoted | undefined {
   const hasPrefix = /[bBrR]/.test(source[at] ?? '') && !/\w/.test(source[at - 1] ?? '');
   const from = hasPrefix ? at + 1 : at;
@@ -334,7 +336,8 @@ function expandQuoted(
     const span = { start: next, end: next + found[0].length };
     out.copy(source, at, next);
     at = span.end;
-    // A backslash before the reference would escape the value's first character, and its next one might end the text.
+    // A backslash before the reference would escape the first character of the value; the character after that might
+    // then end the text.
     const backslashes = /\\*$/.exec(source.slice(start, next))?.[0].length ?? 0;
     if (!isPlain || backslashes % 2 === 1) {
       const message =
@@ -367,7 +370,7 @@ function valueNamed(
 
 function insertText(value: ParameterValue, span: ReferenceSpan, out: Expansion, given: ExpandingWith): void {
   if (typeof value === 'object') {
-    const message = 'a list cannot be part of a text: a value of its own, it keeps its type';
+    const message = 'a list cannot be part of a text: use it as a value of its own, which keeps its type';
     out.report(message, span.start, span.end);
   } else insertLiteral(String(value), span, out, given);
 }
@@ -380,11 +383,11 @@ function insertLiteral(text: string, { start }: ReferenceSpan, out: Expansion, g
 function literalOfValue(value: ParameterValue): string {
   if (typeof value === 'string') return `"${escaped(value)}"`;
   if (typeof value === 'object') return `[${value.map(literalOfValue).join(', ')}]`;
-  // A minus sign must not combine with the operator before it.
+  // Parentheses prevent a minus sign from combining with the operator before it.
   return typeof value === 'number' && value < 0 ? `(${value})` : String(value);
 }
 
-/** Returns a text escaped for quotes of either kind. */
+/** Returns a text escaped for both kinds of quotes. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\\\')
@@ -394,13 +397,13 @@ function escaped(text: string): string {
     .replaceAll('\t', '\\t');
 }
 
-/** Reports values that form a new expression together with the text around them, such as `$` before `{{`. */
+/** Reports values that form a new expression together with adjacent text, such as `$` before `{{`. */
 function refuseSeams(out: Expansion): void {
   for (const { index } of out.text.matchAll(/\$?\$\{\{/g)) {
     const isDouble = out.text.startsWith(`$${opening}`, index);
     const from = out.seamIn(index, index + opening.length + (isDouble ? 1 : 0));
     if (from === undefined) continue;
-    const message = `the value and the text beside it together make "${opening}": write them apart`;
+    const message = `the value and the text next to it together form "${opening}": separate them`;
     out.report(message, from, from + 1);
   }
 }
@@ -410,30 +413,30 @@ function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray |
   return pattern.exec(source) ?? undefined;
 }
 
-/** A segment of an expanded text with its origin in the file. */
+/** A segment of an expanded text, with its origin in the file. */
 type ExpandedSegment = {
   readonly start: number;
   readonly end: number;
   readonly from: number;
-  /** Whether it is an inserted value, not copied text. */
+  /** Whether the segment is an inserted value rather than copied text. */
   readonly isInserted: boolean;
 };
 
-/** A problem in a text with parameters; offsets refer to the text of the file. */
+/** A problem in a text with parameters; offsets refer to the original text of the file. */
 type ExpansionProblem = { readonly message: string; readonly start: number; readonly end: number };
 
-/** An expanded text made of copied segments and inserted values, with the origin of each. */
+/** An expanded text, made of copied segments and inserted values with their origins. */
 class Expansion {
   text = '';
   readonly problems: ExpansionProblem[] = [];
   readonly #segments: ExpandedSegment[] = [];
 
-  /** Appends a part of the original text. */
+  /** Appends a range of the original text. */
   copy(source: string, from: number, to: number): void {
     this.#append(source.slice(from, to), from, false);
   }
 
-  /** Appends a value that replaces the part of the original text starting at `from`. */
+  /** Appends a value that replaces the original text starting at `from`. */
   insert(value: string, from: number): void {
     this.#append(value, from, true);
   }
@@ -442,7 +445,7 @@ class Expansion {
     this.problems.push({ message, start, end });
   }
 
-  /** Returns the original offset for an offset in the expanded text. */
+  /** Returns the offset in the original text for an offset in the expanded text. */
   originOf(offset: number): number {
     const segment =
       this.#segments.find(({ start, end }) => offset >= start && offset < end) ?? this.#segments.at(-1);
@@ -450,7 +453,7 @@ class Expansion {
     return segment.isInserted ? segment.from : segment.from + (offset - segment.start);
   }
 
-  /** Returns the start of the first inserted value that a range of the expanded text covers only in part or exceeds. */
+  /** Returns the original offset of the first inserted value that overlaps a range of the expanded text. */
   seamIn(start: number, end: number): number | undefined {
     const touched = this.#segments.find(
       (segment) => segment.isInserted && segment.start < end && segment.end > start,

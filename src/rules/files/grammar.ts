@@ -5,13 +5,13 @@ import { subjectKinds } from '../../contract/events/subject.ts';
 import { ParameterForm } from './parameters.ts';
 
 /**
- * The grammar of rule files, as the single source for the loader, `reeve schema` and the reference page. The loader
- * checks conditions, patterns and permissions afterwards, which a schema cannot express.
+ * The grammar of rule files. It is the single source for the loader, `reeve schema` and the reference page. Conditions,
+ * patterns and permissions cannot be expressed in a schema; the loader checks them afterwards.
  */
 
 const families = Object.keys(eventFamilies) as Family[];
 
-/** One pattern, or several; the last matching one decides. */
+/** A pattern or a list of patterns; the last matching pattern decides. */
 const Patterns = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)])
   .describe(
@@ -125,7 +125,7 @@ export const EachForm = z
     'What a schedule walks over: open ones by default, `{ pull_request: { state: all } }` for others. `{ notification: { in: [acme/*] } }` asks repository by repository, instead of for all of the account.',
   );
 
-/** A condition as written: CEL text, or a literal bool. */
+/** A condition in the file: CEL text, or a literal bool. */
 export const Expression = z
   .union([z.string().min(1), z.boolean()])
   .describe('A CEL expression that answers true or false.');
@@ -156,7 +156,7 @@ const RuleForm = z
   })
   .describe('One rule: when, whether, what.');
 
-/** Maximum number of packs that a file may include, nested ones counted. */
+/** Maximum number of packs that a file may include, counting nested ones. */
 export const maxIncludes = 50;
 
 export const IncludeForm = z
@@ -197,7 +197,7 @@ export const RuleFile = z
   })
   .describe('A file of rules for Reeve.');
 
-/** A file that includes packs may have no rules of its own. */
+/** Grammar of a file that includes packs, which may have no rules of its own. */
 export const IncludingFile = RuleFile.partial({ rules: true });
 export type RuleFile = z.output<typeof RuleFile>;
 export type StepForm = z.output<typeof StepForm>;
@@ -209,9 +209,9 @@ export const maxRules = 100;
 type JsonSchema = { [key: string]: unknown };
 
 /**
- * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, with the `with` arguments of each action.
- * Accepted files may still have problems that only the loader finds; rejected files are rejected by the loader as well,
- * unless a parameter replaces a number, a list or a word.
+ * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, including the `with` arguments of each
+ * action. A file that the schema accepts may still have problems that only the loader finds. A file that the schema
+ * rejects is also rejected by the loader, unless a parameter replaces a number, a list or a word.
  */
 export function schemaOfRules(actions: readonly Action[]): JsonSchema {
   const schema = toJsonSchema(IncludingFile);
@@ -251,7 +251,7 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
     io: 'input',
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // Our own annotations are unknown to editors.
+      // Editors do not know our own annotations.
       Reflect.deleteProperty(jsonSchema, 'holds');
     },
   }) as JsonSchema;

@@ -12,12 +12,12 @@ type Wording = {
   readonly suggestion?: string | undefined;
 };
 
-/** A schema issue explained: its path, and whether the key or the value is wrong. */
+/** A schema issue with its explanation: its path, and whether the key or the value is wrong. */
 type Explained = Wording & { readonly path: YamlPath; readonly atKey?: boolean };
 
 /**
- * Returns the schema issues of a value as problems with our messages and positions. `at` is the path of the value in
- * the file.
+ * Returns the schema issues of a value as problems with our own messages and positions. `at` is the path of the value
+ * in the file.
  */
 export function problemsOf(
   value: unknown,
@@ -34,13 +34,13 @@ export function problemsOf(
     .map((found) => {
       const path = [...at, ...found.path];
       const span = found.atKey ? file.keyAt(path) : file.valueAt(path);
-      // A wrong value in the arguments of an action has the action's code, whatever code the schema gives.
+      // A wrong value in the arguments of an action gets the action's code, regardless of the code from the schema.
       const code = fallback && (found.code === 'type' || found.code === 'value') ? fallback : found.code;
       return file.problem(code, found.message, span, found.suggestion);
     });
 }
 
-/** Input of the examination: a value, its schema, its path, and the available actions. */
+/** Input for explaining an issue: the value, its schema, its path, and the available actions. */
 type Examined = {
   readonly value: unknown;
   readonly schema: z.ZodType;
@@ -52,8 +52,8 @@ type SchemaIssue = z.core.$ZodIssue;
 type Placed = { readonly issue: SchemaIssue; readonly path: YamlPath };
 
 /**
- * Selects the alternative of a union that is nearest to the value: the one with the deepest issue, otherwise the one of
- * the same type.
+ * Returns the issue, or for a union those of the alternative nearest to the value: the one with the deepest issue,
+ * otherwise one of the same type.
  */
 function flatten(issue: SchemaIssue, value: unknown, before: YamlPath): readonly Placed[] {
   const path = [...before, ...(issue.path as YamlPath)];
@@ -132,7 +132,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Returns the nearest valid name for one with invalid characters. */
+/** Returns the nearest valid name for a name with invalid characters. */
 function plainName(written: string): string | undefined {
   const name = written.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
   return name === '' ? undefined : name.slice(0, 63);
@@ -203,7 +203,7 @@ function explainKey(
   return { code: 'unknown-key', message: `there is no key "${key}" here${hint}`, suggestion, ...place };
 }
 
-/** Returns whether a path is a map of families: `rules.NAME.on`, or an item of that list. */
+/** Returns whether a path is that of a map of families: `rules.NAME.on`, or an item of that list. */
 function isListeningMap(full: YamlPath): boolean {
   const at = full.indexOf('on');
   return at >= 0 && (full.length === at + 1 || (full.length === at + 2 && typeof full[at + 1] === 'number'));
@@ -236,7 +236,7 @@ function explainValue(seen: unknown, allowed: readonly string[], path: YamlPath,
   const list = allowed.length <= 14 ? ` (${allowed.join(', ')})` : '';
   const remedy = remedyForValue(seen, allowed, full);
   if (remedy !== undefined) return { code: 'value', path, ...remedy };
-  return { code: 'value', message: `${word} is none of the words allowed here${list}`, suggestion, path };
+  return { code: 'value', message: `${word} is not one of the values allowed here${list}`, suggestion, path };
 }
 
 function explainListening(seen: string, inside: YamlPath, path: YamlPath): Explained {
@@ -261,7 +261,7 @@ function suggest(word: string, known: readonly string[]): string | undefined {
   return translated !== undefined && known.includes(translated) ? translated : nearest(word, known);
 }
 
-/** Returns the keys of a schema at a path, over all alternatives. */
+/** Returns the keys of a schema at a path, for all of its alternatives. */
 function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
   let level: readonly z.ZodType[] = unwrapped(schema);
   for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
@@ -291,7 +291,7 @@ function valueIn(value: unknown, path: YamlPath): unknown {
   return inner;
 }
 
-/** Returns the remedy for an unknown key beside these known ones, or undefined if it is no common mistake. */
+/** Returns the remedy for an unknown key where these keys are known, or undefined if it is not a common mistake. */
 function remedyForKey(key: string, known: readonly string[], actions: readonly string[]): string | undefined {
   const part = (Object.keys(parts) as FilePart[]).find((one) => known.includes(parts[one]));
   if (part === undefined) return undefined;
@@ -310,12 +310,12 @@ const missingKeys: Readonly<Record<string, string>> = {
   expect: 'it says what the rules do, as in expect: { changes: [] }',
 };
 
-/** Returns an example for a missing key, or undefined if its name is enough. */
+/** Returns an example for a missing key, or undefined if the name alone is enough. */
 function remedyForMissing(key: string): string | undefined {
   return Object.hasOwn(missingKeys, key) ? missingKeys[key] : undefined;
 }
 
-/** Returns the remedy for a value of the wrong type, or undefined if it is no common mistake. */
+/** Returns the remedy for a value of the wrong type, or undefined if it is not a common mistake. */
 function remedyForType(expected: string, seen: unknown, full: YamlPath): string | undefined {
   const key = full.at(-1);
   const isItem = typeof key === 'number';
@@ -352,7 +352,7 @@ function remedyInTest(full: YamlPath, seen: unknown): string | undefined {
   return typeof key === 'string' && Object.hasOwn(examples, key) ? examples[key] : undefined;
 }
 
-/** Returns the remedy for a value outside an enumeration, or undefined if it is no common mistake. */
+/** Returns the remedy for a value outside an enumeration, or undefined if it is not a common mistake. */
 function remedyForValue(
   seen: unknown,
   allowed: readonly string[],
@@ -386,7 +386,7 @@ function remedyForValue(
   return { message: `kind and activity are separate: kind: ${kind}, activity: ${activity}` };
 }
 
-/** Returns an example of an include, with the path or name as written. */
+/** Returns an example of an include with the path or name that was written. */
 function includeExample(seen: unknown): string {
   const list = Array.isArray(seen) ? seen[0] : seen;
   const written = typeof list === 'string' ? list : 'packs/stale.yml';
@@ -395,13 +395,13 @@ function includeExample(seen: unknown): string {
   return `write include: [${entry}]`;
 }
 
-/** Returns an example of a parameter declaration, with the written value as its default. */
+/** Returns an example of a parameter declaration with the written value as its default. */
 function parameterExample(name: string, seen: unknown): string {
   const type = Array.isArray(seen) ? 'list' : (typesElsewhere.get(typeof seen) ?? 'string');
   return `write ${name}: { type: ${type}, default: ${JSON.stringify(seen ?? '')} }`;
 }
 
-/** Returns the remedy for an unknown parameter type, or undefined if it is no common mistake. */
+/** Returns the remedy for an unknown parameter type, or undefined if it is not a common mistake. */
 function remedyForParameterType(
   seen: string,
   allowed: readonly string[],
@@ -411,7 +411,7 @@ function remedyForParameterType(
   return { message: `there is no type "${seen}" (${allowed.join(', ')})`, suggestion };
 }
 
-/** Parts of a file by a key that is unique to them. */
+/** Parts of a file, each identified by a key that only it has. */
 const parts: Readonly<Record<FilePart, string>> = {
   file: 'rules',
   rule: 'steps',

@@ -29,14 +29,14 @@ import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from 
 import { problemsOf } from './issues.ts';
 import type { YamlPath } from './yaml-source.ts';
 
-/** Settings in the head of a file that apply to all its rules. */
+/** Settings at the top of a file, which apply to all its rules. */
 export type FileDefaults = {
   readonly mode: RuleMode;
   readonly limits: RuleLimits;
   readonly scope?: Pattern;
 };
 
-/** Returns the settings in the head of a file and reports invalid ones. */
+/** Returns the settings at the top of a file, and reports invalid ones. */
 export function loadDefaults(value: unknown, context: FileContext): FileDefaults {
   const file = asRecord(value);
   const mode = RuleModeWord.safeParse(file.mode);
@@ -49,8 +49,8 @@ export function loadDefaults(value: unknown, context: FileContext): FileDefaults
 }
 
 /**
- * Compiles one rule, or reports all its problems beyond the grammar. Each well-formed part is checked independently of
- * the others.
+ * Compiles one rule, or reports all its problems that the grammar does not cover. Each well-formed part is checked
+ * independently of the other parts.
  */
 export function loadRule(
   name: string,
@@ -108,7 +108,7 @@ export function loadRule(
   };
 }
 
-/** Returns the names that a rule uses by grant, and the grants of its file. */
+/** Returns the names of actions and facts that a rule uses by grant, and the grants of its file. */
 function grantsOf(
   { condition, steps }: { readonly condition: Condition | undefined; readonly steps: readonly LoadedStep[] },
   { level, registry, scopedGrants }: FileContext,
@@ -119,7 +119,7 @@ function grantsOf(
   return { byGrant: [...new Set(names)].filter((name) => !open.has(name)), grants: scopedGrants };
 }
 
-/** Compiles an `in`, or reports its problem; returns undefined if there is none. */
+/** Compiles an `in`, or reports its problem; returns undefined if there is no valid `in`. */
 export function loadScope(written: unknown, at: YamlPath, context: FileContext): Pattern | undefined {
   if (written === undefined) return undefined;
   if (context.level === 'repository') {
@@ -136,7 +136,7 @@ export function loadScope(written: unknown, at: YamlPath, context: FileContext):
   return readPattern(texts, at, context, compileScope);
 }
 
-/** Returns the mode of a part of a file; reports one that is less strict than the file's. */
+/** Returns the mode of a part of a file, and reports a mode that is less strict than that of the file. */
 export function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {
   if (written === 'enforce' && ofFile === 'observe') {
     context.reportValue(at, 'stricter', 'the file says observe: a rule of it cannot say enforce');
@@ -164,7 +164,7 @@ function loadLimits(written: unknown, ofFile: RuleLimits, at: YamlPath, context:
   return strictestLimits(own, ofFile);
 }
 
-/** Returns the stricter of each limit. */
+/** Returns the stricter value of each limit. */
 export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits {
   return Object.fromEntries(
     limitNames.flatMap((name) => {
@@ -189,7 +189,7 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
   const scope = loadScope(inside?.in, [...at, 'each', 'notification', 'in'], context);
   const each = { ...eachOf(parsed.data), ...(scope && { in: scope }) };
   if (context.level !== 'operator' && !eachBelowOperator.includes(each.kind)) {
-    const message = `files of the ${context.level} walk over ${eachBelowOperator.join(', ')} only`;
+    const message = `files of the ${context.level} iterate only over ${eachBelowOperator.join(', ')}`;
     context.reportValue([...at, 'each'], 'level', message);
   }
   for (const { family, ...filter } of heard.on) {
@@ -215,7 +215,7 @@ function eachOf(written: RuleFile['rules'][string]['each']): Each {
   }
   if (written !== undefined && 'notification' in written) return { kind: 'notification' };
   const [kind = 'repository', filter] = Object.entries(written ?? {})[0] ?? [];
-  // The grammar allows a state for these kinds only.
+  // The grammar allows a state only for these kinds.
   return { kind: kind as KindWithState, state: filter?.state ?? 'open' };
 }
 
@@ -253,8 +253,8 @@ type StepOptions = {
 };
 
 /**
- * Compiles a step, or reports all its problems beyond the grammar. Without an environment (`on` is invalid) its
- * expressions are skipped, because their names are unknown.
+ * Compiles a step, or reports all its problems that the grammar does not cover. If there is no environment (`on` is
+ * invalid), expressions are skipped, because their names are unknown.
  */
 function loadStep(
   form: StepForm,
@@ -280,7 +280,7 @@ function loadStep(
   };
 }
 
-/** Compiles the condition under a key, or reports its problems; returns undefined if there is none. */
+/** Compiles the condition at a path, or reports its problems; returns undefined if there is no valid condition. */
 function loadCondition(
   written: string | boolean | undefined,
   at: YamlPath,
@@ -336,12 +336,12 @@ function checkPowers(action: Action, form: StepForm, at: YamlPath, context: File
   for (const name of action.operatorOnly ?? []) {
     const path = name.split('.');
     if (!has(form.with, path)) continue;
-    const message = `files of the ${level} may not say ${name} of ${action.name} without the operator's grant`;
+    const message = `files of the ${level} may not set ${name} of ${action.name} without the operator's grant`;
     context.reportKey([...at, 'with', ...path], 'level', message);
   }
 }
 
-/** Returns the names of the action and facts that a step uses by grant. */
+/** Returns the names of the action and of the facts that a step uses by grant. */
 function namesByGrant({ action, condition, arguments: given }: LoadedStep): readonly string[] {
   const isGranted =
     action.granted && !(action.operatorOnly ?? []).some((name) => has(given.written, name.split('.')));
@@ -403,7 +403,7 @@ function loadArguments(
     }
   }
   if (environment === undefined) return undefined;
-  // Conditions are checked even if the arguments have other mistakes, so that all problems are listed at once.
+  // Conditions are checked even if the arguments have other mistakes, so that all problems are reported at once.
   const value = parsed.success ? parsed.data : written;
   const placeOf = (path: ArgumentPath): ExpressionPlace => placeIn(context, [...at, ...path]);
   const onArgumentWarning = ({ path, problem }: ArgumentProblem): void =>
@@ -421,8 +421,8 @@ type OnForm = z.output<typeof On>;
 type ReadOn = { readonly on: readonly Listening[]; readonly schedules: readonly Schedule[] };
 
 /**
- * Returns the families and schedules of a rule. Reports invalid filters, patterns that cannot match and schedules that
- * cannot run.
+ * Returns the families and schedules of a rule. Reports invalid filters, patterns that can never match, and schedules
+ * that can never run.
  */
 function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
   const on: Listening[] = [];
@@ -450,8 +450,8 @@ function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
 }
 
 /**
- * Returns the recognizable families of an invalid `on`, so that the rest of its rule is checked as well. The grammar
- * reports the mistake itself.
+ * Returns the families that can be recognized in an invalid `on`, so that the rest of the rule is checked as well. The
+ * grammar reports the mistake itself.
  */
 function readFamilies(written: unknown): ReadOn {
   const words = (Array.isArray(written) ? written : [written]).flatMap((entry: unknown) => {
@@ -485,7 +485,7 @@ const filterNames = {
   'paths-ignore': 'pathsIgnore',
 } as const;
 
-/** Returns the filters that apply to a family: a pull request has no tag, an issue has neither branch nor files. */
+/** Returns the filters that apply to a family: a pull request has no tag; an issue has neither a branch nor files. */
 function allowedFilters(family: Family): readonly string[] {
   if (family === 'push') return Object.keys(filterNames);
   if (family === 'create' || family === 'delete')
@@ -554,8 +554,8 @@ function readPattern(
 type ScheduleForm = string | { readonly cron: string; readonly timezone?: string | undefined };
 
 /**
- * Returns a valid schedule, or reports its problem: five cron fields, an existing timezone, at most hourly below the
- * operator level.
+ * Returns a valid schedule, or reports its problem. A schedule has five cron fields and an existing timezone; below the
+ * operator level, it runs at most hourly.
  */
 function checkSchedule(written: ScheduleForm, path: YamlPath, context: FileContext): Schedule | undefined {
   const cron = (typeof written === 'string' ? written : written.cron).trim();
@@ -580,7 +580,7 @@ function checkSchedule(written: ScheduleForm, path: YamlPath, context: FileConte
   return { cron, timezone };
 }
 
-/** The five cron fields: names and ranges. */
+/** The five cron fields, with their names and ranges. */
 const cronFields = [
   { name: 'minute', values: '0 to 59' },
   { name: 'hour', values: '0 to 23' },
@@ -601,14 +601,14 @@ function explainCron(cron: string, fields: readonly string[]): string | undefine
     (field, at) => !validate(['*', '*', '*', '*', '*'].with(at, field).join(' ')),
   );
   const wrong = cronFields[place];
-  // With a weekday given, a day that no month has is only an alternative that never matches.
+  // If a weekday is given, a day that no month has is merely an alternative that never matches.
   const hasWeekday = !/^[*?]/.test(fields[2] ?? '') && !/^[*?]/.test(fields[4] ?? '');
   if (place < 0 && hasWeekday) return undefined;
   if (wrong === undefined) return `"${cron}" is not a schedule: no date has this day and month`;
   return `"${cron}" is not a schedule: field ${place + 1} (${wrong.name}) cannot be "${fields[place]}"; it takes ${wrong.values}, lists (1,15), ranges (1-5) and steps (*/2)`;
 }
 
-/** Returns the timezone that ends with this city name, or undefined. */
+/** Returns the timezone whose name ends with this city, otherwise the nearest name, or undefined. */
 function nearestTimezone(written: string): string | undefined {
   const zones = Intl.supportedValuesOf('timeZone');
   const city = written.toLowerCase().replaceAll(' ', '_');

@@ -27,47 +27,47 @@ import {
 } from './yaml-source.ts';
 
 export type RuleFileSource = {
-  /** Path for messages; part of the rules' identity. */
+  /** Path of the file for messages; also part of its rules' identity. */
   readonly path: string;
-  /** The text, or the bytes of the file. */
+  /** The text of the file, or its bytes. */
   readonly text: string | Uint8Array;
   readonly level: Level;
-  /** The commit the file was read from; empty for files of the operator's folder. */
+  /** The commit that the file was read from; empty for files in the operator's folder. */
   readonly commit: string;
   readonly registry: RuleRegistry;
   /** Permissions that the operator grants to this file beyond the default set. */
   readonly grants?: readonly ScopedGrant[];
-  /** The packs that the file includes, by include name; absent: it may include none. */
+  /** The packs that the file includes, by include name; absent: the file must not include any. */
   readonly packs?: PackTree;
-  /** Values of the parameters of the file; absent: their defaults. */
+  /** Values for the parameters of the file; absent: their defaults. */
   readonly parameters?: GivenParameters;
 };
 
-/** The rules of a file, or all its problems: a file with a problem has no rules. */
+/** The rules of a file, or all its problems: a file with any problem has no rules. */
 export type LoadedFile = {
   readonly rules: readonly LoadedRule[];
   readonly problems: readonly Problem[];
   /** Warnings of a file without problems; absent if there are none. */
   readonly warnings?: readonly Problem[];
-  /** The text of each rule by name, with the values of parameters in it. */
+  /** The text of each rule, by name, with parameter values inserted. */
   readonly expanded?: ReadonlyMap<string, unknown>;
 };
 
-/** Options of the loading of a file or of one of its packs. */
+/** Options for loading a file or one of its packs. */
 type Loading = RuleFileSource & {
   readonly budget: PackBudget;
-  /** Paths of the including files, the outermost first. */
+  /** Paths of the including files, outermost first. */
   readonly chain: readonly string[];
 };
 
-/** Returns whether a file name is that of a rule file: `.yml`, and not a rule test. */
+/** Returns whether a file name is that of a rule file: it ends in `.yml`, and is not a rule test. */
 export function isRuleFileName(path: string): boolean {
   return path.endsWith('.yml') && !path.endsWith('.test.yml');
 }
 
 /**
- * Loads the rules of a file, or all its problems in the order of the text, each with its position. Never throws.
- * Loading is bounded: 64 KiB, 100 rules, no aliases; no expression is evaluated.
+ * Loads the rules of a file. If there are problems, returns all of them, in text order with their positions. Never
+ * throws. Loading is bounded: 64 KiB, 100 rules, no aliases; no expression is evaluated.
  */
 export function loadRuleFile(source: RuleFileSource): LoadedFile {
   return loadWithPacks({ ...source, budget: new PackBudget(), chain: [] });
@@ -82,7 +82,7 @@ function loadWithPacks(source: Loading): LoadedFile {
   const encoding = typeof source.text === 'string' ? undefined : foreignEncodingOf(source.text);
   if (encoding !== undefined) {
     const message = `the file is in ${encoding}: save it as UTF-8`;
-    // The text is not readable, so the problem shows no line of it.
+    // The text cannot be decoded, so the problem shows no line of it.
     const problem = {
       ...file.problem('encoding', message, { start: 0, end: 0 }),
       line: 1,
@@ -113,7 +113,7 @@ function refused(problems: readonly Problem[], ofPacks: readonly Problem[] = [])
   return { rules: [], problems: [...own, ...ofPacks].slice(0, maxProblems) };
 }
 
-/** Loads a file with valid YAML: its parameters first, then its own rules, then those of its packs. */
+/** Loads a file that is valid YAML: first its parameters, then its own rules, then those of its packs. */
 function loadReadable(written: FileContext, source: Loading): LoadedFile {
   const context = withParameters(written, source.parameters);
   if (context === undefined) return refused(written.problems);
@@ -138,7 +138,7 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
         chain: [...source.chain, source.path],
       }),
   });
-  // The rules of a pack have other names in the including file.
+  // Only for the outermost file, because the rules of a pack have other names in the including file.
   const together = source.chain.length === 0 ? [...own, ...included.rules] : [];
   for (const { step, message } of statusClashes(together))
     context.add(
@@ -152,7 +152,7 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
   const { file, warnings: noted } = context;
   const { revision } = included;
   const all = [...own, ...included.rules];
-  // Most files have no packs; their rules are used unchanged.
+  // Most files have no packs, and their rules are used unchanged.
   const rules = revision === undefined ? all : all.map((rule) => ({ ...rule, revision }));
   const warnings = [
     ...noted,
@@ -166,12 +166,12 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
   return { rules, problems: [], expanded, ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
-/** Returns the context of the file with its parameters inserted, or undefined if that fails. */
+/** Returns the context of the file with its parameters inserted; undefined if there are problems. */
 function withParameters(context: FileContext, given: GivenParameters | undefined): FileContext | undefined {
   const { file, text, registry } = context;
   const declared = isRecord(file.value) ? file.value.params : undefined;
   const isGiven = Object.keys(given?.with ?? {}).length > 0;
-  // Most files have no parameters and need no walk.
+  // Most files have no parameters and need no expansion.
   if (declared === undefined && !isGiven && !text.includes('params')) return context;
   if (declared !== undefined) {
     const alone = { version: 1, rules: {}, params: declared };
@@ -193,7 +193,10 @@ function withParameters(context: FileContext, given: GivenParameters | undefined
   return context.problems.length > 0 ? undefined : context.over(expanded);
 }
 
-/** Returns whether the value has the basic form of a rule file, so that its parts can be checked. */
+/**
+ * Returns whether the value has the basic structure of a rule file, so that its parts can be checked. Reports problems
+ * of the structure.
+ */
 function checkForm(value: unknown, context: FileContext): boolean {
   const mistakes = mistakesOfForm(value);
   for (const { path, atKey, message } of mistakes) {
@@ -222,7 +225,7 @@ function loadOwn(
   return entries.slice(0, maxRules).flatMap(([name, rule]) => loadRule(name, rule, defaults, context) ?? []);
 }
 
-/** Result of loading a pack as part of a file. */
+/** Result of loading a pack that a file includes. */
 type LoadedPack = {
   readonly rules: readonly LoadedRule[];
   readonly problems: readonly Problem[];
@@ -235,28 +238,31 @@ type Including = {
   readonly defaults: FileDefaults;
   readonly packs: PackTree | undefined;
   readonly budget: PackBudget;
-  /** Paths of the including files, the outermost first, the file itself last. */
+  /** Paths of the including files, outermost first, ending with the file itself. */
   readonly chain: readonly string[];
   readonly load: (pack: Pack, given: GivenParameters) => LoadedPack;
 };
 
-/** The rules of all packs of a file, as rules of that file. */
+/** The rules of all packs of a file, as rules of the file itself. */
 type IncludedRules = {
   readonly rules: readonly LoadedRule[];
-  /** Problems in packs that readers of the file may read; those of the file itself are reported in its context. */
+  /**
+   * Problems in packs that readers of the file may also read. Problems of the file itself are reported in its context.
+   */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly expanded: readonly (readonly [string, unknown])[];
   /**
-   * Revision of the rules of a file with packs, which changes with each of them; undefined for a file without packs.
+   * Revision of the rules of a file and its packs, which changes when any of them changes; undefined for a file without
+   * packs.
    */
   readonly revision: string | undefined;
 };
 
 /**
- * Returns the rules of the included packs. They have the level and the grants of the including file, are named
- * `include/rule`, are restricted by `in`, limits and mode of both file and include, and only observe unless the include
- * sets another mode.
+ * Returns the rules of the included packs. They have the level and the grants of the including file, and are named
+ * `include/rule`. The `in`, limits and mode of both the file and the include restrict them, and they only observe
+ * unless the include sets another mode.
  */
 function loadIncludes(written: unknown, including: Including): IncludedRules {
   const { context, budget } = including;
@@ -265,7 +271,7 @@ function loadIncludes(written: unknown, including: Including): IncludedRules {
   const seen = new Set<string>();
   for (const [place, form] of (Array.isArray(written) ? written : []).entries()) {
     const entry = IncludeForm.safeParse(form);
-    // Its mistakes are reported by the grammar.
+    // The grammar reports the mistakes of this entry.
     if (!entry.success) continue;
     const at = ['include', place];
     if (seen.has(entry.data.name)) {
@@ -299,7 +305,7 @@ function loadInclude(
   const place = [...at, 'name'];
   const scope = loadScope(entry.in, [...at, 'in'], context);
   const mode = loadMode(entry.mode ?? 'observe', defaults.mode, [...at, 'mode'], context);
-  // A pack includes sibling packs by their path, independent of the including file.
+  // A pack includes sibling packs by path, regardless of how the including file does.
   const isOfPack = chain.length > 1 && context.level === 'repository';
   const wrong = problemOfRequest(entry, isOfPack ? 'organization' : context.level);
   if (wrong !== undefined) {
@@ -356,7 +362,7 @@ type IncludedPart = {
   readonly limits: RuleLimits;
 };
 
-/** Returns a rule of a pack as a rule of the including file, with the stricter value of each setting. */
+/** Returns a rule of a pack as a rule of the including file, with the stricter value for each setting. */
 function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
   const name = `${part.include}/${rule.name}`;
   return {
@@ -373,7 +379,10 @@ function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
   };
 }
 
-/** Reports problems of a pack at its include. No line or word of the pack is shown if its readers may not read it. */
+/**
+ * Reports the problems of a pack at its include. If readers of the including file may not read the pack, no text of the
+ * pack is shown.
+ */
 function reportPack(
   entry: IncludeForm,
   {
@@ -394,7 +403,7 @@ function reportPack(
     context.reportKey(place, 'include', message);
     return;
   }
-  // A missing permission concerns the including file and is reported there.
+  // A missing permission concerns the including file, so it is reported there.
   const levels = [...new Set(problems.filter(({ code }) => code === 'level').map(({ message }) => message))];
   for (const message of levels)
     context.reportKey(place, 'level', `the pack ${titleOf(entry)} cannot be included: ${message}`);
@@ -409,8 +418,8 @@ function titleOf({ name, pack = name }: IncludeForm): string {
 }
 
 /**
- * Returns the effective rules of a file as YAML: with parameter values, pack rules, and the modes, limits and scopes of
- * the file and its includes. Control characters are escaped.
+ * Returns the effective rules of a file as YAML: with parameter values, with the rules of packs, and with the modes,
+ * limits and scopes of the file and its includes. Control characters are escaped.
  */
 export function formatExpanded(file: {
   readonly path: string;
@@ -422,7 +431,7 @@ export function formatExpanded(file: {
     { version: 1, rules: Object.fromEntries(rules) },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
-  // YAML does not escape most control characters in plain and block texts.
+  // YAML does not escape most control characters in plain and block scalars.
   const safe = text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -442,7 +451,7 @@ function expandedRule(rule: LoadedRule, written: unknown): unknown {
   };
 }
 
-/** All scopes of a rule must match: several are written as a list of lists. */
+/** All scopes of a rule must match, so several scopes are written as a list of lists. */
 function scopesOf(scopes: readonly Pattern[]): { readonly in?: unknown } {
   const lists = scopes.map(({ written }) => written);
   if (lists.length === 0) return {};
@@ -452,8 +461,8 @@ function scopesOf(scopes: readonly Pattern[]): { readonly in?: unknown } {
 const ruleKeys = new Set(['on', 'if', 'each', 'steps', 'description', 'mode', 'limits']);
 
 /**
- * Returns mistakes in the form of the file that the grammar would report many times: lines not indented below their
- * rule, a list of rules, an empty file. The parts at these paths are not checked again.
+ * Returns structural mistakes of the file for which the grammar would report many problems: lines that are not indented
+ * below their rule, a list of rules, an empty file. If there are any, the file is not checked further.
  */
 function mistakesOfForm(value: unknown): readonly FormMistake[] {
   const whole = (message: string): readonly FormMistake[] => [{ path: [], atKey: false, message }];
@@ -490,5 +499,5 @@ function keysBesideTheirRule(rules: object): readonly FormMistake[] {
   return [{ path: ['rules', key], atKey: true, message }];
 }
 
-/** A known mistake in the form of a file, with a message for its author. */
+/** A known structural mistake of a file, with a message for its author. */
 type FormMistake = { readonly path: YamlPath; readonly atKey: boolean; readonly message: string };

@@ -5,19 +5,19 @@ import type { Level } from '../rule.ts';
 import { IncludeForm, maxIncludes, maxRules } from './grammar.ts';
 import { decodeText, readYaml } from './yaml-source.ts';
 
-/** The text of a pack, and its origin. */
+/** The text of a pack, with its origin. */
 type PackSource = {
-  /** Path of the pack for those who may read it. */
+  /** Path of the pack, shown only to those who may read the pack. */
   readonly path: string;
   readonly text: string | Uint8Array;
-  /** Whether those who see the problems of an including file may read the pack. */
+  /** Whether everyone who sees the problems of an including file may also read the pack. */
   readonly isReadable: boolean;
 };
 
 /** A pack with the packs that it includes. */
 export type Pack = PackSource & { readonly packs: PackTree };
 
-/** Reason why an include has no pack; `near`: the nearest available name. */
+/** Reason why there is no pack for an include; `near` is the nearest available name. */
 export type NoPack = { readonly missing: string; readonly near?: string | undefined };
 
 /** The packs that a file includes, by include name. */
@@ -26,7 +26,7 @@ export type PackTree = ReadonlyMap<string, Pack | NoPack>;
 /** Maximum nesting of packs. */
 export const maxPackDepth = 3;
 
-/** Returns why a chain of paths, the outermost first, cannot be extended by this pack; undefined if it can. */
+/** Returns why this pack cannot be added to a chain of paths (outermost first); undefined if it can. */
 export function problemOfChain(chain: readonly string[], path: string): string | undefined {
   const words = [...chain, path].join(' → ');
   if (chain.includes(path)) return `it includes itself: ${words}`;
@@ -34,10 +34,10 @@ export function problemOfChain(chain: readonly string[], path: string): string |
   return undefined;
 }
 
-/** Maximum number of packs offered by name in one place. */
+/** Maximum number of packs that one place offers by name. */
 export const maxOffered = 100;
 
-/** Returns the message for an unknown pack name. `where`: the remedy if no packs are offered at all. */
+/** Returns the result for an unknown pack name. `where`: the remedy if no packs are offered at all. */
 export function notOffered(
   name: string,
   known: readonly string[],
@@ -51,10 +51,10 @@ export function notOffered(
   return { missing: `${missing}; ${known.length === 0 ? where : list}` };
 }
 
-/** Maximum number of characters of all packs of a file. */
+/** Maximum number of characters of all packs of a file together. */
 const maxPackCharacters = 256 * 1024;
 
-/** Counts the size of a file with its packs, so that nested packs stay bounded. */
+/** Counts the size of a file with all its packs, so that nested packs stay bounded. */
 export class PackBudget {
   rules = 0;
   #includes = 0;
@@ -64,7 +64,7 @@ export class PackBudget {
     this.rules += count;
   }
 
-  /** Counts a pack. Returns the problem if the limit is exceeded, otherwise undefined. */
+  /** Counts a pack. Returns the problem if a limit is exceeded, otherwise undefined. */
   countPack(text: string | Uint8Array): string | undefined {
     this.#includes += 1;
     this.#characters += text.length;
@@ -75,7 +75,7 @@ export class PackBudget {
     return undefined;
   }
 
-  /** Returns the problem if the rules counted so far exceed the limit, otherwise undefined. */
+  /** Returns a problem if the rules counted so far exceed the limit, otherwise undefined. */
   problemOfRules(): string | undefined {
     return this.rules > maxRules ? tooManyRules : undefined;
   }
@@ -85,7 +85,7 @@ const tooManyRules = `a file has at most ${maxRules} rules, with those of its pa
 
 type RequestProblem = { readonly key: string; readonly code: ProblemCode; readonly message: string };
 
-/** Returns the problem of an include's path or name for a file of this level; undefined if there is none. */
+/** Returns the problem of an include's path or name in a file of this level; undefined if there is none. */
 export function problemOfRequest(
   { name, file, pack }: IncludeForm,
   level: Level,
@@ -105,7 +105,10 @@ export function problemOfRequest(
   return wrong === undefined ? undefined : { key: 'file', code: 'include', message: wrong };
 }
 
-/** Returns the problem of a path that is not a pack below the folder of the including file, otherwise undefined. */
+/**
+ * Returns the problem of a path that does not lead to a pack in or below the folder of the including file; otherwise
+ * undefined.
+ */
 function problemOfPackPath(file: string): string | undefined {
   const parts = file.split('/');
   if (parts.includes('..')) return 'a pack is in the folder of its file, or below it: ".." is not allowed';
@@ -120,14 +123,14 @@ function problemOfPackPath(file: string): string | undefined {
     : 'packs are files that end in .yml, and no rule tests';
 }
 
-/** Target of an include: a path relative to the folder of its file, or the name of an offered pack. */
+/** Target of an include: a path relative to the folder of the including file, or the name of an offered pack. */
 type PackRequest = { readonly file: string } | { readonly pack: string };
 
 /** Finds the packs that one file may include. */
 export interface PackReader {
   /**
-   * Returns the pack with the reader for its own includes, or with its packs if they are known. Rejects if it cannot be
-   * read now.
+   * Returns the pack, either with the reader for its own includes, or with its packs if they are already known. Rejects
+   * if the pack cannot be read now.
    */
   read(request: PackRequest): Promise<FoundPack | Pack | NoPack>;
 }
@@ -140,8 +143,8 @@ function mayInclude(text: string | Uint8Array): boolean {
 }
 
 /**
- * Reads the included packs recursively, so that the file can be loaded synchronously. Missing, cyclic and too deep
- * includes get their reason instead. Reads at most 50 packs per file.
+ * Reads the included packs recursively, so that the file can then be loaded synchronously. Missing, cyclic and too
+ * deeply nested includes get a reason instead of a pack. Reads at most 50 packs per file.
  */
 export async function gatherPacks(
   file: { readonly path: string; readonly text: string | Uint8Array },
@@ -186,7 +189,7 @@ async function gatherOne(
   return { ...source, packs };
 }
 
-/** Includes by the bytes of the text: a pack that many files include is parsed once. */
+/** Parsed includes, by the bytes of the text, so that a pack that many files include is parsed only once. */
 const parsedIncludes = new WeakMap<Uint8Array, readonly IncludeForm[]>();
 
 function includesOf({

@@ -5,13 +5,13 @@ import { nearest } from '../problem.ts';
 import type { FileContext } from './context.ts';
 import type { YamlPath } from './yaml-source.ts';
 
-/** Value of a parameter: a constant of the declaring file. */
+/** Value of a parameter, which is a constant in the file that declares it. */
 export type ParameterValue = string | number | boolean | readonly string[];
 
-/** Values of the parameters of a file by name. */
+/** Values of the parameters of a file, by name. */
 export type ParameterValues = ReadonlyMap<string, ParameterValue>;
 
-/** Types of parameters, with the wording for their values. */
+/** Types of parameters, with descriptions of their values. */
 const parameterTypes = {
   string: 'text',
   int: 'a whole number',
@@ -22,7 +22,7 @@ export type ParameterType = keyof typeof parameterTypes;
 
 const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-/** One parameter as declared in `params`. */
+/** Declaration of one parameter in `params`. */
 export const ParameterForm = z
   .strictObject({
     type: z.enum(Object.keys(parameterTypes) as [ParameterType, ...ParameterType[]]),
@@ -51,11 +51,11 @@ export type ParameterForm = z.output<typeof ParameterForm>;
 
 /** Maximum number of parameters in a file. */
 const maxParameters = 50;
-/** Maximum length of a text, and of a list. */
+/** Maximum length of a text value; below, of a list value. */
 const maxTextLength = 4_000;
 const maxEntries = 100;
 
-/** Names that expressions can use as `params.NAME`. */
+/** Parameter names that expressions can use as `params.NAME`. */
 const parameterName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** Returns the problem of a parameter name, or undefined. */
@@ -80,7 +80,7 @@ function problemOfDeclaration(name: string, declared: ParameterForm): string | u
   return undefined;
 }
 
-/** Returns why a value does not match the declaration of its parameter, or undefined. */
+/** Returns why a value does not match the declaration of its parameter; undefined if it matches. */
 export function problemOfValue(name: string, declared: ParameterForm, value: unknown): string | undefined {
   const { type } = declared;
   if (!hasType(type, value)) {
@@ -118,7 +118,10 @@ function describeGiven(value: unknown): string {
   return words[typeof value] ?? typeof value;
 }
 
-/** Values are constants: no text may be parsed as an expression, end a line of output or break an encoding. */
+/**
+ * Returns the problem of a text value. Values are constants: a text must not be parsed as an expression, end a line of
+ * output or break an encoding.
+ */
 function problemOfText(name: string, text: string): string | undefined {
   if (text.length > maxTextLength) return `${name} has more than ${maxTextLength} characters`;
   if (text.includes(opening)) return `${name} has "${opening}" in it: the value of a parameter is a constant`;
@@ -158,19 +161,19 @@ export function unknownParameter(name: string, known: readonly string[]): string
   return `there is no parameter "${name}"${list}: declare it at the top of the file, as in params: { ${name}: { type: string, default: … } }`;
 }
 
-/** Sources of parameter values other than the defaults. */
+/** Sources of parameter values, in addition to the defaults. */
 export type GivenParameters = {
-  /** Values of an include, or of a rule test. */
+  /** Values given by an include or by a rule test. */
   readonly with?: Readonly<Record<string, unknown>>;
-  /** Receives the problem of a given value; with undefined as name, a missing one. */
+  /** Receives the problem of a given value. If the name is undefined, a value is missing. */
   readonly onProblem?: (name: string | undefined, message: string) => void;
-  /** Whether parameters without a value use their example: the file is only checked, and not in force. */
+  /** Whether parameters without a value use their example, because the file is only checked and not in force. */
   readonly useExamples?: boolean;
 };
 
 /**
- * Returns the parameter values of a file: the given ones, otherwise the defaults. Reports wrong declarations at their
- * position in the file, and wrong values where they are given.
+ * Returns the parameter values of a file: the given values, otherwise the defaults. Invalid declarations are reported
+ * at their position in the file; invalid values where they are given.
  */
 export function readParameters(context: FileContext, given: GivenParameters = {}): ParameterValues {
   const written = isRecord(context.file.value) ? context.file.value.params : undefined;
@@ -200,7 +203,7 @@ function readParameter(
 ): ParameterValue | undefined {
   const at: YamlPath = ['params', name];
   const parsed = ParameterForm.safeParse(written);
-  // Missing members are reported by the grammar.
+  // The grammar reports missing members.
   if (!parsed.success) return undefined;
   const form = parsed.data;
   const wrong = problemOfName(name) ?? problemOfDeclaration(name, form);
@@ -225,7 +228,7 @@ function readParameter(
   return undefined;
 }
 
-/** Reports missing values of a file in force in the file itself. */
+/** Returns a function that reports problems of values in the file itself, for a file that is not included. */
 function reportIn(context: FileContext): NonNullable<GivenParameters['onProblem']> {
   return (name, message) => {
     const hint = name === undefined ? '; a file that is not included needs a default' : '';

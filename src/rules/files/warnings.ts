@@ -13,12 +13,13 @@ import type { YamlSource } from './yaml-source.ts';
 const merging: ReadonlySet<string> = new Set(['merge', 'queue-merge']);
 /** Actions that determine whether a merge is possible. */
 const gating: ReadonlySet<string> = new Set([...merging, 'set-status']);
-/** Functions that match a part of a name, which may differ after a rename. */
+/** Functions that match only part of a name, which may be different after a rename. */
 const partly: ReadonlySet<string> = new Set(['glob', 'matches', 'startsWith', 'endsWith', 'contains']);
 const newNames = { member: 'filename' };
 
 /**
- * Returns a warning for each rule whose gate compares only the new names of renamed files: a rename would bypass it.
+ * Returns a warning for each rule whose gate compares only the new names of renamed files, because a rename would
+ * bypass it.
  */
 export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
@@ -35,8 +36,8 @@ export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource
 }
 
 /**
- * Returns warnings about conditions of merges that look safer than they are: `reviews` includes reviews that do not
- * count, and a rule that sets a status holds back the merge of another rule only if the branch requires that status.
+ * Returns warnings about merge conditions that look safer than they are: `reviews` includes reviews that do not count,
+ * and a rule that sets a status holds back the merge of another rule only if the branch requires that status.
  */
 export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
@@ -73,7 +74,7 @@ function readsMember(node: ASTNode, name: string): boolean {
   return isRead || childrenOf(node).some((child) => readsMember(child, name));
 }
 
-/** Returns whether an expression reads a name. Loop variables cannot have the name of a fact. */
+/** Returns whether an expression reads a name. A loop variable cannot have the name of a fact. */
 function names(node: ASTNode, name: string): boolean {
   return (node.op === 'id' && node.args === name) || childrenOf(node).some((child) => names(child, name));
 }
@@ -82,13 +83,13 @@ function asksApproved(node: ASTNode): boolean {
   return literalOf(node) === 'APPROVED' || childrenOf(node).some(asksApproved);
 }
 
-/** Comparisons of a count that one more review may make true, and those that it may make false. */
+/** Comparisons of a count: true if one more review may make the comparison true, false if it may make it false. */
 const risen: Readonly<Record<string, boolean>> = { '>': true, '>=': true, '<': false, '<=': false };
 const mirrored: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
 /**
- * Returns whether one more review may turn a condition to this result: a review that does not count then acts like an
- * approval. `!reviews.exists(…)` only gets stricter with each.
+ * Returns whether one more review may change a condition to this result; a review that does not count would then act
+ * like an approval. `!reviews.exists(…)` only gets stricter with each review.
  */
 function mayTurn(node: ASTNode, answer: boolean): boolean {
   if (!names(node, 'reviews')) return false;
@@ -122,7 +123,10 @@ function mayTurn(node: ASTNode, answer: boolean): boolean {
   }
 }
 
-/** Returns the result to which more reviews turn a comparison of their count; undefined if both are possible. */
+/**
+ * Returns the result that more reviews can cause in a comparison of their count; undefined if both results are
+ * possible.
+ */
 function rises(operator: string, other: ASTNode): boolean | undefined {
   if (names(other, 'reviews')) return undefined;
   const isZero = literalOf(other) === 0n;
@@ -134,7 +138,10 @@ function isCount(node: ASTNode): boolean {
   return node.op === 'rcall' && node.args[0] === 'size' && isOfReviews(node.args[1]);
 }
 
-/** Returns whether the length of a list never decreases with more reviews: it has one item for each of some reviews. */
+/**
+ * Returns whether the length of a list never decreases with more reviews: the list has one item for each of certain
+ * reviews.
+ */
 function isOfReviews(node: ASTNode): boolean {
   if (node.op === 'id') return node.args === 'reviews';
   if (node.op !== 'rcall' || !['filter', 'map'].includes(node.args[0])) return false;
@@ -142,24 +149,24 @@ function isOfReviews(node: ASTNode): boolean {
   return isOfReviews(list) && !bodies.some((body) => names(body, 'reviews'));
 }
 
-/** The value that a step sets for a target. Two steps with different values for one target undo each other. */
+/** The value that a step sets for a target. Two steps that set different values for the same target undo each other. */
 type Wish = {
   readonly target: string;
   readonly value: string;
   /**
-   * Descriptions for messages: alone (`adds the label "bug"`), and after another one for the same target (`removes
+   * Descriptions for messages: used alone (`adds the label "bug"`), or after another one for the same target (`removes
    * it`).
    */
   readonly says: string;
   readonly saysToo: string;
-  /** Set if the step sets the value only under a condition. */
+  /** Set if the step sets the value only on a condition. */
   readonly isConditional?: true;
 };
 type RuleWish = Wish & { readonly rule: LoadedRule; readonly step: LoadedStep };
 
 /**
  * Returns a warning for each target that two rules of a file, or two steps of a rule, set to different values on the
- * same events. If both have conditions, these may exclude each other: no warning.
+ * same events. There is no warning if both have conditions, because the conditions may exclude each other.
  */
 export function opposingRules(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   const byTarget = new Map<string, RuleWish[]>();
@@ -207,7 +214,7 @@ const wishesOf: Readonly<Record<string, (given: Given, rule: LoadedRule) => read
     ];
     return when === true ? wishes : wishes.map((wish) => ({ ...wish, isConditional: true }));
   },
-  // While `when` is false, the comment is deleted: that is a value as well.
+  // Not conditional: while `when` is false, the comment is deleted, which is also a value.
   comment: ({ key = 'main', ...given }, { name }) => [
     {
       target: `comment ${name} ${key}`,
@@ -239,7 +246,7 @@ function fieldWish(field: string, value: unknown): Wish {
   };
 }
 
-/** Returns whether two values for one target conflict and may apply together. */
+/** Returns whether two steps set conflicting values for a target and may both apply. */
 function undo(one: RuleWish, other: RuleWish): boolean {
   if (one.value === other.value || one.step === other.step) return false;
   if (one.rule === other.rule) return [one, other].some((wish) => !isConditional(wish));
@@ -295,7 +302,7 @@ function overlap(one: Listening, other: Listening): boolean {
   return other.activities.some((activity) => activities.includes(activity));
 }
 
-/** A step that writes a status, with its context. */
+/** A step that writes a status, with the context of that status. */
 type StatusStep = { readonly rule: LoadedRule; readonly step: LoadedStep; readonly context: string };
 
 function statusStepsOf(rule: LoadedRule): readonly StatusStep[] {
@@ -310,18 +317,21 @@ function statusStepsOf(rule: LoadedRule): readonly StatusStep[] {
   });
 }
 
-/** Returns the contexts of the statuses that a rule writes, with an expression for the base branch unresolved. */
+/** Returns the contexts of the statuses that a rule writes. An expression for the base branch is not resolved. */
 export function statusContextsOf(rule: LoadedRule): readonly string[] {
   return statusStepsOf(rule).map(({ context }) => context);
 }
 
-/** Two steps that write one status, each overwriting the other. */
+/**
+ * A step that writes the same status as another one, so that they overwrite each other, or that writes a reserved
+ * status.
+ */
 export type StatusClash = { readonly rule: LoadedRule; readonly step: LoadedStep; readonly message: string };
 
 /**
- * Returns the status conflicts of rules that are in force together: two steps that write one status of one kind of
- * subject, and rules whose name makes a reserved status. Rules that only observe, or concern different repositories, do
- * not conflict.
+ * Returns the status conflicts among rules in force together: two steps that write the same status for the same kind of
+ * subject, and rules whose name produces a reserved status. Rules that only observe, or that concern different
+ * repositories, do not conflict.
  */
 export function statusClashes(rules: readonly LoadedRule[]): readonly StatusClash[] {
   const known = new Map<string, StatusStep[]>();
@@ -346,9 +356,9 @@ export function statusClashes(rules: readonly LoadedRule[]): readonly StatusClas
   return clashes;
 }
 
-/** Returns the conflicts between the rules of files of one level that are in force together. */
+/** Returns the conflicts between rules of different files of one level that are in force together. */
 export function clashesOfFiles(files: readonly (readonly LoadedRule[])[]): readonly StatusClash[] {
-  // Conflicts within a file were reported when it was loaded.
+  // Conflicts within a single file were already reported when it was loaded.
   const ofOneFile = new Set(files.flatMap((rules) => statusClashes(rules).map(({ step }) => step)));
   return statusClashes(files.flat()).filter(({ step }) => !ofOneFile.has(step));
 }
@@ -368,7 +378,10 @@ function kindsOf(rule: LoadedRule): ReadonlySet<SubjectKind> {
   return new Set([...heard, ...(rule.schedules.length > 0 && rule.each ? [rule.each.kind] : [])]);
 }
 
-/** Returns whether no repository can match the `in` of both: both list repositories by name, with none in common. */
+/**
+ * Returns whether no repository can match the `in` of both rules: both list repositories by name, and have none in
+ * common.
+ */
 function areApart(one: LoadedRule, other: LoadedRule): boolean {
   return one.scopes.some((scope) =>
     other.scopes.some((theirs) => {
@@ -380,12 +393,12 @@ function areApart(one: LoadedRule, other: LoadedRule): boolean {
   );
 }
 
-/** Activities after which the status may be outdated, because of another commit or base. */
+/** Activities that may make the status outdated, because the commit or the base changes. */
 const gateActivities = ['opened', 'reopened', 'synchronized', 'edited'] as const;
 
 /**
- * Returns a warning for each rule that sets a status of pull requests and does not run when one is opened, reopened,
- * pushed to or retargeted, so that the status becomes outdated.
+ * Returns a warning for each rule that sets a status of pull requests but does not run when a pull request is opened,
+ * reopened, pushed to or retargeted, so that the status becomes outdated.
  */
 export function deafGates(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
@@ -408,35 +421,35 @@ const meanings: Readonly<Record<(typeof gateActivities)[number], string>> = {
   edited: 'moved to another base',
 };
 
-/** A compared member of the items of some facts: `filename` of `files`. */
+/** A member of fact items whose comparisons are searched: `filename` of `files`. */
 type ComparedMember = {
   readonly member: string;
-  /** Facts whose items have it; absent: any value. */
+  /** Facts whose items have the member; absent: any value may have it. */
   readonly lists?: readonly string[];
   /** Names of objects with this member. */
   readonly objects?: readonly string[];
-  /** Members that are lists of its values: `status_check_contexts`. */
+  /** Members that are lists of such values: `status_check_contexts`. */
   readonly valueLists?: readonly string[];
 };
 
-/** A comparison of the member with text literals. `by`: the operator or the function. */
+/** A comparison of the member with text literals. `by`: the operator or function that compares. */
 export type Comparison = {
   readonly by: string;
   readonly texts: readonly string[];
-  /** The fact, object or list of values with the member. */
+  /** The fact, object or list of values that the member belongs to. */
   readonly of: string;
 };
 
-/** Meaning of a name or an expression: an item, its member, or a list of either; with their fact. */
+/** What a name or an expression stands for: an item, its member, or a list of either; with the fact it comes from. */
 type Meaning = { readonly kind: 'item' | 'value' | 'items' | 'values'; readonly of: string };
 
-/** Functions over a list with a loop variable; the last argument is the body. */
+/** Functions over a list with a loop variable; their last argument is the body. */
 const loops: ReadonlySet<string> = new Set(['exists', 'exists_one', 'all', 'filter', 'map']);
-/** Functions whose result has items of the input list. */
+/** Functions whose result contains items of the input list. */
 const selections: ReadonlySet<string> = new Set(['filter', 'distinct', 'sort', 'reverse']);
 
 /**
- * Returns every comparison of a member with text literals, tracking loop variables. Text inside literals is ignored.
+ * Returns every comparison of a member with text literals. Loop variables are tracked; text inside literals is ignored.
  */
 export function comparisonsIn(tree: ASTNode, wanted: ComparedMember): readonly Comparison[] {
   const walk = (node: ASTNode, names: ReadonlyMap<string, Meaning>): readonly Comparison[] => {
@@ -503,8 +516,8 @@ function itemOf(list: Meaning | undefined): Meaning | undefined {
 }
 
 function comparison(node: ASTNode, meaningOf: (node: ASTNode) => Meaning | undefined): readonly Comparison[] {
-  // Both sides are examined: `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts`, `sets.contains(["ci"],
-  // contexts)`.
+  // Both sides are examined, as in `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts` and
+  // `sets.contains(["ci"], contexts)`.
   const sides: readonly ASTNode[] =
     node.op === 'rcall'
       ? namespacedName(node) === undefined
@@ -527,7 +540,7 @@ function writtenIn(node: ASTNode): readonly string[] {
   return typeof literal === 'string' ? [literal] : [];
 }
 
-/** Returns the trees of a step's conditions: its `if`, and those of its arguments. */
+/** Returns the syntax trees of a step's conditions: of its `if`, and of those in its arguments. */
 export function conditionTreesOf({
   condition,
   action,
@@ -542,12 +555,12 @@ export function conditionTreesOf({
   return [condition?.source, ...given].flatMap(treesOf);
 }
 
-/** Returns the tree of a rule's `if`, if it has one. */
+/** Returns the syntax tree of a rule's `if`, if it has one. */
 export function ruleTreesOf({ condition }: LoadedRule): readonly ASTNode[] {
   return treesOf(condition?.source);
 }
 
-/** Returns the tree of a condition that the loader has validated. */
+/** Returns the syntax tree of a condition that the loader has already validated. */
 function treesOf(text: unknown): readonly ASTNode[] {
   const tree = typeof text === 'string' ? parseExpression(text) : undefined;
   return tree === undefined || 'code' in tree ? [] : [tree];

@@ -13,28 +13,31 @@ import {
 import { messageOf } from '../../platform/errors.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 
-/** Maximum size of a rule file: YAML's check for unique keys is quadratic. */
+/** Maximum size of a rule file, because YAML's check for unique keys is quadratic. */
 const maxFileBytes = 64 * 1024;
 
-/** Maximum number of reported problems per file. */
+/** Maximum number of problems reported per file. */
 export const maxProblems = 100;
-/** Deeply nested brackets, dashes or question marks, which no rule file needs: the parser recurses. */
+/**
+ * Matches deeply nested brackets, dashes or question marks, which no rule file needs and which overflow the recursive
+ * parser.
+ */
 const tooDeep = /(?:[[{]\s*){50}|(?:[-?] ){50}/;
 
 /** Keys and item indexes that lead to a value. */
 export type YamlPath = readonly (string | number)[];
 
-/** A YAML text with positions, for problems found later. */
+/** A YAML text with its positions, for problems that are found later. */
 export type YamlSource = {
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** Whether the text was parsed well enough to examine its value. */
+  /** Whether the text was parsed well enough for its value to be examined. */
   readonly readable: boolean;
-  /** Position of the value at a path, or of the nearest enclosing one. */
+  /** Position of the value at a path, or of the nearest enclosing value. */
   valueAt(path: YamlPath): Span;
   /** Position of the key at the end of a path. */
   keyAt(path: YamlPath): Span;
-  /** Offset in the file for an offset in a text value, with quotes, escapes, folded and indented lines counted. */
+  /** Offset in the file for an offset in a text value; accounts for quotes, escapes, line folding and indentation. */
   inside(path: YamlPath, offset: number): number;
   lineOf(offset: number): { readonly line: number; readonly column: number };
   readonly problem: MakeProblem;
@@ -87,7 +90,7 @@ export function readYaml(path: string, text: string): YamlSource {
   try {
     return readWithin(text, lines, lineOf, problem);
   } catch (error) {
-    // The parser recurses: a text with thousands of nesting levels ends here.
+    // The parser is recursive, and overflows on a text with thousands of nesting levels.
     const reason = error instanceof RangeError ? 'the text is nested too deep' : messageOf(error);
     return unreadable(problem('yaml', reason, start));
   }
@@ -103,7 +106,7 @@ function readWithin(
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    // The parser compares every pair of keys; the reader below needs one lookup per key.
+    // The parser would compare every pair of keys; the reader below needs only one lookup per key.
     uniqueKeys: false,
     logLevel: 'error',
     version: '1.2',
@@ -119,7 +122,7 @@ function readWithin(
       const span = { start: pos[0], end: pos[1] };
       const found = explainYaml(code, message, span, text, problem);
       if (taken.has(found.line)) return [];
-      // Further problems on a line are consequences of the first one.
+      // Further problems on the same line are consequences of the first one.
       taken.add(found.line);
       return [found];
     });
@@ -144,7 +147,7 @@ function readWithin(
   };
 }
 
-/** One pass over the tree: reads its value and reports constructs that rule files must not use. */
+/** Walks the tree once: reads its value, and reports constructs that rule files must not use. */
 class YamlReader {
   readonly forbidden: Problem[] = [];
   readonly #text: string;
@@ -219,7 +222,7 @@ function stepInto(node: Node | undefined, step: string | number): FoundNode | un
 
 const indexed = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
-/** Returns the pairs of a map by key. For duplicate keys, which are a problem, the last value is used. */
+/** Returns the pairs of a map by key. If a key is duplicate, which is a problem, its last value is used. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const known = indexed.get(map);
   if (known) return known;
@@ -229,8 +232,8 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
 }
 
 /**
- * Returns the position in the file for an offset in a text value. Walks value and source in parallel: the source has
- * additional quotes, escapes and line folding.
+ * Returns the position in the file for an offset in a text value. Walks value and source in parallel, because the
+ * source has additional quotes, escapes and line folding.
  */
 function insideScalar(node: Node | undefined, text: string, offset: number): number {
   if (node === undefined) return 0;
@@ -248,7 +251,10 @@ function insideScalar(node: Node | undefined, text: string, offset: number): num
   return Math.min(at, end);
 }
 
-/** A line break with its indentation is one space, or nothing if the value continues with another character. */
+/**
+ * Skips line folding: a line break with its indentation is one space, or nothing if the value continues with another
+ * character.
+ */
 function skipFolding(text: string, from: number, end: number, wanted: string): number {
   let at = from;
   if (text[at] === wanted && wanted !== ' ' && wanted !== '\n') return at;
@@ -267,7 +273,7 @@ function lengthOfEscape(text: string, at: number): number {
   return lengths[text[at + 1] ?? ''] ?? 2;
 }
 
-/** Returns the problem of a tag, which usually is an unquoted value that starts with `!`. */
+/** Returns the problem of a tag, which is usually an unquoted value that starts with `!`. */
 function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
   const before = text.lastIndexOf('!', span.start);
   const lineStart = text.lastIndexOf('\n', span.start - 1) + 1;
@@ -279,7 +285,7 @@ function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
   return problem('yaml-tag', message, { start, end: start + line.trimEnd().length });
 }
 
-/** Explains parser errors of common mistakes in the author's terms. */
+/** Explains parser errors that common mistakes cause, in the author's terms. */
 function explainYaml(code: string, message: string, span: Span, text: string, problem: MakeProblem): Problem {
   const line = sourceLine(text, span.start).slice(0, 1_000);
   const lower = message.charAt(0).toLowerCase() + message.slice(1);
@@ -323,7 +329,7 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
   return problem('yaml', lower, span);
 }
 
-/** A range of the text, as offsets. */
+/** A range of the text, as start and end offsets. */
 type Span = { readonly start: number; readonly end: number };
 
 /** Creates a problem at a range of the text. */
@@ -348,16 +354,16 @@ function spanOf(node: Node): Span {
   return { start, end };
 }
 
-/** A text, and the offset of its first invalid UTF-8 byte; undefined if there is none. */
+/** A text, with the offset of its first invalid UTF-8 byte; undefined if all bytes are valid. */
 export type DecodedText = { readonly text: string; readonly invalidAt: number | undefined };
 
-/** Decodes UTF-8. Invalid bytes, for instance of a file in Latin-1, become U+FFFD. */
+/** Decodes UTF-8. Invalid bytes, for example in a Latin-1 file, become U+FFFD. */
 export function decodeText(bytes: Uint8Array): DecodedText {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   let [from, byte] = [0, 0];
   for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', from)) {
     byte += Buffer.byteLength(text.slice(from, at));
-    // A valid file may contain the character itself.
+    // A valid file may contain U+FFFD itself.
     const isWritten = bytes[byte] === 0xef && bytes[byte + 1] === 0xbf && bytes[byte + 2] === 0xbd;
     if (!isWritten) return { text, invalidAt: at };
     byte += 3;
@@ -371,7 +377,7 @@ export function foreignEncodingOf(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return 'UTF-16 (little endian)';
   if (first === 0xfe && second === 0xff) return 'UTF-16 (big endian)';
-  // In UTF-16, every second byte of ASCII text is zero; rule files contain no zero byte.
+  // In UTF-16, every second byte of ASCII text is zero. Rule files in UTF-8 contain no zero bytes.
   const head = bytes.subarray(0, 64);
   if (first !== 0 && second === 0 && !head.every((byte) => byte === 0)) return 'UTF-16 (little endian)';
   return first === 0 && second !== 0 ? 'UTF-16 (big endian)' : undefined;

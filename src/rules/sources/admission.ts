@@ -13,37 +13,40 @@ export type Origin = {
   readonly entry?: string;
 };
 
-/** An event about a repository with a verified identity: id and names are the current ones of the forge. */
+/** An event about a repository whose identity is verified: id and names are the current ones on the forge. */
 export type AdmittedEvent = Event & { readonly repository: RepositoryRef; readonly subject: Subject };
 
-/** Result of the admission of an event. */
+/** Result of admitting an event. */
 type Admission =
   | { readonly state: 'admitted'; readonly event: AdmittedEvent }
   | { readonly state: 'ignored'; readonly reason: string };
 
-/** Reason of a refusal: the secret entry is not configured, does not cover the repository, or id and name do not match. */
+/**
+ * Reason for a refusal: the secret entry is not configured or does not cover the repository, or id and name do not
+ * match.
+ */
 type RefusalKind = 'entry' | 'scope' | 'identity';
 
 /**
- * Returns whether a secret entry covers a repository (`owner/name`; undefined: an event without one); undefined if
- * no entry has this name.
+ * Returns whether a secret entry covers a repository (`owner/name`; undefined for an event without a repository);
+ * undefined if there is no entry with this name.
  */
 type CoverageOf = (entry: string, fullName: string | undefined) => boolean | undefined;
 
 /** Decides which events reach rules, caches, snapshots and records, and for which repository. */
 export interface Admissions {
-  /** Throws `delivery-refused`, and a `forge-…` error if the forge does not answer. */
+  /** Admits or ignores an event. Throws `delivery-refused`, or a `forge-…` error if the forge does not answer. */
   admit(origin: Origin, event: Event): Promise<Admission>;
   /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
-  /** Removes all that is cached. */
+  /** Removes everything from the cache. */
   forgetAll(): void;
 }
 
 /**
- * Creates the admission. A delivery's sender chooses both the id and the name of its repository, and the receiver has
- * compared the secret's scope only with the name. So, before any other processing, the id must be that of the
- * repository found under the name, and the entry must cover the name that repository has now.
+ * Creates the admission. The sender of a delivery chooses both the id and the name of its repository, and the receiver
+ * has compared the secret's scope only with the name. Before any other processing, the id must therefore be that of the
+ * repository found under the name, and the entry must cover the name that the repository has now.
  */
 export function createAdmissions(options: {
   identities: Identities;
@@ -91,7 +94,7 @@ export function createAdmissions(options: {
       if (repository === undefined || subject === undefined) return ignored('the event names no repository');
       let identity: Identity;
       try {
-        // Checked with the claimed identity: an unserved repository costs no request.
+        // Checked with the claimed identity, so that a repository that is not served costs no request.
         if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
         identity = await identify(origin, repository);
       } catch (error) {
@@ -130,15 +133,17 @@ function hasCode(error: unknown, code: ErrorCode): error is ReeveError {
   return error instanceof ReeveError && error.code === code;
 }
 
-/** How long a missing served repository is retried: the token may be in rotation, or the forge in restoration. */
+/**
+ * How long a served repository that cannot be found is retried: the token may be being rotated, or the forge restored.
+ */
 const doubtMs = 10 * 60_000;
 
-/** The part of a delivery with the time of its first failure. */
+/** The part of a delivery that has the time of its first failure. */
 type FailingSince = { readonly failingSince: Date | undefined };
 
 /**
- * Returns the error to throw for an error in the handling of a served repository: a 403 or 404 is not accepted before the
- * delivery has failed for ten minutes, and is retried until then.
+ * Returns the error to throw for an error while a served repository is handled. A 403 or 404 is accepted only after the
+ * delivery has failed for ten minutes; until then, it is retried.
  */
 export function retryDenial(error: unknown, { failingSince }: FailingSince, now: Date): unknown {
   if (!isDenial(error) || error.code === 'repository-missing') return error;
@@ -152,7 +157,7 @@ export function retryDenial(error: unknown, { failingSince }: FailingSince, now:
   );
 }
 
-/** Returns the error if the forge denies access to the whole repository, otherwise undefined. */
+/** Returns the error if the forge denies access to the whole repository; otherwise undefined. */
 export async function findDenial(
   client: Client,
   { owner, name }: RepositoryRef,
@@ -166,45 +171,49 @@ export async function findDenial(
   }
 }
 
-/** Returns whether the forge answered 403 or 404. */
+/** Returns whether an error is a 403 or 404 of the forge. */
 function isDenial(error: unknown): error is ReeveError {
   return error instanceof ReeveError && (error.status === 403 || error.status === 404);
 }
 
-/** The served repositories: those starred by the bot's account, and those listed by the operator; no archived ones. */
+/**
+ * The served repositories: those that the bot's account has starred, and those that the operator lists. Archived
+ * repositories are not served.
+ */
 export interface Enrolment extends StarredRepositories {
   /**
-   * Returns whether the repository is served. The stars are read again when they are old, or for an unknown repository.
-   * Rejects if a repository is no longer among the stars because the forge denies access: that may be temporary.
+   * Returns whether the repository is served. The stars are read again if they are old, or if the repository is
+   * unknown. Rejects if a repository is no longer among the stars because the forge denies access, which may be
+   * temporary.
    */
   has(repository: RepositoryRef): Promise<boolean>;
 }
 
-/** Lists the repositories that rules with a schedule are read from. */
+/** Lists the repositories from which rules with a schedule are read. */
 export interface StarredRepositories {
   /** Returns the served repositories that are starred. */
   starred(): Promise<readonly RepositoryRef[]>;
 }
 
-/** Maximum age of the list of stars. */
+/** Maximum age of the list of stars, after which it is read again. */
 const maxAgeMs = 5 * 60_000;
-/** Minimum age of the list for a new reading because of an unknown repository, which may have been starred just now. */
+/** Minimum age of the list before it is read again for an unknown repository, which may just have been starred. */
 const minAgeMs = 10_000;
 
 /** Maximum number of remembered repositories that are no longer starred. */
 const maxMissing = 1_000;
 
-/** Creates the list of served repositories. `listed` are patterns of the operator, which need no request. */
+/** Creates the list of served repositories. `listed`: patterns of the operator, which need no request. */
 export function createEnrolment(options: {
   client: Client;
-  /** Name of the account whose stars are read. */
+  /** Login of the account whose stars are read. */
   login: () => Promise<string>;
   listed: readonly string[];
   clock: Clock;
 }): Enrolment {
   const isListed = options.listed.length === 0 ? () => false : createRepositoryScope(options.listed);
   let stars: ReadonlyMap<number, RepositoryRef> = new Map();
-  /** Repositories of the previous list of stars. */
+  /** Repositories that are missing from the current list of stars but were in an earlier one. */
   const missing = new Map<number, RepositoryRef>();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -234,7 +243,7 @@ export function createEnrolment(options: {
       if (lost !== undefined) {
         const denial = await findDenial(options.client, lost);
         if (denial) throw denial;
-        // The repository answers, so its star was removed.
+        // The repository is accessible, so its star was removed.
         missing.delete(repository.id);
       }
       return stars.has(repository.id);
@@ -257,7 +266,7 @@ async function readStars(client: Client, login: string): Promise<ReadonlyMap<num
 
 /** Current identity of a repository. */
 type Identity = {
-  /** Its id, and its current owner and name. */
+  /** Id of the repository, with its current owner and name. */
   readonly at: RepositoryRef;
   readonly archived: boolean;
 };
@@ -265,22 +274,22 @@ type Identity = {
 /** Looks up repositories by a claimed id and name. */
 interface Identities {
   /**
-   * Returns the repository with this id, found under this name or, after a rename, under its new name. Throws
+   * Returns the repository with this id, found by this name or, after a rename, by its new name. Throws
    * `delivery-refused` if the name belongs to a repository with another id.
    */
   read(claimed: RepositoryRef): Promise<Identity>;
   /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
-  /** Removes all that is cached. */
+  /** Removes everything from the cache. */
   forgetAll(): void;
 }
 
-/** How long an identity is cached. The forge refuses a write under an outdated name (301). */
+/** Time an identity is cached. The forge refuses a write under an outdated name (301). */
 const identityMaxAgeMs = 10 * 60_000;
 const maxEntries = 5_000;
 
 /**
- * Creates the lookup, with a cache. Its key is the whole claim, id and name: a wrong claim fails and is never
+ * Creates the lookup with a cache. The cache key is the whole claim, id and name: a wrong claim fails and is never
  * cached, and it cannot use the entry of the repository with that id.
  */
 export function createIdentities({ client, clock }: { client: Client; clock: Clock }): Identities {

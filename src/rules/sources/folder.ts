@@ -20,19 +20,19 @@ import { registry } from '../registry.ts';
 import type { LoadedRule } from '../rule.ts';
 import { levelOfFile } from './repository-file.ts';
 
-/** A rule file of a folder with its rules or problems. `text` is needed to show problems with their line. */
+/** A rule file of a folder, with its rules or problems. */
 export type FolderFile = LoadedFile & { readonly path: string };
 
-/** Selection of files in a folder. */
+/** Which files of a folder are selected. */
 export type FolderContents = {
-  /** Whether packs are included: files in folders called `packs`, which are not in force by themselves. */
+  /** Whether packs are included, which are files in folders called `packs` and are not in force by themselves. */
   readonly withPacks?: boolean;
 };
 
 /**
- * Returns the paths of the rule files at these paths, including those in folders, sorted by name. Rule tests
- * (`*.test.yml`), packs, hidden files and folders, links that lead out of the folder, and other types are skipped; a path that is a
- * file is always included.
+ * Returns the paths of the rule files at these paths, including those in folders, sorted by name. Skipped are rule
+ * tests (`*.test.yml`), packs, hidden files and folders, links that lead out of the folder, and other file types. A
+ * given path that is a file is always included.
  */
 export async function findRuleFiles(
   paths: readonly string[],
@@ -68,8 +68,8 @@ async function inFolder(folder: string, withPacks: boolean): Promise<readonly st
 }
 
 /**
- * Returns whether a symbolic link leads to a file in the folder, as in Kubernetes volumes. Links that lead out of the
- * folder are skipped: a checkout may contain them, and problems show lines of files.
+ * Returns whether a symbolic link leads to a file within the folder, as in Kubernetes volumes. Links that lead out of
+ * the folder are skipped, because a checkout may contain them, and problems show lines of files.
  */
 async function isLinkWithin(folder: string, path: string): Promise<boolean> {
   try {
@@ -82,9 +82,9 @@ async function isLinkWithin(folder: string, path: string): Promise<boolean> {
 }
 
 /**
- * Loads every rule file at these paths, with the packs that it includes; a repository's own file has the permissions of
- * repositories, and includes those of `offered`. An invalid or unreadable file has problems and no rules, and does not
- * affect the others.
+ * Loads every rule file at these paths, with the packs that it includes. A repository's own file has the permissions of
+ * repositories, and includes packs from `offered`. An invalid or unreadable file has problems and no rules, and does
+ * not affect other files.
  */
 export async function loadRuleFiles(
   paths: readonly string[],
@@ -105,7 +105,7 @@ export async function loadRuleFiles(
   );
 }
 
-/** Returns a file without its rules if they conflict with statuses of other files. */
+/** Returns the file; if its statuses conflict with those of other files, with problems and without its rules. */
 async function withClashes(file: FolderFile, clashes: readonly StatusClash[]): Promise<FolderFile> {
   if (clashes.length === 0) return file;
   const text = await readFile(file.path, 'utf8');
@@ -115,7 +115,7 @@ async function withClashes(file: FolderFile, clashes: readonly StatusClash[]): P
   return { ...file, rules: [], problems };
 }
 
-/** Loads one file. A pack is read with its examples for parameters without default, because it is not in force alone. */
+/** Loads one file. For parameters without a default, a pack uses its examples, because it is not in force by itself. */
 export async function loadFolderFile(
   path: string,
   {
@@ -135,15 +135,21 @@ export async function loadFolderFile(
   return { path, ...loadRuleFile({ ...source, parameters: given }) };
 }
 
-/** The folder of packs: its files are not in force by themselves; those in the top-level one are offered by name. */
+/**
+ * Name of the folder of packs. Its files are not in force by themselves; those in the top-level folder are offered by
+ * name.
+ */
 export const packsFolder = 'packs';
 
-/** Returns whether a file is a pack: one of its parent folders below the given one is called `packs`. */
+/** Returns whether a file is a pack: one of its parent folders below the given folder is called `packs`. */
 function isPackPath(path: string): boolean {
   return dirname(path).split(sep).includes(packsFolder);
 }
 
-/** Reads packs beside a file of a folder. `folder` is that of the file, `shown` the prefix of its path in messages. */
+/**
+ * Creates a reader for packs next to a file in a folder. `folder` is the folder of the file; `shown` is the prefix of
+ * paths in messages.
+ */
 function createFolderReader(
   { folder, shown, isReadable }: { folder: string; shown: string; isReadable: boolean },
   offered: PackReader = nothingOffered,
@@ -161,7 +167,7 @@ function createFolderReader(
   };
 }
 
-/** Reads packs by name among the offered ones. `where` is the remedy if there are none. */
+/** Creates a reader for offered packs, by name. `where`: the remedy if there are none. */
 export function createOfferedReader(offered: PackTree, where?: string): PackReader {
   return {
     async read(request) {
@@ -171,18 +177,21 @@ export function createOfferedReader(offered: PackTree, where?: string): PackRead
   };
 }
 
-/** For files without offered packs: operator files include by path, and repository files use another reader. */
+/** Used if no packs are offered: operator files include packs by path, and repository files use another reader. */
 const nothingOffered = createOfferedReader(
   new Map(),
   'none is offered here: reeve check and reeve test take the folder with them after --packs',
 );
 
-/** Returns the packs offered by the operator, by name: the files in `packs` of the rules folder. */
+/** Returns the packs that the operator offers, by name: the files in `packs` in the rules folder. */
 export async function readOffers(rulesFolder: string): Promise<PackTree> {
   return readPacks(join(rulesFolder, packsFolder), { shown: packsFolder });
 }
 
-/** Reads packs by name in a given folder; undefined if none is given. Throws `usage` if the folder does not exist. */
+/**
+ * Creates a reader for the packs in a given folder, by name; undefined if no folder is given. Throws `usage` if the
+ * folder does not exist.
+ */
 export async function readOfferedIn(folder: string | undefined): Promise<PackReader | undefined> {
   if (folder === undefined) return undefined;
   const about = await stat(folder).catch(() => undefined); // The next line says so.
@@ -191,8 +200,8 @@ export async function readOfferedIn(folder: string | undefined): Promise<PackRea
 }
 
 /**
- * Returns the packs of a folder by name; `shown` is the prefix of their paths in messages. `isReadable`: those who see
- * the problems of an including file may read them.
+ * Returns the packs in a folder, by name; `shown` is the prefix of their paths in messages. `isReadable`: whether
+ * everyone who sees the problems of an including file may read the packs.
  */
 export async function readPacks(
   folder: string,
@@ -214,7 +223,7 @@ export async function readPacks(
   return offers;
 }
 
-/** Reads a file below a folder without following symbolic links, which could leave the folder. */
+/** Reads a file in or below a folder without following symbolic links, which could lead out of the folder. */
 async function readPlain(folder: string, file: string): Promise<Uint8Array | NoPack> {
   try {
     const expected = join(await realpath(folder), file);
@@ -232,19 +241,19 @@ async function readPlain(folder: string, file: string): Promise<Uint8Array | NoP
 
 /** A watcher of the operator's folder. */
 export interface FolderWatch {
-  /** Reads the folder now, and resolves when its rules are in force. */
+  /** Reads the folder now. Resolves when its rules are in force. */
   look(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Polling interval for file systems without change notifications (network, mounted volumes). */
 const pollMs = 10_000;
-/** Debounce time: editors write a file in several steps. */
+/** Debounce time, because editors write a file in several steps. */
 const settleMs = 150;
 
 /**
- * Watches the folder of the operator's rules and reports its rules whenever a file was changed, created or deleted. An
- * unusable file is logged and has no rules; the others stay in force.
+ * Watches the folder of the operator's rules, and reports its rules whenever a file was changed, created or deleted. An
+ * unusable file is logged and has no rules; the other files stay in force.
  */
 export function watchFolder(
   folder: string,
@@ -270,7 +279,7 @@ export function watchFolder(
       onRules(rules, files, offered);
       log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
     } catch (error) {
-      // The folder may be missing while it is replaced: the current rules stay in force until it is back.
+      // The folder may be missing while it is being replaced. The current rules stay in force until it is back.
       log.warn({ folder, error: messageOf(error) }, 'the folder of rules cannot be read');
     }
   };

@@ -2,21 +2,24 @@ import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { compileGlob, createRepositoryScope } from '../../patterns/glob.ts';
 import type { Pattern, ScopedGrant } from '../rule.ts';
 
-/** A grant of the operator: names of actions and facts that some files may use in addition to the default set, and where. */
+/**
+ * A grant by the operator: names of actions and facts that certain files may use in addition to the default set, and
+ * where.
+ */
 export type Grant = {
   /**
-   * Patterns of repositories: their own file gets the grant, and the files of their organization get it for these
+   * Patterns of repositories. Their own files get the grant, and so do the files of their organizations, for these
    * repositories.
    */
   readonly in?: readonly string[] | undefined;
-  /** Patterns of repositories whose own file gets the grant. */
+  /** Patterns of repositories whose own files get the grant. */
   readonly repositories: readonly string[];
   /** Organizations whose rules repository gets the grant, for all repositories of the organization. */
   readonly organizations: readonly string[];
   readonly names: readonly string[];
-  /** Patterns of covered branches; absent: only the default branch. */
+  /** Patterns of the branches covered; absent: only the default branch. */
   readonly branches?: readonly string[] | undefined;
-  /** Whether it covers the branches of forks; default: no. */
+  /** Whether the grant covers branches of forks; default: no. */
   readonly forks?: boolean | undefined;
 };
 
@@ -28,7 +31,9 @@ export interface Grants {
   ofOrganization(name: string): readonly ScopedGrant[];
 }
 
-/** Creates the lookup from the operator's grants. What one grant covers is never combined with the names of another. */
+/**
+ * Creates the lookup for the operator's grants. The coverage of one grant is never combined with the names of another.
+ */
 export function createGrants(grants: readonly Grant[]): Grants {
   const rows = grants.map((grant) => {
     const { names, forks = false } = grant;

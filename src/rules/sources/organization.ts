@@ -32,28 +32,31 @@ export type OrganizationSource = {
   readonly name: string;
   /** Repository with the rules, `owner/name`. */
   readonly rules: string;
-  /** Id of that repository, if configured; otherwise the first id is stored. */
+  /** Id of that repository, if configured; otherwise the id seen at first use is stored. */
   readonly id?: number | undefined;
 };
 
-/** Stores the repository of a name at its first use. Implemented by the store. */
+/** Stores which repository a name refers to at its first use. Implemented by the store. */
 export interface Pins {
   recall(key: string): Promise<unknown>;
   remember(key: string, value: unknown): Promise<void>;
-  /** Replaces a value atomically, also with concurrent processes. Returns the stored value. */
+  /** Replaces a value atomically, even with concurrent processes. Returns the stored value. */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
 
-/** The rule files of an organization at one commit of its rules repository, each used or refused separately. */
+/** The rule files of an organization at one commit of its rules repository. Each file is used or refused separately. */
 type RulesAt = {
   readonly files: readonly RepositoryRules[];
-  /** The packs that it offers to its repositories, by name. */
+  /** The packs that the organization offers to its repositories, by name. */
   readonly offered: PackTree;
-  /** Packs with problems of their own, which are not used at all. */
+  /** Packs that have problems of their own, and are not used at all. */
   readonly brokenPacks: readonly RepositoryRules[];
 };
 
-/** The same, with the commit; without one if the rules repository is not accessible, or is not the pinned one. */
+/**
+ * The rule files with their commit. There is no commit if the rules repository is not accessible, or is not the pinned
+ * one.
+ */
 export type OrganizationReading = RulesAt & { readonly head?: BranchHead };
 
 const folder = 'rules';
@@ -61,7 +64,7 @@ const maxFiles = 100;
 
 /**
  * Reads `rules/*.yml` of an organization's rules repository at the head of its default branch. The repository's id is
- * pinned at first use: another repository that gets its name later does not get its permissions.
+ * pinned at first use: if another repository gets its name later, that repository does not get its permissions.
  */
 export async function readOrganizationRules(
   client: Client,
@@ -89,7 +92,7 @@ export async function readOrganizationRules(
     );
     return isPinned ? { head, ...value } : value;
   } catch (error) {
-    // A missing rules repository disables the organization's rules, but not the deliveries of its repositories.
+    // A missing rules repository disables the organization's rules, but does not block deliveries of its repositories.
     const isAway =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!isAway) throw error;
@@ -111,7 +114,10 @@ function refusal(source: OrganizationSource, head: { readonly commit: string }, 
   return { ...nothing, files: [file] };
 }
 
-/** Reads the rule files and packs of an organization at `ref` of its rules repository; undefined means the default branch. */
+/**
+ * Reads the rule files and packs of an organization at `ref` of its rules repository. If `ref` is undefined, the
+ * default branch is read.
+ */
 export async function readFilesAt(
   client: Client,
   source: OrganizationSource,
@@ -121,13 +127,15 @@ export async function readFilesAt(
   const refuse = (problem: string): RulesAt => refusal(source, head, problem);
   const entries = await readEntry(client, head, folder);
   if (entries === undefined) return nothing;
-  if (!Array.isArray(entries)) return refuse(`${source.rules}/${folder} is no folder`);
+  if (!Array.isArray(entries)) return refuse(`${source.rules}/${folder} is not a folder`);
   const named = entries.filter(({ name: file }) => isRuleFileName(file));
   if (named.length > maxFiles) {
-    return refuse(`${source.rules}/${folder} has ${named.length} rule files, and may have ${maxFiles}`);
+    return refuse(
+      `${source.rules}/${folder} has ${named.length} rule files, and may have at most ${maxFiles}`,
+    );
   }
   const known = new Map<string, Promise<PathEntry | undefined>>();
-  // A pack is needed for its own check and for every include, but requested once.
+  // A pack is needed for its own check and for every include, but is requested only once.
   const entryAt = (path: string): Promise<PathEntry | undefined> => {
     const reading = known.get(path) ?? readEntry(client, head, path);
     known.set(path, reading);
@@ -151,7 +159,7 @@ export async function readFilesAt(
       return { rules: [], source: place, level, commit: head.commit, problems: [`${place}: ${loaded}`] };
     }
     const rules = isPack ? [] : loaded.rules.map((rule) => withinOrganization(rule, source.name));
-    // The pack may still be valid for an including repository with grants that the organization lacks.
+    // The pack may still be valid for an including repository that has grants which the organization lacks.
     const found = loaded.problems.filter(({ code }) => !isPack || code !== 'level');
     const problems = found.map(formatProblem);
     return { rules, source: place, level, commit: head.commit, problems, includes: loaded.includes };
@@ -175,14 +183,14 @@ export async function readFilesAt(
   return { files, offered: await offer(paths, reader, head), brokenPacks };
 }
 
-/** Returns the paths of the packs that a rules repository offers: the direct files of one folder. */
+/** Returns the paths of the packs that a rules repository offers: the files directly in one folder. */
 async function listPacks(client: Client, head: FileRevision): Promise<readonly string[]> {
   const entries = await readEntry(client, head, `${folder}/${packsFolder}`);
   const named = Array.isArray(entries) ? entries.filter(({ name }) => isRuleFileName(name)) : [];
   return named.slice(0, maxOffered).map(({ path }) => path);
 }
 
-/** Reads packs as offered to repositories. Including repositories see only publicly readable content. */
+/** Reads packs to be offered to repositories. Including repositories may see only content that is publicly readable. */
 async function offer(
   paths: readonly string[],
   reader: PackReader,
@@ -205,11 +213,11 @@ async function offer(
 async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): Promise<number> {
   if (source.id !== undefined) return source.id;
   const key = `organization rules ${source.name.toLowerCase()} ${source.rules.toLowerCase()}`;
-  // The first process to read it decides for all.
+  // The first process that reads the repository decides for all processes.
   return Number(await pins.revise(key, (known) => (typeof known === 'number' ? known : seen)));
 }
 
-/** Rules of an organization apply only to its repositories, whatever their `in` is. */
+/** Returns a rule restricted to the repositories of its organization, regardless of its `in`. */
 function withinOrganization(rule: LoadedRule, organization: string): LoadedRule {
   const wanted = organization.toLowerCase();
   const own: Pattern = {
@@ -228,8 +236,9 @@ type ForgePlace = {
 };
 
 /**
- * Returns a function that creates the reader of packs beside the rule files of a folder, at one commit of a repository.
- * Each pack is requested once, however many files include it. Packs by name are those of `offered`.
+ * Returns a function that creates the reader for packs next to the rule files of a folder, at one commit of a
+ * repository. Each pack is requested only once, no matter how many files include it. Packs included by name come from
+ * `offered`.
  */
 function createForgeReader(at: ForgePlace, offered: PackTree): (folder: string) => PackReader {
   const known = new Map<string, Promise<PlainContent>>();

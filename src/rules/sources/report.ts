@@ -13,16 +13,19 @@ import type { FileReading } from './rule-files.ts';
 const reportProblems = ['status', 'issue', 'none'] as const;
 export type ReportProblems = (typeof reportProblems)[number];
 
-/** Context of the status about the rule file. */
+/** Context of the status that reports on the rule file. */
 const statusContext = 'reeve/rules';
 const marker = '<!-- reeve:rules -->';
 const title = 'The rules of this repository cannot be used';
 
 /** Reports problems of rule files, and failing rules, in the repositories of the files. */
 export interface Reporter {
-  /** Records files that were read; reports in the background, once per state. */
+  /** Records files that were read. Reports in the background, once for each state. */
   readonly onRead: (reading: FileReading) => void;
-  /** Updates the report of a repository whose rules were evaluated: one may have failed, or no longer fail. */
+  /**
+   * Updates the report of a repository whose rules were evaluated, because a rule may have failed, or may no longer
+   * fail.
+   */
   refresh(repositoryId: number): void;
   /** Resolves when no report is in progress. */
   idle(): Promise<void>;
@@ -31,13 +34,13 @@ export interface Reporter {
 /** A failing rule in a report: `text` is reported again only if `identity` changes. */
 export type ReportedFailure = { readonly text: string; readonly identity: string };
 
-/** The last report: commit, digest of the problems, and the number of the issue, if any. */
+/** The last report: its commit, a digest of the problems, and the number of the issue, if any. */
 type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
 
-/** Stored state of a report: the last one, and the process that is creating the next one. */
+/** Stored state of a report: the last report, and the process that is creating the next one. */
 type KeptReport = Partial<Told> & { readonly claim?: { readonly by: string; readonly at: string } };
 
-/** The files of a repository as last read: its own, and those of an organization. */
+/** The files of a repository as last read: its own files, and those of an organization. */
 type KnownFiles = {
   readonly head: BranchHead;
   readonly repository?: readonly RepositoryRules[];
@@ -53,15 +56,16 @@ const againMs = 1_000;
 const maxKnown = 5_000;
 
 /**
- * Creates the reporter. A repository whose file was always valid gets no report; one with reported problems gets
- * another report when they are solved. `pins` stores reports across restarts. `failures` returns the failing rules of a
- * repository's own file, without data for operators only: all readers of the repository can read the report.
+ * Creates the reporter. A repository whose file was always valid gets no report; a repository with reported problems
+ * gets another report when they are solved. `pins` stores reports across restarts. `failures` returns the failing rules
+ * of a repository's own file, without data that is for operators only, because everyone who can read the repository can
+ * read the report.
  */
 export function createReporter(options: {
   client: Client;
   how: ReportProblems;
   pins: Pins;
-  /** Default: none is reported. */
+  /** Default: no failures are reported. */
   failures?: (repositoryId: number) => Promise<readonly ReportedFailure[]>;
   log?: Log;
   clock?: Clock;
@@ -135,8 +139,8 @@ export function createReporter(options: {
 }
 
 /**
- * Claims a report, so that processes which read the same files at the same time do not all open an issue. `done`: this state is
- * reported; `begun`: another process is making a report.
+ * Claims a report, so that processes which read the same files at the same time do not all open an issue. `done`: this
+ * state has already been reported; `begun`: another process is creating a report.
  */
 async function claimReport(
   key: string,
@@ -161,14 +165,16 @@ async function claimReport(
   return (stands as KeptReport | undefined)?.claim?.by === claim.by ? { before } : 'begun';
 }
 
-/** A status belongs to its commit and is set again for the next one; an issue remains. */
+/**
+ * Returns whether a report is due. A status belongs to one commit and is set again for the next one; an issue persists.
+ */
 function isOther(before: Told, commit: string, digest: string, how: ReportProblems): boolean {
   return before.digest !== digest || (how === 'status' && before.commit !== commit);
 }
 
 type Summary = { readonly state: 'success' | 'failure'; readonly description: string };
 
-/** Returns the status for these problems; its description is one line. */
+/** Returns the status for these problems. Its description is a single line. */
 export function summaryOf(problems: readonly string[], good = 'the rules can be used'): Summary {
   const [first] = problems;
   if (first === undefined) return { state: 'success', description: good };
@@ -177,7 +183,7 @@ export function summaryOf(problems: readonly string[], good = 'the rules can be 
   return { state: 'failure', description: `${line.slice(0, 220)}${more}` };
 }
 
-/** Sets the status `reeve/rules` of a commit. */
+/** Sets the status `reeve/rules` on a commit. */
 export async function postRuleStatus(
   client: Client,
   at: { owner: string; name: string },
@@ -219,7 +225,7 @@ async function syncIssue(
   return known;
 }
 
-/** Returns text of the file as a code block: nothing in it may mention a user or become markup. */
+/** Returns problems as a code block, so that text from the file cannot mention a user or become markup. */
 function fenced(problems: readonly string[]): string {
   const text = problems.join('\n\n').slice(0, 20_000);
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));

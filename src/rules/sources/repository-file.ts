@@ -12,10 +12,10 @@ import type { Level, LoadedRule, RuleHome, ScopedGrant } from '../rule.ts';
 /** Possible paths of a repository's rule file. Only one of them may exist. */
 export const repositoryPaths = ['.reeve.yml', '.forgejo/reeve.yml', '.gitea/reeve.yml'] as const;
 
-/** A common wrong name of the file, which is not read: a repository with only this file gets a report. */
+/** A common misspelling of the file's name, which is not read: a repository that has only this file gets a report. */
 const misspeltPath = '.reeve.yaml';
 
-/** Returns the level of a file by its name: a repository's file has the permissions of repositories. */
+/** Returns the level of a file by its path: a repository's file has the permissions of repositories. */
 export function levelOfFile(path: string): Level {
   const name = path.replaceAll('\\', '/');
   return repositoryPaths.some((known) => name === known || name.endsWith(`/${known}`))
@@ -25,13 +25,13 @@ export function levelOfFile(path: string): Level {
 
 const maxBytes = 64 * 1024;
 
-/** Head of a repository's default branch. `commit` is empty if there is none. */
+/** Head of a repository's default branch. `commit` is empty if there is no commit. */
 export type BranchHead = {
-  /** Current identity of the repository, after renames. */
+  /** Current identity of the repository, after any renames. */
   readonly at: RepositoryRef;
   readonly commit: string;
   readonly archived: boolean;
-  /** Whether only some of the users of the forge may read it. */
+  /** Whether the repository is private or internal, so that not everyone may read it. */
   readonly isPrivate: boolean;
 };
 
@@ -49,38 +49,39 @@ async function readHead(client: Client, given: { owner: string; name: string }):
     });
     return { at, commit: branch.commit?.id ?? '', archived, isPrivate };
   } catch (error) {
-    // The default branch was deleted: there is nothing to read rules from.
+    // The default branch was deleted, so there is nothing to read rules from.
     if (isAbsent(error)) return { at, commit: '', archived, isPrivate };
     throw error;
   }
 }
 
-/** Revision of a file: a commit, or the current default branch if `ref` is undefined. */
+/** Revision to read a file at: a commit, or the current default branch if `ref` is undefined. */
 export type FileRevision = { readonly at: RepositoryRef; readonly ref: string | undefined };
 
-/** The same, with the commit that is recorded for it. */
+/** A revision with the commit that is recorded for it. */
 export type CommitRevision = FileRevision & { readonly commit: string };
 
 /** Content of a path: a file, or the entries of a folder. */
 export type PathEntry = ContentsEntry | readonly ContentsEntry[];
 
-/** Maximum number of attempts when the branch moves during the reading. */
+/** Maximum number of repeated attempts if the branch moves while it is read. */
 const maxMoves = 3;
 
-/** Reads the value, and creates the result for an ambiguous ref. */
+/** Reads the value; also creates the result for an ambiguous ref. */
 type HeadReader<T> = {
   read(place: BranchHead & FileRevision): Promise<{ readonly value: T; readonly decides: boolean }>;
   refuse(head: BranchHead, why: string): T;
 };
 
 /**
- * Reads from the default branch and returns the value with its commit: the branch must have the
- * same commit before and after. The ref used for reading must not be one that a user with push access can redefine.
- * Gitea since 1.24 resolves a name as a branch, a tag and a commit, in this order: no ref is given, which means the default
- * branch. Forgejo, and Gitea before 1.24, let git resolve it, which prefers a tag to a branch, but accepts a full commit id
- * unchanged: the commit is given. The same applies if the product line is unknown; then no branch or tag may have that name.
- * Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24 `services/repository/files/content.go`
- * and `modules/git/repo_commit_nogogit.go`, in Forgejo `modules/git/repo_commit.go`.
+ * Reads from the default branch and returns the value with its commit; the branch must be at the same commit before and
+ * after. The ref used for reading must not be one that a user with push access can redefine. Gitea since 1.24 resolves
+ * a name first as a branch, then as a tag, then as a commit: no ref is given, which means the default branch. Forgejo,
+ * and Gitea before 1.24, let git resolve the name, which prefers a tag to a branch, but accepts a full commit id
+ * unchanged: the commit is given. The same applies if the product line is unknown, but then no branch or tag may have
+ * that name. Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24
+ * `services/repository/files/content.go` and `modules/git/repo_commit_nogogit.go`, in Forgejo
+ * `modules/git/repo_commit.go`.
  */
 export async function readAtHead<T>(
   client: Client,
@@ -95,7 +96,7 @@ export async function readAtHead<T>(
     if (!isCertain && ref !== undefined && (await isName(client, head))) {
       return { head, value: refuse(head, `a branch or tag is called ${ref}, like its newest commit`) };
     }
-    // Nothing was found, so there is nothing to verify again.
+    // Nothing was found, so there is nothing that a second read could confirm.
     if (!decides) return { head, value };
     const after = await readHead(client, head.at);
     if (after.commit === head.commit && after.at.id === head.at.id) return { head, value };
@@ -106,7 +107,7 @@ export async function readAtHead<T>(
   }
 }
 
-/** Returns whether a branch or tag has the commit id as its name. */
+/** Returns whether a branch or tag is named like the commit id. */
 async function isName(client: Client, { at, commit }: BranchHead): Promise<boolean> {
   const params = { owner: at.owner, repo: at.name };
   const asked = await Promise.all([
@@ -116,7 +117,7 @@ async function isName(client: Client, { at, commit }: BranchHead): Promise<boole
   return asked.some((found) => found !== undefined);
 }
 
-/** Returns the entry at a path, or a folder's entries; undefined if there is none. */
+/** Returns the entry at a path, or the entries of a folder; undefined if there is nothing. */
 export async function readEntry(
   client: Client,
   { at, ref }: FileRevision,
@@ -143,12 +144,12 @@ function isAbsent(error: unknown): boolean {
   return error instanceof ReeveError && error.code === 'forge-not-found';
 }
 
-/** The bytes of a file, or why it cannot be used. */
+/** The bytes of a file, or the reason why it cannot be used. */
 export type PlainContent = { readonly text: Uint8Array } | { readonly refused: string };
 
 /**
- * Returns the content of one entry, or why it cannot be used. Symbolic links, submodules, folders and large files are
- * refused: rules must be in a regular file of the branch itself.
+ * Returns the content of an entry, or the reason why it cannot be used. Symbolic links, submodules, folders and large
+ * files are refused: rules must be in a regular file of the branch itself.
  */
 export function plainContentOf(entry: PathEntry): PlainContent {
   const type = isList(entry) ? 'dir' : entry.type;
@@ -161,7 +162,7 @@ export function plainContentOf(entry: PathEntry): PlainContent {
   return { text: Buffer.from(entry.content, 'base64') };
 }
 
-/** Loads the rules of one entry with its packs; returns the problem if the entry cannot be used. */
+/** Loads the rules of an entry with its packs; returns the problem as text if the entry cannot be used. */
 export async function loadEntry(
   entry: PathEntry,
   options: {
@@ -171,7 +172,7 @@ export async function loadEntry(
     grants: readonly ScopedGrant[];
     home: RuleHome;
     reader: PackReader;
-    /** Whether the file is a pack: it is only checked, with its examples for parameters without default. */
+    /** Whether the file is a pack, which is only checked, using its examples for parameters without a default. */
     isPack?: boolean;
   },
 ): Promise<(LoadedFile & { readonly includes: boolean }) | string> {
@@ -190,28 +191,30 @@ function isList<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
 }
 
-/** The rules of a file on a forge, or its problems. `commit` is the head of the default branch at the reading. */
+/**
+ * The rules of a file on a forge, or its problems. `commit` is the head of the default branch at the time of reading.
+ */
 export type RepositoryRules = {
   readonly rules: readonly LoadedRule[];
   readonly source: string;
-  /** Level of the file, independent of its path. */
+  /** Level of the file, independently of its path. */
   readonly level: Level;
   readonly commit: string;
-  /** Problems as text; empty if there are none, or no file. */
+  /** Problems as text; empty if there are no problems, or no file. */
   readonly problems: readonly string[];
-  /** Whether it includes packs, whose changes affect it. */
+  /** Whether the file includes packs. Changes to the packs then affect it. */
   readonly includes?: boolean;
 };
 
-/** Current identity of a repository, and its rules. */
+/** Current identity of a repository, with its rules. */
 export type RepositoryReading = { readonly head: BranchHead; readonly file: RepositoryRules };
 
 const level: Level = 'repository';
 
 /**
- * Reads the rule file of a repository at the head of its default branch; a rename is followed by the repository's id.
- * Symbolic links, submodules, folders, large and duplicate files are refused. Throws `forge-not-found` if another
- * repository has the name now, so that it is not cached under this id.
+ * Reads the rule file of a repository at the head of its default branch; the repository's id identifies it across
+ * renames. Symbolic links, submodules, folders, large and duplicate files are refused. Throws `forge-not-found` if
+ * another repository has the name now, so that its file is not cached under this id.
  */
 export async function readRepositoryRules(
   client: Client,
@@ -243,7 +246,9 @@ function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): Re
   );
 }
 
-/** Reads the rule file of a repository at `ref`, or at its default branch if that is undefined; runs record `commit`. */
+/**
+ * Reads the rule file of a repository at `ref`, or at its default branch if `ref` is undefined. Runs record `commit`.
+ */
 export async function readFileAt(
   client: Client,
   { at, commit, ref }: CommitRevision,
@@ -276,7 +281,7 @@ export async function readFileAt(
   return { rules, source, level, commit, problems: loaded.problems.map(formatProblem), includes };
 }
 
-/** For files without a known operator or organization: no packs are offered. */
+/** Used for files without a known operator or organization: no packs are offered. */
 const noPacks: PackReader = {
   read: async (request) => notOffered('pack' in request ? request.pack : request.file, []),
 };

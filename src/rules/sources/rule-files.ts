@@ -21,10 +21,10 @@ import {
   readRepositoryRules,
 } from './repository-file.ts';
 
-/** All files of one location after a new reading, valid or not. */
+/** All files of one location after they were read again, valid or not. */
 export type FileReading = {
   readonly level: 'repository' | 'organization';
-  /** Full name of the repository with the files, as requested. */
+  /** Full name of the repository that contains the files, as requested. */
   readonly name: string;
   /** Id of the repository; 0 if unknown. */
   readonly repositoryId: number;
@@ -35,30 +35,39 @@ export type FileReading = {
 
 export type OnRead = (reading: FileReading) => void;
 
-/** How long rules are cached without a push: a lost delivery must not keep old rules in force for long. */
+/**
+ * Time that rules are cached without a push. Limited, because a lost delivery must not keep old rules in force for
+ * long.
+ */
 const maxAgeMs = 10 * 60_000;
 const maxRepositories = 5_000;
 
-/** The rule files of repositories and organizations, cached. */
+/** Cache of the rule files of repositories and organizations. */
 export interface RuleFiles {
   /** Returns the rules of a repository's file. */
   ofRepository(at: RepositoryRef): Promise<RepositoryReading>;
-  /** Returns the files of an organization. Rejects if they cannot be read now: its repositories wait, and do not run without them. */
+  /**
+   * Returns the files of an organization. Rejects if they cannot be read now, so that its repositories wait instead of
+   * running without them.
+   */
   ofOrganization(owner: string): Promise<readonly RepositoryRules[]>;
   /** Names of the organizations that have rules, in lower case. */
   readonly organizations: readonly string[];
-  /** Removes what an event of the repository may have changed. */
+  /** Removes cached files that an event of the repository may have changed. */
   note(repository: RepositoryRef, event: Event): void;
-  /** Removes the files of organizations that come from the event's repository, where it may have changed them. */
+  /**
+   * Removes cached files of organizations that are stored in the event's repository, if the event may have changed
+   * them.
+   */
   noteUnserved(event: Event): void;
-  /** Removes what comes from a repository whose default branch has moved. */
+  /** Removes cached files from a repository whose default branch has moved. */
   noteMoved(repository: RepositoryRef): void;
   forget(repositoryId: number): void;
-  /** Removes all that is cached. */
+  /** Removes everything from the cache. */
   forgetAll(): void;
   /** Replaces the packs that the operator offers. */
   replaceOffers(offered: PackTree): void;
-  /** Returns the reader of the packs that the repositories of an owner may include. */
+  /** Returns the reader for the packs that the repositories of an owner may include. */
   packsFor(owner: string): PackReader;
   /** Returns the packs that the operator offers. */
   offered(): PackTree;
@@ -74,11 +83,11 @@ type RuleFilesOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly onRead: OnRead | undefined;
-  /** Called with repositories whose events moved their default branch. */
+  /** Called with a repository when one of its events moved its default branch. */
   readonly onMoved?: ((repository: RepositoryRef) => void) | undefined;
 };
 
-/** Creates the cache. Files of repositories are cached by repository id, those of organizations by name. */
+/** Creates the cache. Files of repositories are cached by repository id, files of organizations by name. */
 export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
   const { client, clock, onRead, log } = options;
   const grants = createGrants(options.grants);
@@ -152,8 +161,9 @@ export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
 }
 
 /**
- * A push to the default branch may have changed the rules, because its list of files is truncated; so may a repository that
- * was created, deleted, or got another default branch, as shown in the payload. A false positive costs one reading.
+ * Returns whether an event may have changed rules. Any push to the default branch may have, because its list of files
+ * is truncated; so may the creation or deletion of a repository, or a change of its default branch, as shown in the
+ * payload. A false positive costs one read.
  */
 function movesDefaultBranch(event: Event): boolean {
   if (event.family === 'repository') return true;
@@ -168,22 +178,24 @@ function movesDefaultBranch(event: Event): boolean {
 
 /** The rule files and packs of organizations, cached by name, and the packs that the operator offers. */
 interface OrganizationFiles {
-  /** Returns what an organization has; undefined if it has no rules repository. Rejects if it cannot be read now. */
+  /**
+   * Returns the files of an organization; undefined if it has no rules repository. Rejects if they cannot be read now.
+   */
   read(owner: string): Promise<OrganizationReading | undefined>;
   /** Removes entries that other processes have invalidated. */
   look(owner: string): Promise<void>;
-  /** Removes the files of organizations that come from this repository. */
+  /** Removes the files of organizations that are stored in this repository. */
   note(repository: RepositoryRef): void;
-  /** Removes all that is cached. */
+  /** Removes everything from the cache. */
   forgetAll(): void;
-  /** Returns the reader of the packs that the repositories of an owner may include. */
+  /** Returns the reader for the packs that the repositories of an owner may include. */
   packsFor(owner: string): PackReader;
-  /** Packs that the operator offers. */
+  /** Returns the packs that the operator offers. */
   offered(): PackTree;
   replaceOffers(offered: PackTree): void;
 }
 
-/** Creates the cache. `onChange` is called with the organizations, in lower case, whose packs may have changed. */
+/** Creates the cache. `onChange` is called with the organizations (in lower case) whose packs may have changed. */
 function createOrganizationFiles(options: {
   readonly client: Client;
   readonly organizations: readonly OrganizationSource[];
@@ -218,7 +230,7 @@ function createOrganizationFiles(options: {
       onReading(source, reading);
       return { ...reading, owner: key };
     });
-    // A missing or replaced rules repository may return at any time without a push.
+    // Not cached, because a missing or replaced rules repository may return at any time without a push.
     if (found.head === undefined) cache.delete(key);
     return found;
   };
@@ -230,7 +242,7 @@ function createOrganizationFiles(options: {
       const fullName = `${owner}/${name}`.toLowerCase();
       const named = [...sources].filter(([, { rules }]) => rules.toLowerCase() === fullName);
       const owners = new Set(named.map(([key]) => key));
-      // A renamed rules repository is known by its id.
+      // A renamed rules repository is recognized by its id.
       cache.deleteWhere((reading) => {
         if (reading.head?.at.id === id) owners.add(reading.owner);
         return reading.head === undefined;
@@ -238,7 +250,10 @@ function createOrganizationFiles(options: {
       if (owners.size > 0) drop(owners);
       for (const key of owners) {
         changes.tell(key).catch((error: unknown) => {
-          log.warn({ organization: key, error: messageOf(error) }, 'other processes keep its old rules');
+          log.warn(
+            { organization: key, error: messageOf(error) },
+            'could not notify other processes, which keep its old rules',
+          );
         });
       }
     },
@@ -265,18 +280,21 @@ function createOrganizationFiles(options: {
   };
 }
 
-/** Notifies the processes with one store of changed rules of an organization: a push reaches only one of them. */
+/**
+ * Notifies processes that share a store when the rules of an organization have changed, because a push reaches only one
+ * of them.
+ */
 interface SharedChanges {
   /** Records a change seen by this process. */
   tell(owner: string): Promise<void>;
-  /** Reads the changes of other processes, at most every five seconds. */
+  /** Reads the changes recorded by other processes, at most every five seconds. */
   look(owner: string): Promise<void>;
 }
 
-/** Interval of the reads. A change is in force everywhere within ten seconds. */
+/** Interval between these reads. A change is in force everywhere within ten seconds. */
 const lookEveryMs = 5_000;
 
-/** Creates them. `onChange` is called with the organization for changes by other processes. */
+/** Creates the notifications. `onChange` is called with the organization when another process recorded a change. */
 export function createSharedChanges(options: {
   pins: Pins;
   clock: Clock;
@@ -302,7 +320,7 @@ export function createSharedChanges(options: {
       seen.set(owner, { change: before?.change, atMs: nowMs });
       const change = await pins.recall(keyOf(owner));
       const known = seen.get(owner);
-      // A change of our own recorded in the meantime is newer than the value that was read.
+      // A change that this process recorded in the meantime is newer than the value that was read.
       if (known === undefined || known.change !== before?.change) return;
       seen.set(owner, { change, atMs: nowMs });
       if (before !== undefined && change !== before.change) onChange(new Set([owner]));

@@ -15,42 +15,48 @@ import { createRuleFiles, type OnRead } from './rule-files.ts';
 /** The rules in force for an event. */
 export type InForce = {
   readonly rules: RuleSet;
-  /** Unusable files of its repository or organization. */
+  /** Unusable files of the event's repository or organization. */
   readonly broken: readonly RepositoryRules[];
 };
 
 /** Provides the rules in force. */
 export interface RuleSource {
-  /** Returns the operator's rules, those of the repository's organization and its own. */
+  /**
+   * Returns the rules in force for an event: the operator's rules, those of the repository's organization, and the
+   * repository's own.
+   */
   rulesFor(event: AdmittedEvent): Promise<InForce>;
-  /** Returns the operator's rules, without a request. */
+  /** Returns the operator's rules; needs no request. */
   operator(): readonly LoadedRule[];
-  /** Returns all rules: those of the operator, of all organizations and of all starred repositories. For schedules. */
+  /** Returns all rules, for schedules: those of the operator, of all organizations, and of all starred repositories. */
   everyRule(): Promise<readonly LoadedRule[]>;
-  /** Returns the rules of a repository, and reads them again if they are old. Throws `forge-not-found` if it does not exist. */
+  /**
+   * Returns the rules of a repository, read again if they are old. Throws `forge-not-found` if the repository does not
+   * exist.
+   */
   read(repository: RepositoryRef): Promise<RepositoryRules>;
   /** Removes a repository from the cache, because its name has changed. */
   forget(repositoryId: number): void;
-  /** Removes cached rules that come from a repository whose default branch has moved. */
+  /** Removes cached rules from a repository whose default branch has moved. */
   noteMoved(repository: RepositoryRef): void;
   /** Removes all cached rules. */
   forgetAll(): void;
   /**
-   * Removes cached rules of a rules repository that an event may have changed. For events that are not
-   * admitted: such a repository need not be served. The event is not trusted; a forged one costs one reading.
+   * Removes cached rules from a rules repository that an event may have changed. For events that are not admitted,
+   * because such a repository need not be served. The event is not trusted; a forged one costs one read.
    */
   noteUnserved(event: Event): void;
-  /** Replaces the operator's rules and the packs that the operator offers, from the next event on. */
+  /** Replaces the operator's rules and the packs that the operator offers, starting with the next event. */
   replaceOperatorRules(rules: readonly LoadedRule[], offered?: PackTree): void;
-  /** Returns the reader of the packs that the repositories of an owner may include. */
+  /** Returns the reader for the packs that the repositories of an owner may include. */
   packsFor(owner: string): PackReader;
   /** Returns the packs that the operator offers. */
   offered(): PackTree;
 }
 
 /**
- * Creates the source of rules. Rule files of repositories are cached by repository id, those of organizations by name;
- * both are removed on any push to their default branch, and when they are old.
+ * Creates the source of rules. Rule files of repositories are cached by repository id, those of organizations by name.
+ * Both are removed from the cache on any push to their default branch, and when they are old.
  */
 export function createRuleSource(options: {
   client: Client;
@@ -60,12 +66,12 @@ export function createRuleSource(options: {
   offered?: PackTree;
   organizations?: readonly OrganizationSource[];
   grants?: readonly Grant[];
-  /** Required if there are organizations. */
+  /** Required if there are any organizations. */
   pins?: Pins;
   clock: Clock;
   log?: Log;
   onRead?: OnRead;
-  /** Called with repositories whose events moved their default branch. */
+  /** Called with a repository when one of its events moved its default branch. */
   onMoved?: (repository: RepositoryRef) => void;
 }): RuleSource {
   const { client, clock, onRead, log = silentLog } = options;
@@ -107,7 +113,7 @@ export function createRuleSource(options: {
         try {
           found.push(...(await read()));
         } catch (error) {
-          // One unreadable repository must not stop the schedules of the others.
+          // An unreadable repository must not stop the schedules of the others.
           log.warn({ error: messageOf(error) }, 'could not read rules for their schedules');
         }
       }
@@ -133,18 +139,21 @@ const forgetful: Pins = {
   revise: async (_key, edit) => edit(undefined),
 };
 
-/** The sets of rules that are in force for the repositories. */
+/** Rule sets in force for repositories. */
 interface RuleSets {
-  /** Returns the operator's rules with those of an organization's files and of a repository's own file. */
+  /** Returns the operator's rules, together with those of an organization's files and of a repository's own file. */
   of(
     operator: RuleSet,
     files: { readonly own: RepositoryRules; readonly ofOrganization: readonly RepositoryRules[] },
   ): RuleSet;
 }
 
-/** Creates them. A set is kept as long as the operator's rules and the repository's own file are the same. */
+/**
+ * Creates the cache of rule sets. A set is kept as long as the operator's rules and the repository's own file stay the
+ * same.
+ */
 function createRuleSets(): RuleSets {
-  /** Sets are created once for the same rules: indexing a thousand rules for every event would be slow. */
+  /** Sets are reused while the rules are the same, because indexing a thousand rules for every event would be slow. */
   const sets = new WeakMap<RuleSet, WeakMap<object, Extended>>();
   return {
     of(operator, { own, ofOrganization }) {
@@ -161,7 +170,7 @@ function createRuleSets(): RuleSets {
   };
 }
 
-/** A set, and the rules in it that are not the operator's. */
+/** A rule set, with the rules that were added to the operator's rules. */
 type Extended = { readonly rules: readonly LoadedRule[]; readonly set: RuleSet };
 
 function isSameList(rules: readonly LoadedRule[], others: readonly LoadedRule[]): boolean {
