@@ -209,7 +209,10 @@ describe('a parameter', () => {
       'x: { type: number, default: 1 }',
       'there is no type "number" (string, int, bool, list) did you mean "int"',
     ],
-    ['x: { type: float, default: 1 }', '"float" is not one of the values allowed here (string, int, bool, list)'],
+    [
+      'x: { type: float, default: 1 }',
+      '"float" is not one of the values allowed here (string, int, bool, list)',
+    ],
     ['x: 3', 'write x: { type: int, default: 3 }'],
     ['x: [a]', 'write x: { type: list, default: ["a"] }'],
     ['x: { typ: int }', 'did you mean "type"'],
@@ -235,7 +238,7 @@ describe('a parameter', () => {
     const rule = 'on: issues\nsteps: [{ uses: comment, with: { text: "${{ params.a }}{{ issue.title }}" } }]';
 
     expect(problemsOf('a: { type: string, default: "$" }', rule)).toEqual([
-      expect.stringContaining('together make "${{"'),
+      expect.stringContaining('together form "${{"'),
     ]);
   });
 
