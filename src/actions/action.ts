@@ -12,124 +12,141 @@ import type { PlanContext } from './plan-context.ts';
 export type AdoptedPlace = { readonly owner: string; readonly repo?: string | undefined };
 
 /**
- * Live state as arguments of a step. `arguments` is absent if there is nothing to declare; `left` lists what the step
- * cannot express.
+ * Live state in the form of a step's arguments. `arguments` is absent if there is nothing to declare; `left` lists what
+ * the step cannot express.
  */
 export type Adopted = {
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly left?: readonly string[];
 };
 
-/** How `reeve drift --adopt` turns live state into a step of an action. A run with that step wants no change. */
+/** How `reeve drift --adopt` turns live state into a step of an action. A run with that step plans no changes. */
 export type Adoption = {
-  /** Name of the data, for the message that the account may not read it; absent: the command fails then. */
+  /** Name of the data, for the message that the account may not read it. If absent, the command fails in that case. */
   readonly what?: string;
   readonly read: (client: Client, place: AdoptedPlace) => Promise<Adopted>;
 };
 
-/** Returns the items of a list, all pages. */
+/** Returns the items of a list, from all pages. */
 export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
   const found: Item[] = [];
   for await (const item of items) found.push(item);
   return found;
 }
 
-/** A problem of an argument, by its path. */
+/** A problem of an argument, with the path of the argument. */
 export type ArgumentProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
 /**
- * One thing that a step can do (`uses: NAME`). Planning reads facts and returns the desired state, target by target: the
- * missing changes, and targets that are already in the desired state, marked `already`.
+ * Something that a step can do (`uses: NAME`). Planning reads facts and returns the desired state of each target: the
+ * missing changes, and, marked `already`, the targets that are already in the desired state.
  *
- * The schema marks strings of the arguments that are conditions or templates (`condition()`, `template()`, `forgeText()`):
- * before `plan` is called, each condition is replaced by its result and each template by its text.
+ * The schema marks string arguments that are conditions or templates (`condition()`, `template()`, `forgeText()`): before
+ * `plan` is called, each condition is replaced by its result, and each template by its text.
  */
 export type Action<Arguments = unknown> = {
   readonly name: string;
   readonly meaning: string;
-  /** YAML of a step; a test loads it. */
+  /** YAML of a step, which a test loads. */
   readonly example: string;
   readonly arguments: z.ZodType<Arguments>;
   /** Supported kinds of subjects. */
   readonly of: readonly SubjectKind[];
   readonly needs: { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
-  /** Access that single arguments need beyond `needs`, by argument name (`locked`). */
+  /** Access that individual arguments need beyond `needs`, by argument name (`locked`). */
   readonly moreAccess?: Readonly<Record<string, Access>>;
   /**
-   * Whether it is idempotent: planned again in the desired state, it makes no change. Other actions (a message sent,
-   * a workflow started) are not repeated for a repeated delivery.
+   * Whether the action is idempotent: if the desired state is already reached, it plans no change. Other actions (send
+   * a message, start a workflow) are not repeated for a repeated delivery.
    */
   readonly describesState: boolean;
-  /** Whether rule files of repositories may use it without the operator's grant. */
+  /** Whether rule files of repositories may use the action without the operator's grant. */
   readonly granted: boolean;
-  /** The head of the pull request is read before any other fact: the result applies to that commit. */
+  /**
+   * Set if the head of the pull request must be read before any other fact, because the result applies to that commit.
+   */
   readonly pinsHead?: true;
-  /** Whether its changes may protect their subject from a merge (`Change.protects`). */
+  /** Set if its changes may protect their subject from a merge (`Change.protects`). */
   readonly protects?: true;
   /**
-   * Set if it decides about a commit, which may be the head of several pull requests. Its changes are combined with
-   * those of the others, and are sent only if the head has not moved since before the first fact was read.
+   * Set if the action decides about a commit, which may be the head of several pull requests. Its changes are combined
+   * with those for the other pull requests, and are sent only if the head has not moved since before the first fact was
+   * read.
    */
   readonly ofCommit?: CommitJudgement;
   /**
-   * Whether its rule is re-evaluated while only checks or `mergeable` keep its conditions from holding: not every forge
-   * sends events for these.
+   * Set if its rule is re-evaluated while only checks or `mergeable` keep the rule's conditions from holding, because
+   * not every forge sends events for these.
    */
   readonly awaitsChecks?: true;
   /**
-   * The least powerful level of rule files that can use it, independent of grants: operator or organization. Absent:
-   * any.
+   * The least powerful level of rule files that may use the action, independently of grants: operator or organization.
+   * Absent: any level.
    */
   readonly onlyFor?: 'operator' | 'organization';
-  /** Audience of its applied changes on the dashboard; `administrators` see failed ones as well. */
+  /** Who sees its applied changes on the dashboard; `administrators` also see failed changes. */
   readonly visibleTo: Exclude<Audience, 'operators'>;
-  /** How `reeve revert` reverts a change, by the id of its operation: one entry for every operation that its changes use. */
+  /**
+   * How `reeve revert` reverts a change, by the id of its operation. Has one entry for every operation that the
+   * action's changes use.
+   */
   readonly inverses: Readonly<Record<string, Inverse>>;
-  /** Operation that creates a target with all its members in one request: its first change reverts the whole target. */
+  /**
+   * Operation that creates a target with all its members in one request. Reverting its first change reverts the whole
+   * target.
+   */
   readonly createsWhole?: string;
-  /** How `reeve drift --adopt` declares live state as a step of this action; undefined if there is none to declare. */
+  /**
+   * How `reeve drift --adopt` declares live state as a step of this action; undefined if there is nothing to declare.
+   */
   readonly adoption: Adoption | undefined;
-  /** Arguments that rule files of repositories may not use without a grant, as paths (`create`). */
+  /** Arguments that rule files of repositories may not use without a grant, as argument paths (`create`). */
   readonly operatorOnly?: readonly string[];
-  /** Problems at load that the schema cannot express: path of the argument and text. */
+  /** Returns load-time problems that the schema cannot express, each with the path of its argument. */
   readonly examine?: (written: Arguments) => readonly ArgumentProblem[];
-  /** The same for problems that depend on the level of the file, and on the subjects of its rule. */
+  /** Returns load-time problems that depend on the level of the file, and on the subjects of its rule. */
   readonly examineAt?: (
     written: Arguments,
     place: { readonly level: PlanContext['level']; readonly subjects: readonly SubjectKind[] },
   ) => readonly ArgumentProblem[];
-  /** Problems at load of files below the operator level, independent of grants. */
+  /** Returns load-time problems for files below the operator level, independently of grants. */
   readonly examineBelowOperator?: (written: Arguments) => readonly ArgumentProblem[];
-  /** The facts that `plan` will read, so that they are requested in parallel before it. */
+  /** Returns the facts that `plan` will read, so that they can be requested in parallel beforehand. */
   readonly facts: (given: Arguments) => readonly FactRequest[];
-  /** Plans the changes. It only reads, and is called again immediately before a write. */
+  /** Plans the changes. Only reads, and is called again immediately before a write. */
   readonly plan: (given: Arguments, facts: Facts, context: PlanContext) => Promise<readonly Change[]>;
-  /** Returns the reason of a change from the step's texts; undefined: the change's own reason is used. */
+  /**
+   * Returns the reason of a change, derived from the texts of the step. If undefined, the change's own reason is used.
+   */
   readonly words?: (change: Change, written: unknown) => string | undefined;
   /** Returns the common input of changes that are sent as one request (`Change.joins`). */
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
-  /** Returns the input of a request as runs record it, without parts as large as a file; absent: whole. */
+  /**
+   * Returns the input of a request as runs record it, without parts that may be as large as a file. Absent: the whole
+   * input is recorded.
+   */
   readonly recorded?: (input: AnyInput) => AnyInput;
-  /** Returns why the forge's answer to a write does not show the change, if the forge silently dropped a part. */
+  /** Returns why the forge's answer to a write does not show the change, if the forge silently dropped a part of it. */
   readonly confirm?: (change: Change, answer: unknown) => string | undefined;
   /**
-   * Called with an answer that does not show the change: stores the actual result in the memory. Returns true if
-   * a retry cannot succeed.
+   * Called with an answer that does not show the change. Stores the actual result in the memory; returns true if a
+   * retry cannot succeed.
    */
   readonly learn?: (change: Change, answer: unknown, context: PlanContext) => Promise<boolean>;
   /**
-   * Called if the forge refused a change with `reconsiders` by 422 or 500, and again after a new plan. Returns why this
-   * is a result of the step and no failure, and stores it in the memory; undefined: it is a failure.
+   * Called if the forge refused a change with `reconsiders` by 422 or 500, and refused it again after a new plan.
+   * Returns why this is a result of the step rather than a failure, and stores the result in the memory; undefined if
+   * it is a failure.
    */
   readonly refused?: (change: Change, context: PlanContext) => Promise<string | undefined>;
   /**
-   * Returns results that only the answer contains, such as the id of a commit: `reeve revert` compares it with live
-   * state.
+   * Returns parts of the result that only the answer contains, such as the id of a commit. `reeve revert` compares them
+   * with live state.
    */
   readonly made?: (change: Change, answer: unknown) => Readonly<Record<string, unknown>> | undefined;
   /**
-   * Plans the changes that the results of sent ones require, from fresh facts. Changes that were planned before are
-   * left out: a failed change is not retried here.
+   * Plans the changes that become necessary through the results of sent changes, from fresh facts. Changes that were
+   * planned before are left out, because a failed change is not retried here.
    */
   readonly followUp?: (
     given: Arguments,
@@ -142,41 +159,46 @@ export type Action<Arguments = unknown> = {
    * failed, and the text is posted as a comment.
    */
   readonly misplaced?: (change: Change, facts: Facts) => Promise<string | undefined>;
-  /** Stores in the memory the values that cannot be read back, once the answer to a write has shown the change. */
+  /**
+   * Stores in the memory the values that cannot be read back. Called once the answer to a write has shown the change.
+   */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
   /**
-   * Stores in the memory the change about to be sent, immediately before the request: the result cannot be read back if
-   * the answer is lost. Returns a function that undoes this, which is called if the forge refuses the request.
+   * Stores in the memory the change that is about to be sent, immediately before the request, because the result cannot
+   * be read back if the answer is lost. Returns a function that undoes this, which is called if the forge refuses the
+   * request.
    */
   readonly intend?: (change: Change, context: PlanContext) => Promise<() => Promise<void>>;
-  /** Arguments that not every forge supports, as paths (`hooks.name`; list indexes are omitted), for `reeve check`. */
+  /**
+   * Arguments that not every forge supports, as paths (`hooks.name`; list indexes are omitted). Used by `reeve check`.
+   */
   readonly requires?: Readonly<Record<string, Capability>>;
 };
 
-/** Comparison of the changes of an action that decides about a commit. */
+/** How to compare the changes of an action that decides about a commit. */
 type CommitJudgement = {
-  /** Whether the other pull requests with this head commit have to be evaluated first. */
+  /** Returns whether the other pull requests with this head commit must be evaluated before the change is made. */
   readonly isBetter: (change: Change) => boolean;
-  /** Larger is more favourable. */
+  /** Returns the rank of a change; a larger rank is more favourable. */
   readonly rankOf: (change: Change) => number;
-  /** Whether it is the most favourable one. */
+  /** Returns whether a change has the most favourable result. */
   readonly passes: (change: Change) => boolean;
-  /** Returns the change with the result of the least favourable pull request. */
+  /** Returns the change with the result of the least favourable pull request, the holder. */
   readonly heldBackBy: (change: Change, holder: Holder) => Change;
-  /** Returns the arguments of a step whose rule cannot be evaluated, from those that are written. */
+  /** Returns the arguments to use for a step whose rule cannot be evaluated, derived from the arguments in the file. */
   readonly unjudged: (written: unknown) => unknown;
 };
 
-/** A pull request that holds others with the same head commit back. */
+/** A pull request that holds back other pull requests with the same head commit. */
 export type Holder = {
   readonly number: number;
-  /** Its web page. */
+  /** URL of its web page. */
   readonly url: string;
-  /** The change planned by its rule; absent if that is unknown. */
+  /** The change that its rule planned; absent if that is unknown. */
   readonly change: Change | undefined;
 };
 
-/** Defines a row of the table of actions: returns its argument. */
+/** Defines a row of the table of actions; returns its argument. */
 export function defineAction<Arguments>(action: Action<Arguments>): Action<Arguments> {
   return action;
 }
@@ -184,28 +206,33 @@ export function defineAction<Arguments>(action: Action<Arguments>): Action<Argum
 /** Kind of a string argument that is not plain text. */
 type Holds = 'condition' | 'template' | 'base-template' | 'forge-text' | 'command-arguments';
 
-/** An argument that is a condition: CEL text (or a bool) in the file, its result when `plan` is called. */
+/**
+ * Schema of an argument that is a condition: CEL text (or a bool) in the file, and its result when `plan` is called.
+ */
 export function condition(): z.ZodType<boolean> {
-  // The boundary between file and plan: rules/ replaces the text by its result before an action reads it.
+  // The boundary between file and plan: rules/ replaces the text by its result before an action reads the argument.
   return z
     .union([z.string().min(1), z.boolean()])
     .meta({ holds: 'condition' satisfies Holds }) as unknown as z.ZodType<boolean>;
 }
 
-/** Purpose of a text, which determines how inserted values are sanitized: see `compileTemplate`. */
+/** Purpose of a text, which determines how inserted values are sanitized; see `compileTemplate`. */
 type TextPurpose = {
-  /** A multi-line text: inserted values keep their line breaks. Absent: one line. */
+  /** A multi-line text, in which inserted values keep their line breaks. Absent: a single line. */
   readonly lines?: true;
-  /** Part of git history, where mentions have no effect. */
+  /** The text becomes part of git history, where mentions have no effect. */
   readonly commit?: true;
 };
 
-/** A string argument in which `${{ expression }}` inserts a value. */
+/** Schema of a string argument in which `${{ expression }}` inserts a value. */
 export function template(purpose: TextPurpose = {}): z.ZodString {
   return z.string().meta({ holds: 'template' satisfies Holds, ...purpose });
 }
 
-/** A string argument in which the action itself inserts the base of the pull request, and in which nothing else is an expression. */
+/**
+ * Schema of a string argument in which the action itself inserts the base of the pull request. No other expressions are
+ * allowed in it.
+ */
 export function baseTemplate(): z.ZodString {
   return z
     .string()
@@ -213,19 +240,22 @@ export function baseTemplate(): z.ZodString {
     .meta({ holds: 'base-template' satisfies Holds });
 }
 
-/** A template for a title, text or message of a commit, in which forges look for references: inserted ones do nothing. */
+/**
+ * Schema of a template for a title, text or commit message, in which forges look for references. References in inserted
+ * values have no effect.
+ */
 export function forgeText(purpose: TextPurpose = {}): z.ZodString {
   return z.string().meta({ holds: 'forge-text' satisfies Holds, ...purpose });
 }
 
-/** The arguments of a command as an action gets them: untrusted texts of the author of a comment. */
+/** The arguments of a command as an action receives them: untrusted texts by the author of a comment. */
 export type CommandArguments = { readonly command: readonly string[] };
 
 const commandArgumentsText = /^\s*\$\{\{\s*command\(("[a-z0-9_-]+"|'[a-z0-9_-]+')\)\.args\s*\}\}\s*$/;
 
 /**
- * An argument that is `${{ command("NAME").args }}` in the file, and the arguments of that command when `plan` is called. It
- * is an alternative to a list.
+ * Schema of an argument that is `${{ command("NAME").args }}` in the file, and the arguments of that command when
+ * `plan` is called. Used as an alternative to a list.
  */
 export function commandArguments(): z.ZodType<CommandArguments> {
   return z

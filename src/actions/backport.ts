@@ -53,8 +53,8 @@ import {
 } from './texts.ts';
 
 /**
- * Deletes the branch of an applied patch, if its only commit beyond its target is still the same. For runs of earlier
- * versions, and for lost answers, the commit is identified by its message only.
+ * Deletes the branch of an applied patch, if the only commit that it has beyond its target is still the same. For runs
+ * of earlier versions, and if the answer was lost, the commit is identified only by its message.
  */
 const undoPatch: Inverse = async (change, client) => {
   const params = pathParams(change) as { readonly owner: string; readonly repo: string };
@@ -96,10 +96,10 @@ const pullFact = requestOf(pullRequest);
 const branchesFact = optionalRequestOf(branches);
 const backportsFact = optionalRequestOf(backports);
 
-/** Suffix in the marker of the comment, which no key of a `comment` step can equal. */
+/** Suffix in the comment's marker. No key of a `comment` step can equal it. */
 const note = 'backports';
 
-/** Data shared by the plans for all branches. */
+/** Data shared by the plans for all target branches. */
 type Backporting = {
   readonly pull: PullRequest;
   readonly given: BackportForm;
@@ -165,7 +165,7 @@ with:
   },
 });
 
-/** Plans the backports to all branches of `to`: those that exist, and the missing ones. */
+/** Plans the backports to all branches of `to`, both existing and missing ones. */
 async function planBackports(
   given: BackportForm,
   facts: Facts,
@@ -206,7 +206,7 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   const changes: Change[] = [];
   const removals: Change[] = [];
   for (const target of targets) {
-    // Branches refused anyway are not mentioned in a comment.
+    // Branches that are refused anyway are not mentioned in the comment.
     if (!((await context.covers?.('backport', target)) ?? true)) {
       const open = openingOf(pull, source, target, { facts, labels, exists: false });
       changes.push(patching(source, target, facts), open);
@@ -237,13 +237,16 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   return [...changes, comment, ...removals];
 }
 
-/** State of the backport to one branch. */
+/** State of the backport to one target branch. */
 type TargetState = {
-  /** Next step: branch and pull request, pull request only, or nothing while its branch has other changes. */
+  /**
+   * Next step: create branch and pull request, create only the pull request, or nothing because its branch has other
+   * changes.
+   */
   readonly step?: 'patch' | 'open' | 'taken';
-  /** Reason for leaving it to a person. */
+  /** Reason for leaving the backport to a person. */
   readonly note?: HandReason;
-  /** Commit of our branch to remove. */
+  /** Commit of our branch, if the branch must be removed. */
   readonly leftover?: string;
 };
 
@@ -267,7 +270,7 @@ async function stateOf(
   const { total_commits, commits, diff } = found;
   // A merge commit may remove changes without showing them in its diff.
   const isOne = Math.max(total_commits ?? 0, commits.length) === 1 && (commits[0]?.parents ?? []).length < 2;
-  // A branch created or continued by another account is not removed.
+  // A branch that another account created or continued is not removed.
   const isOwn = isMade || (isIntended && isOne && isAskedCommit(commits[0], trial));
   if (isNoted) return isOwn ? { leftover: tip } : {};
   if (isOne && isSameChange(source.patch, diff)) return { step: 'open' };
@@ -275,7 +278,10 @@ async function stateOf(
   return { note: diff === '' ? 'contained' : 'differs', leftover: tip };
 }
 
-/** Compares our branch with its target; undefined if the forge cannot, which affects only this target. */
+/**
+ * Compares our branch with its target. Returns undefined if the forge cannot compare them, which affects only this
+ * target.
+ */
 async function readBackportBranch(
   { target, name, tip }: { target: string; name: string; tip: string },
   facts: Facts,
@@ -289,7 +295,7 @@ async function readBackportBranch(
   }
 }
 
-/** A branch that a step names and the repository lacks. */
+/** Returns the change for a branch that a step names but the repository does not have: it waits for the branch. */
 function absentTarget(pull: PullRequest, source: HandSource, target: string, facts: Facts): Change {
   const labels = { names: [], ids: [] };
   const nothing: BackportSource = { ...source, patch: '', commit: { message: '' } };
@@ -297,7 +303,7 @@ function absentTarget(pull: PullRequest, source: HandSource, target: string, fac
   return waiting(wanted, `there is no branch ${target}`);
 }
 
-/** Forgets the refusals reported in a comment: deleting the comment causes a new attempt. */
+/** Forgets the refusals that a comment reports, so that deleting the comment causes a new attempt. */
 async function forgetReported(change: Change, context: PlanContext): Promise<void> {
   const { commit, notes } = change.value as { readonly commit: string; readonly notes: object };
   for (const target of Object.keys(notes)) {
@@ -307,7 +313,7 @@ async function forgetReported(change: Change, context: PlanContext): Promise<voi
   }
 }
 
-/** Maximum number of recorded characters of a patch, which may have a million per branch. */
+/** Maximum number of characters of a patch that are recorded; a patch may have a million per branch. */
 const maxRecorded = 65_536;
 
 function withoutEnd(input: AnyInput): AnyInput {
@@ -324,15 +330,15 @@ function commitIn(answer: unknown): string | undefined {
   return PatchAnswer.safeParse(answer).data?.commit.sha;
 }
 
-/** Maximum number of branches that one pull request is backported to by one step. */
+/** Maximum number of branches to which one step backports a pull request. */
 const maxTargets = 20;
 
-/** The branches of a step: existing ones, and names without a branch. */
+/** The target branches of a step: existing branches, and names for which there is no branch. */
 type BackportTargets = { readonly there: readonly string[]; readonly missing: readonly string[] };
 
 const isGlobEntry = (entry: string): boolean => /^!|[*?[\]{}\\]/.test(entry);
 
-/** Returns the problem of a list of branches with an invalid pattern. */
+/** Returns a problem if a list of branches has an invalid pattern. */
 function examineTargets(
   to: readonly string[],
 ): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
@@ -347,8 +353,9 @@ function examineTargets(
 }
 
 /**
- * Returns the branches of a step, by name. Without the repository's branches (a what-if), only literal names. The pull
- * request's own branches and backports are excluded. Throws if there are too many.
+ * Returns the target branches of a step, sorted by name. If the repository's branches are unknown (a what-if), only
+ * literal names are used. The pull request's own branches, and branches of backports, are excluded. Throws if there are
+ * too many.
  */
 function targetsOf(
   pull: PullRequest,
@@ -361,7 +368,7 @@ function targetsOf(
   const names = branches?.map(({ name }) => name) ?? literal;
   const matches = compileGlob(to);
   const there = names.filter((name) => {
-    // A glob matches only branches made by people; a backport branch must be named literally.
+    // A glob does not match branches of backports; such a branch must be named literally.
     if (isOwn(name) || (isBackportBranch(name) && !literal.includes(name))) return false;
     return matches(name, meter);
   });
@@ -374,17 +381,17 @@ function targetsOf(
 /**
  * State of an attempt until it is reported in a comment or a pull request: a created branch with its commit, a refused
  * patch, or, until the answer is known, the message of the requested commit. Stored in the memory, so that an
- * interrupted run is continued.
+ * interrupted run can be continued.
  */
 type Trial =
   | { readonly intended: string; readonly at?: string }
   | { readonly made: string }
   | { readonly refused: HandReason };
 
-/** Prefix of the keys of attempts. Their values have an instant `at`. */
+/** Prefix of the memory keys of attempts. Their values have an instant `at`. */
 export const trialPrefix = 'backport ';
 
-/** Identifies a backport: the repository, the merged commit, the target. */
+/** Identity of a backport: the repository, the merged commit, and the target. */
 type TrialPlace = {
   readonly params: Readonly<Record<string, unknown>>;
   readonly commit: string;
@@ -395,13 +402,13 @@ function keyOf({ params, commit, target }: TrialPlace): string {
   return `${trialPrefix}${params.owner}/${params.repo} ${commit} ${target}`;
 }
 
-/** Returns the state of the last attempt; undefined if there was none, or it has been reported. */
+/** Returns the state of the last attempt; undefined if there was no attempt, or if it has been reported. */
 async function recallTrial(place: TrialPlace, { memory }: PlanContext): Promise<Trial | undefined> {
   // Only the function below writes this key.
   return (await memory.get(keyOf(place))) as Trial | undefined;
 }
 
-/** Stores the state of an attempt; undefined: it is reported. */
+/** Stores the state of an attempt; undefined if the attempt has been reported. */
 async function noteTrial(
   place: TrialPlace,
   trial: Trial | undefined,
@@ -410,12 +417,15 @@ async function noteTrial(
   await memory.set(keyOf(place), trial && { ...trial, at: now.toISOString() });
 }
 
-/** Maximum time between a run and its requested commit, by the clocks of both. */
+/**
+ * Maximum difference between the time of a request and the time of its commit, by the clocks of Reeve and the forge.
+ */
 const maxDistanceMs = 5 * 60_000;
 
 /**
- * Returns whether a commit results from a request whose answer was lost: it has the sent message and the time of the
- * request. Forges set the author of the change as its committer too, so that no account identifies it.
+ * Returns whether a commit is the result of a request whose answer was lost: it has the message that was sent, and the
+ * time of the request. Forges also set the author of the change as the committer, so the commit cannot be identified by
+ * its account.
  */
 function isAskedCommit(
   commit: CommitEntry | undefined,
@@ -426,14 +436,14 @@ function isAskedCommit(
   return commit?.commit?.message?.trimEnd() === intended.trimEnd() && distanceMs <= maxDistanceMs;
 }
 
-/** Returns the place of a change of a branch or pull request; undefined for a comment. */
+/** Returns the backport that a change of a branch or pull request belongs to; undefined for a comment. */
 function trialPlaceOf({ value, input }: Change): TrialPlace | undefined {
   if (typeof value !== 'object' || value === null || !('onto' in value) || !('commit' in value))
     return undefined;
   return { params: input.params ?? {}, commit: String(value.commit), target: String(value.onto) };
 }
 
-/** Returns the explanation of an unsuccessful change that is a result of the step and no failure. */
+/** Returns the explanation of an unsuccessful change that is a result of the step rather than a failure. */
 function describeRefusal(reason: HandReason, target: string): string {
   return `not backported to ${target}: ${handReasons[reason]}`;
 }

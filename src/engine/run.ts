@@ -28,7 +28,7 @@ import { type RecordedRound, recordChanges, recordRound, recordRun } from './rec
 import { isSent, isWriting, type RunInput } from './run-context.ts';
 import { refuseOutOfScope } from './write-scope.ts';
 
-/** Result of a run and, if a later attempt may do more, the reason. */
+/** Result of a run; also says whether a later attempt may do more, and why. */
 export type Ran = {
   readonly run: Run;
   /** The facts of the run. */
@@ -36,18 +36,20 @@ export type Ran = {
   /** Number of requests that the forge answered with 403 or 404. */
   readonly denials: number;
   readonly retry?: ReeveError | undefined;
-  /** Set if the repository was renamed: the rest can be done at once under the new name. */
+  /** Set if the repository was renamed: the rest can be done immediately under the new name. */
   readonly moved?: true | undefined;
-  /** Set if an hourly budget or a pause stopped changes: the same trigger must run again. */
+  /** Set if an hourly budget or a pause stopped changes, so that the same trigger must run again. */
   readonly deferral?: Deferral | undefined;
-  /** Rules to evaluate again soon: they wait for a state that some forges change without an event. Absent: none. */
+  /**
+   * Rules to evaluate again soon, because they wait for a state that some forges change without an event. Absent: none.
+   */
   readonly awaiting?: readonly string[];
   /**
-   * The subset whose change the forge refused although no state that it shows explains the refusal; it may show it
-   * soon, or never. Absent: none.
+   * Those of the `awaiting` rules whose change the forge refused, although no state that the forge shows explains the
+   * refusal; the forge may show it soon, or never. Absent: none.
    */
   readonly resisted?: readonly string[];
-  /** Rules that failed to protect their subject, to evaluate again until they succeed. Absent: none. */
+  /** Rules that failed to protect their subject, and are evaluated again until they succeed. Absent: none. */
   readonly unprotected?: readonly string[];
 };
 
@@ -57,7 +59,10 @@ type Progress = {
   readonly deferrals: Deferral[];
   readonly awaiting: Set<string>;
   readonly resisted: Set<string>;
-  /** Protective changes that failed or whose login is not confirmed, and changes that a limit or a pause stopped. */
+  /**
+   * Protective changes that failed, and changes that grant something to a login that is not confirmed. `limited`:
+   * changes that a limit or a pause stopped.
+   */
   readonly unmade: RefusedChange[];
   readonly limited: RefusedChange[];
   retry?: ReeveError | undefined;
@@ -66,8 +71,8 @@ type Progress = {
 
 /**
  * Evaluates the rules against an event or an item of a sweep and makes their changes: select → evaluate → plan →
- * reserve → apply → record. The rules of an item all have an `each` of its kind; a rule whose `in` excludes the item is
- * skipped. A second round makes the follow-ups of the steps whose changes were sent.
+ * reserve → apply → record. The rules for an item must all have an `each` of its kind; a rule whose `in` excludes the
+ * item is skipped. A second round makes the follow-ups of steps whose changes were sent.
  */
 export async function runRules(input: RunInput): Promise<Ran> {
   const startedMs = input.clock.monotonicMs();
@@ -89,7 +94,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
   const failed = unprotectedBy(done.unmade, input, evaluated);
   await noteProtections(evaluated, new Map([...failed, ...dueBy(done.limited)]), input);
   const { retry, moved, awaiting, resisted } = done;
-  // A later attempt of this run repairs it as well.
+  // If this run is retried, the retry also repairs the failed protections.
   const unprotected = retry === undefined && isWriting(input) ? [...failed.keys()] : [];
   return {
     run: recordRun(input, { verdicts: evaluated.verdicts, rounds: done.rounds, startedMs }),
@@ -104,7 +109,10 @@ export async function runRules(input: RunInput): Promise<Ran> {
   };
 }
 
-/** Makes one plan of proposals, within all limits, and applies it. Returns the changes of the plan that were sent. */
+/**
+ * Makes one plan from proposals, within all limits, and applies it. Returns the changes of the plan, and those that
+ * were sent.
+ */
 async function runRound(
   proposals: readonly Proposal[],
   done: Progress,
@@ -133,19 +141,19 @@ async function runRound(
     );
     return { ...unpaused, deferral: joinDeferrals(present([limited, unpaused.deferral])) };
   };
-  // 1. Plan and reserve room in the hourly budgets, in one step.
+  // 1. Plan, and reserve room in the hourly budgets in the same step.
   const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
   // 2. Refuse changes that this forge does not support, and record the plan before anything is written.
   const { plan, shown } = await prepare(reserved.made.plan, input, evaluated).catch(async (error) => {
-    // Nothing was sent: a retry must not find its own changes in the budgets.
+    // Nothing was sent, so a retry must not find its own changes in the budgets.
     await reserved.release(new Set());
     throw error;
   });
   const held = plan.refused.filter(({ isHeld }) => isHeld === true);
   const limited = plan.refused.filter(({ isLimited }) => isLimited === true);
-  // A merge of this run checks for pending protections immediately before it is sent.
+  // A merge in this run checks for pending protections immediately before it is sent.
   await addDue(new Map([...unprotectedBy(held, input, evaluated), ...dueBy(limited)]), input);
-  // 3. Apply. Without a forge, the run ends with its plan.
+  // 3. Apply the plan. Without a forge, the run ends after planning.
   const applied = input.client && (await applyChanges(plan, input.client, input));
   const outcomes = applied?.outcomes ?? [];
   await reserved.release(
@@ -168,10 +176,10 @@ async function runRound(
   return { all: plan.changes, sent: plan.changes.filter(({ id }) => sent.has(id)) };
 }
 
-/** The changes of a plan, and the subset that was sent. */
+/** The changes of a plan, and those that were sent. */
 type MadeChanges = { readonly all: readonly PlannedChange[]; readonly sent: readonly PlannedChange[] };
 
-/** Records the protective changes that were not made: nothing is merged there before they are. */
+/** Records the protective changes that were not made. Until they are made, their subject is not merged. */
 async function noteProtections(
   { verdicts, retry }: Evaluated,
   due: ReadonlyMap<string, string>,
@@ -187,18 +195,19 @@ async function noteProtections(
       evaluated.has(id) && steps.some(({ action }) => action.protects || action.awaitsChecks),
   );
   if (!isConcerned && due.size === 0) return;
-  // A run over a delivery has all rules in force: a rule missing here no longer exists.
+  // A run over a delivery has all rules in force, so a rule that is missing here no longer exists.
   const isWhole = event !== undefined && announcedBy === undefined;
   const known = new Set(rules.rules.map(({ id }) => id));
-  // If the run is repeated as a whole, nothing was written.
+  // If the whole run is repeated, nothing was written.
   const isSettled = (rule: string): boolean =>
     retry === undefined && (evaluated.has(rule) || (isWhole && !known.has(rule)));
   await noteDueProtections(memory, facts.subject, { due, isSettled, now });
 }
 
 /**
- * Returns the rules that failed to protect their subject, and why: the whole rule failed, or these changes of it were
- * not made. Branches are left out: nothing is merged for a branch, and a deleted one could never be evaluated again.
+ * Returns the rules that failed to protect their subject, with the reason: the whole rule failed, or these changes of
+ * the rule were not made. Branches are left out, because nothing is merged for a branch, and a deleted branch could
+ * never be evaluated again.
  */
 function unprotectedBy(
   unmade: readonly RefusedChange[],
@@ -218,7 +227,7 @@ function unprotectedBy(
   return new Map([...failed, ...dueBy(unmade)]);
 }
 
-/** Returns the rules whose protective changes are among these, and why they were not made. */
+/** Returns the rules whose protective changes are among these, with the reason why the changes were not made. */
 function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
   const due = new Map<string, string>();
   for (const { planned, why } of stopped) {
@@ -228,14 +237,17 @@ function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
   return due;
 }
 
-/** Adds pending protective changes of the subject; entries of other rules are unchanged. */
+/** Adds pending protective changes of the subject; entries of other rules are left unchanged. */
 async function addDue(due: ReadonlyMap<string, string>, input: RunInput): Promise<void> {
   const { memory, facts, now } = input;
   if (memory === undefined || due.size === 0 || !isWriting(input)) return;
   await noteDueProtections(memory, facts.subject, { due, isSettled: () => false, now });
 }
 
-/** Delay until a run continues whose rules failed to protect a repository. Those of a pull request have waiting rows. */
+/**
+ * Delay until a run is continued whose rules failed to protect a repository. The rules of a pull request have waiting
+ * rows instead.
+ */
 const unprotectedMs = 600_000;
 
 function protectionDeferral(unprotected: readonly string[], input: RunInput): Deferral | undefined {
@@ -249,7 +261,7 @@ function countOf(proposals: readonly Proposal[]): number {
   return proposals.reduce((count, { changes }) => count + changes.length, 0);
 }
 
-/** Plans the follow-ups of the steps whose changes were sent, from an empty fact cache. */
+/** Plans the follow-ups of steps whose changes were sent, from an empty fact cache. */
 async function planFollowUps(
   { all, sent }: MadeChanges,
   { facts }: RunInput,
@@ -274,22 +286,25 @@ function present<T>(values: readonly (T | undefined)[]): readonly T[] {
 }
 
 /**
- * Returns whether stopped changes can be planned again when the limit ends: with a ledger, deferred runs are repeated.
- * Items of a sweep return with its next slot; repeating the sweep would process all of its items again.
+ * Returns whether stopped changes can be planned again when the limit ends. With a ledger, deferred runs are repeated.
+ * Items of a sweep are processed again in its next slot instead, because repeating the sweep would process all of its
+ * items again.
  */
 function isRepeatable(input: RunInput): boolean {
   return input.ledger !== undefined && input.trigger.kind !== 'schedule' && isWriting(input);
 }
 
-/** Returns the place in the ledger for the writes of the proposals; undefined if there is nothing to write, or no ledger. */
+/**
+ * Returns the ledger and place for the writes of the proposals; undefined if there is nothing to write, or no ledger.
+ */
 function ledgerPlaceOf(proposals: readonly Proposal[], { ledger, facts }: RunInput): LedgerPlace | undefined {
   const hasWork = proposals.some(({ changes }) => changes.some(({ already }) => !already));
-  // By the id of the repository, or by the name of another subject.
+  // The place is the id of the repository, or the name of another subject.
   const { kind, repository, organization } = facts.subject;
   return hasWork && ledger ? { ledger, place: repository?.id ?? `${kind} ${organization ?? ''}` } : undefined;
 }
 
-/** Returns the changes of proposals before they have a place in a plan. */
+/** Returns the changes of proposals before they are part of a plan. */
 function candidatesOf(proposals: readonly Proposal[]): readonly PlannedChange[] {
   return proposals.flatMap((proposal) =>
     proposal.changes.map((change) => ({ id: '', change, proposals: [proposal] })),
@@ -322,7 +337,7 @@ function applyChanges({ changes }: Plan, client: Client, input: RunInput) {
   });
 }
 
-/** Returns the function that stores a change that causes events, with the rules of its chain. */
+/** Returns the function that stores a change which causes events, together with the rules of its chain. */
 function createBeginCause({ id, consequences, cause, facts }: RunInput): BeginCause | undefined {
   const { repository } = facts.subject;
   if (consequences === undefined || repository === undefined) return undefined;
@@ -336,9 +351,9 @@ function createBeginCause({ id, consequences, cause, facts }: RunInput): BeginCa
 }
 
 /**
- * Returns the plan without the changes that this forge does not support: they are refused with the reason, since a
- * member that a forge silently ignores would be written again indefinitely. The capabilities are read only if a change
- * needs them.
+ * Returns the plan without the changes that this forge does not support. They are refused with the reason, because a
+ * field that a forge silently ignores would be written again indefinitely. The capabilities are read only if a change
+ * requires any.
  */
 async function refuseUnsupported(
   plan: Plan,
