@@ -133,9 +133,7 @@ function hasCode(error: unknown, code: ErrorCode): error is ReeveError {
   return error instanceof ReeveError && error.code === code;
 }
 
-/**
- * How long a served repository that cannot be found is retried: the token may be being rotated, or the forge restored.
- */
+/** How long an inaccessible served repository is retried: its token may be in rotation, or the forge being restored. */
 const doubtMs = 10 * 60_000;
 
 /** The part of a delivery that has the time of its first failure. */
