@@ -116,7 +116,7 @@ describe('commit-files plans', () => {
 
   it.each([
     ['is absent', null, /no file acme\/x:y that this account can read/],
-    ['is a directory', { path: 'y', type: 'dir', size: 0, base64: null }, /no file but a dir/],
+    ['is a directory', { path: 'y', type: 'dir', size: 0, base64: null }, /not a file but a dir/],
     [
       'is above the limit of the forge',
       { path: 'y', type: 'file', size: 9e9, base64: null },
