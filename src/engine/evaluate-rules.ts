@@ -119,7 +119,7 @@ export async function evaluateRules({ considered, decided }: Selection, input: R
     considered.map(({ rule }) => rule),
     input.facts,
     input.pulls,
-  ).catch(() => undefined); // A fact that cannot be read fails at its use.
+  ).catch(() => undefined); // A fact that cannot be read fails where it is used.
   const stale = considered.length === 0 ? undefined : await findStaleness(input);
   const evaluated = await Promise.all(
     considered.map(

@@ -194,7 +194,7 @@ export async function readOffers(rulesFolder: string): Promise<PackTree> {
  */
 export async function readOfferedIn(folder: string | undefined): Promise<PackReader | undefined> {
   if (folder === undefined) return undefined;
-  const about = await stat(folder).catch(() => undefined); // The next line says so.
+  const about = await stat(folder).catch(() => undefined); // The next line reports it.
   if (!about?.isDirectory()) throw new ReeveError('usage', `the folder of packs ${folder} does not exist`);
   return createOfferedReader(await readPacks(folder, { isReadable: true }), `${folder} has none`);
 }
@@ -207,7 +207,7 @@ export async function readPacks(
   folder: string,
   { shown = folder, isReadable = false }: { readonly shown?: string; readonly isReadable?: boolean } = {},
 ): Promise<PackTree> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // No such folder: nothing is offered.
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // Without the folder, nothing is offered.
   const files = entries.filter((entry) => entry.isFile() && isRuleFileName(entry.name)).slice(0, maxOffered);
   const offers = new Map<string, Pack | NoPack>();
   for (const { name: file } of files.toSorted((a, b) => a.name.localeCompare(b.name))) {
@@ -233,7 +233,7 @@ async function readPlain(folder: string, file: string): Promise<Uint8Array | NoP
   } catch (error) {
     const isAway = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     if (!isAway) return { missing: `${file} cannot be read` };
-    const beside = await readdir(dirname(join(folder, file))).catch(() => []); // Nor is there such a folder.
+    const beside = await readdir(dirname(join(folder, file))).catch(() => []); // The folder does not exist either.
     const packs = beside.filter(isRuleFileName).map((one) => join(dirname(file), one));
     return { missing: `there is no file ${file}`, near: nearest(file, packs) };
   }
