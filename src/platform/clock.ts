@@ -8,13 +8,13 @@ export interface WallClock {
 
 /** The monotonic clock. */
 export interface MonotonicClock {
-  /** Returns the milliseconds of a monotonic clock: for durations, ages and leases. */
+  /** Returns the milliseconds of a monotonic clock, for durations, ages and leases. */
   monotonicMs(): number;
 }
 
-/** Time, as an argument: tests pass their own. */
+/** Time source, passed as an argument so that tests can supply their own. */
 export interface Clock extends WallClock, MonotonicClock {
-  /** Resolves after that many milliseconds; rejects as soon as the signal is aborted. */
+  /** Resolves after the given number of milliseconds; rejects as soon as the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<unknown>;
 }
 
@@ -25,15 +25,15 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => wait(ms, undefined, { signal }),
 };
 
-/** A larger difference between the clocks means that the wall clock was set, rather than slightly corrected. */
+/** Difference between the clocks above which the wall clock was set rather than slightly corrected. */
 const jumpMs = 60_000;
 /** Time after which a new wall time is accepted. */
 const believedAfterMs = 3_600_000;
 
 /**
- * Creates a wall clock for irreversible decisions, such as discarding work for its age. It continues steadily when the wall
- * clock jumps, and follows it once the new time has lasted for an hour: a clock that was set by mistake and set back makes
- * nothing expire. `onJump` is called once for each jump.
+ * Creates a wall clock for irreversible decisions, such as discarding work because of its age. It continues steadily
+ * when the wall clock jumps, and adopts the new time once it has lasted for an hour, so nothing expires when a clock is
+ * set by mistake and then set back. `onJump` is called once for each jump.
  */
 export function createSteadyClock(options: {
   readonly clock: Clock;

@@ -10,7 +10,7 @@ const codes = {
   settings: { http: 500, exit: 2, retryable: false },
   'port-taken': { http: 500, exit: 2, retryable: false },
   'rules-broken': { http: 422, exit: 1, retryable: false },
-  // asking a forge
+  // requests to a forge
   'forge-unreachable': { http: 502, exit: 3, retryable: true },
   'forge-timeout': { http: 504, exit: 3, retryable: true },
   'forge-unavailable': { http: 502, exit: 3, retryable: true },
@@ -41,7 +41,7 @@ const codes = {
   // deliveries
   'delivery-malformed': { http: 400, exit: 1, retryable: false },
   'delivery-refused': { http: 403, exit: 1, retryable: false },
-  // being a forge
+  // embedded forge
   'git-failed': { http: 500, exit: 1, retryable: false },
   internal: { http: 500, exit: 1, retryable: false },
 } as const;
@@ -65,12 +65,12 @@ export const errorCodes: Readonly<Record<ErrorCode, { http: number; exit: number
   codes;
 
 /**
- * Raised when no caller further down can recover. The message says what failed, where, what was seen and what to do; it
- * never contains a credential. The original error is in `cause`.
+ * Raised when no lower layer can recover. The message says what failed, where, what was seen and what to do; it never
+ * contains a credential. The original error is in `cause`.
  */
 export class ReeveError extends Error {
   readonly code: ErrorCode;
-  /** Delay in milliseconds that the other side requested (`Retry-After`). */
+  /** Delay in milliseconds that the remote server requested (`Retry-After`). */
   readonly retryAfterMs: number | undefined;
   /** The HTTP status of the forge's response, if any. */
   readonly status: number | undefined;
@@ -109,16 +109,16 @@ export class ReeveError extends Error {
     return hostFailures.has(this.code);
   }
   /**
-   * Whether work that failed with this error is kept and tried again: retryable errors, and those that the operator has to
-   * repair. An expired token would otherwise lose every delivery until it is noticed; an immediate retry is of no use,
-   * though.
+   * Whether work that failed with this error is kept and tried again. This holds for retryable errors and for errors
+   * that the operator has to fix: otherwise, an expired token would lose every delivery until someone notices. An
+   * immediate retry after such an error is useless, however.
    */
   get keepsWork(): boolean {
     return this.retryable || this.code === 'forge-unauthorized' || this.code === 'settings';
   }
 }
 
-/** Returns the text of a thrown value, to continue a sentence. */
+/** Returns the message of a thrown value, for use within a sentence. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -14,14 +14,14 @@ export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Creates the log. Every value in `secrets` is replaced by `[secret]` anywhere in a line, also inside an error's text or a
- * nested field: a list of paths to redact would cover only foreseen places.
+ * Creates the log. Every value in `secrets` is replaced by `[secret]` anywhere in a line, including error texts and
+ * nested fields. A list of paths to redact would cover only the expected places.
  */
 export function createLog(options: {
   level?: LogLevel;
   secrets?: readonly string[];
   destination?: DestinationStream;
-  /** Whether the lines are formatted for a terminal; default: if stderr is a terminal. */
+  /** Whether the lines are formatted for a terminal; default: whether stderr is a terminal. */
   isReadable?: boolean;
 }): Log {
   const redact = createRedactor(options.secrets ?? []);
@@ -57,7 +57,7 @@ function formatValue(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
-/** Escapes control characters, which could move the cursor or forge a line: texts of records come from a forge. */
+/** Escapes control characters: texts in records come from a forge, and could move the cursor or fake a line. */
 function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,

@@ -7,13 +7,13 @@ export type Redact = (text: string) => string;
 /** Returns every text unchanged: for texts without secrets. */
 export const redactNothing: Redact = (text) => text;
 
-/** Minimum length by default: replacing shorter values would damage ordinary words. */
+/** Default minimum length: replacing shorter values would damage ordinary words. */
 const standardMinLength = 8;
 
 /**
- * Returns a function that replaces secrets by their mark (default `[secret]`) in every encoding in which a program may
- * repeat them: plain, in Base64 (also in the middle of a longer value, such as `Basic user:password`), in hex, and escaped
- * for URLs, forms, JSON (as JavaScript, Go and PHP write it) and HTML.
+ * Returns a function that replaces secrets with their mark (default `[secret]`) in every encoding in which a program
+ * may repeat them: plain, in Base64 (also in the middle of a longer value, such as `Basic user:password`), in hex, and
+ * escaped for URLs, forms, JSON (as JavaScript, Go and PHP write it) and HTML.
  */
 export function createRedactor(
   secrets: readonly (string | Secret)[],
@@ -25,7 +25,7 @@ export function createRedactor(
     if (value === '' || value.length < minLength) continue;
     for (const spelling of spellingsOf(value)) if (!marks.has(spelling)) marks.set(spelling, mark);
   }
-  // Longest first: replacing a shorter one inside it would leave the rest visible.
+  // Longest first: replacing a shorter form inside a longer one would leave the rest visible.
   const longestFirst = [...marks].sort(([a], [b]) => b.length - a.length);
   return (text) => {
     let redacted = text;
@@ -34,7 +34,9 @@ export function createRedactor(
   };
 }
 
-/** Replaces secrets in a text that may be JSON: it is parsed and serialized again, so that no escaping hides a secret. */
+/**
+ * Replaces secrets in a text that may be JSON. JSON is parsed and serialized again, so that no escaping hides a secret.
+ */
 export function redactJson(text: string, redact: Redact): string {
   try {
     return redact(JSON.stringify(JSON.parse(text)));
@@ -51,7 +53,10 @@ function spellingsOf(value: string): ReadonlySet<string> {
   return found;
 }
 
-/** Lone surrogates cannot be encoded as UTF-8, and throw in encodeURIComponent. */
+/**
+ * Encodes a text for URLs. Lone surrogates are replaced: they cannot be encoded as UTF-8, and encodeURIComponent throws
+ * for them.
+ */
 const encodeUrl = (text: string): string => encodeURIComponent(text.toWellFormed());
 const lowerHex = (text: string): string => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 const strictUrl = (text: string): string =>
@@ -96,8 +101,8 @@ const escapes: readonly Redact[] = [
 ];
 
 /**
- * Returns the Base64 forms of the value inside a longer value: at each of the three offsets within a group, without the
- * characters shared with its neighbours. Standard and URL-safe alphabet, without padding.
+ * Returns the Base64 forms that the value has inside a longer value: one for each of the three offsets within a group,
+ * without the characters shared with neighbouring bytes. Standard and URL-safe alphabets, without padding.
  */
 function base64SpellingsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value);
@@ -107,7 +112,7 @@ function base64SpellingsOf(value: string): readonly string[] {
       .toString('base64')
       .replace(/=+$/, '');
     const isWhole = (offset + bytes.length) % 3 === 0;
-    // In the first and the last group, a character that contains bits of a neighbour varies with that neighbour.
+    // In the first and last group, a character that also contains bits of a neighbouring byte varies with that byte.
     const own = encoded.slice([0, 2, 3][offset], isWhole ? undefined : -1);
     if (own.length < 6) continue;
     found.push(own, own.replaceAll('+', '-').replaceAll('/', '_'));

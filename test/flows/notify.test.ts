@@ -122,7 +122,7 @@ it('a host that is not listed is refused at once, and the delivery is not tried 
   await harness.idle();
 
   expect(outcomesOf(run)).toEqual([
-    'message:tell-chat/main to CHAT on #1: {secret: CHAT} cannot be reached: it is no https: URL, and its host is not listed; the operator file lists hosts under notify-hosts',
+    'message:tell-chat/main to CHAT on #1: {secret: CHAT} cannot be reached: it is not an https: URL, and its host is not listed; the operator file lists hosts under notify-hosts',
     'applied',
   ]);
   expect(receiver.connections()).toBe(0);

@@ -1,6 +1,6 @@
 /**
  * A map of at most `maxEntries` entries. Setting an entry makes it the newest; beyond the limit the oldest entry is
- * removed. Reading an entry does not make it newer. Entries do not expire: callers that need this store a time in the
+ * removed. Reading an entry does not make it newer. Entries do not expire: callers that need expiry store a time in the
  * value.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {

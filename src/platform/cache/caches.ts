@@ -3,7 +3,7 @@ import { BoundedMap } from './bounded-map.ts';
 
 /** A cache whose entries expire; concurrent reads of one key share one load. */
 interface TtlCache<Key, Value> {
-  /** Returns the entry of the key, or loads it. A failed load is removed: the next read loads again. */
+  /** Returns the entry of the key, or loads it. A failed load is removed, so the next read loads again. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>;
   delete(key: Key): void;
   /** Removes entries whose value matches. Entries still loading are removed as well. */
@@ -47,11 +47,11 @@ export function createTtlCache<Key, Value>(options: {
 /** A memoized async call. */
 type Memoized<T> = {
   (): Promise<T>;
-  /** Removes the value: the next call loads again. */
+  /** Removes the value, so the next call loads again. */
   forget(): void;
 };
 
-/** Memoizes an async call, for `maxAgeMs` if given. A failed call is not memoized: the next one calls again. */
+/** Memoizes an async call, for `maxAgeMs` if given. A failed call is not memoized; the next one calls again. */
 export function memoize<T>(
   ask: () => Promise<T>,
   {
@@ -79,11 +79,13 @@ export function memoize<T>(
 /** LRU cache of values that can be recomputed, bounded by bytes. */
 interface ByteCache<Value> {
   get(key: string): Value | undefined;
-  /** Stores a value of about `bytes` in memory. One that would take an eighth of the cache is not stored. */
+  /**
+   * Stores a value of about `bytes` in memory. A value that would take more than an eighth of the cache is not stored.
+   */
   set(key: string, value: Value, bytes: number): void;
 }
 
-/** Overhead of an entry besides its value: the map's own memory; the key counts two bytes per character. */
+/** Bytes of an entry in addition to its value and its key (two bytes per character): the map's own overhead. */
 const entryBytes = 128;
 
 /** Creates an empty cache of `maxBytes`. */

@@ -1,5 +1,5 @@
 /**
- * Short-lived items of deliveries, in reusable slots.
+ * Collection of short-lived items of deliveries, in reusable slots.
  *
  * Not a Set or a Map: with frequent additions and deletions it is rehashed to a new table again and again, and V8 lets each
  * old table point to the next one. Once the garbage collector promotes one of these tables to the old generation, it
@@ -29,7 +29,7 @@ export class Slots<Item extends object> {
     return item;
   }
 
-  /** Yields all items, in no order. */
+  /** Yields all items, in no particular order. */
   *[Symbol.iterator](): Generator<Item> {
     for (const item of this.#items) if (item !== undefined) yield item;
   }

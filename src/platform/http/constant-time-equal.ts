@@ -2,8 +2,8 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Returns whether a given secret (a password, token, signature, or header value) equals the expected one, in constant time:
- * both are hashed first, so that their lengths do not leak either.
+ * Returns whether a given secret (a password, token, signature, or header value) equals the expected one, in constant time.
+ * Both are hashed first, so that their lengths do not leak either.
  *
  * This is the only comparison of secrets in Reeve; a test rejects any other.
  */
@@ -11,7 +11,7 @@ export function isSameSecret(given: string | Uint8Array, expected: string | Uint
   return isSameDigest(digestOfSecret(given), digestOfSecret(expected));
 }
 
-/** Returns the digest of a secret for comparison. For values that are compared often: hash the expected one once. */
+/** Returns the digest of a secret for comparison. For frequent comparisons, hash the expected secret once. */
 export function digestOfSecret(secret: string | Uint8Array): Buffer {
   return hash('sha256', secret, 'buffer');
 }
@@ -22,8 +22,8 @@ export function isSameDigest(given: Buffer, expected: Buffer): boolean {
 }
 
 /**
- * CSRF tokens of forms. A browser sends credentials with requests that another site causes, so a form also carries a token
- * that only a page of Reeve, shown to this user for this purpose, contains.
+ * CSRF tokens of forms. Browsers also send credentials with requests that another site triggers, so each form carries a
+ * token that only a page of Reeve, shown to this user for this purpose, contains.
  */
 interface CsrfTokens {
   /** Returns the token of a form for a user and a purpose. */
@@ -32,7 +32,10 @@ interface CsrfTokens {
   isValid(mark: string, who: string, purpose: string): boolean;
 }
 
-/** Creates the tokens. By default their secret lives as long as the process: forms of an earlier process have to be reloaded. */
+/**
+ * Creates the tokens. The default secret lasts as long as the process, so forms of an earlier process have to be
+ * reloaded.
+ */
 export function createCsrfTokens(secret: Uint8Array = randomBytes(32)): CsrfTokens {
   const tokenFor = (who: string, purpose: string): string =>
     createHmac('sha256', secret).update(`${who}\0${purpose}`).digest('hex');
@@ -42,7 +45,10 @@ export function createCsrfTokens(secret: Uint8Array = randomBytes(32)): CsrfToke
   };
 }
 
-/** Returns whether a browser reports that another site caused the request. Browsers without the headers are accepted. */
+/**
+ * Returns whether the browser reports that another site triggered the request. Browsers without these headers are
+ * accepted.
+ */
 export function isSentByOtherSite(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';

@@ -3,17 +3,17 @@ import type { WallClock } from '../clock.ts';
 
 /** Counts the failures of each address within a minute, in a table of bounded size. */
 export interface FailureThrottle {
-  /** Returns whether the address has exceeded the limit; its requests are then rejected unread. Counts nothing. */
+  /** Returns whether the address has reached the limit; its requests are then rejected unread. Counts nothing. */
   isBlocked(address: string): boolean;
   /** Records a failure; returns whether the address has exceeded the limit. */
   recordFailure(address: string): boolean;
 }
 
-/** Maximum addresses; the one whose last failure is oldest is evicted. */
+/** Maximum number of addresses; the address whose last failure is oldest is evicted. */
 const maxAddresses = 10_000;
 const windowMs = 60_000;
 
-/** Creates the table. Only failures are counted: an address without failures is never slowed down. */
+/** Creates a throttle. Only failures are counted: an address without failures is never slowed down. */
 export function createFailureThrottle({
   perMinute,
   clock,

@@ -9,7 +9,7 @@ export function formFieldsOf(body: unknown): FormFields {
   const fields = typeof body === 'object' && body !== null ? body : {};
   return {
     get(name) {
-      // A field that was sent several times is a list.
+      // A field that was sent several times is an array.
       const [value]: unknown[] = Object.hasOwn(fields, name) ? [Reflect.get(fields, name)].flat() : [];
       return typeof value === 'string' ? value : '';
     },

@@ -19,18 +19,19 @@ export type Message = {
   readonly secret: string;
   readonly contentType: string;
   readonly content: string;
-  /** Equal for every try of one message, so that the receiver can drop duplicates. */
+  /** Same for every try of one message, so that the receiver can drop duplicates. */
   readonly id: string;
 };
 
 /**
- * Sends a message at least once. Rejects with `message-refused` if no further try can succeed, and `message-unsent` if a
- * later one may; neither contains a part of the URL. Once the signal is aborted, tries and waits end with `stopped`.
+ * Sends a message at least once. Rejects with `message-refused` if no further try can succeed, and with
+ * `message-unsent` if a later one may; neither error contains any part of the URL. Once the signal is aborted, tries
+ * and waits end with `stopped`.
  */
 export type SendMessage = (message: Message, signal?: AbortSignal) => Promise<void>;
 
 export type MessageSenderOptions = PostTransport & {
-  /** Hosts that may have private addresses, and need no TLS: names, addresses, networks. */
+  /** Hosts that may have private addresses and do not need TLS: names, addresses, networks. */
   readonly hosts: readonly string[];
   /** Timeout of one try in milliseconds; default 10,000. */
   readonly timeoutMs?: number | undefined;
@@ -39,10 +40,10 @@ export type MessageSenderOptions = PostTransport & {
 };
 
 const maxTries = 3;
-/** A longer pause is handled by the queue, which keeps the delivery meanwhile. */
+/** Longest pause between two tries. A longer one is left to the queue, which keeps the delivery meanwhile. */
 const maxPauseMs = 5_000;
 
-/** Creates the sender. It tries a message three times before the queue does. */
+/** Creates the sender. It tries a message three times before the queue retries the delivery. */
 export function createMessageSender({
   hosts: listed,
   timeoutMs = 10_000,
@@ -69,7 +70,7 @@ async function trySending(
   { timeoutMs, signal, ...options }: SendingTry,
 ): Promise<ReeveError | undefined> {
   const name = `{secret: ${secret}}`;
-  if (!URL.canParse(url)) return new ReeveError('message-refused', `${name} is no URL`);
+  if (!URL.canParse(url)) return new ReeveError('message-refused', `${name} is not a URL`);
   const stopped = (): ReeveError => new ReeveError('stopped', `${name}: the message was stopped`);
   if (signal?.aborted) throw stopped();
   const deadline = new AbortController();
@@ -111,7 +112,7 @@ function failureOf(
   return new ReeveError('message-refused', `${answered}${redirect}`);
 }
 
-/** The longest pause that a receiver may ask for. */
+/** Longest pause that a receiver may request. */
 const maxRetryAfterMs = 2 * 3_600_000;
 
 /** Parses seconds only; a date depends on the receiver's clock, which may be wrong. */
@@ -121,10 +122,12 @@ function parseRetryAfterMs(text: string | undefined): number | undefined {
     : undefined;
 }
 
-/** Bytes of a response that are read; its content is ignored. */
+/** Maximum number of response bytes that are read; the content is ignored. */
 const maxAnswerBytes = 64 * 1024;
 
-/** Thrown before a connection is opened: the host of a request is not allowed. It never contains the host. */
+/**
+ * Thrown before a connection is opened, if the host of a request is not allowed. The message never contains the host.
+ */
 export class HostRefused extends Error {}
 
 type PostRequest = {
@@ -139,31 +142,31 @@ type PostAnswer = { readonly status: number; readonly retryAfter: string | undef
 
 type PostOptions = PostTransport & { readonly hosts: ReachableHosts };
 
-/** How a connection is made. */
+/** Options of the connection. */
 type PostTransport = {
-  /** CA certificates that are trusted instead of the standard ones. */
+  /** CA certificates to trust instead of the standard ones. */
   readonly ca?: string | undefined;
-  /** Looks a name up; default: the system's resolver. */
+  /** Resolves a host name; default: the system's resolver. */
   readonly lookup?: typeof lookUp | undefined;
 };
 
 /**
- * Posts a body once and returns the response status. Follows no redirect. Every address that a name resolves to is checked
- * while the connection is opened, and no other address is connected to: a name cannot resolve to a public address for the
- * check and to a private one for the request (DNS rebinding).
+ * Posts a body once and returns the response status. Follows no redirect. Every address that a host name resolves to is
+ * checked while the connection is opened, and only checked addresses are connected to, so a name cannot resolve to a
+ * public address for the check and to a private one for the request (DNS rebinding).
  */
 async function post({ url, ...sent }: PostRequest, options: PostOptions): Promise<PostAnswer> {
   const { hosts, ca, lookup = lookUp } = options;
   const host = hostOfUrl(url);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && hosts.isListed(host)))
-    throw new HostRefused('it is no https: URL, and its host is not listed');
+    throw new HostRefused('it is not an https: URL, and its host is not listed');
   // IP addresses need no lookup.
   if (isIP(host) !== 0 && !hosts.permits(host))
     throw new HostRefused('its address is not public, and not listed');
   const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
-    // No keep-alive: a kept connection may belong to an address that is no longer allowed.
+    // No keep-alive: a kept-alive connection may lead to an address that is no longer allowed.
     agent: false,
     signal: sent.signal,
     headers: { ...sent.headers, 'Content-Length': String(Buffer.byteLength(sent.body)) },
@@ -174,7 +177,7 @@ async function post({ url, ...sent }: PostRequest, options: PostOptions): Promis
   request.on('error', (error) => fail(error));
   request.on('response', (response) => {
     const { 'retry-after': retryAfter } = response.headers;
-    // The status decides; a body that breaks off, or never ends, does not change the result.
+    // The status decides; a truncated or endless body does not change the result.
     const finish = (): void => resolve({ status: response.statusCode ?? 0, retryAfter });
     fail = finish;
     let bytes = 0;
@@ -205,7 +208,7 @@ export function createCheckedLookup(
           '',
           0,
         );
-      // Node requests all addresses when it tries one after the other.
+      // Node requests all addresses when it tries them one after another.
       const answer = callback as (error: null, found: string | LookupAddress[], family?: number) => void;
       return options.all ? answer(null, found) : answer(null, first.address, first.family);
     });

@@ -1,12 +1,15 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** The allowed hosts of requests: those of the public internet, and those that the operator lists. */
+/** Hosts that requests may reach: those of the public internet, and those that the operator lists. */
 export interface ReachableHosts extends PermittedAddresses {
-  /** Returns whether the host of a URL is listed, by name or address: it may have any address, and needs no TLS. */
+  /**
+   * Returns whether the host of a URL is listed by name or address. A listed host may have any address and does not
+   * need TLS.
+   */
   isListed(host: string): boolean;
 }
 
-/** The addresses that may be connected to. */
+/** Addresses to which connections are allowed. */
 export interface PermittedAddresses {
   /** Returns whether connections to an IP address are allowed: it is public, or in a listed network. */
   permits(address: string): boolean;
@@ -31,29 +34,29 @@ export function createReachableHosts(listed: readonly string[]): ReachableHosts 
   };
 }
 
-/** Returns the host of a URL, an IPv6 address without its brackets. */
+/** Returns the host of a URL; an IPv6 address has no brackets. */
 export function hostOfUrl({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Returns a host name as URLs contain it: in lower case, with Punycode for letters beyond ASCII. */
+/** Returns a host name as it appears in URLs: in lower case, with Punycode for non-ASCII characters. */
 function parseHostName(entry: string): string {
   const isName = !/[\s:/?#@[\]\\*]/.test(entry) && URL.canParse(`http://${entry}/`);
   const name = isName ? withoutDot(hostOfUrl(new URL(`http://${entry}/`))) : '';
-  // A name that a URL parses as an address, for example 2130706433, must be written as that address.
+  // A name that URL parsing turns into an address, such as 2130706433, must be written as that address.
   if (name === '' || isIP(name) !== 0)
     throw new Error(
-      `"${entry}" is no host: write a name (chat.internal), an address (10.0.0.5) or a network (10.1.0.0/16)`,
+      `"${entry}" is not a host: write a name (chat.internal), an address (10.0.0.5) or a network (10.1.0.0/16)`,
     );
   return name;
 }
 
-/** A trailing dot does not change the name. */
+/** Returns a host name without its trailing dot, which does not change the name. */
 function withoutDot(name: string): string {
   return name.replace(/\.$/, '');
 }
 
-/** IPv4 networks that are not the public internet. Source: IANA IPv4 Special-Purpose Address Registry. */
+/** IPv4 networks that are not part of the public internet. Source: IANA IPv4 Special-Purpose Address Registry. */
 const closedIpv4 = [
   '0.0.0.0/8', // this network: Linux connects to itself
   '10.0.0.0/8', // private
@@ -74,9 +77,9 @@ const closedIpv4 = [
 ] as const;
 
 /**
- * Networks inside 2000::/3 that are not the public internet. Everything outside 2000::/3 is not either: loopback,
- * IPv4-mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique local (fc00::/7), link-local (fe80::/10), multicast. Source:
- * IANA IPv6 Special-Purpose Address Registry.
+ * Networks inside 2000::/3 that are not part of the public internet. Addresses outside 2000::/3 are not part of it
+ * either: loopback, IPv4-mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96), unique local (fc00::/7), link-local (fe80::/10),
+ * multicast. Source: IANA IPv6 Special-Purpose Address Registry.
  */
 const closedIpv6 = [
   '2001::/23', // protocol assignments: Teredo, ORCHID, benchmarks
@@ -85,7 +88,7 @@ const closedIpv6 = [
   '3fff::/20', // documentation
 ] as const;
 
-/** Returns a list of these networks, written `ADDRESS/PREFIX`. Throws for an invalid network. */
+/** Returns a list of networks, each written `ADDRESS/PREFIX`. Throws for an invalid network. */
 export function createNetworkList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -94,7 +97,7 @@ export function createNetworkList(networks: readonly string[]): BlockList {
     const most = family === 'ipv4' ? 32 : 128;
     const isNetwork = isIP(address) !== 0 && !address.includes('%') && more.length === 0;
     if (!isNetwork || !/^\d{1,3}$/.test(prefix) || Number(prefix) > most)
-      throw new Error(`"${network}" is no network: write ADDRESS/PREFIX, such as 10.1.0.0/16`);
+      throw new Error(`"${network}" is not a network: write ADDRESS/PREFIX, such as 10.1.0.0/16`);
     list.addSubnet(address, Number(prefix), family);
   }
   return list;

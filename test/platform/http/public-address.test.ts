@@ -142,10 +142,10 @@ describe('listed hosts', () => {
     '2130706433',
     '::1/129',
   ])('refuse %j with what to write instead', (entry) => {
-    expect(() => createReachableHosts([entry])).toThrow(/is no (host|network): write /);
+    expect(() => createReachableHosts([entry])).toThrow(/is not a (host|network): write /);
   });
 
   it('refuse a network with a zone', () => {
-    expect(() => createNetworkList(['fe80::1%eth0/64'])).toThrow('is no network');
+    expect(() => createNetworkList(['fe80::1%eth0/64'])).toThrow('is not a network');
   });
 });

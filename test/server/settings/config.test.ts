@@ -247,7 +247,7 @@ describe('hosts of messages', () => {
       const path = await file('host.yml', `version: 1\nnotify-hosts:\n  - '${entry}'\n`);
 
       expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(
-        /host\.yml:3:5: notify-hosts\.0: ".*" is no (host|network): write /,
+        /host\.yml:3:5: notify-hosts\.0: ".*" is not a (host|network): write /,
       );
     },
   );
