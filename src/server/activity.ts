@@ -40,19 +40,19 @@ export interface Activity {
   stop(): Promise<void>;
 }
 
-/** Interval of the writes: a killed process loses at most this much of its charts. */
+/** Interval between writes: a killed process loses at most this much chart data. */
 const writeMs = 60_000;
-/** Runners and drift are sampled at every n-th write: they change with sweeps. */
+/** Runners and drift are sampled on every n-th write, because they change with sweeps. */
 const thoroughEvery = 5;
 
-/** Starts the counting. */
+/** Starts counting. */
 export function startActivity(options: {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
 }): Activity {
   const { store, clock, log } = options;
-  /** Span and name → amount. */
+  /** Samples by span and name. */
   let counted = new Map<string, Sample>();
 
   const add = (name: string, amount: number, merge: Sample['merge']): void => {
@@ -82,7 +82,7 @@ export function startActivity(options: {
       }
       await write();
     } catch (error) {
-      // Serving matters more than a gap in the charts.
+      // Serving requests matters more than complete charts.
       log.debug({ error: messageOf(error) }, 'the activity could not be written');
     }
   };
@@ -99,7 +99,7 @@ export function startActivity(options: {
     countHandled({ door, receivedAt, redrivenAt }, runs) {
       if (door !== 'webhook') return;
       count(runs.some(hasFailed) ? 'failed' : 'handled');
-      // A redriven delivery was waiting for a person, so its latency is not counted.
+      // A redriven delivery waited for manual action, so its latency is not counted.
       if (redrivenAt === undefined) add(latencyName(clock.now().getTime() - receivedAt.getTime()), 1, 'sum');
     },
     countDead({ door }) {
@@ -117,7 +117,7 @@ export function startActivity(options: {
   };
 }
 
-/** Returns the samplers of levels: the queue, runners and drift. */
+/** Returns the functions that sample current levels: the queue, runners and drift. */
 function createLooks(store: Store, clock: Clock, count: (name: SampleName, amount: number) => void) {
   const runners = createRunnerMemory(store);
   const lookAtQueue = async (): Promise<void> => {

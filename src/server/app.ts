@@ -9,10 +9,10 @@ import type { SecretEntry } from './receiver/secrets.ts';
 
 /** Parts of the HTTP application. */
 export type AppParts = Omit<DashboardParts, 'hasPages'> & {
-  /** False: only health and metrics. Default: receiver and pages as well. */
+  /** If false, only health and metrics are served. Default: true, which adds the receiver and the pages. */
   readonly isPublic?: boolean | undefined;
   readonly store: Store;
-  /** Entries that were validated by `examineSecrets`. */
+  /** Entries validated by `examineSecrets`. */
   readonly secrets: readonly SecretEntry[];
   readonly onStored: () => void;
   /** Counts received deliveries, for charts; absent: nothing is counted. */
@@ -21,7 +21,7 @@ export type AppParts = Omit<DashboardParts, 'hasPages'> & {
   readonly maxBodyBytes?: number | undefined;
 };
 
-/** Creates the HTTP application: the receiver, the dashboard, and its health. */
+/** Creates the HTTP application: the receiver, the dashboard and the health endpoints. */
 export function createApp({
   store,
   secrets,
@@ -56,14 +56,14 @@ export function createApp({
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
   });
   app.register(dashboard, { ...parts, hasPages: isPublic });
-  // Health is public, so it shows only the state.
+  // The health endpoints are public, so they expose only the state.
   app.get('/healthz', async (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/readyz', async (_request, reply) => {
     const health = await store.healthy();
     if (!health.ok) log.warn({ reason: health.reason }, 'not ready');
     const { state: forge } = parts.dashboardData.forge();
     const status = !health.ok ? 'unavailable' : forge === 'ok' ? 'ok' : 'degraded';
-    // Deliveries are stored while the forge fails or denies access; with 503 here, a proxy would reject them, and
+    // Deliveries are still stored while the forge fails or denies access. With 503 here, a proxy would reject them, and
     // forges do not resend.
     return reply
       .code(health.ok ? 200 : 503)

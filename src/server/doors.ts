@@ -11,7 +11,7 @@ import type { SecretEntry } from './receiver/secrets.ts';
 import { openDashboardPassword, passwordPath } from './settings/secrets/dashboard-password.ts';
 import { loadSignInKey } from './settings/secrets/installation-secret.ts';
 
-/** The receiver and the dashboard, listening. */
+/** The running receiver and dashboard. */
 export type Doors = {
   readonly url: string;
   /** Absent if processes share the password. */
@@ -28,7 +28,7 @@ type DoorsOptions = {
   readonly dashboardData: AppParts['dashboardData'];
   readonly clock: Clock;
   readonly isPublic: boolean;
-  /** Data folder, with the dashboard's password. */
+  /** Data folder, which contains the dashboard's password. */
   readonly data: string;
   readonly secrets: readonly SecretEntry[];
   readonly maxBodyBytes?: number | undefined;
@@ -37,16 +37,16 @@ type DoorsOptions = {
   readonly forgeUrl: string;
   /** Public URL of the dashboard. */
   readonly dashboard?: string | undefined;
-  /** OAuth2 application for the sign-in. */
+  /** OAuth2 application for sign-in. */
   readonly signIn?: SignInApplication | undefined;
   readonly simulate: AppParts['commands']['simulate'];
-  /** Called when work was stored. */
+  /** Called when work has been stored. */
   readonly wake: () => void;
 };
 
-/** Pages wait at most this long for the forge. */
+/** On shutdown, pages wait at most this long for the forge. */
 const pageGraceMs = 2_000;
-/** Open requests are ended after this time. A forge gives up a delivery after 5 s. */
+/** On shutdown, open requests are ended after this time. A forge gives up on a delivery after 5 s. */
 const requestGraceMs = 5_000;
 
 /** Opens the receiver and the dashboard. Throws `port-taken` or `settings`. */

@@ -23,7 +23,7 @@ export interface ForgeLink {
   readonly account: () => Promise<Account>;
   /** Returns the name of the account. */
   readonly login: () => Promise<string>;
-  /** Returns the number of answers of the forge so far, which shows that it works. */
+  /** Returns the number of forge responses so far that show that the forge works. */
   readonly answers: () => number;
   /** Returns the state of the forge. */
   readonly state: ForgeStateReader['state'];
@@ -33,13 +33,13 @@ export interface ForgeLink {
   ignoreSignal(): void;
 }
 
-/** Opens the connection. An unreachable forge does not prevent that. */
+/** Opens the connection, even if the forge is unreachable. */
 export async function openForgeLink(options: {
   readonly forge: SignedIn;
   readonly allowAdmin: boolean;
   readonly concurrency: number;
   readonly metrics: Metrics;
-  /** Halts the connection, with its reason. */
+  /** When aborted, halts the connection with the same reason. */
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -72,8 +72,8 @@ export async function openForgeLink(options: {
 }
 
 /**
- * Logs Reeve's account. Returns its name, or undefined if the forge is not available within 5 s: until the receiver
- * listens, every delivery is lost.
+ * Logs Reeve's account. Returns its name, or undefined if the forge is not available within 5 s. The wait is limited
+ * because every delivery is lost until the receiver listens.
  */
 async function greet(account: () => Promise<Account>, log: Log): Promise<string | undefined> {
   const asked = account().then(({ login }) => {
@@ -89,24 +89,24 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
     return await Promise.race([asked, late]);
   } catch (error) {
     if (!(error instanceof ReeveError) || !error.retryable || error.code === 'stopped') throw error;
-    log.warn({ error: error.message }, 'the forge cannot be asked now; deliveries are stored and wait');
+    log.warn({ error: error.message }, 'the forge is unavailable; deliveries are stored and wait');
     return undefined;
   } finally {
     answered.abort();
-    // The losing promise of the race is not awaited; a later call gets its error by a new request.
+    // The promise that loses the race is not awaited. A later call repeats the request and gets the error.
     for (const lost of [asked, late]) lost.catch(() => {});
   }
 }
 
-/** Tracks whether the forge accepts the credential, by the answers to all requests. */
+/** Tracks whether the forge accepts the credential, based on the responses to all requests. */
 interface ForgeStateReader {
-  /** Records the status of an answer. */
+  /** Records the status of a response. */
   note(status: number | undefined): void;
-  /** Returns the state of the forge: the worker's, otherwise the one shown by the answers. */
+  /** Returns the state of the forge: the worker's if that is not `ok`, otherwise the one that the responses show. */
   state(worker: ForgeState): ForgeState;
 }
 
-/** Creates it, in a healthy state. */
+/** Creates the reader, in a healthy state. */
 function createForgeStateReader(now: () => Date): ForgeStateReader {
   let refusedSince: Date | undefined;
   return {

@@ -7,8 +7,8 @@ import type { LoadedRule } from '../rules/rule.ts';
 import type { TestCoverage } from './dashboard/data.ts';
 
 /**
- * Runs the rule tests beside these rule files; `beforeCase` is awaited before each case, and aborts the run by
- * rejecting.
+ * Runs the rule tests beside the given rule files. `beforeCase` is awaited before each case; if it rejects, the run is
+ * aborted.
  */
 export type TestRules = (
   paths: readonly string[],
@@ -24,7 +24,7 @@ export type TestRules = (
 /** Coverage of the operator's rules by rule tests, computed in the background. */
 export interface RuleCoverage {
   of(rule: LoadedRule): TestCoverage;
-  /** Computes what is new or changed, then checks for changes at an interval. */
+  /** Computes the coverage of new and changed files, then checks for changes at an interval. */
   start(): void;
   /** Checks for changes now; resolves when everything is computed. */
   look(): Promise<void>;
@@ -33,7 +33,7 @@ export interface RuleCoverage {
 
 /** Interval of the check for changed rules and test files. */
 const lookMs = 10_000;
-/** Larger test files are not read. */
+/** Maximum size of a test file; larger files are not read. */
 const maxTestBytes = 1_048_576;
 /** Time limit for the tests of one file. */
 const timeoutMs = 10_000;
@@ -66,7 +66,7 @@ export function createRuleCoverage(options: {
         path,
         before?.key === key ? before : { key, result: await readCoverage(path, about?.size, parts) },
       );
-      // Stored file by file, so that pages show each as soon as it is known.
+      // Stored file by file, so that pages show each result as soon as it is known.
       const now = known.get(path);
       if (now) computed.set(path, now);
     }
@@ -77,7 +77,7 @@ export function createRuleCoverage(options: {
     looking = looking.then(lookOnce);
     return looking;
   };
-  /** The next check is scheduled when this one ends. */
+  /** Checks now. The next check is scheduled when this one ends. */
   const lookOn = async (): Promise<void> => {
     await look();
     if (!ending.signal.aborted) timer = setTimeout(lookOn, lookMs).unref();
@@ -121,7 +121,7 @@ async function readCoverage(
     timeout.throwIfAborted();
   };
   try {
-    // A recorded payload that blocks while it is read must not block the others.
+    // A recorded payload that blocks while it is read must not block the other files.
     const report = await Promise.race([test([path], { beforeCase }), over.promise]);
     if (report.problems.length > 0) return unknown(`${testFile} cannot be used: reeve test says why`);
     const unreached = new Set(report.unreached.steps);
@@ -135,7 +135,7 @@ async function readCoverage(
     });
   } catch (error) {
     const why = messageOf(error);
-    if (!signal.aborted) log.warn({ file: path, error: why }, 'the coverage by rule tests is not known');
+    if (!signal.aborted) log.warn({ file: path, error: why }, 'the coverage by rule tests is unknown');
     return unknown(why);
   }
 }

@@ -24,14 +24,14 @@ import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.
 import type { Store } from '../store/store.ts';
 import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-coverage.ts';
 
-/** The rules that are in force, and the incidents about their files. */
+/** The rules in force, and the incidents about their files. */
 export interface RulesInForce {
   readonly source: RuleSource;
-  /** Returns all rules of the source, and then checks the files of incidents again. */
+  /** Returns all rules of the source, after checking the files of incidents again. */
   everyRule(): Promise<readonly LoadedRule[]>;
-  /** Reports on a repository whose rules were evaluated, in the background. */
+  /** Refreshes the report on a repository whose rules were evaluated, in the background. */
   refreshReport(repositoryId: number): void;
-  /** Coverage of the operator's rules by rule tests; absent: they are not run. */
+  /** Coverage of the operator's rules by rule tests; absent: the tests are not run. */
   readonly coverage?: RuleCoverage | undefined;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function openRules(options: {
   readonly grants: readonly Grant[];
   readonly store: Store;
   readonly reportProblems: ReportProblems;
-  /** Called with repositories whose events moved their default branch. */
+  /** Called with each repository whose default branch was moved by an event. */
   readonly onMoved?: (repository: RepositoryRef) => void;
   readonly testRules?: TestRules | undefined;
   readonly clock: Clock;
@@ -75,7 +75,7 @@ export async function openRules(options: {
   });
   const noteOperator = (files: readonly ReadFile[]): void =>
     incidents.note({ level: 'operator', repositoryId: 0, name: '', files });
-  // Without a folder, all incidents of its files are closed.
+  // Without a folder, all incidents about operator files are closed.
   if (folder === undefined) noteOperator([]);
   const watch = await putInForce(folder, log, (loaded, files, offered) => {
     source.replaceOperatorRules(loaded, offered);
@@ -105,7 +105,7 @@ export async function openRules(options: {
   };
 }
 
-/** Returns a function that reads the rule files of incidents again, and closes the incidents of deleted files. */
+/** Returns a function that re-reads the rule files that have incidents, and closes the incidents of deleted files. */
 function createRecheck(options: {
   readonly store: Store;
   readonly source: RuleSource;
@@ -150,7 +150,7 @@ function createRecheck(options: {
   };
 }
 
-/** Returns a file of the operator with its path relative to the folder. */
+/** Returns a file of the operator. Its problems show the path relative to the folder. */
 function readFileOf({ path, rules, problems }: FolderFile, folder = ''): ReadFile {
   const within = relative(folder, path);
   const texts = problems.map((problem) => formatProblem({ ...problem, path: within }));
@@ -170,7 +170,7 @@ async function putInForce(
     log.info({}, 'no REEVE_RULES: there are no rules of the operator, only those of repositories');
     return undefined;
   }
-  // A missing folder is an error at the start; later it may be missing for a moment.
+  // A missing folder is an error at startup; later it may be missing for a moment.
   await findRuleFiles([folder]);
   const watch = watchFolder(folder, { log, onRules });
   await watch.look();
@@ -186,12 +186,12 @@ type ReadFile = {
   readonly problems: readonly string[];
 };
 
-/** All files of one location after a reading. */
+/** All files of one location, as read together. */
 type ReadPlace = {
   readonly level: Level;
   /** Id of the repository with the files; 0 for the operator's folder and for organizations. */
   readonly repositoryId: number;
-  /** Full name of an organization's rules repository; empty for the others. */
+  /** Full name of an organization's rules repository; empty for other levels. */
   readonly name: string;
   readonly files: readonly ReadFile[];
 };
@@ -225,8 +225,8 @@ class FileIncidents {
 }
 
 /**
- * Updates the incidents of a location: raises them for unusable files, and closes those of corrected or deleted files,
- * and of rules whose file has changed since they failed.
+ * Updates the incidents of a location: raises incidents for unusable files, and closes the incidents of corrected or
+ * deleted files and of rules whose file has changed since they failed.
  */
 async function noteFiles(store: Store, place: ReadPlace, now: Date): Promise<void> {
   const broken = place.files.filter(({ problems }) => problems.length > 0);
@@ -285,7 +285,7 @@ function occurrenceOf(
   };
 }
 
-/** Returns the location of a reading on the forge. */
+/** Returns the location that was read on the forge. */
 function placeOfReading({ level, repositoryId, name, files }: FileReading): ReadPlace {
   return {
     level,

@@ -45,7 +45,7 @@ import { createWork, type Work } from './work.ts';
 
 export type ServerOptions = {
   readonly forge: SignedIn;
-  /** Entries that were validated by `examineSecrets`. */
+  /** Entries validated by `examineSecrets`. */
   readonly secrets: readonly SecretEntry[];
   /** Folder of all persistent data. */
   readonly data: string;
@@ -58,7 +58,7 @@ export type ServerOptions = {
   readonly allowAdmin: boolean;
   /** Organizations with their own rules; default: none. */
   readonly organizations?: readonly OrganizationSource[];
-  /** Permissions of files of repositories and organizations beyond the default set; default: none. */
+  /** Permissions of repository and organization files beyond the default set; default: none. */
   readonly grants?: readonly Grant[];
   /** Maximum numbers of changes; default: the engine's. */
   readonly budgets?: Budgets;
@@ -66,11 +66,11 @@ export type ServerOptions = {
   readonly preview?: boolean;
   /** How unusable rule files are reported in repositories; default: by status. */
   readonly reportProblems?: ReportProblems;
-  /** Handling of a delivery that repeats an earlier one; default: it runs. */
+  /** How to handle a delivery that repeats an earlier one; default: it runs. */
   readonly repeated?: RepeatedChoice;
-  /** Named secrets for rules of the operator; default: none. */
+  /** Named secrets for operator rules; default: none. */
   readonly namedSecrets?: ReadonlyMap<string, string>;
-  /** Hosts allowed for messages although they are not public or have no TLS; default: none. */
+  /** Hosts that may receive messages although they are not public or have no TLS; default: none. */
   readonly notifyHosts?: readonly string[];
   /** Pinned account ids by login; other logins are pinned at first use. Default: none. */
   readonly accounts?: Readonly<Record<string, number>>;
@@ -78,10 +78,10 @@ export type ServerOptions = {
   readonly port: number;
   /** Public URL of the dashboard; default: only this machine's own addresses. */
   readonly dashboard?: string | undefined;
-  /** OAuth2 application for the sign-in; default: only the password. */
+  /** OAuth2 application for sign-in; default: only the password. */
   readonly signIn?: SignInApplication | undefined;
   readonly log: Log;
-  /** Aborts the start with `stopped`; a started server is stopped by `stop`. */
+  /** Aborts startup with `stopped`; once started, the server is stopped by `stop`. */
   readonly signal?: AbortSignal;
   /** Default: the system's clock. */
   readonly clock?: Clock;
@@ -97,11 +97,11 @@ export type ServerOptions = {
   readonly retention?: Retention;
   /** Called with every run. */
   readonly onRun?: (run: Run, event: Event) => void;
-  /** Runs rule tests, for the coverage on the pages of rules; absent: no coverage. */
+  /** Runs rule tests for the coverage shown on rule pages; absent: no coverage. */
   readonly testRules?: TestRules;
   /** Role of this process; default: everything. Other roles need `databaseUrl`. */
   readonly role?: ServerRole | undefined;
-  /** Only runs jobs: no receiver, no dashboard, no schedules. Default: no. */
+  /** Whether this process only runs jobs, without receiver, dashboard and schedules. Default: no. */
   readonly jobsOnly?: boolean;
   /** Called with every run over an item of a sweep. */
   readonly onSweepRun?: (run: Run) => void;
@@ -117,13 +117,13 @@ export interface Server {
   /** Resolves with the reason if the store becomes unusable (`store-lost`); deliveries get 503 until `stop`. */
   readonly failed: Promise<ReeveError>;
   /**
-   * Stops accepting and claiming, waits 6 s for work in progress, then aborts it and its calls, releases its claims,
-   * and closes the store.
+   * Stops accepting and claiming work, waits up to 6 s for work in progress, then aborts it and its calls, releases its
+   * claims, and closes the store.
    */
   stop(): Promise<void>;
 }
 
-/** The started parts; absent ones were not started yet. */
+/** The started parts; a part that has not started yet is absent. */
 type Running = {
   rules?: RulesInForce;
   work?: Work;
@@ -132,8 +132,8 @@ type Running = {
 };
 
 /**
- * Starts the bot: forge link, store, rules, worker, doors. The only place where they are combined; `work.ts` defines
- * the work of the worker. An unreachable forge does not prevent the start: deliveries are stored and wait.
+ * Starts the bot: forge link, store, rules, worker, doors. This is the only place that combines them; `work.ts` defines
+ * what the worker does. An unreachable forge does not prevent the start: deliveries are stored and wait.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
@@ -320,7 +320,9 @@ async function runSettings(
   };
 }
 
-/** Returns the functions that count runs and queue events: in metrics, charts, and the callbacks of the options. */
+/**
+ * Returns the functions that report runs and queue events to the metrics, the charts and the callbacks of the options.
+ */
 function countWith(metrics: Metrics, activity: Activity, { onRun, onSweepRun }: ServerOptions): WorkMetrics {
   return {
     countRun(run, event) {
@@ -344,14 +346,14 @@ function reportOn(runs: readonly Run[], repositoryId: number | undefined, rules:
   if (isOwn && repositoryId !== undefined) rules.refreshReport(repositoryId);
 }
 
-/** Runs all steps, even after a failure; then throws the first error. */
+/** Runs all steps in order, even after a failure, and then throws the first error, if any. */
 async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
   const errors: unknown[] = [];
   for (const step of steps) await step().catch((error) => errors.push(error));
   if (errors.length > 0) throw errors[0];
 }
 
-/** Waits for all promises; then throws the first error. */
+/** Waits for all promises, and then throws the first error, if any. */
 async function allSettledOrThrow(promises: readonly (Promise<unknown> | undefined)[]): Promise<void> {
   const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

@@ -5,7 +5,7 @@ import type { Admissions } from '../rules/sources/admission.ts';
 import type { RuleSource } from '../rules/sources/rule-source.ts';
 import type { Notice, SharedStore } from '../store/store.ts';
 
-/** The caches of a process that changes seen by other processes invalidate. */
+/** Caches of this process that notices from other processes invalidate. */
 type Caches = {
   readonly rules: RuleSource;
   readonly admissions: Admissions;
@@ -14,13 +14,13 @@ type Caches = {
 
 const Repository = z.object({ id: z.number(), owner: z.string(), name: z.string() });
 
-/** Returns the function that notifies the other processes of a moved default branch. */
+/** Returns the function that notifies the other processes when a default branch has moved. */
 export function announceMoves(store: SharedStore): (repository: RepositoryRef) => void {
   return ({ id, owner, name }) =>
     store.announce({ topic: 'rules', key: JSON.stringify({ id, owner, name }) });
 }
 
-/** Returns the admissions; the other processes are notified of entries removed from its cache. */
+/** Returns admissions that also notify the other processes when an entry is removed from the cache. */
 export function announceForgotten(admissions: Admissions, store: SharedStore): Admissions {
   return {
     admit: (origin, event) => admissions.admit(origin, event),
@@ -32,7 +32,7 @@ export function announceForgotten(admissions: Admissions, store: SharedStore): A
   };
 }
 
-/** Returns the memory of facts; the other processes are notified of its dropped entries. */
+/** Returns a fact memory that also notifies the other processes when entries are dropped. */
 export function announceDropped(memory: FactMemory, store: SharedStore): FactMemory {
   return {
     get: (key) => memory.get(key),
@@ -46,8 +46,8 @@ export function announceDropped(memory: FactMemory, store: SharedStore): FactMem
 }
 
 /**
- * Returns the function that handles a notice of another process. The given caches must be the ones that do not
- * announce.
+ * Returns the function that handles notices from other processes. The given caches must be those that do not send
+ * notices.
  */
 export function createNoticeTaker({ rules, admissions, memory }: Caches): (notice: Notice) => void {
   const take: Readonly<Record<Notice['topic'], (key: string) => void>> = {
@@ -72,7 +72,9 @@ export function createNoticeTaker({ rules, admissions, memory }: Caches): (notic
   return ({ topic, key }) => take[topic](key);
 }
 
-/** Parses the key of a notice. Other versions, and other users of the database, may send unknown ones. */
+/**
+ * Parses the key of a notice; undefined for unknown keys, which other versions or other users of the database may send.
+ */
 function readRepository(key: string): RepositoryRef | undefined {
   try {
     return Repository.safeParse(JSON.parse(key)).data;

@@ -9,12 +9,12 @@ import type { Reeve } from '../work/reeve.ts';
 import { type SimulationContext, simulate } from '../work/runs/simulate.ts';
 import type { DashboardCommands } from './dashboard/data.ts';
 
-/** Time limit of one simulation; its calls are aborted then. */
+/** Time limit of one simulation, after which its calls are aborted. */
 const limitMs = 20_000;
 
 /**
- * Returns the simulation of the dashboard: the plan of the rules in force for the live state of a subject. It writes
- * nothing: rule files are read by a separate source without reports. One simulation runs at a time.
+ * Returns the simulate command of the dashboard, which plans the rules in force for the live state of a subject. It
+ * writes nothing: a separate source without reports reads the rule files. Only one simulation runs at a time.
  */
 export function createSimulator(
   reeve: Reeve,
@@ -27,7 +27,7 @@ export function createSimulator(
     readonly organizations: readonly OrganizationSource[];
     readonly grants: readonly Grant[];
     readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
-    /** Starts the time limit of one simulation, whose signal aborts its calls. Default: 20 s. */
+    /** Starts the time limit of one simulation and returns the signal that aborts its calls. Default: 20 s. */
     readonly limit?: () => AbortSignal;
   },
 ): DashboardCommands['simulate'] {

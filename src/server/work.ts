@@ -21,7 +21,7 @@ import { Snapshots } from '../work/sweeps/catch-up/snapshots.ts';
 import { maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
 import { Sweeps } from '../work/sweeps/sweeps.ts';
 
-/** Processing of the stored deliveries and jobs. */
+/** Parts that process the stored deliveries and jobs. */
 export type Work = {
   readonly worker: Worker;
   readonly sweeps: Sweeps;
@@ -36,15 +36,18 @@ export type WorkOptions = {
   readonly pollMs?: number | undefined;
   /** Number of deliveries handled concurrently. */
   readonly concurrency?: number | undefined;
-  /** Returns the number of answers of the forge so far; default: every attempt counts as answered. */
+  /** Returns the number of forge responses so far; default: every attempt counts as answered. */
   readonly answers?: (() => number) | undefined;
-  /** Called with stored runs, and the repository of their event or item. */
+  /** Called with stored runs and the repository of their event or item. */
   readonly onRecorded?: (runs: readonly Run[], repositoryId: number | undefined) => void;
-  /** Called with the stored end of an attempt. */
+  /** Called once the ending of an attempt is stored. */
   readonly onEnded?: (claim: Claim, ending: Ending) => void;
 };
 
-/** Creates the handlers of deliveries and jobs, and the worker that claims both from the store. Not started. */
+/**
+ * Creates the handlers of deliveries and jobs, and the worker that claims both from the store. The worker is not
+ * started.
+ */
 export function createWork(reeve: Reeve, options: WorkOptions): Work {
   const { store, client, clock, log } = reeve;
   // The cheapest request that needs the credential and the forge's database, but no permission.
@@ -70,7 +73,7 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
   });
   // 2. Schedules.
   const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre });
-  // 3. All kinds of our own jobs.
+  // 3. Internal jobs of all kinds.
   const jobs = new Map<string, HandleJob>([
     ...Object.entries(sweeps.jobHandlers),
     ['caught-up', async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease)],
@@ -103,13 +106,13 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
 }
 
 /**
- * Records an event for the snapshots of catch-up. If that fails, the event may be found again, which changes nothing;
- * failing the delivery instead would repeat it and lose the record of its run.
+ * Records an event for the snapshots of catch-up. If that fails, catch-up may find the event again, which changes
+ * nothing; failing the delivery instead would repeat it and lose the record of its run.
  */
 async function noteHandled(event: AdmittedEvent, snapshots: Snapshots, { log }: Reeve): Promise<void> {
   try {
     await snapshots.note(event);
   } catch (error) {
-    log.warn({ error: messageOf(error) }, 'a handled event could not be noted for catching up');
+    log.warn({ error: messageOf(error) }, 'a handled event could not be recorded for catch-up');
   }
 }

@@ -14,7 +14,8 @@ export type ChartStretch = {
 };
 
 /**
- * The time ranges, each with its own spans: a chart reads at most a few hundred, independent of the size of the store.
+ * The time ranges. Each has its own spans, so that a chart reads at most a few hundred, independent of the size of the
+ * store.
  */
 export const chartStretches: readonly ChartStretch[] = [
   { name: 'day', words: '24 hours', hours: 24, minutes: 5, perMark: 3, perRow: 4 },
@@ -22,7 +23,7 @@ export const chartStretches: readonly ChartStretch[] = [
   { name: 'month', words: '30 days', hours: 720, minutes: 360, perMark: 1, perRow: 4 },
 ];
 
-/** The stored samples, and how several values of one span are merged. */
+/** The stored samples, and how to merge several values of one span. */
 export const sampleMerges = {
   received: 'sum',
   handled: 'sum',
@@ -69,7 +70,7 @@ export type ChartMark = {
   readonly p95: number | undefined;
 };
 
-/** Groups samples into marks of equal width; the last one is the current one. */
+/** Groups samples into marks of equal width; the last mark contains the current time. */
 export function marksOf(
   points: readonly SamplePoint[],
   { hours, minutes, perMark }: ChartStretch,
@@ -120,7 +121,7 @@ function quantileOf(
   return undefined;
 }
 
-/** Merges several marks. The durations are the maximum of the marks. */
+/** Merges several marks. Each quantile is the maximum over the marks. */
 export function joinMarks(marks: readonly ChartMark[]): ChartMark {
   const values: Partial<Record<SampleName, number>> = {};
   for (const mark of marks)

@@ -1,7 +1,7 @@
 /**
  * The script of the dashboard. Pages are complete without it. After an event it reloads the current page in the
- * background and updates what differs: unchanged elements keep their focus, scroll position, typed text and open state.
- * Plain JavaScript for browsers; the URL of the stream is `live`, beside the folder of assets.
+ * background and updates the differences: unchanged elements keep their focus, scroll position, typed text and open
+ * state. Plain JavaScript for browsers; the URL of the stream is `live`, next to the assets folder.
  */
 export const liveScript = `'use strict';
 (() => {
@@ -27,7 +27,9 @@ export const liveScript = `'use strict';
     return after.map((node) => left.get(nameOf(node))?.shift());
   };
 
-  /** Changes a node into another one. Returns whether a reader notices: distances in time alone are no news. */
+  /**
+   * Updates a node to match a new one. Returns whether readers notice the change; relative times alone do not count.
+   */
   const change = (old, fresh) => {
     if (old.isEqualNode(fresh)) return false;
     if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -97,23 +99,23 @@ export const liveScript = `'use strict';
         status.textContent = 'This page is no longer updated. Load it again.';
       }
     } catch {
-      // The next event, or the stream that opens again, leads here again.
+      // The next event, or reopening the stream, triggers another load.
     }
     isLoading = false;
     if (isStale && source) refresh(4 * (performance.now() - startedAt));
   };
 
-  /** Loads soon: many events lead to one load, and many windows do not load at the same instant. */
+  /** Schedules a load: many events share one load, and many windows do not load at the same instant. */
   const refresh = (waitMs = 0) => {
     if (isLoading) isStale = true;
     else timer ??= setTimeout(load, Math.max(waitMs, 300 + 700 * Math.random()));
   };
 
-  /** A session has one stream: the window that is looked at has it. */
+  /** Opens the stream. A session has only one stream, held by the window in use. */
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource(streamUrl);
-    // What changed between the page and the stream has no event.
+    // Changes between the load of the page and the start of the stream have no event.
     source.addEventListener('open', () => refresh());
     source.addEventListener('changed', () => refresh());
     source.addEventListener('replaced', close);
@@ -126,8 +128,8 @@ export const liveScript = `'use strict';
 `;
 
 /**
- * The style sheet. Colours have meanings: green is done, red needs a person, amber waits, blue is in progress, grey is
- * nothing to do.
+ * The style sheet. Each colour has a meaning: green is done, red needs manual action, amber is waiting, blue is in
+ * progress, grey is nothing to do.
  */
 export const styleSheet = `:root{color-scheme:light dark;
 --page:light-dark(#f6f7f9,#0f1216);--panel:light-dark(#fff,#171b21);--line:light-dark(#d5dae1,#2d343e);--soft:light-dark(#eef1f5,#20262e);

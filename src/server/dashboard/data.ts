@@ -8,24 +8,24 @@ import type { SimulatedSubject, Simulation } from '../../work/runs/simulate.ts';
 export type TestCoverage =
   | {
       readonly state: 'known';
-      /** Number of cases in the test file, and of those that fail. */
+      /** Number of cases in the test file, and number of failed cases. */
       readonly cases: number;
       readonly failed: number;
-      /** A step is reached if a case has a change of it. */
+      /** A step is reached if at least one case contains a change from this step. */
       readonly steps: readonly { readonly name: string; readonly isReached: boolean }[];
     }
   | { readonly state: 'no-tests' | 'unknown'; readonly why: string };
 
 /** A rule in force. */
 export type RuleRow = {
-  /** Its identity, as in runs and pauses. It contains the full path of its file; pages show `file`. */
+  /** Identity of the rule, as in runs and pauses. It contains the full path of the file; pages show `file` instead. */
   readonly id: string;
   readonly name: string;
-  /** Path in the operator’s folder, or with its repository. */
+  /** Path in the operator’s folder, or path that includes the repository. */
   readonly file: string;
   readonly line: number;
   readonly mode: 'observe' | 'enforce';
-  /** Its events and schedules: `pull_request.opened`, `0 3 * * * UTC over repository`. */
+  /** Events and schedules of the rule: `pull_request.opened`, `0 3 * * * UTC over repository`. */
   readonly listensTo: readonly string[];
   readonly description: string | undefined;
   /** Absent: rule tests are not run here. */
@@ -84,7 +84,7 @@ type DriftRow = {
   readonly why: string;
 };
 
-/** State of the forge. `refused`: it does not accept our credential. */
+/** State of the forge. `refused`: the forge does not accept our credential. */
 export type ForgeHealth =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
@@ -120,25 +120,25 @@ export type DashboardData = {
   readonly forgeUrl: string;
   readonly forge: () => ForgeHealth;
   readonly rules: () => readonly RuleRow[];
-  /** Open incidents, most recently seen first; files of the operator are named by their path in the folder. */
+  /** Open incidents, most recently seen first. Operator files are named by their path in the folder. */
   readonly incidents: () => Promise<readonly Incident[]>;
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
   readonly runners: () => Promise<readonly RunnerState[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;
-  /** Deliveries refused by the receiver since the start, by status. */
+  /** Deliveries refused by the receiver since startup, by status. */
   readonly refusals: () => ReadonlyMap<number, number>;
 };
 
 /** Commands of the pages. */
 export type DashboardCommands = {
-  /** Redrives deliveries; returns how many were dead. `by` is recorded with them. */
+  /** Redrives deliveries; returns how many were dead. `by` is recorded with the deliveries. */
   readonly redrive: (ids: readonly string[], by: string) => Promise<number>;
   /** Pauses writes; returns false if already paused. `by` is recorded with the pause and in the audit. */
   readonly pause: (scope: PauseScope, by: string) => Promise<boolean>;
   /** Ends a pause; deliveries that waited for its end run again. Returns false if there was no such pause. */
   readonly resume: (scope: PauseScope, by: string) => Promise<boolean>;
   /**
-   * Moves, removes, pauses or resumes in a merge queue; returns whether anything changed. `by` is recorded in the
+   * Moves, removes, pauses or resumes in a merge queue. Returns whether anything changed. `by` is recorded in the
    * audit.
    */
   readonly queue: CommandQueue;

@@ -10,7 +10,7 @@ export function repositoryLink(forgeUrl: string, name: string): Html {
 }
 
 /**
- * Returns a link to the subject of a delivery: a pull request or issue, otherwise its repository; undefined for
+ * Returns a link to the subject of a delivery: a pull request or issue, otherwise the repository; undefined if there is
  * neither.
  */
 export function subjectLink(
@@ -31,7 +31,10 @@ export function issueLink(forgeUrl: string, repository: string, number: number, 
   return html`<a href="${forgeUrl}/${path}/${isPull ? 'pulls' : 'issues'}/${number}">${text}</a>`;
 }
 
-/** Returns a link for a text that begins with the name of a repository or issue: an item of a sweep, a subject. */
+/**
+ * Returns a link for a text that begins with the name of a repository or issue, such as an item of a sweep or a
+ * subject.
+ */
 export function itemLink(forgeUrl: string, item: string): Html {
   const [, repository, number] = /^([\w.-]+\/[\w.-]+)(?:#(\d{1,15}))?$/.exec(item) ?? [];
   if (repository === undefined) return markIds(item);
@@ -47,7 +50,7 @@ export function pullLink(forgeUrl: string, repository: string, number: number): 
   return path === undefined ? text : html`<a href="${forgeUrl}/${path}/pulls/${number}">${text}</a>`;
 }
 
-/** Returns the place of a rule, `triage.yml:3`; for a file of a repository, a link to that line at its commit. */
+/** Returns the place of a rule, `triage.yml:3`. For a file of a repository, it links to that line at the commit. */
 export function placeLink(
   forgeUrl: string,
   { file, line, commit, source }: { file: string; line: number; commit: string; source: string },

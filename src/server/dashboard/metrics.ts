@@ -6,13 +6,11 @@ import type { QueueEvent, QueueRow } from '../../store/queue-rows.ts';
 import { type Store, serverRoles } from '../../store/store.ts';
 import { leaveReasons, type QueuePhase, queueStateOf } from '../../work/merge-queue/state.ts';
 
-/**
- * Type, labels and help text of a metric. Labels have few values each, and never the name of a repository or a user.
- */
+/** Type, labels and help text of a metric. Each label has few values, which never name a repository or a user. */
 type MetricRow = {
   readonly type: 'counter' | 'gauge' | 'histogram';
   /**
-   * Set for metrics of the whole installation: only the leader exports them, so that sums over processes are correct.
+   * Set for metrics of the whole installation. Only the leader exports them, so that sums over processes are correct.
    */
   readonly ofInstallation?: true;
   readonly labels: readonly string[];
@@ -192,14 +190,14 @@ type SweptRule = {
   readonly drift: number;
 };
 
-/** Data read at each scrape. */
+/** Data that is read for each scrape. */
 export type MetricData = {
   readonly store: Pick<Store, 'counts' | 'oldestWaiting' | 'listQueues' | 'isLeader' | 'listProcesses'>;
   readonly now: () => Date;
   readonly forge: () => { readonly state: string };
   readonly runners: () => Promise<readonly { readonly level: string; readonly status: string }[]>;
   readonly incidents: () => Promise<readonly Incident[]>;
-  /** The latest sweep of each operator rule that has had one. */
+  /** The latest sweep of each operator rule that has been swept. */
   readonly sweeps: () => Promise<readonly SweptRule[]>;
 };
 
@@ -213,7 +211,7 @@ export interface Metrics extends Pick<QueueMetrics, 'countQueueEvent'> {
   countRefusedDelivery(reason: string): void;
   /** Counts deliveries taken over from dead processes. */
   countTakeover(deliveries: number): void;
-  /** Returns the number of refused deliveries since the start, by status. */
+  /** Returns the number of deliveries refused since startup, by status. */
   refusals(): ReadonlyMap<number, number>;
   /** Returns all metrics in the Prometheus text format. Rejects if the store cannot be read. */
   text(data: MetricData): Promise<string>;
@@ -223,7 +221,7 @@ export interface Metrics extends Pick<QueueMetrics, 'countQueueEvent'> {
 const forgeStates = ['ok', 'failing', 'refused'];
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Creates the metrics of one process; each has its own registry. */
+/** Creates the metrics of one process, in a registry of their own. */
 export function createMetrics(): Metrics {
   const register = new Registry();
   // Process metrics are collected from the first scrape on.
@@ -302,14 +300,14 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Exports no value of a gauge until it is set again. */
+/** Exports no value of a gauge until the gauge is set again. */
 function leaveOut(gauge: Gauge): void {
   gauge.reset();
   // A gauge without labels is 0 after a reset.
   gauge.remove({});
 }
 
-/** Creates the gauges of the installation. The returned function sets them from the readings. */
+/** Creates the gauges of the installation, and returns the function that sets them from the readings. */
 function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData) => Promise<void> {
   const deliveries = gauge('reeve_deliveries');
   const oldest = gauge('reeve_queue_oldest_seconds');
@@ -350,7 +348,7 @@ function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData
       ruleFailureTimes.set({ rule: key }, lastAt.getTime() / 1_000);
     }
     for (const { level, status } of levels) {
-      // `organization acme`: the name is omitted, because their number is unbounded.
+      // The name in `organization acme` is omitted, because the number of names is unbounded.
       runners.inc({ level: level.split(' ', 1)[0] ?? level, status });
     }
     for (const { rule, endedAt, items, failed } of swept) {
@@ -361,10 +359,10 @@ function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData
   };
 }
 
-/** Seconds in a queue: from a minute to a day. */
+/** Buckets for the time in a queue, in seconds: from a minute to a day. */
 const waitSeconds = [60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400];
 const phases: readonly QueuePhase[] = ['waiting', 'updating', 'testing', 'ready'];
-/** Reasons other than the merge; a reason of a later version counts as `other`. */
+/** Reasons other than a merge; a reason from a later version counts as `other`. */
 const removals: readonly string[] = [
   ...Object.keys(leaveReasons).filter((reason) => reason !== 'merged'),
   'other',
@@ -372,9 +370,9 @@ const removals: readonly string[] = [
 
 /** The metrics of merge queues. */
 interface QueueMetrics {
-  /** Counts an event of a queue once it is stored. */
+  /** Counts an event of a queue, once it is stored. */
   countQueueEvent(event: Pick<QueueEvent, 'kind' | 'reason' | 'at' | 'enteredAt'>): void;
-  /** Sets the lengths from the rows of the store. */
+  /** Sets the queue lengths from the rows of the store. */
   measureQueues(rows: readonly QueueRow[]): void;
 }
 

@@ -18,7 +18,7 @@ import {
 import type { Session, Sessions } from './sign-in/sessions.ts';
 import { SignedOut, type Viewer } from './visibility.ts';
 
-/** Links and times of a page. */
+/** Links and formatted times of a page. */
 export type PageLinks = {
   /** Relative path to the root of the dashboard, the prefix of all links. */
   readonly root: string;
@@ -33,13 +33,13 @@ export type PageRequest = PageLinks & {
   readonly viewer: Viewer;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The fields of the submitted form; empty for page requests. */
+  /** Fields of the submitted form; empty for page requests. */
   readonly fields: FormFields;
   /** Returns a form with one button that posts to a path, with optional further fields. */
   button(path: string, text: string, further?: Html): Html;
 };
 
-/** Signing out checks no access, because the forge may be unavailable. */
+/** Signing out requires no access check, because the forge may be unavailable. */
 type ActAudience = PageAudience | 'signing-out';
 
 /** Handles requests for pages and forms. */
@@ -51,7 +51,7 @@ export interface PageHandler {
     audience: PageAudience,
     view: (pageRequest: PageRequest) => Promise<PageView | undefined>,
   ): Promise<FastifyReply>;
-  /** Sends cacheable bytes with a content type that browsers do not render as a page, or 404 for undefined. */
+  /** Sends bytes as a download, with a content type that browsers do not render as a page, or 404 for undefined. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -84,7 +84,7 @@ export interface PageHandler {
   ): FastifyReply;
 }
 
-/** Creates the handler. `signInView` is the page for anonymous viewers, with the path of the request. */
+/** Creates the handler. `signInView` returns the page for anonymous viewers, given the path of the request. */
 export function createPageHandler(options: {
   readonly sessions: Sessions;
   readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
@@ -184,7 +184,7 @@ function pageRequestOf(
   const asOf = now();
   return {
     viewer: session.viewer,
-    // The router sets the path parameters, all of them texts.
+    // The router sets the path parameters, which are all strings.
     params: request.params as Readonly<Record<string, string>>,
     query: queryOf(request),
     root,
@@ -199,7 +199,7 @@ ${further}<button>${text}</button></form>`;
   };
 }
 
-/** Refuses requests with a foreign Host header; returns whether it did. */
+/** Refuses a request with an unknown Host header; returns whether it was refused. */
 export function rejectUnknownHost(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -4,7 +4,9 @@ import { html } from '../../platform/http/html.ts';
 import { contentSecurityPolicy, type NavEntry, type PageFrame, type PageView, wholePage } from './page.ts';
 import type { Session, Sessions } from './sign-in/sessions.ts';
 
-/** Returns the relative path from a request to the root of the dashboard, independent of a proxy's prefix. */
+/**
+ * Returns the relative path from a request to the root of the dashboard, independent of any prefix added by a proxy.
+ */
 export function rootOf(request: FastifyRequest): string {
   return '../'.repeat(requestPathOf(request).split('/').length - 2) || './';
 }
@@ -31,7 +33,7 @@ export function requestPathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '/';
 }
 
-/** Returns the host of a request without its port; undefined if it has no valid one. */
+/** Returns the host of a request without its port; undefined if the request has no valid host. */
 function hostOf(request: FastifyRequest): string | undefined {
   const address = `http://${request.headers.host ?? ''}/`;
   return URL.canParse(address)
@@ -40,9 +42,9 @@ function hostOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Returns whether the Host header of a request is accepted. Protects against DNS rebinding, where a foreign name
- * resolves to this machine and its pages would count as same-origin; that requires a name, so plain IP addresses are
- * accepted.
+ * Returns whether the Host header of a request is accepted. This protects against DNS rebinding, where a foreign name
+ * resolves to this machine and its pages would count as same-origin. The attack requires a name, so plain IP addresses
+ * are accepted.
  */
 export function isKnownHost(request: FastifyRequest, dashboardUrl: string | undefined): boolean {
   const host = hostOf(request);
@@ -51,7 +53,7 @@ export function isKnownHost(request: FastifyRequest, dashboardUrl: string | unde
   return dashboardUrl !== undefined && new URL(dashboardUrl).hostname === host;
 }
 
-/** Returns whether the request came to an address that browsers reach over HTTPS. */
+/** Returns whether the request was sent to an address that browsers reach over HTTPS. */
 export function isSecureHost(request: FastifyRequest, dashboardUrl: string | undefined): boolean {
   if (dashboardUrl === undefined) return false;
   const { protocol, hostname } = new URL(dashboardUrl);
@@ -63,7 +65,7 @@ export type PageAudience = 'everyone' | 'operators';
 
 /** Sends pages, each in the frame of its viewer. */
 export interface PageReplies {
-  /** Sends a page; without a session, to an anonymous viewer. */
+  /** Sends a page; without a session, as for an anonymous viewer. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -73,8 +75,8 @@ export interface PageReplies {
   /** Sends the sign-in page with 401. */
   askToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply;
   /**
-   * Sends a page that requests the same page again: a link from another site brings no session cookie, that request
-   * does.
+   * Sends a page that immediately requests the same page again. A request that follows a link from another site carries
+   * no session cookie; the repeated request does.
    */
   lookAgain(request: FastifyRequest, reply: FastifyReply): FastifyReply;
   /** Sends a page to an anonymous viewer. */
@@ -86,7 +88,7 @@ export interface PageReplies {
   ): FastifyReply;
 }
 
-/** Creates the replies. `signInView` is the page for anonymous viewers, with the path of the request. */
+/** Creates the replies. `signInView` returns the page for anonymous viewers, given the path of the request. */
 export function createPageReplies(options: {
   readonly sessions: Sessions;
   readonly entries: readonly (NavEntry & { readonly audience: PageAudience })[];
@@ -117,7 +119,8 @@ export function createPageReplies(options: {
       .send(wholePage(view, frameOf(request, session)));
 
   const askToSignIn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    // The page itself is the answer: the requested path stays in the address bar and is shown after sign-in.
+    // Sends the page itself instead of a redirect, so the requested path stays in the address bar and is shown after
+    // sign-in.
     reply.code(401).header('www-authenticate', 'Session realm="reeve"');
     const to = request.method === 'GET' ? request.url : '/';
     return send(request, reply, undefined, options.signInView(rootOf(request), to));
@@ -143,7 +146,7 @@ export function createPageReplies(options: {
   };
 }
 
-/** Sets the security headers of every answer of the dashboard. */
+/** Sets the security headers of every response of the dashboard. */
 export function setSecurityHeaders(reply: FastifyReply): FastifyReply {
   return reply.headers({
     'content-security-policy': contentSecurityPolicy,

@@ -4,7 +4,7 @@ import { Html, html } from '../../platform/http/html.ts';
 export type PageView = {
   readonly title: string;
   readonly content: Html;
-  /** Status of the answer to a form; default: 200. */
+  /** Status of the response to a form; default: 200. */
   readonly status?: number;
   /** Whether the page updates while it is open; default: no. */
   readonly isLive?: boolean;
@@ -15,14 +15,16 @@ export type NavEntry = { readonly path: string; readonly text: string };
 
 /** Fields of the frame around a page. */
 export type PageFrame = {
-  /** Relative path from this page to the root of the dashboard, which may be below another path: `./` or `../`. */
+  /**
+   * Relative path from this page to the root of the dashboard, which may be served below another path: `./` or `../`.
+   */
   readonly root: string;
   readonly entries: readonly NavEntry[];
   /** Path of the navigation entry of the page. */
   readonly currentPath?: string | undefined;
   /** Absent: an anonymous viewer. */
   readonly viewer?: { readonly name: string; readonly signOutMark: string };
-  /** URL of an immediate redirect without a script. */
+  /** Target of an immediate redirect without a script. */
   readonly leadsTo?: string | undefined;
 };
 
@@ -32,7 +34,7 @@ const productMark = new Html(`<svg viewBox="0 0 24 24" aria-hidden="true">${mark
 /** The logo of Reeve as an SVG image, for the browser tab. */
 export const markImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#1f6f4a"><g stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${markShapes.replace('<path ', '<path fill="none" stroke="#fff" ')}</g></svg>`;
 
-/** Returns a complete HTML page. It works without scripts; its policy allows only our own files. */
+/** Returns a complete HTML page. It works without scripts; its content security policy allows only our own files. */
 export function wholePage(
   { title, content, isLive = false }: PageView,
   { root, entries, currentPath, viewer, leadsTo }: PageFrame,
@@ -73,7 +75,7 @@ const units = [
   ['min', 60],
   ['s', 1],
 ] as const;
-/** Older instants are shown as a date. */
+/** Age from which an instant is shown as a date. */
 const longAgoSeconds = 30 * 86_400;
 
 /** Returns an instant relative to now, with the exact time in UTC as a tooltip. */
@@ -85,7 +87,10 @@ export function timeTag(at: Date | string | undefined, now: Date): Html | undefi
   return html`<time datetime="${text}" title="${exact}">${relativeWords(instant, now)}</time>`;
 }
 
-/** Returns the time between an instant and now: `just now`, `5 min ago`, `in 2 days`; distant ones as a date. */
+/**
+ * Returns the time between an instant and now: `just now`, `5 min ago`, `in 2 days`. Distant instants are shown as
+ * dates.
+ */
 export function relativeWords(at: Date, now: Date): string {
   const seconds = Math.round((at.getTime() - now.getTime()) / 1_000);
   const distance = Math.abs(seconds);
@@ -100,13 +105,13 @@ export function relativeWords(at: Date, now: Date): string {
 /** Content of a table cell. */
 export type TableCell = Html | string | number | undefined;
 
-/** Words that may be broken; longer than a UUID or a commit id. */
+/** Words that may be broken, because they are longer than a UUID or a commit id. */
 const longWord = /[^\s<>]{41,}/;
 /** Words that need the full width of a card. */
 const wideWord = /[^\s<>]{25,}/;
 
 /**
- * Returns a table, or a text if there are no rows. Each cell repeats its column head, because rows become cards in a
+ * Returns a table, or a text if there are no rows. Each cell repeats its column heading, because rows become cards in a
  * narrow window. The roles are explicit, because browsers drop table semantics from tables displayed as blocks.
  */
 export function table(
@@ -123,7 +128,7 @@ export function table(
 <tbody role="rowgroup">${body}</tbody></table></div>`;
 }
 
-/** Wraps the content of a cell in one box, so that it stays in one column beside its label in a card. */
+/** Wraps the content of a cell in one element, so that it stays in one column beside its label in a card. */
 function viewCell(cell: TableCell, head: string): Html {
   const text = typeof cell === 'object' ? cell.text.replaceAll(/<[^>]*>/g, '') : String(cell ?? '');
   if (text.trim() === '') return html`<td role="cell"></td>`;
@@ -135,13 +140,13 @@ function viewCell(cell: TableCell, head: string): Html {
   return html`<td role="cell"${kind} data-label="${head}"><div>${typeof cell === 'string' ? markIds(cell) : cell}</div></td>`;
 }
 
-/** A UUID, a commit, `acme/shop`, `acme/shop#7`, `triage.yml:3`, `#7`; longer names may break in a narrow window. */
+/** A UUID, a commit, `acme/shop`, `acme/shop#7`, `triage.yml:3` or `#7`. Longer names may break in a narrow window. */
 const shortId =
   /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?<![\w./-])[\w.-]{1,24}\/[\w.-]{1,24}(?:#\d+)?(?![\w/-])|#\d+|(?<![\w./-])[\w.-]{1,30}\.ya?ml(?:[:#][\w-]{1,12}){1,2}|\b[0-9a-f]{10,40}\b/g;
-/** Maximum number of characters of a text that are searched for ids. */
+/** Maximum length of a text that is searched for ids. */
 const maxSearched = 4_000;
 
-/** Returns a text without line breaks inside ids. */
+/** Returns a text whose ids cannot be broken across lines. */
 export function markIds(text: string): Html {
   if (text.length > maxSearched) return html`${text}`;
   const pieces: Html[] = [];

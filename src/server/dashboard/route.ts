@@ -47,20 +47,20 @@ export type DashboardParts = {
   readonly dashboardUrl?: string | undefined;
   /** Absent: no sign-in with forge accounts. */
   readonly forge?: ForgeSignIn | undefined;
-  /** Key for the cookie of a sign-in at the forge; absent: a key of this process. */
+  /** Key for the cookie of a sign-in at the forge; absent: a key that lasts as long as this process. */
   readonly signInKey?: Uint8Array | undefined;
   readonly clock: MonotonicClock;
   readonly log: Log;
-  /** False: only the metrics. */
+  /** If false, only the metrics are served. */
   readonly hasPages: boolean;
 };
 
 type PageRow = {
   readonly path: string;
   readonly audience: PageAudience;
-  /** Absent: it is reached from another page. */
+  /** Text in the navigation bar; absent: the page is reached from another page. */
   readonly entry?: string;
-  /** False: the page is not updated. Default: it is updated live. */
+  /** Whether the page is updated live; default: true. */
   readonly isLive?: boolean;
   readonly view: (pageRequest: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
 };
@@ -91,16 +91,16 @@ const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pag
 
 /** Maximum size of a form in bytes. */
 const maxFormBytes = 8_192;
-/** Wrong passwords per minute and address; further ones are rejected without a comparison. */
+/** Maximum number of wrong passwords per minute and address; further ones are rejected without a comparison. */
 const maxFailures = 10;
 
 /**
- * The dashboard and `/metrics`. Anonymous requests learn nothing beyond its existence: even counts would reveal
- * activity.
+ * The dashboard and `/metrics`. Anonymous requests learn only that the dashboard exists, because even counts would
+ * reveal activity.
  */
 export const dashboard: FastifyPluginAsync<DashboardParts> = async (app, parts) => {
-  // A separate throttle per way to sign in: a scraper with an old password, or an unavailable forge, must not lock an
-  // operator out.
+  // Each way to sign in has a separate throttle: a scraper with an old password, or an unavailable forge, must not lock
+  // an operator out.
   const makeThrottle = (): FailureThrottle =>
     createFailureThrottle({ perMinute: maxFailures, clock: { now: parts.dashboardData.now } });
   registerMetrics(app, parts, makeThrottle());
@@ -120,7 +120,7 @@ function registerMetrics(
       return plain.code(429).header('retry-after', '60').send('429: too many wrong passwords\n');
     }
     try {
-      // Without a header there is nothing to compare.
+      // Without a header, there is nothing to compare.
       if (authorization === undefined || !isSignedIn(authorization, await readPassword())) {
         if (authorization !== undefined) {
           throttle.recordFailure(request.ip);
@@ -214,7 +214,7 @@ function registerLiveStreams(
   { dashboardData: data, log }: DashboardParts,
 ): void {
   const streams = createLiveStreams(createChangeWatch(data, log));
-  // Open streams would delay the shutdown as long as pages are open.
+  // Open streams would delay the shutdown for as long as pages are open.
   app.addHook('preClose', async () => streams.close());
   app.get('/live', { exposeHeadRoute: false }, (request, reply) =>
     pageHandler.stream(request, reply, streams.open),
@@ -242,7 +242,7 @@ function registerCommands(
       const found = await findDelivery(pageRequest, store);
       if (found?.access !== 'administrator') return undefined;
       const { id } = found.delivery;
-      // If someone else redrove it already, nothing is done, and its page shows the state.
+      // If the delivery was already redriven by someone else, nothing is done, and its page shows the state.
       const count = canRedrive(found.delivery, found.access)
         ? await commands.redrive([id], viewerWords(pageRequest.viewer))
         : 0;
@@ -267,10 +267,10 @@ function registerCommands(
   );
 }
 
-/** Maximum length of a name; paths and names of rules are shorter. */
+/** Maximum length of a name; file paths and rule names are shorter. */
 const maxNameChars = 1_000;
 
-/** Registers the forms that pause and resume writes. Operators only: a pause also stops rules of the operator. */
+/** Registers the forms that pause and resume writes. Operators only, because a pause also stops operator rules. */
 function registerPauseCommands(
   app: FastifyInstance,
   pageHandler: PageHandler,
@@ -296,7 +296,7 @@ function registerPauseCommands(
   app.post('/pauses/end', (request, reply) =>
     pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
       const scope = scopeOfFields(fields);
-      // If someone else ended it already, nothing is done, and the page shows the state.
+      // If the pause was already ended by someone else, nothing is done, and the page shows the state.
       const isEnded = scope !== undefined && (await commands.resume(scope, viewerWords(viewer)));
       if (isEnded) log.info({ scope: nameOfScope(scope), by: viewer.name }, 'writes are resumed');
       return pathBack(fields);
@@ -305,8 +305,8 @@ function registerPauseCommands(
 }
 
 /**
- * Buttons send the kind of the scope, because a rule may have the name `all`. A typed name is parsed like on the
- * command line.
+ * Returns the pause scope that a form names. Buttons send the kind of the scope, because a rule may have the name
+ * `all`. A typed name is parsed as on the command line.
  */
 function scopeOfFields(fields: FormFields): PauseScope | undefined {
   const kind = fields.get('kind');
@@ -317,7 +317,7 @@ function scopeOfFields(fields: FormFields): PauseScope | undefined {
   return kind === 'repository' ? { kind, name } : scopeOfName(name);
 }
 
-/** Returns the path of the page with the button, from an allowlist. */
+/** Returns the path of the page with the button, if the path is in the allowlist. */
 function pathBack(fields: FormFields): string {
   return /^(?:rules|deliveries\/\d{1,15})$/.exec(fields.get('back'))?.[0] ?? '';
 }
@@ -332,7 +332,7 @@ const notPaused: PageView = {
 const maxBranchChars = 1_000;
 const kinds: readonly QueueCommand['kind'][] = ['move', 'remove', 'pause', 'resume'];
 
-/** Registers the forms that change merge queues. Operators only: the rules of the operator decide who may merge. */
+/** Registers the forms that change merge queues. Operators only, because operator rules decide who may merge. */
 function registerQueueForms(
   app: FastifyInstance,
   pageHandler: PageHandler,
@@ -353,7 +353,7 @@ function registerQueueForms(
         const command = commandOfFields(kind, fields);
         if (key === undefined || command === undefined) return notChanged;
         const queue = await store.readQueue(key);
-        // If someone else, or the queue, was faster, nothing is done, and the page shows the state.
+        // If the queue has changed in the meantime, nothing is done, and the page shows the state.
         const isChanged = queue && (await commands.queue(queue, command, viewerWords(viewer)));
         if (isChanged)
           log.info(
@@ -393,8 +393,8 @@ const notChanged: PageView = {
 };
 
 /**
- * Registers the form that simulates. Operators only: rules of the operator read data that readers of a repository may
- * not see.
+ * Registers the simulation form. Operators only, because operator rules read data that readers of a repository may not
+ * see.
  */
 function registerSimulateCommand(
   app: FastifyInstance,

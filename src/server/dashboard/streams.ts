@@ -10,12 +10,12 @@ interface ChangeWatch {
   stop(): void;
 }
 
-/** Interval of the comparison. All streams of a process share one. */
+/** Interval between comparisons. All streams of a process share one comparison. */
 const pollMs = 2_000;
 
 /**
- * Creates the watch. It compares counts and newest rows in the store, where other processes write too, and reads nothing
- * while there is no listener.
+ * Creates the watch. It compares counts and newest rows in the store, where other processes write too, and reads
+ * nothing while it has no listeners.
  */
 export function createChangeWatch(data: DashboardData, log: Log): ChangeWatch {
   const listeners = new Set<() => void>();
@@ -28,8 +28,8 @@ export function createChangeWatch(data: DashboardData, log: Log): ChangeWatch {
       if (seen !== undefined && now !== seen) for (const onChange of listeners) onChange();
       seen = now;
     } catch (error) {
-      // The pages themselves show errors of the store.
-      log.debug({ error: messageOf(error) }, 'no comparison for live pages');
+      // The pages themselves show store errors.
+      log.debug({ error: messageOf(error) }, 'the comparison for live pages failed');
     }
     // One comparison at a time, however slow the store is.
     if (listeners.size > 0) timer = setTimeout(look, pollMs).unref();
@@ -50,7 +50,7 @@ export function createChangeWatch(data: DashboardData, log: Log): ChangeWatch {
   };
 }
 
-/** Returns a text that changes with the first row of a list, or with a count. */
+/** Returns a text that changes whenever the first row of a list, or a count, changes. */
 async function readMark({ store, rules }: DashboardData): Promise<string> {
   const one = { limit: 1 };
   const { items: deliveries } = await store.listDeliveries(one);
@@ -66,26 +66,26 @@ async function readMark({ store, rules }: DashboardData): Promise<string> {
   ]);
 }
 
-/** Open streams of server-sent events. An event contains no data: it only says that something changed. */
+/** Open streams of server-sent events. An event contains no data; it only signals that something changed. */
 export interface LiveStreams {
-  /** Opens the stream of a session, and ends its earlier one. Undefined: the maximum number is reached. */
+  /** Opens the stream of a session and ends its earlier one; undefined if the maximum number of streams is reached. */
   open(sessionId: string): Readable | undefined;
-  /** Ends all streams, and opens no more. */
+  /** Ends all streams and opens no more. */
   close(): void;
 }
 
-/** Maximum number of streams per process: each holds a connection, and loads a page after each change. */
+/** Maximum number of streams per process. Each stream holds a connection and loads a page after each change. */
 const maxStreams = 200;
-/** Proxies close a connection that is silent for a minute. */
+/** Shorter than the minute of silence after which proxies close a connection. */
 const heartbeatMs = 15_000;
-/** Lifetime of a stream; the browser opens another one, for which the session is checked again. */
+/** Lifetime of a stream. The browser then opens another one, for which the session is checked again. */
 const streamLifeMs = 300_000;
-/** Wait of the browser before it opens a stream again. */
+/** Time that the browser waits before it opens a stream again. */
 const retryMs = 3_000;
 
 /** Creates the streams of a process. */
 export function createLiveStreams(watch: ChangeWatch): LiveStreams {
-  /** Session id → end of its stream. */
+  /** Functions that end a stream, by session id. */
   const endings = new Map<string, (last?: string) => void>();
   let isClosed = false;
 
@@ -119,6 +119,6 @@ export function createLiveStreams(watch: ChangeWatch): LiveStreams {
 }
 
 function eventText(name: 'changed' | 'replaced'): string {
-  // Browsers drop an event without data.
+  // Browsers drop events without data.
   return `event: ${name}\ndata: 1\n\n`;
 }

@@ -7,39 +7,42 @@ import type { Delivery } from '../../store/store.ts';
 
 /**
  * Access of a viewer to a delivery: none, reader of its subject, or administrator of its repository. `unknown`: the
- * forge did not answer, and nothing is shown.
+ * forge did not answer, so nothing is shown.
  */
 export type DeliveryAccess = 'none' | 'unknown' | 'reader' | 'administrator';
 
 /**
  * A viewer of the dashboard. Each method rejects with `SignedOut` if the forge no longer accepts the sign-in, and with
- * a `forge-…` error if it does not answer.
+ * a `forge-…` error if the forge does not answer.
  */
 export interface Viewer {
-  /** Display name, also recorded with their actions. */
+  /** Display name, which is also recorded with the viewer's actions. */
   readonly name: string;
-  /** Operators see everything; others see what their account can read on the forge. As of the last `confirm`. */
+  /**
+   * Whether the viewer is an operator, as of the last `confirm`. Operators see everything; others see what their
+   * account can read on the forge.
+   */
   readonly isOperator: boolean;
-  /** Verifies the identity again, on every request. */
+  /** Verifies the identity again. Called for every request. */
   confirm(): Promise<void>;
   accessTo(subject: Delivery): Promise<DeliveryAccess>;
-  /** Returns the parts of the repository that they may read. */
+  /** Returns the units of the repository that the viewer may read. */
   readableUnits(subject: Delivery): Promise<ReadonlySet<ReadableUnit>>;
   /** Returns the id of a readable repository by its full name; undefined if there is none. */
   findRepository(name: string): Promise<number | undefined>;
 }
 
-/** Returns a viewer as recorded with their actions. */
+/** Returns the text that is recorded with a viewer's actions. */
 export function viewerWords({ name }: Viewer): string {
   return `${name} by the dashboard`;
 }
 
-/** The forge no longer accepts the tokens of a person, who must sign in again. */
+/** The forge no longer accepts a viewer's tokens, so the viewer must sign in again. */
 export class SignedOut extends Error {}
 
 const everyUnit: ReadonlySet<ReadableUnit> = new Set(['issues', 'pulls', 'code']);
 
-/** A viewer with the password of the installation, who sees everything. */
+/** The viewer who signs in with the installation's password and sees everything. */
 export const passwordViewer: Viewer = {
   name: 'operator',
   isOperator: true,
@@ -49,13 +52,13 @@ export const passwordViewer: Viewer = {
   findRepository: async () => undefined,
 };
 
-/** Access of a viewer to a run, which may contain data that they may not see. */
+/** Access of a viewer to a run, which may contain data that the viewer may not see. */
 export type ViewerAccess = {
   readonly isOperator: boolean;
   readonly access: 'reader' | 'administrator';
-  /** The repository that they may see; absent for a run without one. */
+  /** The repository that the viewer may see; absent for a run without a repository. */
   readonly repository: string | undefined;
-  /** The units of it that they may read. */
+  /** The units of that repository that the viewer may read. */
   readonly units: ReadonlySet<ReadableUnit>;
 };
 
@@ -67,7 +70,7 @@ export const operatorAccess: ViewerAccess = {
   units: new Set(),
 };
 
-/** Returns a viewer's access to a delivery, or, without one, to a run of a sweep. */
+/** Returns a viewer's access to a delivery or, if there is none, to a run of a sweep. */
 export async function resolveAccess(
   viewer: Viewer,
   found: { readonly delivery: Delivery; readonly access: 'reader' | 'administrator' } | undefined,
@@ -80,15 +83,18 @@ export async function resolveAccess(
   return { isOperator, access, repository: delivery.repository, units };
 }
 
-/** Names that are not facts; `event` contains the subject of the delivery. */
+/** Variables that are not facts; `event` contains the subject of the delivery. */
 const variables: ReadonlySet<string> = new Set(['event', 'sender', 'now']);
 
-/** Returns whether a value read by a condition may be shown, by its name as written. Unknown names are hidden. */
+/**
+ * Returns whether a value read by a condition may be shown, given the name under which the condition reads it. Values
+ * of unknown names are hidden.
+ */
 export function maySeeValue(name: string, { isOperator, access, units }: ViewerAccess): boolean {
   if (isOperator) return true;
   const root = /^\w+/.exec(name)?.[0] ?? '';
-  // A viewer of a delivery may read its subject; e-mail addresses of people are hidden, because the event may have more
-  // than the forge shows.
+  // A viewer of a delivery may read its subject. E-mail addresses of people are hidden, because the event may contain
+  // more than the forge shows.
   if (variables.has(root)) return access === 'administrator' || !/\bemail\b/i.test(name);
   const audience = findFact(root)?.visibleTo;
   if (audience === undefined || audience === 'operators') return false;
@@ -96,7 +102,10 @@ export function maySeeValue(name: string, { isOperator, access, units }: ViewerA
   return isForReaders(audience, units) && !/\bemail\b/i.test(name);
 }
 
-/** Returns a value as text; readers do not see e-mail addresses, which the bot may read but others may not. */
+/**
+ * Returns a value as text. E-mail addresses are omitted for readers, because the bot may be able to read addresses that
+ * others may not.
+ */
 export function valueFor(value: unknown, { isOperator, access }: ViewerAccess): string {
   if (typeof value === 'string') return value;
   const isWhole = isOperator || access === 'administrator';
@@ -104,7 +113,7 @@ export function valueFor(value: unknown, { isOperator, access }: ViewerAccess): 
   return text ?? 'nothing';
 }
 
-/** Returns whether the values of a change may be shown. A reader sees a change as on the forge. */
+/** Returns whether the values of a change may be shown. Readers see only what the forge shows them. */
 export function maySeeChange(
   { path, action }: { readonly path: string; readonly action: string },
   status: string,
@@ -124,18 +133,16 @@ function isForReaders(audience: Audience, units: ReadonlySet<ReadableUnit>): boo
   return audience === 'subject' || audience === 'repository' || units.has(audience);
 }
 
-/**
- * Returns whether errors of a rule may be shown: an answer of the forge may contain data that only the bot may read.
- */
+/** Returns whether the errors of a rule may be shown. A forge response may contain data that only the bot may read. */
 export function maySeeErrors(verdict: Verdict, viewerAccess: ViewerAccess): boolean {
   if (viewerAccess.isOperator) return true;
-  // Administrators of the repository see errors of its own file.
+  // Administrators of the repository see errors from the repository's own file.
   return viewerAccess.access === 'administrator' && isOfOwnFile(verdict, viewerAccess);
 }
 
 /**
- * Returns whether a rule comes from the viewed repository's own file: a run has no rules of other repositories. The
- * path does not show the origin, because a folder of the operator may be named like a repository. Runs of earlier
+ * Returns whether a rule comes from the viewed repository's own file; a run has no rules of other repositories. The
+ * path does not show the origin, because a folder of the operator may have the name of a repository. Runs of earlier
  * versions do not record the origin.
  */
 export function isOfOwnFile({ level }: Verdict, { repository }: ViewerAccess): boolean {
@@ -143,8 +150,8 @@ export function isOfOwnFile({ level }: Verdict, { repository }: ViewerAccess): b
 }
 
 /**
- * Returns whether a request of a run may be shown: administrators see those to their repository, which they could send
- * as well.
+ * Returns whether a request of a run may be shown. Administrators see requests to their repository, because they could
+ * send those themselves.
  */
 export function maySeeRequest(
   { path }: { readonly path: string },

@@ -21,7 +21,7 @@ export type ReceiverAnswer =
   | 'unavailable'
   | 'internal';
 
-/** Refusal of a request: thrown by a guard, answered in one place. */
+/** Refusal of a request. Guards throw it, and one place answers it. */
 export class ReceiverRefusal extends Error {
   readonly status: number;
   readonly answer: ReceiverAnswer;
@@ -37,7 +37,7 @@ export class ReceiverRefusal extends Error {
 
 const answerOfBody = { 400: 'malformed', 413: 'size', 503: 'slow' } as const;
 
-/** Returns the refusal for an error of a guard, the body or the store. */
+/** Returns the refusal for an error thrown by a guard, the body reader or the store. */
 function toRefusal(error: unknown): ReceiverRefusal {
   if (error instanceof ReceiverRefusal) return error;
   if (error instanceof BodyError) {
@@ -52,20 +52,20 @@ function toRefusal(error: unknown): ReceiverRefusal {
   });
 }
 
-/** Sends the answers of the receiver, without fastify's reply. */
+/** Sends the responses of the receiver, without Fastify's reply. */
 export interface ReceiverAnswers {
-  /** Sends a JSON answer. */
+  /** Sends a JSON response. */
   send(
     response: ServerResponse,
     status: number,
     json: string,
     headers?: Readonly<Record<string, string>>,
   ): void;
-  /** Logs, counts and sends the refusal for an error of a guard, the body or the store. */
+  /** Logs, counts and sends the refusal for an error thrown by a guard, the body reader or the store. */
   refuse(request: FastifyRequest, response: ServerResponse, error: unknown): void;
 }
 
-/** Creates the answers for requests of this server. */
+/** Creates the response writer for requests to this server. */
 export function createAnswers(
   app: FastifyInstance,
   options: { readonly log: Log; readonly onAnswer: (status: number, reason: ReceiverAnswer) => void },
@@ -86,7 +86,8 @@ export function createAnswers(
       'content-length': Buffer.byteLength(json),
       ...headers,
     });
-    // Ids are digits: Latin-1 avoids a second pass over the text, which matters at the rate of deliveries.
+    // Ids are digits, so Latin-1 suffices and avoids a second pass over the text, which matters at the rate of
+    // deliveries.
     response.end(json, status < 300 ? 'latin1' : 'utf8');
   };
 
@@ -110,38 +111,44 @@ export function createAnswers(
 
 /** Limits for reading refused bodies. */
 type LingerLimits = {
-  /** How long a refused body is read, so that its sender receives the answer: forges give up after five seconds. */
+  /** How long a refused body is read so that its sender receives the response. Forges give up after five seconds. */
   readonly lingerMs: number;
-  /** Read limit of all refused bodies together in 20 ms: refused senders cannot keep the process busy. */
+  /**
+   * Maximum bytes read from all refused bodies together in 20 ms, so that refused senders cannot keep the process busy.
+   */
   readonly turnBytes: number;
-  /** Read limit of one refused body. Then its sender has to stop, and gets the answer if it reads while it writes. */
+  /**
+   * Maximum bytes read from one refused body. After that, the sender has to stop, and receives the response only if it
+   * reads while it writes.
+   */
   readonly lingerBytes: number;
 };
 
 const standardLimits: LingerLimits = { lingerMs: 5_000, turnBytes: 2 * 2 ** 20, lingerBytes: 64 * 2 ** 20 };
 
 const turnMs = 20;
-/** Minimum read of one body per turn: the amount that Node reads from a socket at once. */
+/** Minimum number of bytes read from one body per turn: the amount that Node reads from a socket at once. */
 const leastBytes = 65_536;
 
 /** Refused requests whose bodies are still arriving. */
 export interface Lingering {
   /**
-   * Reads and discards the rest of a refused body, and closes the connection if it does not end in time. Closing
-   * immediately makes the kernel reset the connection, and the sender gets "connection reset" instead of the answer.
+   * Reads and discards the rest of a refused body, and closes the connection if the body does not end in time. If the
+   * connection were closed immediately, the kernel would reset it, and the sender would get "connection reset" instead
+   * of the response.
    */
   add(request: IncomingMessage): void;
-  /** Closes the connections: they are not idle, and would delay the shutdown of the server. */
+  /** Closes the connections. They are not idle, and would delay the shutdown of the server. */
   end(): void;
 }
 
-/** Creates the set of refused requests, empty. */
+/** Creates an empty set of refused requests. */
 export function createLingering({
   lingerMs,
   turnBytes,
   lingerBytes,
 }: LingerLimits = standardLimits): Lingering {
-  /** Remaining bytes of each in this turn, in the order of their turns. */
+  /** Bytes that each request may still read in this turn. The order of the entries is the order of the turns. */
   const rest = new Map<IncomingMessage, number>();
   const requests = new Set<IncomingMessage>();
   let timer: NodeJS.Timeout | undefined;

@@ -3,21 +3,21 @@ import { Slots } from '../../platform/cache/slots.ts';
 import type { MonotonicClock } from '../../platform/clock.ts';
 import { systemClock } from '../../platform/clock.ts';
 
-/** A pool of reused buffers: allocating memory for every request would load the garbage collector. */
+/** Pool of reused buffers. Allocating memory for every request would burden the garbage collector. */
 export interface BufferPool {
   /**
-   * Returns a buffer of at least this many bytes that begins with the first `used` bytes of another one, which is returned to the pool.
-   * The remaining bytes are undefined.
+   * Returns a buffer of at least this many bytes that begins with the first `used` bytes of another buffer, which is
+   * returned to the pool. The remaining bytes are undefined.
    */
   enlarge(from: Buffer | undefined, used: number, bytes: number): Buffer;
-  /** Returns a buffer to the pool. It, and views of it, must not be used afterwards. */
+  /** Returns a buffer to the pool. The buffer and its views must not be used afterwards. */
   give(buffer: Buffer): void;
 }
 
 /** The pooled sizes. A typical delivery fits into the first; larger buffers are rare and left to the garbage collector. */
 const pooledSizes = [16_384, 65_536, 262_144] as const;
 
-/** Maximum total of idle buffers of one size. */
+/** Maximum total size of idle buffers of one size. */
 const maxIdleBytes = 4 * 2 ** 20;
 
 /** Creates an empty pool. */
@@ -48,8 +48,9 @@ export function createBufferPool(): BufferPool {
 }
 
 /**
- * Frees the memory of a buffer immediately: the garbage collector keeps large buffers for seconds. The buffer, and views of
- * it, must not be used afterwards. A buffer that shares its memory with others is left to the garbage collector.
+ * Frees the memory of a buffer immediately, because the garbage collector keeps large buffers for seconds. The buffer
+ * and its views must not be used afterwards. A buffer that shares its memory with others is left to the garbage
+ * collector.
  */
 export function release(buffer: Buffer): void {
   const memory = buffer.buffer;
@@ -62,27 +63,27 @@ export interface BudgetedBody {
   readonly address: string;
   /** Called when a waiting body may continue. */
   resume(): void;
-  /** Called when the body is dropped. It must be released in this call. */
+  /** Called when the body is dropped. The callee must release the body during this call. */
   drop(): void;
-  /** Entry of the budget while the body is open; set only by the budget. */
+  /** Entry in the budget while the body is open; set only by the budget. */
   entry?: OpenBody | undefined;
 }
 
-/** A body up to this size always gets memory: deliveries are rarely larger. */
+/** Size up to which a body always gets memory; deliveries are rarely larger. */
 const smallBytes = 256 * 1024;
 
-/** A large body that is still arriving after this time may be dropped in favour of others. */
+/** Time after which a large body that is still arriving may be dropped in favour of others. */
 const slowAfterMs = 1_000;
 
 type OpenBody = {
   readonly body: BudgetedBody;
   slot: number;
-  /** Grows with each body. */
+  /** Increases with each body. */
   readonly serial: number;
   readonly openedMs: number;
   bytes: number;
   isComplete: boolean;
-  /** While it waits: since when, and for how many bytes. Time spent waiting does not make a body slow. */
+  /** While the body waits: since when, and for how many bytes. Time spent waiting does not make a body slow. */
   wait: { readonly sinceMs: number; readonly bytes: number } | undefined;
   waitedMs: number;
 };
@@ -105,17 +106,17 @@ class ArrivingBodies {
     return this.#large;
   }
 
-  /** Bytes of all other bodies. */
+  /** Bytes of all bodies up to 256 KiB. */
   get small(): number {
     return this.#small;
   }
 
-  /** Returns the bytes of the bodies above 256 KiB of one address. */
+  /** Returns the bytes of one address's bodies above 256 KiB. */
   largeOf(address: string): number {
     return this.#largeOf.get(address) ?? 0;
   }
 
-  /** Returns the entry of a body, which is added if it is new. */
+  /** Returns the entry of a body; a new body is added. */
   open(body: BudgetedBody): OpenBody {
     if (body.entry !== undefined) return body.entry;
     this.#serial += 1;
@@ -148,7 +149,7 @@ class ArrivingBodies {
     this.#count(entry, -1);
   }
 
-  /** Returns the largest slow body above 256 KiB, of one address where one is given. */
+  /** Returns the largest slow body above 256 KiB; if an address is given, only among the bodies of this address. */
   findSlow(address?: string): OpenBody | undefined {
     let found: OpenBody | undefined;
     for (const entry of this.#open) {
@@ -158,7 +159,10 @@ class ArrivingBodies {
     return found;
   }
 
-  /** Returns whether another large body, of one address where one is given, is being read and will make room. */
+  /**
+   * Returns whether another large body is being read and will make room; if an address is given, only bodies of this
+   * address count.
+   */
   hasProgress(self: OpenBody, address: string | undefined): boolean {
     for (const entry of this.#open) {
       if (entry !== self && entry.wait === undefined && isOf(entry, address)) return true;
@@ -201,20 +205,21 @@ function isOf(entry: OpenBody, address: string | undefined): boolean {
 /** Result of a request for more memory. */
 type Growth = 'granted' | 'waits' | 'dropped';
 
-/** Limits the memory of all bodies together, so that slow senders cannot take it from the others. */
+/** Limits the memory of all bodies together, so that slow senders cannot take memory from the others. */
 export interface BodyBudget {
   /** Requests memory for this many bytes in total. `waits`: stop reading until `resume`. */
   grow(body: BudgetedBody, bytes: number): Growth;
-  /** Records that the body is complete: from now on it is not dropped. */
+  /** Records that the body is complete. A complete body is no longer dropped. */
   complete(body: BudgetedBody): void;
   /** Releases the memory of the body. Idempotent. */
   release(body: BudgetedBody): void;
 }
 
 /**
- * Creates the budget. Bodies above 256 KiB share `maxBytes`, those of one address half of it. If a larger body does not
- * fit, the largest one that has been arriving for more than a second is dropped; if there is none, the body waits.
- * Smaller bodies never wait. Together they may use another `maxBytes`; beyond that the one open longest is dropped.
+ * Creates the budget. Bodies above 256 KiB share `maxBytes`; the bodies of one address share half of it. If such a body
+ * does not fit, the largest one that has been arriving for more than a second is dropped; if there is none, the body
+ * waits. Smaller bodies never wait. Together they may use another `maxBytes`; beyond that, the one that has been open
+ * longest is dropped.
  */
 export function createBodyBudget({
   maxBytes,
@@ -234,7 +239,7 @@ export function createBodyBudget({
       const isFull = bodies.large + extra > maxBytes;
       const isAddressFull = bodies.largeOf(address) + extra > maxBytes / 2;
       if (!isFull && !isAddressFull) break;
-      // If every large body waits, none would ever finish: the first one is read to its end.
+      // If every large body waited, none would ever finish, so the first one is read to its end.
       if (!bodies.hasProgress(entry, isFull ? undefined : address)) break;
       const slow =
         (isAddressFull ? bodies.findSlow(address) : undefined) ?? (isFull ? bodies.findSlow() : undefined);
@@ -285,7 +290,7 @@ export function createBodyBudget({
   };
 }
 
-/** Interval of the check for slow bodies while others wait. */
+/** Interval of the check for slow bodies while other bodies wait. */
 const lookMs = 100;
 
 /** Creates the queue of bodies waiting for memory. After each change, memory is granted in order. */
@@ -298,7 +303,7 @@ function createWaitingLine(options: {
   let isLookDue = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Grants the requests of waiting bodies, in order, as far as they fit. */
+  /** Grants the requests of waiting bodies in order, where they fit. */
   const look = (): void => {
     isLookDue = false;
     clearTimeout(timer);
@@ -310,7 +315,7 @@ function createWaitingLine(options: {
       entry.waitedMs += clock.monotonicMs() - wait.sinceMs;
       entry.body.resume();
     }
-    // A body becomes slow as time passes.
+    // Checked again later, because a body becomes slow as time passes.
     if (waiting.size > 0) timer = setTimeout(lookSoon, lookMs).unref();
   };
   const lookSoon = (): void => {
@@ -325,7 +330,7 @@ function createWaitingLine(options: {
       waiting.add(entry);
       lookSoon();
     },
-    /** Records that a body, which may be waiting, holds no memory any more. */
+    /** Records that a body, which may be waiting, no longer holds memory. */
     remove(entry: OpenBody): void {
       waiting.delete(entry);
       lookSoon();
@@ -333,7 +338,7 @@ function createWaitingLine(options: {
   };
 }
 
-/** Why a body cannot be read: it is incomplete, too large, or was dropped in favour of others. */
+/** Why a body cannot be read: it is incomplete, it is too large, or it was dropped in favour of others. */
 export class BodyError extends Error {
   readonly status: 400 | 413 | 503;
 
@@ -344,19 +349,23 @@ export class BodyError extends Error {
   }
 }
 
-/** A body in memory. `bytes` must not be used after `release`: the memory is reused for the next body. */
+/** A body in memory. `bytes` must not be used after `release`, because the memory is reused for the next body. */
 export type HeldBody = { readonly bytes: Buffer; readonly release: () => void };
 
 export interface Bodies {
-  /** Returns why a body is refused unread: its Content-Length exceeds the limit. */
+  /** Returns why a body is refused unread: its Content-Length exceeds the limit. Undefined for other bodies. */
   refuse(request: IncomingMessage): BodyError | undefined;
-  /** Reads a request's body. Throws BodyError: 413 beyond the limit, whatever Content-Length says, 400 if it is incomplete. */
+  /**
+   * Reads a request's body. Throws BodyError: 413 beyond the limit, regardless of Content-Length, and 400 if the body
+   * is incomplete.
+   */
   read(request: IncomingMessage): Promise<HeldBody>;
 }
 
 /**
- * Creates the reader of bodies. One body has at most `maxBytes`; all together have the memory that `createBodyBudget` grants of
- * `budgetBytes`. Memory is allocated as bytes arrive, whatever Content-Length is, and is reused for the next body.
+ * Creates the body reader. One body has at most `maxBytes`; all bodies together get the memory that `createBodyBudget`
+ * grants from `budgetBytes`. Memory is allocated as bytes arrive, regardless of Content-Length, and is reused for the
+ * next body.
  */
 export function createBodies(options: {
   maxBytes: number;
@@ -385,7 +394,10 @@ type BodyParts = {
   readonly reject: (error: BodyError) => void;
 };
 
-/** One body on its way into memory. A class, since a reading has state and a closure for each callback costs at this rate. */
+/**
+ * One body that is being read into memory. It is a class because a reading has state, and closures for each callback
+ * are costly at this rate.
+ */
 class BodyReading implements BudgetedBody {
   readonly address: string;
   entry: OpenBody | undefined;
@@ -393,9 +405,12 @@ class BodyReading implements BudgetedBody {
   readonly #parts: BodyParts;
   #buffer: Buffer | undefined;
   #length = 0;
-  /** Chunks of a network request belong to the reader; those of an injected request belong to its caller. */
+  /**
+   * Whether the chunks belong to the reader, as for a network request. Chunks of an injected request belong to the
+   * caller.
+   */
   readonly #ownsChunks: boolean;
-  /** A chunk that arrived and waits for memory. */
+  /** A chunk that has arrived and waits for memory. */
   #pending: Buffer | undefined;
 
   constructor(request: IncomingMessage, parts: BodyParts) {
@@ -437,7 +452,7 @@ class BodyReading implements BudgetedBody {
     if (this.#ownsChunks) release(chunk);
   }
 
-  /** Moves the body into a larger buffer. Returns false if the chunk has to wait, or the body was dropped. */
+  /** Moves the body into a larger buffer. Returns false if the chunk has to wait or the body was dropped. */
   #grow(chunk: Buffer, length: number, isGranted: boolean): boolean {
     const bytes = sizeFor(length, this.#parts.maxBytes);
     const growth = isGranted ? 'granted' : this.#parts.budget.grow(this, bytes);
@@ -457,7 +472,7 @@ class BodyReading implements BudgetedBody {
     this.#parts.resolve({ bytes, release: () => this.#release() });
   };
 
-  readonly #onBreak = (): void => this.#fail(new BodyError(400, 'the body broke off'));
+  readonly #onBreak = (): void => this.#fail(new BodyError(400, 'the body is incomplete'));
 
   #fail(error: BodyError): void {
     this.#request
@@ -465,7 +480,7 @@ class BodyReading implements BudgetedBody {
       .off('end', this.#onEnd)
       .off('error', this.#onBreak)
       .off('close', this.#onBreak)
-      // The request is refused; an error that follows changes nothing.
+      // The request is already refused; a later error changes nothing.
       .on('error', () => {});
     this.#release();
     this.#parts.reject(error);
@@ -481,7 +496,7 @@ class BodyReading implements BudgetedBody {
 
 const [firstBytes] = pooledSizes;
 
-/** Returns the size of the buffer for this many bytes: growth by a factor of four, then of two. */
+/** Returns the buffer size for this many bytes: sizes grow by a factor of four, then by a factor of two. */
 function sizeFor(length: number, maxBytes: number): number {
   const pooled = pooledSizes.find((size) => size >= length);
   if (pooled !== undefined) return pooled;

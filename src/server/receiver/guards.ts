@@ -16,7 +16,7 @@ import { createEntryScope, isWholeScope, type SecretEntry } from './secrets.ts';
 
 const types: ReadonlySet<string> = new Set(['application/json', 'application/x-www-form-urlencoded']);
 
-/** The guards that a request passes, before and after its body is read. */
+/** The guards that a request has to pass, before and after its body is read. */
 export interface Guards {
   /** Checks a request before its body is read. Returns the digest of its `Authorization` header. Throws ReceiverRefusal or BodyError. */
   examineHeaders(request: FastifyRequest): Buffer;
@@ -28,7 +28,7 @@ export interface Guards {
 export function createGuards(options: {
   readonly bodies: Bodies;
   readonly secrets: readonly SecretEntry[];
-  /** Refused requests per minute and address that get 401; further ones get 429. */
+  /** Number of refused requests per minute and address that get 401; further ones get 429. */
   readonly failuresPerMinute: number;
   readonly clock: WallClock;
   readonly log: Log;
@@ -87,7 +87,7 @@ export function createGuards(options: {
   };
 }
 
-/** Parses the body if a verifying entry requires it; returns the entry that covers the delivery. */
+/** Parses the body if no verified entry is trusted without it. Returns the entry that covers the delivery. */
 function examineRequest(
   verifiedEntries: readonly VerifiedEntry[],
   headers: EventHeaders,
@@ -111,7 +111,7 @@ function examineRequest(
   return { verifiedEntry, route: { lane, repositoryId: repository.id, repository: fullName } };
 }
 
-/** The `User-Agent` of the requests by which `reeve setup` and `reeve doctor` identify the receiver at an address. */
+/** The `User-Agent` of the requests with which `reeve setup` and `reeve doctor` identify the receiver at an address. */
 export const probeAgent = 'reeve-probe';
 
 /** Printable and of limited length, because these headers are stored, searched and shown. */
@@ -134,31 +134,37 @@ function contentTypeOf(request: FastifyRequest): string {
   return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase();
 }
 
-/** Returns the JSON inside a form, which is the signed text; empty if missing. */
+/** Returns the JSON inside a form, which is the signed text; empty if there is none. */
 function payloadOfForm(bytes: Buffer): Buffer {
   return Buffer.from(new URLSearchParams(bytes.toString('utf8')).get('payload') ?? '');
 }
 
-/** An entry that verified a request. */
+/** Entry that verified a request. */
 type VerifiedEntry = {
   readonly name: string;
-  /** Whether the sender has signed the body and its scope is the whole forge: the body need not be parsed before the answer. */
+  /**
+   * Whether the sender has signed the body and the entry's scope is the whole forge. The body then need not be parsed
+   * before the response.
+   */
   readonly isTrustedUnread: boolean;
   readonly covers: (repository: string | undefined) => boolean;
 };
 
-/** `verifiedEntries`: the entries that passed all their checks, in order. `failed` is only for the log. */
+/**
+ * Result of the checks. `verifiedEntries` contains the entries that passed all their checks, in order; `failed` is only
+ * for the log.
+ */
 type Verification = {
   readonly verifiedEntries: readonly VerifiedEntry[];
   readonly failed: readonly { readonly entry: string; readonly guard: 'authorization' | 'signature' }[];
 };
 
-/** `given` is the result of `digestOfAuthorization` for the headers, if it is already known. */
+/** Verifies a request. `given` is the result of `digestOfAuthorization` for the headers, if already known. */
 export type Verify = (headers: RequestHeaders, body: Buffer, given?: Buffer) => Promise<Verification>;
 
 /**
- * Creates the check of header and signature for all entries. Values are compared as digests in constant time, and every value
- * of every entry is compared in any case, so that the duration does not reveal which check failed.
+ * Creates the check of header and signature for all entries. Values are compared as digests in constant time, and every
+ * value of every entry is always compared, so that the duration does not reveal which check failed.
  */
 export function createVerify(entries: readonly SecretEntry[]): Verify {
   const guards = entries.map((entry) => ({
@@ -174,7 +180,7 @@ export function createVerify(entries: readonly SecretEntry[]): Verify {
 
   return async (headers, body, given = digestOfAuthorization(headers)) => {
     const signature = signatureHeader(headers);
-    // HMAC covers bytes, the library takes text: it is used only if the bytes are valid UTF-8.
+    // HMAC covers bytes, but the library takes text, so the text is used only if the bytes are valid UTF-8.
     const text = signature !== undefined && isUtf8(body) ? body.toString('utf8') : '';
     const verifiedEntries: VerifiedEntry[] = [];
     const failed: { entry: string; guard: 'authorization' | 'signature' }[] = [];
@@ -194,12 +200,12 @@ async function hasSignature(
   secrets: readonly string[],
 ): Promise<boolean> {
   let found = secrets.length === 0;
-  // The library throws for an empty text: an empty body contains no event.
+  // The library throws for an empty text. An empty body contains no event.
   if (signature === undefined || text === '') return found;
   const given = Buffer.from(signature);
   for (const secret of secrets) {
     const expected = Buffer.from(await sign(secret, text));
-    // A signature is itself a digest of known length: hashing both again would hide nothing.
+    // A signature is itself a digest of known length, so hashing both again would hide nothing.
     if (given.length === expected.length && isSameDigest(given, expected)) found = true;
   }
   return found;
@@ -207,7 +213,10 @@ async function hasSignature(
 
 const bareHeaders = ['x-forgejo-signature', 'x-gitea-signature', 'x-gogs-signature'];
 
-/** Returns the signature in the library's spelling. The forge sends its own header as bare hex, and empty if there is no secret. */
+/**
+ * Returns the signature in the library's format. The forge's own header contains bare hex, and is empty if there is no
+ * secret.
+ */
 function signatureHeader(headers: RequestHeaders): string | undefined {
   for (const name of bareHeaders) {
     const value = headers[name];
@@ -219,13 +228,13 @@ function signatureHeader(headers: RequestHeaders): string | undefined {
 
 type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Returns the digest of a request's `Authorization` header; of the empty text if there is none. */
+/** Returns the digest of a request's `Authorization` header; without the header, the digest of the empty text. */
 function digestOfAuthorization(headers: RequestHeaders): Buffer {
   const given = headers.authorization;
   return digestOfSecret(typeof given === 'string' ? given : '');
 }
 
-/** Returns whether the digest is one of these; all are compared, whichever matches. */
+/** Returns whether the digest equals one of these. All are compared, even after a match. */
 export function isAuthorized(given: Buffer, digests: readonly Buffer[]): boolean {
   let found = false;
   for (const live of digests) {
@@ -235,9 +244,9 @@ export function isAuthorized(given: Buffer, digests: readonly Buffer[]): boolean
 }
 
 /**
- * Creates the check before the body: it returns false if every entry requires an `Authorization` header and the
- * digest matches none of their values. The body is then refused unread. An entry without a header value can still pass
- * by its signature, which covers the body; with such an entry the check passes every request.
+ * Creates the check that precedes the body. It returns false if every entry requires an `Authorization` header and the
+ * digest matches none of their values; the body is then refused unread. An entry without a header value can still pass
+ * by its signature, which covers the body, so with such an entry the check passes every request.
  */
 function createHeaderCheck(entries: readonly SecretEntry[]): (given: Buffer) => boolean {
   if (entries.some((entry) => entry.authorization.length === 0)) return () => true;
@@ -245,7 +254,7 @@ function createHeaderCheck(entries: readonly SecretEntry[]): (given: Buffer) => 
   return (given) => isAuthorized(given, digests);
 }
 
-/** Headers whose values are stored; all others may be secrets, or names of machines behind a proxy. */
+/** Headers whose values are stored. All other values may be secrets, or names of machines behind a proxy. */
 const shown: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -272,10 +281,10 @@ const maxNameLength = 64;
 /** Printable and of limited length. */
 const plainValue = /^[\x20-\x7e]{0,200}$/;
 
-/** Expected value of a known header; undefined: its value is never stored. */
+/** Expected value of a known header; undefined if the value is never stored. */
 type Expected = string | { readonly same: 'uuid' | 'bytes' } | undefined;
 
-/** Headers of an earlier delivery, name and value in turn, and the text stored for them. */
+/** Headers of an earlier delivery, with names and values alternating, and the text stored for them. */
 type KnownHeaders = {
   readonly names: readonly (string | undefined)[];
   readonly expected: readonly Expected[];
@@ -288,10 +297,10 @@ type HeaderOwner = { readonly uuid: string; readonly eventType: string; readonly
 const maxKnownTypes = 256;
 
 /**
- * Creates the function that returns the stored form of a delivery's headers: values of headers that every webhook has,
- * and only the names of all others, which include `authorization`, signatures and cookies. Takes raw headers, name and
- * value in turn. A forge sends the same headers with every delivery of a kind: these are compared with the cache and
- * not processed again.
+ * Creates the function that returns the stored form of a delivery's headers: the values of headers that every webhook
+ * has, and only the names of all others, which include `authorization`, signatures and cookies. It takes raw headers,
+ * with names and values alternating. A forge sends the same headers with every delivery of an event type, so headers
+ * that equal the cached ones are not processed again.
  */
 export function createKeptHeaders(): (rawHeaders: readonly string[], delivery: HeaderOwner) => string {
   const known = new Map<string, KnownHeaders>();
@@ -331,7 +340,7 @@ function readKnownHeaders(rawHeaders: readonly string[], delivery: HeaderOwner):
     const header = keptHeader(name, value, delivery);
     if (isLeftOut) leftOut += 1;
     else kept.push(header);
-    // A value that is omitted because of its content may differ the next time.
+    // A value that is omitted because of its content may be different in the next delivery.
     const isOdd = isLeftOut || (shown.has(name) && header.length === 1);
     names.push(isOdd ? undefined : given);
     expected.push(header[1]);

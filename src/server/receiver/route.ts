@@ -8,35 +8,42 @@ import { createBodies, type HeldBody } from './body.ts';
 import { createGuards } from './guards.ts';
 import type { SecretEntry } from './secrets.ts';
 
-/** Default size limit of a body. A larger body is a lost event, so the limit is configurable. */
+/** Default size limit of a body. A body beyond the limit is a lost event, so the limit is configurable. */
 const defaultMaxBodyBytes = 8 * 2 ** 20;
 
-/** Connections beyond this number are closed immediately: each uses memory before it is authorized. */
+/**
+ * Maximum number of connections. Further ones are closed immediately, because each uses memory before it is authorized.
+ */
 export const maxConnections = 2_000;
 
 /**
- * Buffered bytes of a paused body at which Node stops reading from its socket. One read has up to 64 KiB: with Node's default of
- * 64 KiB, a paused body keeps two reads in memory, with this value one. A body that is not paused buffers nothing.
+ * Number of buffered bytes of a paused body at which Node stops reading from the socket. One read returns up to 64 KiB:
+ * with Node's default of 64 KiB, a paused body keeps two reads in memory; with this value, one. A body that is not
+ * paused buffers nothing.
  */
 const pausedBytes = 16_384;
 
 export type ReceiverLimits = {
-  /** Time from the first byte of a request to its last header; default 5 s. */
+  /** Maximum time from the first byte of a request to its last header; default 5 s. */
   readonly headersTimeoutMs?: number;
-  /** Time from the first byte of a request to the last of its body; default 10 s. Fastify's own default is unlimited. */
+  /**
+   * Maximum time from the first byte of a request to the last byte of its body; default 10 s. Fastify's default is
+   * unlimited.
+   */
   readonly requestTimeoutMs?: number;
-  /** Interval of the check of both; default 1 s. */
+  /** Interval at which both limits are checked; default 1 s. */
   readonly checkingIntervalMs?: number;
 };
 
 /**
- * Returns the options for the fastify server that the receiver is registered on: slow headers and bodies end with 408.
+ * Returns the options for the Fastify server on which the receiver is registered. Requests with slow headers or bodies
+ * end with 408.
  */
 export function serverOptions(limits: ReceiverLimits = {}): FastifyHttpOptions<Server> {
   const { headersTimeoutMs = 5_000, requestTimeoutMs = 10_000, checkingIntervalMs = 1_000 } = limits;
   return {
     requestTimeout: requestTimeoutMs,
-    // Behind a proxy, failures count for the proxy's address: a forwarded address could be chosen by the sender.
+    // Behind a proxy, failures count for the proxy's address, because the sender could choose a forwarded address.
     trustProxy: false,
     routerOptions: { ignoreTrailingSlash: false },
     http: {
@@ -50,7 +57,7 @@ export function serverOptions(limits: ReceiverLimits = {}): FastifyHttpOptions<S
 
 export type ReceiverOptions = {
   readonly store: Pick<DeliveryIntake, 'accept'>;
-  /** Entries that were validated by `examineSecrets`. */
+  /** Entries validated by `examineSecrets`. */
   readonly secrets: readonly SecretEntry[];
   readonly log: Log;
   readonly clock?: WallClock;
@@ -58,17 +65,20 @@ export type ReceiverOptions = {
   readonly maxBodyBytes?: number | undefined;
   /** Memory limit of all large bodies together; default 32 MiB, or twice the largest body. */
   readonly budgetBytes?: number;
-  /** Refused requests per minute and address that get 401; further ones get 429. Default 60. */
+  /** Number of refused requests per minute and address that get 401; further ones get 429. Default 60. */
   readonly failuresPerMinute?: number;
-  /** Called after each answer, for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused. */
+  /**
+   * Called after each response, for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused the
+   * request.
+   */
   readonly onAnswer?: (status: number, reason: ReceiverAnswer) => void;
   /** Called after each new delivery that will run, to wake the worker. */
   readonly onStored?: () => void;
 };
 
 /**
- * Registers `POST /webhook`. The guards run in the order of the code, the cheapest first, and nothing is stored for an
- * answer of 4xx. 202 is sent only after the store has made the bytes durable.
+ * Registers `POST /webhook`. The guards run in code order, the cheapest first, and a delivery with a 4xx response is
+ * not stored. 202 is sent only after the store has made the bytes durable.
  */
 export async function receiver(app: FastifyInstance, options: ReceiverOptions): Promise<void> {
   const { store, log, clock = { now: () => new Date() }, onAnswer = () => {}, onStored = () => {} } = options;
@@ -104,8 +114,8 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
     }
   };
 
-  // Fastify routes the request; from there on the receiver reads and answers it itself. Fastify's own way through parsers
-  // and serializers costs processor time per delivery, and on an error it closes a connection whose sender is still writing.
+  // Fastify only routes the request; the receiver reads and answers it itself. Fastify's parsers and serializers cost
+  // CPU time per delivery, and on an error Fastify closes a connection whose sender is still writing.
   app.post('/webhook', {
     onRequest: (request, reply) => {
       reply.hijack();
@@ -128,5 +138,5 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   });
 }
 
-/** Fastify requires a handler; the hook before it answers. */
+/** Handler that Fastify requires; the hook that runs before it sends the response. */
 const answeredInHook = (): void => {};

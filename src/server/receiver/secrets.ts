@@ -1,11 +1,14 @@
 import { createGlob } from '../../patterns/glob.ts';
 import { messageOf } from '../../platform/errors.ts';
 
-/** Secrets that verify deliveries of the repositories in a scope. One entry must pass all checks that it configures. */
+/**
+ * Secrets that verify deliveries of the repositories in a scope. A delivery is verified if it passes all checks
+ * configured by one entry.
+ */
 export type SecretEntry = {
-  /** Shown in the log and stored with each delivery that it verified. */
+  /** Name that is shown in the log and stored with each delivery that the entry verified. */
   readonly name: string;
-  /** Patterns for `owner/name`, such as `acme/*`; see `isWholeScope` for those that cover the whole forge. */
+  /** Patterns for `owner/name`, such as `acme/*`; see `isWholeScope` for patterns that cover the whole forge. */
   readonly scope: readonly string[];
   /** Accepted values of the `Authorization` header; none: the header is not checked. */
   readonly authorization: readonly string[];
@@ -13,12 +16,12 @@ export type SecretEntry = {
   readonly hmac: readonly string[];
 };
 
-/** Shorter values can be guessed, or may be a user's password. */
+/** Minimum length of a secret. Shorter values can be guessed, or may be a user's password. */
 export const minSecretBytes = 24;
 
 /**
- * Returns all problems of the entries, as texts for the operator; none if they are valid. A value is
- * never part of a text, only its position.
+ * Returns all problems of the entries, as texts for the operator; empty if the entries are valid. A text contains only
+ * the position of a value, never the value.
  */
 export function examineSecrets(entries: readonly SecretEntry[]): readonly string[] {
   const problems: string[] = [];
@@ -69,7 +72,7 @@ function examineValues(entry: SecretEntry, label: string): string[] {
           `${label}: ${kind} value ${index + 1} has ${bytes} bytes, at least ${minSecretBytes} are needed`,
         );
       }
-      // A header value loses such characters in transit and would never match.
+      // A header value loses such characters in transit, so it would never match.
       if (kind === 'authorization' && (value.trim() !== value || /[^\x20-\x7e]/.test(value))) {
         problems.push(`${label}: ${kind} value ${index + 1} has characters that a header cannot contain`);
       }
@@ -81,26 +84,29 @@ function examineValues(entry: SecretEntry, label: string): string[] {
 const wholePatterns: ReadonlySet<string> = new Set(['*', '**', '*/*']);
 
 /**
- * Returns whether a scope covers the whole forge: one of its patterns is `*`, `**` or a star on both sides of the slash. Only
- * such a scope covers events without a repository, and only its deliveries are accepted before parsing.
+ * Returns whether a scope covers the whole forge: one of its patterns is `*`, `**` or a star on both sides of the slash.
+ * Only such a scope covers events without a repository, and only its deliveries are accepted before parsing.
  */
 export function isWholeScope(scope: readonly string[]): boolean {
   return scope.some((pattern) => wholePatterns.has(pattern));
 }
 
 /**
- * Returns a function that tests whether a repository (`owner/name`; undefined for an event without one) is in the scope.
- * Case-insensitive, like names on a forge.
+ * Returns a function that tests whether a repository (`owner/name`; undefined for an event without one) is in the
+ * scope. Comparison is case-insensitive, like names on a forge.
  */
 export function createEntryScope(scope: readonly string[]): (repository: string | undefined) => boolean {
   if (isWholeScope(scope)) return () => true;
-  // Each pattern separately: in a list, a leading `!` would exclude, but a scope only includes.
+  // Each pattern separately: in a list, a pattern with a leading `!` would exclude, but a scope only includes.
   const globs = scope.map((pattern) => createGlob(pattern.toLowerCase()));
   return (repository) =>
     repository !== undefined && globs.some((matches) => matches(repository.toLowerCase()));
 }
 
-/** Returns a function that tests whether the named entry covers a repository; undefined if there is no such entry. */
+/**
+ * Returns a function that tests whether the named entry covers a repository. It returns undefined if there is no such
+ * entry.
+ */
 export function createCoverage(
   entries: readonly { readonly name: string; readonly scope: readonly string[] }[],
 ): (entry: string, repository: string | undefined) => boolean | undefined {

@@ -26,7 +26,7 @@ import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
 export type Settings = RuleGrants &
   Pace & {
     readonly forge: SignedIn | undefined;
-    /** Token of an account that can read hooks; only for setup and doctor. */
+    /** Token of an account that can read hooks; used only by setup and doctor. */
     readonly setupToken: string | undefined;
     /** The hooks that setup manages and doctor checks. */
     readonly webhook: WebhookForm | undefined;
@@ -38,13 +38,13 @@ export type Settings = RuleGrants &
     readonly data: string;
     /** Connection string of the store; undefined: the store is a file in `data`. */
     readonly databaseUrl: string | undefined;
-    /** Role of a server in this process. */
+    /** Role of the server in this process. */
     readonly role: ServerRole;
     readonly repositories: readonly string[];
     readonly allowAdmin: boolean;
     /** Named secrets that operator rules can refer to. */
     readonly namedSecrets: ReadonlyMap<string, string>;
-    /** Hosts allowed for messages although they are not public. */
+    /** Hosts that may receive messages although they are not public. */
     readonly notifyHosts: readonly string[];
     /** Pinned account ids by login. */
     readonly accounts: Readonly<Record<string, number>>;
@@ -56,7 +56,7 @@ export type Settings = RuleGrants &
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Prefixes of Reeve's variables: an unknown variable with such a prefix is reported as a mistake. */
+/** Prefixes of Reeve's variables. An unknown variable with such a prefix is reported as a mistake. */
 const ours = /^(REEVE|WEBHOOK)_/;
 
 /**
@@ -110,7 +110,10 @@ export async function loadSettings(
   return settings;
 }
 
-/** Returns the forge of the environment with its credentials; undefined if there is none. Throws `settings`. */
+/**
+ * Returns the forge that the environment configures, with its credentials; undefined if there is none. Throws
+ * `settings`.
+ */
 export function loadForge(environment: Variables): Settings['forge'] {
   const problems: string[] = [];
   const read = createReader(environment, problems);
@@ -121,7 +124,7 @@ export function loadForge(environment: Variables): Settings['forge'] {
   throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
 }
 
-/** Returns a secret of the environment, given directly or as a file; undefined if absent. Throws `settings`. */
+/** Returns a secret that the environment contains directly or as a file; undefined if absent. Throws `settings`. */
 export function readSecret(environment: Variables, name: string): string | undefined {
   const problems: string[] = [];
   const value = createReader(environment, problems)(name);
@@ -185,7 +188,7 @@ function readForge(environment: Variables, read: ReadVariable, problems: string[
   return { url, credentials: { user, password }, ...again };
 }
 
-/** Reads token or password again; undefined if the file is currently missing or empty. */
+/** Reads the token or password again; undefined if the file is currently missing or empty. */
 function readCredentials(environment: Variables): Credentials | undefined {
   const problems: string[] = [];
   const forge = readForge(environment, createReader(environment, problems), problems);
@@ -221,7 +224,7 @@ function readRole(read: ReadVariable, problems: string[]): ServerRole {
   return role ?? 'all';
 }
 
-/** Returns the password of a connection string, decoded and as written. */
+/** Returns the passwords of a connection string, both decoded and as written. */
 function passwordsOf(url: string): readonly string[] {
   const written = /^[^:]+:\/\/[^:/?#\\]*:([^/?#\\]*)@/.exec(url)?.[1] ?? '';
   const inQuery = new URLSearchParams(url.split('?')[1]).get('password') ?? '';
@@ -240,7 +243,7 @@ function linesOf(text: string | undefined): readonly string[] {
   return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
 }
 
-/** The two variables form one entry whose scope is every repository. */
+/** Returns the entry that the two variables form together. Its scope is every repository. */
 function readEnvironmentEntry(read: ReadVariable): readonly SecretEntry[] {
   const entry = {
     name: 'environment',
@@ -305,9 +308,9 @@ export function secretValues(settings: Settings): readonly string[] {
 type SettingRow = {
   readonly name: string;
   readonly meaning: string;
-  /** Default as text; absent: unset. */
+  /** Default as text; absent: no default. */
   readonly default?: string;
-  /** A secret can also be read from a file: `NAME_FILE`. */
+  /** Set for secrets, which can also be read from a file: `NAME_FILE`. */
   readonly secret?: true;
 };
 
@@ -372,17 +375,17 @@ export const settingsTable: readonly SettingRow[] = [
   { name: 'LOG_LEVEL', meaning: `Lowest logged level: ${logLevels.join(', ')}.`, default: 'info' },
 ];
 
-/** Settings about the permissions of rules and about unusable rule files. */
+/** Settings for the permissions of rules and for unusable rule files. */
 type RuleGrants = {
   /** Organizations with their own rules. */
   readonly organizations: readonly OrganizationSource[];
-  /** Permissions of files of repositories and organizations beyond the default set. */
+  /** Permissions of repository and organization files beyond the default set. */
   readonly grants: readonly Grant[];
   readonly budgets: Budgets;
   /** Whether the rule files of pull requests that change them are checked. */
   readonly preview: boolean;
   readonly reportProblems: ReportProblems;
-  /** Handling of a delivery that repeats an earlier one. */
+  /** How to handle a delivery that repeats an earlier one. */
   readonly repeated: RepeatedChoice;
 };
 

@@ -8,7 +8,7 @@ const head = `# Settings of Reeve, made by reeve setup. It holds secrets: keep i
 # Use it with  reeve serve --settings FILE,  or as EnvironmentFile= of a systemd unit.
 `;
 
-/** Reads an env file (`NAME=value` lines, quotes allowed); a missing one is empty, unless it `mustExist`. */
+/** Reads an env file (`NAME=value` lines, quotes allowed). A missing file counts as empty unless `mustExist` is set. */
 export function readEnvFile(path: string, { mustExist = true } = {}): Variables {
   if (!mustExist && !existsSync(path)) return {};
   try {
@@ -18,7 +18,10 @@ export function readEnvFile(path: string, { mustExist = true } = {}): Variables 
   }
 }
 
-/** Returns the variables of an env file overridden by those of the environment, each in one of its two forms only. */
+/**
+ * Returns the variables of an env file, overridden by those of the environment. Each setting keeps only one of its two
+ * forms, `NAME` or `NAME_FILE`.
+ */
 export function mergeEnvironments(
   file: Variables,
   environment: Variables,
@@ -32,7 +35,10 @@ export function mergeEnvironments(
   return merged;
 }
 
-/** Returns the text of an env file with these variables set, and everything else unchanged; undefined removes one. */
+/**
+ * Returns the text of an env file with these variables set and everything else unchanged. An undefined value removes
+ * the variable.
+ */
 export function editEnvText(text: string, values: Variables): string {
   let edited = text === '' ? head : text;
   for (const [name, value] of Object.entries(values)) {
@@ -44,7 +50,7 @@ export function editEnvText(text: string, values: Variables): string {
   return edited;
 }
 
-/** Single quotes preserve everything in a shell, in systemd and in Node, including line ends. */
+/** Quotes a value. Single quotes preserve everything in a shell, in systemd and in Node, including line breaks. */
 function quote(name: string, value: string): string {
   if (!value.includes("'")) return `'${value}'`;
   throw new ReeveError(
@@ -53,7 +59,7 @@ function quote(name: string, value: string): string {
   );
 }
 
-/** Writes a file atomically, readable only by its owner. */
+/** Writes a file atomically, with read access only for its owner. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const made = `${path}.new`;
   try {

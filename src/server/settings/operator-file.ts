@@ -19,12 +19,15 @@ const accountName = z
   .string()
   .regex(/^[\w][\w.-]*$/, 'an account or organization is named as in its address');
 
-/** The URL appears in messages and on pages. */
+/** URL that appears in messages and on pages. */
 const address = z
   .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' })
   .refine((url) => !url.includes('@'), 'an address holds no credentials, and no @');
 
-/** `webhook` of the operator file: the hooks of Reeve on the forge. `reeve setup` creates them, `reeve doctor` checks them. */
+/**
+ * `webhook` of the operator file: Reeve's hooks on the forge. `reeve setup` creates them, and `reeve doctor` checks
+ * them.
+ */
 export const WebhookForm = z.strictObject({
   url: address.describe('URL that the forge delivers to: `/webhook` of Reeve, as reachable from the forge.'),
   system: z.boolean().optional().describe('A hook of the instance, for every repository.'),
@@ -71,7 +74,7 @@ const Organization = z.strictObject({
 });
 
 const rowNames = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
-/** Returns a schema of these names. Its error message suggests the nearest name. */
+/** Returns a schema that accepts these names. Its error message suggests the nearest name. */
 const nameOf = (what: string, known: readonly string[]) =>
   z.string().check((context) => {
     if (known.includes(context.value)) return;
@@ -83,7 +86,7 @@ const nameOf = (what: string, known: readonly string[]) =>
       message: `there is no ${what} "${context.value}"${hint}`,
     });
   });
-/** A list of patterns is validated as a whole: an excluding pattern has a meaning only together with others. */
+/** Validates a list of patterns as a whole, because an excluding pattern has a meaning only together with others. */
 const patterns = z.array(z.string()).check((context) => {
   if (context.value.length === 0) return;
   try {
@@ -170,7 +173,7 @@ const Limits = z.strictObject({
 const duration = z
   .string()
   .refine((text) => (parseDurationMs(text) ?? 0) > 0, 'write a number and m, h or d, such as 12h or 7d');
-/** Returns a schema of a size within these limits. */
+/** Returns a schema for a size within these limits. */
 const size = (least: string, most: string) =>
   z.string().refine((text) => {
     const bytes = parseSize(text) ?? 0;
@@ -269,8 +272,8 @@ export type OperatorFile = z.output<typeof OperatorFile>;
 export type OperatorEntry = z.output<typeof Entry>;
 
 /**
- * Reads the operator file. Returns its content, or all problems, each with its place (`path:line:column`). A problem
- * never contains the value of a secret.
+ * Reads the operator file. Returns either its content or all problems, each with its place (`path:line:column`). A
+ * problem never contains the value of a secret.
  */
 export async function readOperatorFile(
   path: string,
@@ -282,7 +285,7 @@ export async function readOperatorFile(
   }
 }
 
-/** Parses the text of an operator file like `readOperatorFile`. `path` is used in problems. */
+/** Parses the text of an operator file like `readOperatorFile`. Problems mention `path`. */
 export function parseOperatorFile(
   path: string,
   text: string,
@@ -321,7 +324,7 @@ const knownKeys = [
   ...[WebhookForm, DashboardForm],
 ].flatMap((schema) => Object.keys(schema.shape));
 
-/** Returns the offset of a value in the text, or with `key` that of its key. */
+/** Returns the offset of a value in the text, or of a key of that value if `key` is given. */
 function offsetOf(document: Document, path: readonly PropertyKey[], key?: string): number {
   const found = path.length === 0 ? document.contents : document.getIn(path, true);
   const pair =
@@ -331,7 +334,7 @@ function offsetOf(document: Document, path: readonly PropertyKey[], key?: string
   return Array.isArray(range) ? Number(range[0]) : 0;
 }
 
-/** Settings about the intake, processing and retention of deliveries. */
+/** Settings for the intake, processing and retention of deliveries. */
 export type Pace = {
   /** Lifetime of deliveries. */
   readonly backoff: { readonly lifetimeMs?: number | undefined };
@@ -341,7 +344,7 @@ export type Pace = {
   readonly retention: Retention;
 };
 
-/** Returns these settings from the operator file; omitted ones are absent, except the retention. */
+/** Returns these settings from the operator file. Omitted settings are absent, except the retention. */
 export function readPace(file: OperatorFile | undefined): Pace {
   const lifetimeMs = parseDurationMs(file?.['delivery-lifetime'] ?? '');
   const maxBodyBytes = parseSize(file?.['max-body'] ?? '');

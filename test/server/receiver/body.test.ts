@@ -87,7 +87,7 @@ describe('a body', () => {
 
     socket.destroy();
 
-    expect(await resultOf(readings[0])).toBe('BodyError 400: the body broke off');
+    expect(await resultOf(readings[0])).toBe('BodyError 400: the body is incomplete');
   });
 
   it('that is refused holds no memory: the next large one is read', async () => {

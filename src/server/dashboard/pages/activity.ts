@@ -182,7 +182,7 @@ function chartsOfSweeps({
   ];
 }
 
-/** Returns the rows of a table, newest first, without those that have no data. */
+/** Returns the rows of a table, newest first, without rows that have no data. */
 function rowsOf(marks: readonly ChartMark[], perRow: number): readonly ChartMark[] {
   const rows: ChartMark[] = [];
   for (let from = 0; from < marks.length; from += perRow)
@@ -219,7 +219,10 @@ function formatMs(ms: number): string {
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** One series of a chart. `colour` is a class of the style sheet; dashed lines can be distinguished without colours. */
+/**
+ * One series of a chart. `colour` is a class of the style sheet; dashed lines keep series distinguishable without
+ * colour.
+ */
 type ChartSeries = {
   readonly name: string;
   readonly colour: 'ok' | 'bad' | 'wait' | 'busy' | 'plain';
@@ -229,7 +232,7 @@ type ChartSeries = {
 };
 
 type Chart = {
-  /** Unique id on its page. */
+  /** Id that is unique on the page. */
   readonly id: string;
   readonly title: string;
   /** Summary as a sentence, for screen readers. */
@@ -238,17 +241,17 @@ type Chart = {
   readonly series: readonly ChartSeries[];
   /** Returns a value formatted for axis and table. */
   readonly format: (value: number) => string;
-  /** Labels below the chart, evenly spread. */
+  /** Labels below the chart, evenly spaced. */
   readonly times: readonly (Html | string)[];
   readonly table: { readonly heads: readonly string[]; readonly rows: readonly (readonly TableCell[])[] };
 };
 
-/** Height of the drawing in its own units; its width has one unit per mark. */
+/** Height of the drawing in its own units; the width is one unit per mark. */
 const height = 100;
 
 /**
- * Returns a chart as an SVG image rendered by the server, with a table of its values. The image is stretched to the
- * available width, so its texts are outside of it and stay readable in a narrow window.
+ * Returns a chart as an SVG image rendered on the server, with a table of its values. The image is stretched to the
+ * available width, so the texts are placed outside the image and stay readable in a narrow window.
  */
 export function viewChart(chart: Chart): Html {
   const { id, title, summary, series, format, times } = chart;
@@ -318,7 +321,7 @@ function greatestOf(series: readonly ChartSeries[]): number {
   return greatest;
 }
 
-/** Returns the maximum of an axis: 2, 4, 6, 8, 10, 20, 40 … so that its middle is a whole number as well. */
+/** Returns the maximum of an axis: 2, 4, 6, 8, 10, 20, 40 … so that the midpoint is also a whole number. */
 function niceTop(greatest: number): number {
   if (greatest <= 2) return 2;
   const power = 10 ** Math.floor(Math.log10(greatest));

@@ -31,7 +31,7 @@ const shown = 50;
 /** Maximum number of deliveries read for one page of a viewer with limited access. */
 const maxLooked = 200;
 
-/** Contents of a list: events of the forge, internal jobs (sweeps, maintenance), or both. */
+/** Contents of a list: forge events, internal jobs (sweeps, maintenance), or both. */
 const doors = { events: 'webhook', jobs: 'job', all: undefined } as const;
 type Shown = keyof typeof doors;
 
@@ -67,7 +67,10 @@ ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>`
   return { title: 'Deliveries', content };
 }
 
-/** A list by state includes jobs, like the counts of the overview; other lists include them only on request. */
+/**
+ * Returns which deliveries a list shows. A list by state includes jobs, like the counts of the overview; other lists
+ * include jobs only on request.
+ */
 function shownOf(query: URLSearchParams, state: DeliveryState | undefined): Shown {
   const asked = query.get('show') ?? '';
   if (asked in doors) return asked as Shown;
@@ -85,9 +88,9 @@ async function visibleToOperators(store: StoreQueries, filter: DeliveryFilter): 
 }
 
 /**
- * Returns a page of the deliveries that a viewer may see; a short page may still have a `next`. The result does not
- * depend on hidden deliveries: a fixed range is scanned, and the search applies to visible ones only. A search for the
- * full name of a readable repository scans a range of that repository.
+ * Returns a page of the deliveries that a viewer may see; a page with few rows may still have a `next`. The result does
+ * not depend on hidden deliveries: a fixed range is scanned, and the search applies only to visible deliveries. A
+ * search for the full name of a readable repository scans a range of that repository.
  */
 async function visibleTo(
   viewer: Viewer,
@@ -159,7 +162,7 @@ async function deliveryRows(
   pageRequest: PageRequest,
 ): Promise<readonly (readonly TableCell[])[]> {
   const { root, time, forgeUrl, viewer } = pageRequest;
-  // The newest run of a sweep’s job covers one of its items and does not represent the whole job.
+  // The newest run of a sweep’s job covers only one of the sweep’s items and does not represent the whole job.
   const ids = items.filter(({ delivery }) => delivery.door === 'webhook').map(({ delivery }) => delivery.id);
   const runs = await store.readLatestRuns(ids);
   return Promise.all(
@@ -208,7 +211,7 @@ function repeatNote(
 }
 
 /**
- * Returns the subject of a delivery: `acme/demo#7` if its lane is that of one issue or pull request; otherwise
+ * Returns the subject of a delivery, `acme/demo#7`, if its lane belongs to one issue or pull request; otherwise
  * undefined.
  */
 function formatSubject({ repository, lane }: Delivery): string | undefined {
@@ -219,10 +222,10 @@ export function stateMark(state: string): Html {
   return html`<span class="mark ${state}">${state}</span>`;
 }
 
-/** Result of a run: a word with a colour, and its counts as text. */
+/** Result of a run: a word that has a colour, and the counts as text. */
 type RunSummary = { readonly mark: string; readonly parts: readonly string[] };
 
-/** Returns the result of a run as far as the viewer may see it: `2 rules matched · 3 changes · 52 ms`. */
+/** Returns the part of a run's result that the viewer may see: `2 rules matched · 3 changes · 52 ms`. */
 export function summarizeRun(run: Run, viewerAccess: ViewerAccess): RunSummary {
   const counts = countChanges(run, viewerAccess);
   const matched = run.rules.filter(({ verdict }) => verdict === 'matched').length;
@@ -244,7 +247,7 @@ export function summarizeRun(run: Run, viewerAccess: ViewerAccess): RunSummary {
   return { mark: markOf({ ...counts, broken, matched }), parts: words.filter(Boolean) };
 }
 
-/** Returns the result of a run as a mark that links to its explanation, and its counts. */
+/** Returns the result of a run as a mark that links to the explanation, followed by the counts. */
 export function viewOutcome({ mark, parts }: RunSummary, explanation: string): Html {
   const words = parts.map((part, at) => html`${at === 0 ? '' : ' · '}<span class="whole">${part}</span>`);
   return html`<div class="outcome"><a href="${explanation}"><span class="mark ${mark}">${mark}</span></a> ${words}</div>`;
@@ -284,9 +287,9 @@ function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Maximum number of bytes of a payload on a page; a link leads to the rest. */
+/** Maximum number of payload bytes on a page; a link leads to the complete payload. */
 const maxShownBytes = 256 * 1024;
-/** Maximum number of runs of one delivery on a page: a redriven one has several, a sweep’s job very many. */
+/** Maximum number of runs of one delivery on a page. A redriven delivery has several runs, a sweep’s job very many. */
 const maxRuns = 20;
 
 /** Returns a delivery without its body, and the access of the viewer; undefined if the viewer may not see it. */
@@ -334,13 +337,16 @@ ${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPa
   return { title: `Delivery ${delivery.id}: ${what}`, content };
 }
 
-/** Administrators of a repository may redrive its deliveries; sweeps continue by themselves. */
+/**
+ * Returns whether a viewer may redrive the delivery. Administrators of a repository may redrive its deliveries; sweeps
+ * continue by themselves.
+ */
 export function canRedrive({ state, door }: Delivery, access: DeliveryAccess): boolean {
   const hasEnded = state === 'dead' || (state === 'settled' && door === 'webhook');
   return hasEnded && access === 'administrator';
 }
 
-/** Returns the button that pauses writes to the repository of a delivery, or those that end its pauses. */
+/** Returns the button that pauses writes to the repository of a delivery, or the buttons that end its pauses. */
 function repositoryPause(
   { id, repository: name, repositoryId }: Delivery,
   pauses: readonly Pause[],
@@ -380,7 +386,7 @@ function aboutDelivery(delivery: Delivery, { root, time, forgeUrl }: PageRequest
   return html`<dl>${entries}</dl>`;
 }
 
-/** Shows the payload. Only for administrators of the repository, who can also create hooks there. */
+/** Shows the payload. Only administrators of the repository see it, because they could also create hooks there. */
 function viewPayload(delivery: DeliveryWithBody, root: string): Html {
   return html`<section><h2>Payload</h2>
 <p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>

@@ -7,7 +7,7 @@ import type { PageRequest } from '../page-handler.ts';
 /** Maximum number of rows on the page; `reeve drift` prints all. */
 const shown = 500;
 
-/** Shows the drift found by sweeps, with the time of its first detection. */
+/** Shows the drift found by sweeps, and when each drift was first detected. */
 export async function driftPage({ time, forgeUrl }: PageRequest, data: DashboardData): Promise<PageView> {
   const found = await data.drift();
   const rows = found

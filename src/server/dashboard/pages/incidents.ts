@@ -12,7 +12,7 @@ import type { PageLinks } from '../page-handler.ts';
 /** Maximum number of incidents on the overview; the metrics count all. */
 const shown = 50;
 
-/** Returns a line per kind of incident with its number, linked to the page with the details. */
+/** Returns one line per kind of incident with the number of incidents, linked to the page with the details. */
 export function incidentLines(incidents: readonly Incident[], root: string): readonly Html[] {
   const kinds = Object.keys(incidentKinds) as readonly IncidentKind[];
   return kinds.flatMap((kind) => {

@@ -14,8 +14,8 @@ import { runTable } from './runs.ts';
 const shownRuns = 10;
 
 /**
- * Shows the state of Reeve: waiting and dead deliveries and the latest runs. For viewers who are not operators it
- * begins with what they may see.
+ * Shows the state of Reeve: waiting and dead deliveries and the latest runs. Viewers other than operators get the list
+ * of deliveries that they may see.
  */
 export async function overviewPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
   const { viewer, root, time } = pageRequest;
@@ -44,7 +44,7 @@ export async function overviewPage(pageRequest: PageRequest, data: DashboardData
   return { title: 'Overview', content };
 }
 
-/** Maximum number of dead deliveries, runners and drifts named here; their pages list all. */
+/** Maximum number of dead deliveries, runners and drifts that are named here; their pages list all. */
 const named = 5;
 
 const forgeNotes = {
@@ -61,7 +61,9 @@ type AttentionData = {
   readonly runners: Awaited<ReturnType<DashboardData['runners']>>;
 };
 
-/** Returns what needs attention: a failing store or forge, every incident by name, dead deliveries, drift, runners. */
+/**
+ * Returns what needs attention: a failing store or forge, every incident by name, dead deliveries, drift and runners.
+ */
 async function viewAttention(
   pageRequest: PageRequest,
   data: DashboardData,

@@ -6,10 +6,10 @@ import type { PageRequest } from '../page-handler.ts';
 /** Maximum number of pauses on the overview; `reeve pause` prints all. */
 const shown = 50;
 
-/** A pause of one rule or repository. */
+/** Pause of one rule or repository. */
 type NamedScope = Exclude<PauseScope, { readonly kind: 'all' }>;
 
-/** Returns a line per active pause: scope, start, author, and the button that ends it. */
+/** Returns one line per active pause: scope, start, author, and the button that ends the pause. */
 export function pauseLines(pauses: readonly Pause[], pageRequest: PageRequest): readonly Html[] {
   const lines = pauses
     .slice(0, shown)
@@ -32,7 +32,8 @@ ${all}${pageRequest.button('pauses', 'Pause its writes', named)}`;
 }
 
 /**
- * Returns the pauses of a rule or repository with the buttons that end them; without one, the button that pauses it.
+ * Returns the pauses of a rule or repository with the buttons that end them; without a pause, the button that starts
+ * one.
  */
 export function pauseControl(
   scope: NamedScope,

@@ -10,7 +10,7 @@ import { personLink, pullLink } from '../links.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-/** Maximum number of queues, and of pull requests of each, on the page; `reeve queue list` prints all. */
+/** Maximum number of queues, and of pull requests per queue, on the page; `reeve queue list` prints all. */
 const shownQueues = 50;
 const shownEntries = 100;
 /** Events per page of the history. */
@@ -145,7 +145,7 @@ function olderLink(
     : html`<p><a rel="next" href="${root}queues?${addressOf(only, last)}">Older</a></p>`;
 }
 
-/** Returns the query of the page for one queue, or all, starting at an event. */
+/** Returns the page's query string for one queue, or for all queues, starting at an event. */
 function addressOf(queue: QueueKey | undefined, before?: number): string {
   const query = new URLSearchParams();
   if (queue) query.set('repository', String(queue.repositoryId));

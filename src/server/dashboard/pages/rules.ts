@@ -13,7 +13,7 @@ import { pauseControl } from './pauses.ts';
 /** Maximum number of evaluations on the page. */
 const shown = 50;
 
-/** Shows one rule: its events and schedules, whether it fails, how often it matched, and its latest evaluations. */
+/** Shows one rule: its events and schedules, whether it fails, how often it has matched, and its latest evaluations. */
 export async function rulePage(
   pageRequest: PageRequest,
   { store, ...data }: DashboardData,
@@ -44,7 +44,7 @@ function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html 
 <dt>Listens to</dt><dd>${listensTo.join(', ')}</dd></dl>`;
 }
 
-/** Returns the steps with their coverage by rule tests, or why that is unknown. */
+/** Returns the steps with their coverage by rule tests, or the reason why the coverage is unknown. */
 function coverageOf(row: RuleRow | undefined): Html {
   if (row === undefined) {
     return html`<p>Not known: the rule is not in a folder of the operator, and Reeve reads files of a forge without their tests.
@@ -111,13 +111,16 @@ function coverageText(coverage: TestCoverage | undefined): string {
   return `${reached} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
 }
 
-/** Runs that are searched for evaluations: a run is stored as one text without an index by rule. */
+/**
+ * Maximum number of runs that are searched for evaluations, because a run is stored as one text without an index by
+ * rule.
+ */
 const searchedRuns = 200;
 
 /** One evaluation of a rule. */
 type RuleEvaluation = { readonly run: Run; readonly verdict: Verdict };
 
-/** The evaluations in the newest runs. `isWhole`: there are no older runs. */
+/** Evaluations in the newest runs. `isWhole`: whether there are no older runs. */
 type RuleHistory = {
   /** Returns the evaluations of a rule, newest first. */
   readonly of: (id: string) => readonly RuleEvaluation[];
@@ -139,7 +142,7 @@ async function readRuleHistory(store: StoreQueries): Promise<RuleHistory> {
   return { of: (id) => found.get(id) ?? [], isWhole: next === undefined };
 }
 
-/** Shows the unusable rule files with their problems, then the rules in force. */
+/** Shows the unusable rule files with their problems, followed by the rules in force. */
 export async function rulesPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
   const incidents = (await data.incidents()).filter(({ kind }) => kind === 'file-broken');
   const broken = incidents.map(

@@ -21,12 +21,12 @@ const notForReaders = 'not for readers of this repository';
 /** Link targets of a run; absent: no links. */
 type RunLinks = { readonly root: string; readonly forgeUrl: string };
 
-/** Shows a run: each rule’s verdict with the values it saw, the planned changes, and their outcomes. */
+/** Shows a run: the verdict of each rule with the values that the rule saw, the planned changes, and their outcomes. */
 export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks): Html {
   const { requests, ms, mode, trigger } = run;
   const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess, links);
   const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
-  // Operators may see all rules; the many that were skipped are listed in a collapsed section.
+  // Operators may see all rules. The rules that were skipped, usually many, are listed in a collapsed section.
   const others = viewerAccess.isOperator ? run.rules : [];
   const skipped = others.filter(({ verdict }) => verdict === 'skipped').map(view);
   const planned = run.changes.map((change) => changeRow(change, outcomeOf(run, change), viewerAccess));
@@ -72,8 +72,8 @@ ${why === undefined ? undefined : html`<span class="why">${why}</span>`}`;
 const openMark = html` open`;
 
 /**
- * A rule file may be in a repository that the viewer cannot read: viewers other than operators get a link only to their
- * own.
+ * Returns whether the place of a rule becomes a link. The rule file may be in a repository that the viewer cannot read,
+ * so viewers other than operators get links only to files in the viewed repository.
  */
 function isLinked(verdict: Verdict, viewerAccess: ViewerAccess): boolean {
   if (viewerAccess.isOperator) return true;
@@ -126,7 +126,8 @@ const headerHeads = ['header', 'value'];
 const requestHeads = ['request', 'answer', 'took', 'try'];
 
 /**
- * Shows the headers of a delivery; for potentially secret ones only the name. Only for viewers who may see the payload.
+ * Shows the headers of a delivery; for headers that may contain secrets, only the name. Only for viewers who may see
+ * the payload.
  */
 export function viewHeaders(kept: StoredHeaders | undefined): Html {
   const rows = (kept?.headers ?? []).map(({ name, value }) => [
@@ -142,7 +143,7 @@ export function viewHeaders(kept: StoredHeaders | undefined): Html {
 ${table(headerHeads, rows, 'No headers are stored with this delivery: it came before Reeve stored them.')}${more}</section>`;
 }
 
-/** Shows the requests of a run to the forge, each with its answer. Readers see only their number. */
+/** Shows the requests of a run to the forge, each with its response. Readers see only the number of requests. */
 function viewForgeRequests(run: Run, viewerAccess: ViewerAccess): Html | undefined {
   const { forgeRequests = [], forgeRequestsLeftOut = 0 } = run;
   if (forgeRequests.length === 0 || (!viewerAccess.isOperator && viewerAccess.access !== 'administrator'))
@@ -163,7 +164,7 @@ function requestRow(
   { isOperator }: ViewerAccess,
 ): readonly TableCell[] {
   const answer = html`<span class="mark ${isFailure(status) ? 'failed' : 'settled'}">${status ?? 'no answer'}</span>`;
-  // An answer of the forge may contain data that only the bot may read.
+  // A forge response may contain data that only the bot may read.
   const why = isOperator && error !== undefined ? html` ${error}` : undefined;
   return [html`<code>${method} ${path}</code>`, html`${answer}${why}`, `${ms} ms`, attempt];
 }

@@ -3,7 +3,7 @@ import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { stateMark } from './deliveries.ts';
 
-/** Sort order: those that need attention first. */
+/** Sort order: runners that need attention first. */
 const order = ['offline', 'online', 'gone'] as const;
 
 /** Shows the runners observed by sweeps. */

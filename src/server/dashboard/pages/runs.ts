@@ -13,7 +13,7 @@ type RunStore = { readonly store: StoreQueries };
 
 const runHeads = ['outcome', 'event', 'about', 'rules that matched', 'by', 'when'] as const;
 
-/** Returns runs as a table, each with the subject of its delivery, for operators. */
+/** Returns a table of runs for operators, each with the subject of its delivery. */
 export async function runTable(
   runs: readonly Run[],
   store: Pick<StoreQueries, 'describeDelivery'>,
@@ -55,7 +55,7 @@ export async function runsPage(pageRequest: PageRequest, { store }: RunStore): P
   return { title: 'Runs', content: html`${await runTable(items, store, pageRequest)}${older || undefined}` };
 }
 
-/** Shows one run, to viewers who may see its delivery; a run without a delivery only to operators. */
+/** Shows one run to viewers who may see its delivery. A run without a delivery is shown only to operators. */
 export async function runPage(pageRequest: PageRequest, { store }: RunStore): Promise<PageView | undefined> {
   const { params, viewer, root, time } = pageRequest;
   const run = await store.readRun(params.id ?? '');

@@ -24,7 +24,7 @@ export async function simulatePage(pageRequest: PageRequest): Promise<PageView> 
   return { title: 'Simulate', content: simulateForm(asked, pageRequest) };
 }
 
-/** Shows what the rules in force would do with the subject now. */
+/** Shows what the rules in force would currently do with the subject. */
 export function simulationView(
   { runs, left, ignored, broken }: Simulation,
   asked: AskedSimulation,

@@ -3,7 +3,7 @@ import type { DashboardData, ScheduleRow } from '../data.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
-/** Shows every schedule of a rule: its next run, its last result and its progress. */
+/** Shows every schedule of every rule: the next run, the last result and the progress. */
 export async function sweepsPage({ root, time }: PageRequest, data: DashboardData): Promise<PageView> {
   const rows = (await data.schedules()).map((row) => [
     row.rule,

@@ -8,13 +8,13 @@ import { SignedOut, type Viewer } from '../visibility.ts';
 import { createForgeViewer } from './forge-viewer.ts';
 import type { AccountSession } from './session-seal.ts';
 
-/** A token is renewed this long before it expires. */
+/** Time before expiry at which a token is renewed. */
 const renewBeforeMs = 30_000;
 
-/** A person waits for the page: shorter than for the bot’s own work. */
+/** Limits for requests made while a viewer waits for the page; stricter than for the bot’s own work. */
 const patience = { timeoutMs: 5_000, tries: 2 } as const;
 
-/** Renews tokens; if processes share a session, once for all of them. */
+/** Renews tokens. Processes that share a session renew them only once. */
 export type ShareRenewal = (renew: () => Promise<Tokens>) => Promise<Tokens>;
 
 type HeldTokens = {
@@ -24,8 +24,8 @@ type HeldTokens = {
 };
 
 /**
- * Returns a function that provides the client of the signed-in person; its token is renewed on expiry, once for all
- * concurrent callers. Rejects with `SignedOut` if the renewal is refused.
+ * Returns a function that provides the client of the signed-in person. The client's token is renewed on expiry, once
+ * for all concurrent callers. Rejects with `SignedOut` if the renewal is refused.
  */
 export function createPersonalClient(options: {
   /** URL, limiter and metrics, shared by all signed-in people. */
@@ -84,19 +84,19 @@ export type ForgeSignIn = {
   readonly redirectUri: string;
   /** Called with every request made for a signed-in person. */
   readonly onRequest?: NonNullable<ClientOptions['onRequest']>;
-  /** Aborts the requests made for people. */
+  /** Aborts the requests made for signed-in people. */
   readonly signal?: AbortSignal;
 };
 
-/** Accounts of people who sign in at the forge. */
+/** Forge accounts of signed-in people. */
 export interface ForgeAccounts {
-  /** Returns the session for the account of these tokens. Rejects with a `forge-…` error. */
+  /** Returns the session for the account that these tokens belong to. Rejects with a `forge-…` error. */
   identify(tokens: Tokens): Promise<AccountSession>;
-  /** Returns the viewer of a session. Tokens are renewed by `share`. */
+  /** Returns the viewer of a session. `share` renews the tokens. */
   viewerOf(session: AccountSession, share?: ShareRenewal): Viewer;
 }
 
-/** Concurrent calls for all signed-in people together; the bot’s own work has priority. */
+/** Maximum number of concurrent calls for all signed-in people together; the bot’s own work has priority. */
 const maxAtOnce = 4;
 
 /** Creates the accounts of a forge. */

@@ -15,12 +15,12 @@ import type { Sessions } from './sessions.ts';
 type ForgeSignInParts = {
   readonly forge: ForgeSignIn;
   readonly accounts: ForgeAccounts;
-  /** Key for the cookie of a sign-in in progress; absent: a key of this process. */
+  /** Key for the cookie of a sign-in in progress; absent: a key that lasts as long as this process. */
   readonly signInKey: Uint8Array | undefined;
   readonly sessions: Sessions;
   readonly throttle: FailureThrottle;
   readonly isSecure: (request: FastifyRequest) => boolean;
-  /** Shows the form with a problem. */
+  /** Shows the sign-in form with a problem. */
   readonly showForm: (request: FastifyRequest, reply: FastifyReply, problem: string) => FastifyReply;
   readonly clock: WallClock;
   readonly log: Log;
@@ -53,8 +53,8 @@ export function registerForgeSignIn(
       return setSecurityHeaders(reply).redirect(await oauth2.authorizeUrl(asked), 303);
     } catch (error) {
       if (!throttle.recordFailure(request.ip))
-        log.warn({ error: messageOf(error) }, 'the forge does not say where people sign in');
-      return fail(request, reply, 502, 'The forge cannot be asked now.');
+        log.warn({ error: messageOf(error) }, 'the sign-in address of the forge cannot be read');
+      return fail(request, reply, 502, 'The forge is currently unavailable.');
     }
   });
 
@@ -62,7 +62,7 @@ export function registerForgeSignIn(
     const query = queryOf(request);
     const begun = state.find(request, query.get('state') ?? '');
     if (begun === undefined) {
-      const problem = 'This sign-in was not begun in this browser, or too long ago: begin again.';
+      const problem = 'This sign-in was not started in this browser, or was started too long ago: try again.';
       return fail(request, reply, 403, problem);
     }
     const code = query.get('code');
@@ -72,7 +72,7 @@ export function registerForgeSignIn(
       const problem =
         said === 'access_denied'
           ? 'The forge says that you did not allow Reeve to see who you are.'
-          : 'The forge could not sign you in: begin again.';
+          : 'The forge could not sign you in: try again.';
       return fail(request, reply, 403, problem);
     }
     try {
@@ -82,7 +82,7 @@ export function registerForgeSignIn(
     } catch (error) {
       if (!throttle.recordFailure(request.ip))
         log.warn({ error: messageOf(error) }, 'a sign-in with a forge account failed');
-      return fail(request, reply, 502, 'The forge did not accept the sign-in: begin again.');
+      return fail(request, reply, 502, 'The forge did not accept the sign-in: try again.');
     }
     state.forget(request, reply);
     // An HTTP redirect would count as a cross-site navigation from the forge, and the browser would not send the
@@ -93,7 +93,10 @@ export function registerForgeSignIn(
   });
 }
 
-/** Returns the path if it is one of our own pages: letters, digits, dashes and slashes, with the filters of a list. */
+/**
+ * Returns the path if it has the form of our own pages: letters, digits, dashes and slashes, with the filters of a
+ * list.
+ */
 export function pathOnly(to: string | null): string {
   return to !== null && /^\/[a-z]*(\/[\w-]+)*(\?[\w=&%.+-]*)?$/.test(to) ? to : '/';
 }
@@ -104,13 +107,13 @@ type Begun = {
   readonly verifier: string;
   /** SHA-256 of the verifier, base64url. */
   readonly challenge: string;
-  /** The path that was requested. */
+  /** The path that the viewer requested. */
   readonly to: string;
 };
 
 /**
- * Ties the forge's answer to the browser that started the sign-in, by a cookie that only processes of this installation
- * can create.
+ * Binds the forge's response to the browser that started the sign-in, with a cookie that only processes of this
+ * installation can create.
  */
 interface SignInState {
   begin(request: FastifyRequest, reply: FastifyReply, to: string): Begun;
@@ -122,8 +125,8 @@ interface SignInState {
 const seconds = 600;
 
 /**
- * Creates it. Over HTTPS the cookie has the `__Host-` prefix, so that no neighbouring site can set it. It is signed
- * with `signInKey`, so that the forge may redirect to another process with the same key.
+ * Creates the state of sign-ins. Over HTTPS, the cookie has the `__Host-` prefix, so that no neighbouring site can set
+ * it. The cookie is signed with `signInKey`, so that the forge may redirect to another process with the same key.
  */
 function createSignInState({
   isSecure,

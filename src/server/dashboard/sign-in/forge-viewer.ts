@@ -9,16 +9,16 @@ import { type ErrorCode, ReeveError } from '../../../platform/errors.ts';
 import type { Delivery } from '../../../store/store.ts';
 import { type DeliveryAccess, SignedOut, type Viewer } from '../visibility.ts';
 
-/** Scopes requested from a person: reading their account, and what they can read. */
+/** Scopes requested from a viewer: reading their account, and what they can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
 
-/** How long the forge's answer about a person's access is cached. */
+/** Time for which the forge's response about a viewer's access is cached. */
 const maxAgeMs = 60_000;
 const maxKept = 5_000;
 
 type RepositoryParams = { readonly owner: string; readonly repo: string };
 
-/** Lists that the forge shows only to accounts that may read the unit. */
+/** Requests for lists that the forge shows only to accounts that may read the unit. */
 const accessProbes: Readonly<
   Record<ReadableUnit, (client: Client, params: RepositoryParams) => Promise<unknown>>
 > = {
@@ -29,7 +29,7 @@ const accessProbes: Readonly<
 };
 
 /**
- * Returns the audience of an Event-Type: readers of a unit, or administrators only, which is also the default for
+ * Returns the audience of an event type: readers of a unit, or only administrators, which is also the default for
  * unknown types.
  */
 function audienceOf(eventType: string): ReadableUnit | 'administrators' {
@@ -39,7 +39,7 @@ function audienceOf(eventType: string): ReadableUnit | 'administrators' {
 
 /**
  * Returns the viewer for a forge account. Site administrators are operators here, because they can read everything on
- * the forge; all others see what the forge shows to their own account. `known` is their last known identity.
+ * the forge; other viewers see what the forge shows to their account. `known` is the last known identity.
  */
 export function createForgeViewer(
   clientOf: () => Promise<Client>,
@@ -56,7 +56,10 @@ export function createForgeViewer(
 
   const read = async (params: RepositoryParams): Promise<Repository | undefined> =>
     orUndefined((await clientOf()).call(operations.getRepository, { params }));
-  /** A renamed repository is followed by its id; another repository with the old name is not the same. */
+  /**
+   * Returns the access to the repository with this id. A renamed repository is recognized by its id; another repository
+   * that now has the old name is not accepted.
+   */
   const readAccess = async (id: number, params: RepositoryParams): Promise<DeliveryAccess> => {
     const found = await read(params);
     if (found === undefined || found.id !== id) return 'none';
@@ -95,7 +98,7 @@ export function createForgeViewer(
         if (audience === 'administrators') return 'none';
         return (await asViewer(() => mayRead(found.key, audience, found.params))) ? 'reader' : 'none';
       } catch (error) {
-        // An error of the forge for one repository does not affect the others.
+        // A forge error for one repository must not affect the others.
         const isStumble =
           error instanceof ReeveError && !isOneOf(error, ['forge-unreachable', 'forge-timeout']);
         if (isStumble) return 'unknown';
@@ -120,7 +123,7 @@ export function createForgeViewer(
 
 const unknownToForge: readonly ErrorCode[] = ['forge-unauthorized'];
 
-/** Calls the forge as the person; an answer that ends their sign-in ends the session. */
+/** Calls the forge as the viewer. A response that ends the viewer's sign-in ends the session. */
 async function asViewer<Answer>(
   ask: () => Promise<Answer>,
   over: readonly ErrorCode[] = unknownToForge,
@@ -139,7 +142,7 @@ function parseFullName(name: string): RepositoryParams | undefined {
   return owner === undefined || repo === undefined ? undefined : { owner, repo };
 }
 
-/** Returns undefined for 403 and 404 answers. */
+/** Returns undefined for 403 and 404 responses. */
 async function orUndefined<Value>(asked: Promise<Value>): Promise<Value | undefined> {
   try {
     return await asked;

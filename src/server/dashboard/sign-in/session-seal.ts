@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
-/** Stored content of a session: the person, and how they signed in. */
+/** Stored content of a session: who signed in, and how. */
 const SessionContent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('password') }),
   z.object({
@@ -18,8 +18,8 @@ export type SessionContent = z.output<typeof SessionContent>;
 export type AccountSession = Extract<SessionContent, { kind: 'forge' }>;
 
 /**
- * Derives a value for one purpose from the session id. It reveals neither the id, which only the cookie has, nor values
- * for other purposes.
+ * Derives a value for one purpose from the session id. The value reveals neither the id, which only the cookie
+ * contains, nor values for other purposes.
  */
 function derive(id: string, purpose: string): Buffer {
   return createHmac('sha256', id).update(purpose).digest();
@@ -47,7 +47,7 @@ export function sealSession(id: string, content: SessionContent): string {
   return Buffer.concat([nonce, sealing.getAuthTag(), body]).toString('base64url');
 }
 
-/** Returns the content; undefined if it was sealed for another session, or by an incompatible version. */
+/** Returns the content; undefined if it was sealed for another session or by an incompatible version. */
 export function unsealSession(id: string, sealed: string): SessionContent | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   const [nonce, tag] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes, nonceBytes + tagBytes)];

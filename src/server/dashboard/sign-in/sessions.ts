@@ -21,11 +21,11 @@ import {
 export type Session = { readonly id: string; readonly viewer: Viewer };
 
 /**
- * Sessions of signed-in people, shared by all processes with one store. Only the cookie has the id: the store has a key
- * derived from it, and the content is encrypted with another derived key.
+ * Sessions of signed-in people, shared by all processes with one store. Only the cookie contains the session id: the
+ * store has a key derived from the id, and the content is encrypted with another derived key.
  */
 export interface Sessions {
-  /** Returns the session of a request; undefined if it has none. Rejects if the store cannot be read. */
+  /** Returns the session of a request; undefined if the request has none. Rejects if the store cannot be read. */
   find(request: FastifyRequest): Promise<Session | undefined>;
   /** Starts a session under a new random id, ends the browser's previous one, and returns the viewer. */
   start(request: FastifyRequest, reply: FastifyReply, content: SessionContent): Promise<Viewer>;
@@ -39,10 +39,10 @@ export interface Sessions {
 
 const lifeMs = 12 * 3_600_000;
 const limits = { lifeMs, maxSessions: 10_000, maxOfPerson: 10 } as const;
-/** Maximum number of cached viewers with their access; evicted ones are requested again. */
+/** Maximum number of cached viewers with their access; the data of evicted viewers is requested again. */
 const maxViewers = 1_000;
 
-/** Creates the sessions. `isSecure` returns whether a request came to an address that browsers reach over HTTPS. */
+/** Creates the sessions. `isSecure` returns whether a request was sent to an address that browsers reach over HTTPS. */
 export function createSessions(options: {
   readonly rows: SessionRows;
   /** Absent: no sign-in with forge accounts. */
@@ -66,7 +66,10 @@ export function createSessions(options: {
     viewers.delete(keyOfSession(id));
     await rows.remove(keyOfSession(id));
   };
-  /** Undefined: sign-in with forge accounts was disabled, or the row does not belong to this session. */
+  /**
+   * Returns the viewer of a session; undefined if sign-in with forge accounts was disabled, or if the row does not
+   * belong to this session.
+   */
   const viewerOf = (id: string, { sealed, ageMs }: { sealed: string; ageMs: number }): Viewer | undefined => {
     const content = unsealSession(id, sealed);
     if (content?.kind === 'password') return passwordViewer;
@@ -117,19 +120,20 @@ export function createSessions(options: {
   };
 }
 
-/** Lifetime of a claim; longer than a renewal takes. */
+/** Lifetime of a renewal claim, longer than a renewal takes. */
 const claimMs = 25_000;
-/** Interval of checking whether another process has renewed. */
+/** Interval of the check whether another process has renewed the tokens. */
 const lookMs = 100;
 
-/** Returns tokens with their remaining lifetime `ageMs` after they were sealed. */
+/** Returns tokens with the lifetime that remains `ageMs` after they were sealed. */
 function agedTokens({ tokens }: AccountSession, ageMs: number): Tokens {
   return { ...tokens, expiresInMs: tokens.expiresInMs - ageMs };
 }
 
 /**
- * Returns the function that renews the tokens of a session once across processes: a forge may accept each refresh token
- * only once. The other processes use the result of the first one. `sealed` is the content with the tokens.
+ * Returns the function that renews the tokens of a session once across processes, because a forge may accept each
+ * refresh token only once. The other processes use the result of the first one. `sealed` is the content with the
+ * tokens.
  */
 function createSharedRenewal(rows: SessionRows, id: string, sealed: string): ShareRenewal {
   const key = keyOfSession(id);

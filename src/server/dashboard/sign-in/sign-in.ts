@@ -14,20 +14,23 @@ import type { Sessions } from './sessions.ts';
 
 type SignInParts = {
   readonly readPassword: () => Promise<string>;
-  /** Absent: sign-in only with the password. */
+  /** Absent: sign-in is only possible with the password. */
   readonly forge: ForgeSignIn | undefined;
   readonly dashboardUrl: string | undefined;
   readonly accounts: ForgeAccounts | undefined;
-  /** Absent: a key of this process. */
+  /** Absent: a key that lasts as long as this process. */
   readonly signInKey?: Uint8Array | undefined;
   readonly sessions: Sessions;
-  /** Creates a failure throttle by address. */
+  /** Creates a failure throttle per address. */
   readonly makeThrottle: () => FailureThrottle;
   readonly clock: WallClock;
   readonly log: Log;
 };
 
-/** Returns the sign-in page. `to` is the path to open afterwards; `problem` is the message about a failed attempt. */
+/**
+ * Returns the function that creates the sign-in page. `to` is the path to open afterwards; `problem` is the message
+ * about a failed attempt.
+ */
 export function signInPage(dashboardUrl: string | undefined) {
   return (root: string, to: string, problem?: string): PageView => {
     const alert = problem === undefined ? undefined : html`<p role="alert">${problem}</p>`;
@@ -44,8 +47,8 @@ export function signInPage(dashboardUrl: string | undefined) {
 }
 
 /**
- * The forge redirects to the one registered address, so the sign-in must also start there, with the cookie of that
- * host.
+ * Returns the link to sign in at the forge. The forge redirects only to the registered address, so the sign-in must
+ * also start there, with the cookie of that host.
  */
 function forgeLink(dashboardUrl: string, to: string) {
   const query = new URLSearchParams({ to: pathOnly(to) }).toString();
@@ -68,7 +71,7 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
     if (isSentByOtherSite(request.headers)) {
       return showForm(request, reply.code(403), to, 'Another site sent this form: sign in here.');
     }
-    // Rejected without a comparison: otherwise further guesses could be verified by the status.
+    // Rejected without a comparison: otherwise the status would reveal whether a further guess is correct.
     if (throttle.isBlocked(request.ip)) {
       const blocked = reply.code(429).header('retry-after', '60');
       return showForm(request, blocked, to, 'Too many wrong passwords from your address: wait a minute.');
@@ -104,7 +107,7 @@ export function registerSignIn(app: FastifyInstance, pageHandler: PageHandler, p
   });
 }
 
-/** Returns whether a request has the password, as HTTP Basic with any user name. */
+/** Returns whether a request contains the password, as HTTP Basic with any user name. */
 export function isSignedIn(authorization: string | undefined, password: string): boolean {
   const encoded = /^basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return false;

@@ -25,15 +25,15 @@ const password: InstallationSecret = {
   },
 };
 
-/** Returns the path of the password file, for a store in a file. */
+/** Returns the path of the password file, which is used if the store is a file. */
 export function passwordPath(data: string): string {
   return join(data, password.file);
 }
 
 /**
  * Returns the function that reads the password of the dashboard and `/metrics`: the first line of
- * `DATA/dashboard.password` (mode 0600) as of the start, or the current value in a shared database. It is generated if
- * there is none. Throws `settings`.
+ * `DATA/dashboard.password` (mode 0600) as read at startup, or the current value in a shared database. A missing
+ * password is generated. Throws `settings`.
  */
 export async function openDashboardPassword(
   data: string,
@@ -45,8 +45,8 @@ export async function openDashboardPassword(
 }
 
 /**
- * Replaces the password by a generated one and returns it. A server with a shared database requires it immediately,
- * others after a restart.
+ * Replaces the password with a generated one and returns it. A server with a shared database requires the new password
+ * immediately, other servers after a restart.
  */
 export async function renewDashboardPassword(data: string, store: SecretStore | undefined): Promise<string> {
   if (store?.isShared) return firstLineOf(await replaceInstallationSecret(password, store));

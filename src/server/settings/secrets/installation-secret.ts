@@ -8,19 +8,19 @@ import type { MemoryRows } from '../../../store/store.ts';
 
 /** A random value shared by all processes of an installation, generated once. */
 export type InstallationSecret = {
-  /** Name for messages: `password of the dashboard`. */
+  /** Name in messages: `password of the dashboard`. */
   readonly name: string;
   /** File in the data folder. */
   readonly file: string;
   readonly generate: () => Uint8Array | string;
-  /** Throws `settings` if the value cannot be used. `place` names where it is. */
+  /** Throws `settings` if the value cannot be used. `place` says where the value is. */
   readonly check: (value: Buffer, place: string) => void;
 };
 
 /** Length of generated keys. */
 const keyBytes = 32;
 
-/** Describes a key of 32 random bytes. `repair` is the remedy for a key of another length. */
+/** Describes a key of 32 random bytes. `repair` is the remedy for a key of a different length. */
 function describeKey({
   repair,
   ...key
@@ -35,13 +35,13 @@ function describeKey({
   };
 }
 
-/** The store as a source of secrets, beside the data folder. */
+/** The store as a source of secrets, in addition to the data folder. */
 export type SecretStore = MemoryRows & { readonly isShared: boolean };
 
 type SecretOptions = {
   /** Folder of the files. */
   readonly data: string;
-  /** A shared store has the secrets instead of the files. Undefined: there is no store. */
+  /** A shared store contains the secrets instead of the files; undefined: there is no store. */
   readonly store: SecretStore | undefined;
   /** Absent: nothing is logged. */
   readonly log?: Log | undefined;
@@ -51,9 +51,9 @@ const keyOf = ({ file }: InstallationSecret): string => `installation/${file}`;
 const placeInStore = ({ name }: InstallationSecret): string => `DATABASE_URL: the ${name} in the database`;
 
 /**
- * Returns a secret of this installation, and generates it if there is none. Processes with a shared database keep it
- * there: of several concurrent starts, the first one decides. An existing file in the data folder is copied into a
- * database without the secret. Throws `settings`.
+ * Returns a secret of this installation, and generates it if there is none. Processes with a shared database keep the
+ * secret there; if several start concurrently, the first one decides. If the database does not have the secret yet, an
+ * existing file in the data folder is copied there. Throws `settings`.
  */
 export async function loadInstallationSecret(
   secret: InstallationSecret,
@@ -119,8 +119,9 @@ function decode(held: unknown): Buffer | undefined {
 }
 
 /**
- * Returns the content of a file of this installation, and creates it (mode 0600) if missing. Of two concurrent starts,
- * the second uses the file of the first. Throws `settings` if the file cannot be read or written.
+ * Returns the content of a file of this installation, and creates the file (mode 0600) if it is missing. If two
+ * processes start concurrently, the second uses the file of the first. Throws `settings` if the file cannot be read or
+ * written.
  */
 async function loadGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
   const made = `${path}.${randomBytes(6).toString('hex')}`;
@@ -143,7 +144,10 @@ async function loadGenerated(path: string, make: () => Uint8Array | string): Pro
   }
 }
 
-/** Replaces such a file atomically, and returns its new content. Throws `settings` if it cannot be written. */
+/**
+ * Atomically replaces a file of this installation and returns its new content. Throws `settings` if the file cannot be
+ * written.
+ */
 export async function replaceGenerated(path: string, make: () => Uint8Array | string): Promise<Buffer> {
   const made = `${path}.${randomBytes(6).toString('hex')}`;
   const value = Buffer.from(make());
@@ -167,7 +171,7 @@ const signInKey = describeKey({
 
 /**
  * Returns the key that signs the cookie of a sign-in at the forge, whose redirect may reach another process with the
- * same database. A single process uses a key of its own lifetime.
+ * same database. A single process uses a key that lasts as long as the process.
  */
 export async function loadSignInKey(data: string, store: SecretStore): Promise<Uint8Array> {
   return store.isShared ? loadInstallationSecret(signInKey, { data, store }) : randomBytes(keyBytes);
@@ -181,7 +185,7 @@ const fingerprintKey = describeKey({
 
 /**
  * Returns the key of this installation's fingerprints: 32 bytes in `DATA/fingerprint.key` (mode 0600), or in a shared
- * database. It is generated if there is none. With another key, secrets of hooks are not recognized and are written
+ * database. A missing key is generated. With a different key, the secrets of hooks are not recognized and are written
  * once more.
  */
 export function loadFingerprintKey(
@@ -191,7 +195,7 @@ export function loadFingerprintKey(
   return loadInstallationSecret(fingerprintKey, { data, store, log });
 }
 
-/** Returns the key; undefined if none was generated yet. */
+/** Returns the key; undefined if no key has been generated yet. */
 export function readFingerprintKey(
   data: string,
   store: SecretStore | undefined,

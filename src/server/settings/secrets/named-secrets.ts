@@ -30,8 +30,8 @@ export function isSecretVariable(name: string): boolean {
 }
 
 /**
- * Returns the named secrets, name to value, and adds their problems to `problems`, which contain no value. A value has
- * at least 8 characters: a shorter one could not be redacted from logs and messages.
+ * Returns the named secrets by name, and adds their problems to `problems`, which never contain a value. A value must
+ * have at least 8 characters, because a shorter one could not be redacted from logs and messages.
  */
 export function readNamedSecrets(
   form: NamedSecretsForm | undefined,

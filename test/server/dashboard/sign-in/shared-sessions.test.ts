@@ -230,9 +230,9 @@ describe('a person who signed in with a forge account', () => {
     // The code is wrong, but the browser is the one that began.
     expect(await problemOf(held)).toContain('The forge did not accept the sign-in');
     for (const value of [`${held.slice(0, -1)}x`, `${state}.v.L3.99999999999999.${'0'.repeat(64)}`, state]) {
-      expect(await problemOf(value)).toContain('not begun in this browser');
+      expect(await problemOf(value)).toContain('not started in this browser');
     }
     now = new Date(now.getTime() + 600_000);
-    expect(await problemOf(held)).toContain('not begun in this browser');
+    expect(await problemOf(held)).toContain('not started in this browser');
   });
 });
