@@ -47,8 +47,8 @@ function createProgram(
   return program;
 }
 /**
- * Runs a command line and returns its exit status. An error is one message on stderr, without a stack; with `--json`,
- * one line of JSON.
+ * Runs a command line and returns its exit status. An error is printed as one message on stderr, without a stack; with
+ * `--json`, as one line of JSON.
  */
 export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<number> {
   let status = 0;
@@ -63,14 +63,14 @@ export async function runCommandLine(argv: readonly string[], context: CommandCo
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const problem = describeError(error);
     if (isJson) context.terminal.error(JSON.stringify({ error: problem }));
-    // commander has printed its own errors.
+    // commander has already printed its own errors.
     else if (!(error instanceof CommanderError)) context.terminal.error(`reeve: ${problem.message}`);
     return problem.exit;
   }
 }
 
 /**
- * Returns whether JSON output is requested, even if the command line cannot be parsed; arguments after `--` are not
+ * Returns whether JSON output is requested, even if the command line cannot be parsed. Arguments after `--` are not
  * flags.
  */
 function wantsJson(argv: readonly string[]): boolean {
@@ -79,7 +79,7 @@ function wantsJson(argv: readonly string[]): boolean {
 }
 
 /**
- * Returns an error in the form of `--json`: `code` is stable, `retryable` means that the same command may succeed
+ * Returns an error in the `--json` format: `code` is stable, and `retryable` means that the same command may succeed
  * later.
  */
 function describeError(error: unknown) {

@@ -41,7 +41,7 @@ const codes = {
   // deliveries
   'delivery-malformed': { http: 400, exit: 1, retryable: false },
   'delivery-refused': { http: 403, exit: 1, retryable: false },
-  // embedded forge
+  // embedded forge, and internal errors
   'git-failed': { http: 500, exit: 1, retryable: false },
   internal: { http: 500, exit: 1, retryable: false },
 } as const;

@@ -91,7 +91,7 @@ const storeGroup = {
   description: 'back up and restore the store, and move it between SQLite and PostgreSQL',
 };
 
-/** The rows of `reeve store`. */
+/** The commands of `reeve store`. */
 const storeCommands: readonly CommandRow[] = [
   defineCommand<{ json?: boolean }, readonly [file: string]>({
     group: storeGroup,
@@ -148,7 +148,7 @@ and compared; the exit status is 0 only if they are equal (docs/postgresql.md).`
   }),
 ];
 
-/** The commands about recorded runs and stored deliveries. */
+/** The commands for recorded runs and stored deliveries. */
 const runCommands = [
   defineCommand<{ json?: boolean; requests?: boolean }, readonly [run: string]>({
     usage: 'explain <target>',
@@ -265,7 +265,7 @@ is shown.`,
 const group = { name: 'queue', description: 'list merge queues, and change them' };
 const branchFlag = ['--branch <name>', 'only the queue of this base branch'] as const;
 
-/** The rows of `reeve queue`. */
+/** The commands of `reeve queue`. */
 const queueCommands: readonly CommandRow[] = [
   defineCommand<
     { branch?: string; history?: boolean; json?: boolean },
@@ -556,7 +556,7 @@ const shellCommands = [
   }),
 ];
 
-/** The commands of `reeve`, in the order of its help. */
+/** The commands of `reeve`, in the order in which the help lists them. */
 export const commandTable: readonly CommandRow[] = [
   ...serveCommands,
   ...ruleCommands,

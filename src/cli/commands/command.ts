@@ -3,17 +3,17 @@ import type { Settings, Variables } from '../../server/settings/config.ts';
 import type { Prompt } from '../output/prompt.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** Context of a command line; tests pass their own. */
+/** Context of a command line; tests supply their own. */
 export type CommandContext = {
   readonly environment: Variables;
   readonly terminal: Terminal;
-  /** Prompt for the person at the terminal; absent if not interactive. */
+  /** Prompt for the user at the terminal; absent if not interactive. */
   readonly prompt?: Prompt | undefined;
 };
 
 /** One call of a command. */
 export type CommandCall<Options, Arguments> = CommandContext & {
-  /** Values of the flags, under commander's names. */
+  /** Values of the flags, under the names that commander gives them. */
   readonly options: Options;
   readonly args: Arguments;
   /** Loads the settings from the environment, overridden by variables from flags. Throws `settings`. */
@@ -41,7 +41,8 @@ export type CommandRow<Options = object, Arguments = readonly unknown[]> = {
 };
 
 /**
- * Defines a row of the table: returns its argument, whose `run` gets the options and arguments of its flags and usage.
+ * Defines a row of the table. Returns its argument; `run` receives the options and arguments that the flags and the
+ * usage describe.
  */
 export function defineCommand<Options = object, Arguments extends readonly unknown[] = readonly []>(
   row: CommandRow<Options, Arguments>,
@@ -50,13 +51,13 @@ export function defineCommand<Options = object, Arguments extends readonly unkno
   return row as CommandRow<never, never> as CommandRow;
 }
 
-/** Adds a command to the program. `finish` receives the exit status once the command has run. */
+/** Adds a command to the program. `finish` receives the exit status after the command has run. */
 export function addCommand(
   program: Command,
   row: CommandRow,
   { context, finish }: { readonly context: CommandContext; readonly finish: (status: number) => void },
 ): void {
-  // Most schemas of the program are imported by the settings: without them, `--help` takes a third of the time.
+  // The settings import most schemas of the program: without them, `--help` takes a third of the time.
   const load = () => import('../../server/settings/config.ts');
   const parent = row.group === undefined ? program : findGroup(program, row.group);
   const command = parent.command(row.usage).description(row.description);
@@ -80,7 +81,7 @@ export function addCommand(
   });
 }
 
-/** Returns the command of a group, which is added to the program with its first member. */
+/** Returns the command of a group, which is added to the program together with its first member. */
 function findGroup(program: Command, { name, description }: NonNullable<CommandRow['group']>): Command {
   const known = program.commands.find((command) => command.name() === name);
   return known ?? program.command(name).description(description);

@@ -4,7 +4,7 @@ import type { CommandRow } from './command.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** Prints the completion script of a shell for the command table. Returns the exit status. */
+/** Prints the completion script for the command table in a given shell. Returns the exit status. */
 export function completion(shell: string, table: readonly CommandRow[], terminal: Terminal): number {
   if (!(shell in scripts))
     throw new ReeveError('usage', `"${shell}" is no shell with completion: write bash, zsh or fish`);
@@ -14,7 +14,7 @@ export function completion(shell: string, table: readonly CommandRow[], terminal
 
 const namesOf = (flags: readonly CompletionFlag[]): string => flags.map(({ name }) => name).join(' ');
 
-/** Returns the script for bash. It does not require the package bash-completion. */
+/** Returns the script for bash. It does not require the bash-completion package. */
 function bashScript(completion: CompletionWords): string {
   const { first, commands, common } = completion;
   const groups = groupsOf(completion);
@@ -65,9 +65,9 @@ ${[...members, ...cases].join('\n')}
 complete -F _reeve reeve`;
 }
 
-/** Returns a text as one word of fish, in single quotes. */
+/** Returns a text as a single fish word, in single quotes. */
 const quote = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
-/** Returns the condition that the words before the cursor select this command; empty for no command. */
+/** Returns the condition that the words before the cursor select this command; an empty text stands for no command. */
 const at = (command: string): string => ` -n ${quote(`__reeve_at "${command}"`)}`;
 
 /** Returns the script for fish. */
@@ -122,17 +122,17 @@ ${[
 ].join('\n')}`;
 }
 
-/** Returns a text as one word of zsh, in single quotes. */
+/** Returns a text as a single zsh word, in single quotes. */
 const quoteForZsh = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns words with descriptions in the format of `_describe`: a colon ends the word. */
+/** Returns words with descriptions in the format of `_describe`, in which a colon ends the word. */
 function listOf(words: readonly (CompletionGroup | CompletionFlag)[]): string {
   return words
     .map(({ name, description }) => quoteForZsh(`${name}:${description.replace(/[\\:]/g, '\\$&')}`))
     .join(' ');
 }
 
-/** Returns the script for zsh: a file `_reeve` in a folder of `fpath`, or sourced after `compinit`. */
+/** Returns the script for zsh, which is either a file `_reeve` in a folder of `fpath`, or sourced after `compinit`. */
 function zshScript(completion: CompletionWords): string {
   const { first, commands, common } = completion;
   const groups = groupsOf(completion);
@@ -185,21 +185,21 @@ else
 fi`;
 }
 
-/** A flag: its spelling, whether it takes a value, and whether that is a file or folder. */
+/** A flag: its spelling, whether it takes a value, and whether the value is a file or folder. */
 type CompletionFlag = {
   readonly name: string;
   readonly description: string;
   readonly value: 'none' | 'path' | 'text';
 };
 
-/** A command for completion. `path` is `['check']`, or `['store', 'backup']` for one of a group. */
+/** A command for completion. `path` is `['check']`, or `['store', 'backup']` for a command of a group. */
 type CompletionCommand = {
   readonly path: readonly string[];
   readonly description: string;
   readonly flags: readonly CompletionFlag[];
-  /** Fixed values of its first argument. */
+  /** Fixed values of the command's first argument. */
   readonly words: readonly string[];
-  /** Whether its arguments are files or folders. */
+  /** Whether the command's arguments are files or folders. */
   readonly takesPaths: boolean;
 };
 
@@ -213,10 +213,10 @@ type CompletionWords = {
   readonly common: readonly CompletionFlag[];
 };
 
-/** Arguments that are files or folders, by their names in usages. */
+/** Argument names in usages that stand for files or folders. */
 const pathArguments = /^(paths|file-or-target|file|folder)$/;
 const pathValues = /^(file|folder|path)$/;
-/** Commands whose argument is the id of a run or delivery, or `last`. */
+/** Argument names in usages that stand for the id of a run or delivery, or `last`. */
 const targetArguments = /^(targets?|file-or-target)$/;
 
 /** Returns the completion data of the command table. */
@@ -275,7 +275,7 @@ function groupsOf({ commands }: CompletionWords): ReadonlyMap<string, readonly C
   return groups;
 }
 
-/** Returns the names of all flags with this kind of value, as a pattern of `case`. */
+/** Returns the names of all flags with this kind of value, as a pattern for `case`. */
 function flagNames({ commands, common }: CompletionWords, value: CompletionFlag['value']): string {
   const all = [...common, ...commands.flatMap(({ flags }) => flags)];
   return [...new Set(all.filter((flag) => flag.value === value).map(({ name }) => name))].join('|');

@@ -65,7 +65,7 @@ async function readSettings(environment: Variables, report: Report): Promise<Set
   }
 }
 
-/** Runs checks in order, and skips those whose prerequisites failed. Returns the exit status. */
+/** Runs checks in order and skips checks whose prerequisites failed. Returns the exit status. */
 async function runAll(table: readonly Check[], examination: Examination, report: Report): Promise<number> {
   let status = 0;
   const blocked = new Set<string>();
@@ -86,7 +86,7 @@ async function runAll(table: readonly Check[], examination: Examination, report:
       if (!(error instanceof ReeveError)) throw error;
       blocked.add(check.id);
       report.add(check.id, wrong(messageOf(error), adviceOf(error)));
-      // An unreachable forge takes precedence over other failures, for scripts.
+      // For scripts, an unreachable forge takes precedence over other failures.
       status = error.exit === 3 ? 3 : status || 1;
     }
   }

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 
 /**
  * Opens the store of REEVE_DATA or DATABASE_URL for a command. A `reader` may run beside a server; a `worker` needs
- * exclusive access, and throws `store-locked` if a server is running. A missing store is an error and is not created.
+ * exclusive access, and throws `store-locked` if a server is running. A missing store is an error; it is not created.
  */
 export async function openStore(settings: Settings, role: 'reader' | 'worker' = 'reader'): Promise<Store> {
   if (settings.databaseUrl === undefined) existingStorePath(settings);
@@ -36,7 +36,7 @@ export async function openStoreIfThere(settings: StorePlace): Promise<Store | un
   return isThere ? openStoreAt(settings, { role: 'reader' }) : undefined;
 }
 
-/** Returns the client of the configured forge. Throws `usage` if none is configured. */
+/** Returns the client of the configured forge. Throws `usage` if no forge is configured. */
 export function clientOf(settings: Settings): Client {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'this asks the forge: set FORGE_URL and FORGE_TOKEN');

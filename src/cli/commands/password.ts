@@ -10,7 +10,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { openStore } from './open-store.ts';
 
 /**
- * Prints the password of the dashboard; with `renew`, replaces it by a generated one first. Returns the exit status.
+ * Prints the password of the dashboard; with `renew`, first replaces it with a generated one. Returns the exit status.
  */
 export async function showPassword(
   { renew = false, json = false }: { renew?: boolean; json?: boolean },
@@ -27,7 +27,7 @@ export async function showPassword(
 
 async function passwordInFile(data: string, renew: boolean, terminal: Terminal): Promise<string> {
   const path = passwordPath(data);
-  // A file in a folder other than the server's would have no effect.
+  // A password file outside the server's folder would have no effect.
   if (!existsSync(path))
     throw new ReeveError(
       'usage',
@@ -44,7 +44,8 @@ async function passwordInDatabase(settings: Settings, renew: boolean, terminal: 
   try {
     if (!renew) return await (await openDashboardPassword(settings.data, { store }))();
     const password = await renewDashboardPassword(settings.data, store);
-    // After the password, so that sessions started with the old one in the meantime end as well.
+    // Sessions are removed after the password is replaced, so that sessions started meanwhile with the old password end
+    // as well.
     await store.sessions.removeAll();
     terminal.error('Every process requires the new password from now on. All sessions have ended.');
     return password;

@@ -16,20 +16,22 @@ import type { Terminal } from '../output/terminal.ts';
 import { clientOf, openStoreIfThere } from './open-store.ts';
 import { findRulesToTry } from './rules-to-try.ts';
 
-/** Additional context of a simulation: data of the store, if there is one, and the name of the account. */
+/** Additional context of a simulation: data of the store, if there is a store, and the name of the account. */
 type SimulationStore = {
   readonly recall: (key: string) => Promise<unknown>;
   readonly login: () => Promise<string>;
 };
 
-/** Context of a plan from live state, for any source of rules: the same as in a server with these settings. */
+/**
+ * Context of a plan from live state, for rules from any source. It equals the context in a server with these settings.
+ */
 type PlanningContext = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
   readonly actionMemory: ActionMemory;
   readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
 };
 
-/** Calls a function with the context of a simulation. Nothing is written. */
+/** Calls a function with the context of a simulation, which writes nothing. */
 export async function withSimulation<Result>(
   given: {
     readonly settings: Settings;
@@ -52,8 +54,8 @@ export async function withSimulation<Result>(
 }
 
 /**
- * Calls a function with the context of a plan from live state: the memory of actions and budgets comes from the store,
- * if there is one. Nothing is written.
+ * Calls a function with the context of a plan from live state, which writes nothing. The memory of actions and budgets
+ * comes from the store, if there is a store.
  */
 export async function withPlanningContext<Result>(
   settings: Settings,
@@ -89,7 +91,7 @@ async function readRunSettings(
     clock,
   }: { readonly client: Client; readonly store: Store | undefined; readonly clock: Clock },
 ): Promise<RunSettings> {
-  // The first start of the server generates the key, because a plan writes nothing.
+  // Not generated here, because a plan writes nothing; the first start of the server generates the key.
   const key = await readFingerprintKey(data, store);
   return {
     capabilities: () => client.capabilities(),

@@ -2,28 +2,28 @@ import { writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { ReeveError } from '../../platform/errors.ts';
 
-/** Signals that request a stop. Closing a terminal, and some service managers, send SIGHUP. */
+/** Signals that request a stop. SIGHUP is sent when a terminal closes, and by some service managers. */
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Maximum time from the first signal to the exit. Service managers kill after 10 s or more. */
+/** Maximum time from the first signal to the exit. Service managers kill a process after 10 s or more. */
 const deadlineMs = 9_500;
 
 /** A request to stop this process. */
 export type StopRequest = {
   /** Aborted by the first signal; the reason is a `stopped` error. */
   readonly signal: AbortSignal;
-  /** Resolves with the name of that signal. */
+  /** Resolves with the name of the first signal. */
   readonly received: Promise<NodeJS.Signals>;
-  /** Exits with status 1 after 9.5 s, unless the process has ended by then. */
+  /** Exits with status 1 after 9.5 s, unless the process has ended before. */
   expire(): void;
-  /** Returns whether an error was caused by the request: work in progress ends with `stopped`. */
+  /** Returns whether an error was caused by the stop request: work in progress ends with `stopped`. */
   explains(error: unknown): boolean;
 };
 
 /**
- * Handles SIGINT, SIGTERM and SIGHUP, whose default in Node is to exit immediately. The first signal requests a stop;
- * if the process has not ended 9.5 s later, it exits with status 1. A second signal exits immediately, with 128 + the
- * number of the signal. Call it once, before any resource is opened.
+ * Handles SIGINT, SIGTERM and SIGHUP, on which Node would exit immediately by default. The first signal requests a
+ * stop; if the process has not ended 9.5 s later, it exits with status 1. A second signal exits immediately, with 128 +
+ * the number of the signal. Call this function once, before any resource is opened.
  */
 export function watchSignals(): StopRequest {
   const controller = new AbortController();
@@ -45,7 +45,7 @@ export function watchSignals(): StopRequest {
 }
 
 function expire(): void {
-  // Unreferenced: a process that has closed everything ends earlier.
+  // The timer is unreferenced, so a process that has closed everything ends earlier.
   setTimeout(exitLate, deadlineMs).unref();
 }
 
@@ -58,7 +58,7 @@ function exitLate(): void {
 }
 
 /**
- * Makes files of this process and its child processes accessible only to their owner: databases contain secrets, and
+ * Makes files of this process and its child processes accessible only to their owner. Databases contain secrets, and
  * git, which has no mode setting of its own, writes the code of private repositories.
  */
 export function keepFilesPrivate(): void {

@@ -8,7 +8,7 @@ import { createRuleSource, type InForce } from '../../rules/sources/rule-source.
 import type { Settings } from '../../server/settings/config.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** Returns the rules of a file or folder. Prints problems and omits the files that have them. */
+/** Returns the rules of a file or folder. Prints problems, and omits the files that have problems. */
 export async function readRules(
   path: string | undefined,
   terminal: Terminal,
@@ -19,8 +19,8 @@ export async function readRules(
 }
 
 /**
- * Returns a function that finds the rules for an event: only those of `only`, or the rules in force, with every
- * repository treated as served.
+ * Returns a function that finds the rules for an event: only those of `only` if it is given, otherwise the rules in
+ * force, with every repository treated as served.
  */
 export async function findRulesToTry(
   { only, settings, client }: { only: string | undefined; settings: Settings; client: Client },

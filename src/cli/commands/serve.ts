@@ -6,7 +6,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { keepFilesPrivate, type StopRequest, watchSignals } from './process.ts';
 import { testRules } from './rules/rule-tests.ts';
 
-/** Runs the bot until it is stopped; the demo if no forge is configured. Returns the exit status. */
+/** Runs the bot, or the demo if no forge is configured, until it is stopped. Returns the exit status. */
 export async function serve(
   options: { once: boolean },
   settings: Settings,
@@ -19,7 +19,7 @@ export async function serve(
   try {
     return await run(options, settings, { stop, terminal });
   } catch (error) {
-    // A stop during the start is not a failure, except for a demo that should have completed.
+    // A stop during startup is not a failure, except for a demo that should have completed.
     if (stop.explains(error)) return options.once ? 1 : 0;
     throw error;
   }

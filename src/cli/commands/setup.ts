@@ -51,7 +51,7 @@ import { count, type Terminal } from '../output/terminal.ts';
 
 /**
  * Connects a forge: token, secrets, env file, operator file, OAuth2 application, hooks, and a test delivery of each
- * hook. Idempotent. Returns the exit status: 0 if everything is right at the end.
+ * hook. Idempotent. Returns the exit status: 0 if everything is correct at the end.
  */
 export async function setup(
   options: SetupOptions,
@@ -170,7 +170,7 @@ async function saveFiles(
   return { wanted, writeEnvFile };
 }
 
-/** Registers the OAuth2 application for the sign-in to the dashboard. */
+/** Registers the OAuth2 application for sign-in to the dashboard. */
 async function connectSignIn(
   run: SetupRun,
   { client, dashboard, saved }: { client: Client; dashboard: string; saved: SavedFiles },
@@ -190,7 +190,7 @@ async function connectSignIn(
   if (made) steps.tell('sign-in', made.finding);
 }
 
-/** Removes the old secrets from the env file: no hook sends them any more. */
+/** Removes the old secrets from the env file, because no hook sends them any more. */
 async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFiles): Promise<void> {
   const { wanted, writeEnvFile } = saved;
   const left = withoutOldValues(wanted);
@@ -203,7 +203,7 @@ async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFi
   });
 }
 
-/** The variables to keep in the env file, with undefined for the unused form. */
+/** Returns the variables to keep in the env file. The unused form of a secret is undefined. */
 function keptOf(wanted: Variables): Variables {
   const names = [
     ...keptVariables,
@@ -214,7 +214,7 @@ function keptOf(wanted: Variables): Variables {
   return Object.fromEntries(names.map((name) => [name, wanted[name] || undefined]));
 }
 
-/** Sets up and tests the hooks. Returns whether every hook has the current secrets. */
+/** Sets up and tests the hooks. Returns whether every hook is as required. */
 async function connectHooks(
   run: SetupRun,
   checked: CheckedConnection,
@@ -234,14 +234,14 @@ async function connectHooks(
   const { options, answers, steps } = run;
   const { client, account, file } = checked;
   const plan = options.plan ?? false;
-  // A plan has not written an operator file.
+  // A plan writes no operator file, so the file may be missing.
   const isFileless = plan && !existsSync(answers.config);
   const settings = await steps.attempt('settings', () =>
     loadSettings(isFileless ? { ...wanted, REEVE_CONFIG: '' } : wanted),
   );
   run.secrets.push(...secretValues(settings));
   const undo = run.undo;
-  // From here on, a failure is not caused by the file: a running Reeve has to read it first.
+  // From here on, the operator file is not restored after a failure, because a running Reeve has to read it first.
   run.undo = undefined;
   const { isWhole, absent } = await settleHooks({
     settings,
@@ -266,7 +266,7 @@ async function connectHooks(
   return isWhole;
 }
 
-/** Removes locations without a hook from the operator file, at which every later run would fail. */
+/** Removes locations without a hook from the operator file, because every later run would fail there. */
 async function leaveOut(
   { answers, steps }: SetupRun,
   webhook: WantedWebhook,
@@ -289,7 +289,7 @@ type SetupRun = {
   readonly answers: Answers;
   readonly prompt: Prompt | undefined;
   readonly steps: Steps;
-  /** Secret values to redact; grows with generated ones. */
+  /** Secret values to redact, including those generated during the run. */
   readonly secrets: string[];
   /** Restores the operator file if the run fails. */
   undo?: (() => Promise<void>) | undefined;
@@ -361,9 +361,9 @@ async function loadRules(environment: Variables): Promise<readonly LoadedRule[]>
 }
 
 /**
- * Returns the wanted hooks, with repositories replaced by their organization or account if its hook already delivers to
- * the same address: an additional hook of the repository would deliver every event twice. Hooks that the accounts
- * cannot see are treated as missing.
+ * Returns the wanted hooks. Repositories are replaced with their organization or account if its hook already delivers
+ * to the same address, because an additional hook of the repository would deliver every event twice. Hooks that the
+ * accounts cannot see are treated as missing.
  */
 async function adoptWiderHooks(
   webhook: WebhookForm,
@@ -410,8 +410,7 @@ async function deliversFrom(
 }
 
 /**
- * Examines whether the account can read the repositories that are served without a star; patterns are accepted
- * unchecked.
+ * Checks whether the account can read the repositories that are served without a star. Patterns are accepted unchecked.
  */
 async function checkServedNames(client: Client, names: readonly string[]): Promise<Finding> {
   const hidden: string[] = [];
@@ -433,25 +432,26 @@ async function checkServedNames(client: Client, names: readonly string[]): Promi
   );
 }
 
-/** The two variables with the secrets of hooks. */
+/** The two variables that contain the secrets of hooks. */
 const secretVariables = ['WEBHOOK_AUTHORIZATION', 'WEBHOOK_SECRET'] as const;
 type Variable = (typeof secretVariables)[number];
 
-/** Plan for the webhook secrets: the variables to write, and the message. Absent variables are left unchanged. */
+/** Plan for the webhook secrets: the variables to write, and the finding. Absent variables are left unchanged. */
 type SecretPlan = {
   readonly values: Readonly<Partial<Record<Variable, string>>>;
   readonly finding: Finding;
 };
 
-/** 32 random bytes in an encoding that every header and file accepts. */
+/** Returns 32 random bytes in an encoding that every header and file accepts. */
 const make = (variable: Variable): string => {
   const random = randomBytes(32).toString('base64url');
   return variable === 'WEBHOOK_AUTHORIZATION' ? `Bearer ${random}` : random;
 };
 
 /**
- * Plans the webhook secrets: existing ones are kept, missing ones generated. With `rotate`, new ones are put before the
- * current ones, so that deliveries with either pass until the hooks are replaced; an unfinished rotation is continued.
+ * Plans the webhook secrets: existing ones are kept, and missing ones are generated. With `rotate`, new secrets are put
+ * before the current ones, so that deliveries with either are accepted until the hooks are replaced. An unfinished
+ * rotation is continued.
  */
 function planSecrets(
   environment: Variables,
@@ -502,7 +502,7 @@ function findingOf(
   return { state: plan ? 'planned' : 'changed', text: plan ? `would create ${what}` : `created ${what}` };
 }
 
-/** Returns the variables reduced to their first value, once no hook sends the older ones. */
+/** Returns the variables with several values, reduced to their first value, once no hook sends the older values. */
 function withoutOldValues(environment: Variables): Readonly<Partial<Record<Variable, string>>> {
   const several = secretVariables.filter((name) => (environment[name] ?? '').includes('\n'));
   return Object.fromEntries(several.map((name) => [name, environment[name]?.split('\n')[0] ?? '']));

@@ -3,8 +3,8 @@ import { plain, type Terminal } from '../output/terminal.ts';
 
 /**
  * The result of one step or check. `ok`: as required · `changed`: corrected by this run · `planned`: would be changed ·
- * `warning`: works, but should be changed · `wrong`: not as required · `skipped`: not examined; the text has the
- * reason.
+ * `warning`: works, but should be changed · `wrong`: not as required · `skipped`: not examined, with the reason as
+ * text.
  */
 export type Finding = {
   readonly state: 'ok' | 'changed' | 'planned' | 'warning' | 'wrong' | 'skipped';
@@ -19,7 +19,7 @@ export type ReportEntry = Finding & { readonly id: string };
 export const ok = (text: string): Finding => ({ state: 'ok', text });
 /** Returns a finding with a problem and its remedy. */
 export const wrong = (text: string, advice: string): Finding => ({ state: 'wrong', text, advice });
-/** Returns a finding with a recommendation. It does not change the exit status. */
+/** Returns a finding with a recommendation, which does not affect the exit status. */
 export const warning = (text: string, advice: string): Finding => ({ state: 'warning', text, advice });
 /** Returns a finding for a skipped check. */
 export const skipped = (text: string): Finding => ({ state: 'skipped', text });
@@ -33,7 +33,7 @@ const marks = {
   skipped: ['–', 'dim'],
 } as const;
 
-/** Prints findings as they arrive for people, and at the end for machines. */
+/** Prints findings for users as they arrive, and for machines at the end. */
 export interface Report {
   add(id: string, finding: Finding): void;
   readonly entries: readonly ReportEntry[];

@@ -21,8 +21,8 @@ const always: readonly Need[] = [
 type Need = { readonly scope: string; readonly why: string };
 
 /**
- * Returns the token scopes that Reeve needs for these rules, without duplicates, each with its first reason. Writing
- * includes reading.
+ * Returns the token scopes that Reeve needs for these rules, without duplicates, each with the first reason found. A
+ * write scope includes the read scope.
  */
 export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
   const found = new Map(always.map((need) => [need.scope, need]));
@@ -47,7 +47,7 @@ export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
   );
 }
 
-/** Hooks and labels of an organization or an account have other paths, and so need another scope. */
+/** Hooks and labels of an organization or an account have different paths, and therefore need a different scope. */
 function categoriesOf(
   rule: LoadedRule,
   declared: readonly ScopeCategory[],
@@ -66,10 +66,10 @@ function categoriesOf(
 /** Finding of a check, with the value it learned. */
 type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
 
-/** Checks that an address is a forge, and which one. Rejects if it is none, or unreachable. */
+/** Checks that an address is a forge, and which kind. Rejects if it is not a forge or is unreachable. */
 export async function checkForge(client: Client, url: string): Promise<Learnt<Capabilities>> {
   const value = await findCapabilities(client).catch((error: unknown) => {
-    // Forges refuse an unknown token on every path: that is a problem of the token, not of the forge.
+    // Forges refuse an unknown token on every path, so this is a problem of the token, not of the forge.
     if (error instanceof ReeveError && error.code === 'forge-unauthorized')
       return findCapabilities(createClient({ url }));
     throw error;
@@ -78,13 +78,16 @@ export async function checkForge(client: Client, url: string): Promise<Learnt<Ca
   return { finding: ok(`${name} ${value.version} answers at ${url}`), value };
 }
 
-/** Looks up the account of a credential. Rejects if the forge does not know it. */
+/** Looks up the account of a credential. Rejects if the forge does not know the credential. */
 export async function checkAccount(client: Client): Promise<Learnt<User>> {
   const value = await client.call(operations.getSelf, {});
   return { finding: ok(`the forge accepts the token of @${value.login}`), value };
 }
 
-/** Checks whether Reeve may use an account: that of a site administrator only if the operator allows it. */
+/**
+ * Checks whether Reeve may use an account. The account of a site administrator is allowed only if the operator permits
+ * it.
+ */
 export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolean): Finding {
   if (!is_admin) return ok(`@${login} is no site administrator`);
   if (allowAdmin) return ok(`@${login} is a site administrator, which the operator file allows`);
@@ -95,9 +98,10 @@ export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolea
 }
 
 /**
- * Examines whether workflows of forks started by a change of this account wait for approval. Gitea requires none if the
- * account can write, and takes the workflow from the fork; for a restricted account it always requires one. Returns
- * undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`, `ifNeedApproval`.
+ * Examines whether workflows of forks that are started by a change of this account wait for approval. Gitea requires no
+ * approval if the account can write, and takes the workflow from the fork; for a restricted account it always requires
+ * approval. Returns undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`,
+ * `ifNeedApproval`.
  */
 export function checkRestriction({ login, restricted }: User, { has }: Capabilities): Finding | undefined {
   if (!has.restricted_approval) return undefined;
@@ -108,7 +112,7 @@ export function checkRestriction({ login, restricted }: User, { has }: Capabilit
   );
 }
 
-/** Checks which of the needed scopes the token lacks, and the reasons for them. */
+/** Checks which of the needed scopes the token lacks, and for which reasons they are needed. */
 export async function checkScopes(
   client: Client,
   needs: readonly Need[],

@@ -38,9 +38,9 @@ const ownRuleFile = join(packageRoot, 'rules/demo/labels.yml');
 
 /**
  * Starts the embedded forge and the bot, and plays a short scenario through the real receiver. Every step is
- * find-or-create: a second start on the same data finds what the first one created. With `once`, everything is in a
- * temporary folder and ends with the scenario. `ruleFile` is pushed instead of the built-in rules. Aborting `stop`
- * closes everything; pending steps throw its reason.
+ * find-or-create, so a second start on the same data finds what the first one created. With `once`, everything is in a
+ * temporary folder and ends after the scenario. `ruleFile` is pushed instead of the built-in rules. Aborting `stop`
+ * closes everything, and pending steps throw its reason.
  */
 export async function runDemo(
   options: { once: boolean; stop: AbortSignal; ruleFile?: string },
@@ -59,7 +59,7 @@ export async function runDemo(
   const closing: (() => Promise<unknown>)[] = temporary.map(
     (folder) => () => rm(folder, { recursive: true, force: true }),
   );
-  // A second signal, or the deadline of the stop, ends the process without the steps below.
+  // A second signal, or the shutdown deadline, ends the process without the steps below.
   const removeAtExit = (): void => {
     for (const folder of temporary) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
@@ -122,7 +122,7 @@ export async function runDemo(
     const failure = await Promise.race([events.once(stop, 'abort'), server.failed]);
     if (failure instanceof ReeveError) throw failure;
   } catch (error) {
-    // An error caused by the shutdown is not the reason for it.
+    // An error caused by the shutdown is not the reason for the shutdown.
     throw stop.aborted ? stop.reason : error;
   } finally {
     // Closed in reverse order: the bot finishes its work while the forge still answers.
@@ -131,7 +131,7 @@ export async function runDemo(
   }
 }
 
-/** Returns the bot's options: the settings, with the forge of the demo. */
+/** Returns the options of the bot: the settings, with the forge of the demo. */
 function demoServerOptions(
   settings: Settings,
   {
@@ -176,7 +176,7 @@ async function listen(forge: ForgeInstance, { port, host }: { port: number; host
   });
 }
 
-/** Reads the rule file that the demo pushes; problems are reported with line and column before anything is started. */
+/** Reads the rule file that the demo pushes. Problems are reported with line and column before anything is started. */
 async function readDemoRules(ruleFile: string): Promise<string> {
   const text = await readFile(ruleFile, 'utf8');
   const path = relative(process.cwd(), ruleFile);
@@ -247,10 +247,10 @@ In a browser, ${url}/ shows every delivery and why each rule did what it did; th
 `);
 }
 
-/** Prints one step: its subject in a word, and a sentence. */
+/** Prints one step: a word for its subject, and a sentence. */
 type Say = (about: string, text: string) => void;
 
-/** Waits for the run caused by an event of a pull request. */
+/** Waits for the run that an event of a pull request causes. */
 type WaitForRun = (wanted: { activity: string; index: number; after: number }) => Promise<Run>;
 
 const branch = 'ada/handbook';
@@ -265,9 +265,9 @@ const handbook = [
 const program = Array.from({ length: 60 }, (_, line) => `export const rule${line} = ${line};`).join('\n');
 
 /**
- * Plays a typical scenario: a branch is pushed, a pull request is opened, labels are set; another push changes its
- * kind, and the labels follow. Every step is real. If the pull request already exists, nothing is played. Throws if a
- * label is not as the rules require.
+ * Plays a typical scenario: a branch is pushed, a pull request is opened and labels are set; another push changes the
+ * kind of the pull request, and the labels follow. Every step is real. If the pull request already exists, nothing is
+ * played. Throws if a label differs from what the rules require.
  */
 async function playScenario(options: {
   people: People;
@@ -351,7 +351,7 @@ function sayRun(run: Run, say: Say): void {
   }
 }
 
-/** The end state must match the rules: every planned change was applied and is visible in the labels. */
+/** Throws unless the final state matches the rules: every planned change was applied and is visible in the labels. */
 function assertDone(run: Run, labels: readonly string[]): void {
   const failed = run.rules.find(({ verdict }) => verdict === 'failed');
   if (failed) throw new ReeveError('rules-broken', `${failed.rule} failed: ${failed.reason}`);
@@ -401,15 +401,17 @@ function show(names: readonly string[]): string {
 
 const execute = promisify(execFile);
 
-/** A clone of a repository, used through the git program. */
+/** Clone of a repository that is used through the git program. */
 interface Checkout {
   /** Starts or continues a branch from the default branch. */
   switchTo(branch: string): Promise<void>;
-  /** Commits files (a null content removes one) and pushes the branch. Returns the new commit. */
+  /** Commits files (null content removes a file) and pushes the branch. Returns the new commit. */
   commit(message: string, files: Readonly<Record<string, string | null>>): Promise<string>;
 }
 
-/** Clones a repository over HTTP into a folder. The password is passed in git's environment, not in its arguments. */
+/**
+ * Clones a repository over HTTP into a folder. The password is passed in the environment of git, not in the arguments.
+ */
 async function cloneAs(options: {
   url: string;
   folder: string;
@@ -460,7 +462,7 @@ async function cloneAs(options: {
         await writeFile(join(folder, path), content);
         await git('add', '--', path);
       }
-      // An interrupted demo has already committed this.
+      // An interrupted demo may already have committed these files.
       if ((await git('status', '--porcelain')) !== '') await git('commit', '--quiet', '-m', message);
       await git('push', '--quiet', 'origin', 'HEAD');
       return git('rev-parse', 'HEAD');

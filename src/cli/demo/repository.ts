@@ -8,12 +8,14 @@ import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import { ReeveError } from '../../platform/errors.ts';
 
-/** The secrets of a demo: generated once and stored in `demo.env`, so that a restart finds the same accounts. */
+/**
+ * The secrets of a demo. They are generated once and stored in `demo.env`, so that a restart finds the same accounts.
+ */
 type DemoSecrets = {
   readonly rootPassword: string;
   readonly adaPassword: string;
   readonly reevePassword: string;
-  /** The bot's access token; empty until it is created. */
+  /** The bot's access token; empty until the token is created. */
   readonly reeveToken: string;
   readonly authorization: string;
   readonly secret: string;
@@ -28,12 +30,12 @@ const names: Readonly<Record<keyof DemoSecrets, string>> = {
   secret: 'DEMO_SECRET',
 };
 
-/** Returns the path of the demo's file. */
+/** Returns the path of the file with the demo's secrets. */
 function demoFile(data: string): string {
   return join(data, 'demo.env');
 }
 
-/** Returns the secrets of the demo's file, or new ones if it is missing. */
+/** Returns the secrets from the demo's file, or new ones if the file is missing. */
 export function readDemoSecrets(data: string): DemoSecrets {
   const path = demoFile(data);
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
@@ -44,7 +46,7 @@ export function readDemoSecrets(data: string): DemoSecrets {
     member,
     known.get(name) ?? makeDemoSecret(member),
   ]);
-  // Every member of the table was set above.
+  // Every member of the table has been set above.
   return Object.fromEntries(secrets) as DemoSecrets;
 }
 
@@ -58,7 +60,7 @@ function unquote(text: string): string {
   return text.replace(/^'(.*)'$/, '$1');
 }
 
-/** Writes the demo's file in shell syntax, readable only by its owner. */
+/** Writes the demo's file in shell syntax, with read access only for its owner. */
 export async function writeDemoFile(
   data: string,
   secrets: DemoSecrets,
@@ -93,7 +95,10 @@ const labels = [
   { name: 'help wanted', color: '008672' },
 ];
 
-/** Creates the accounts ada (a person) and reeve (the bot) if they are missing. The administrator root exists. */
+/**
+ * Creates the accounts ada (a human user) and reeve (the bot) if they are missing. The administrator root already
+ * exists.
+ */
 export async function findOrCreatePeople(url: string, secrets: DemoSecrets): Promise<People> {
   const as = (user: string, password: string): Client =>
     createClient({ url, credentials: { user, password } });
@@ -128,7 +133,7 @@ const tokenName = 'reeve-demo';
  */
 const tokenScopes = ['read:user', 'read:repository', 'write:issue', 'read:organization'];
 
-/** Returns an access token of the bot: the known one if it works, otherwise a new one. */
+/** Returns an access token of the bot: the known token if it works, otherwise a new one. */
 export async function findOrCreateToken(url: string, people: People, known: string): Promise<string> {
   if (known !== '') {
     const works = await createClient({ url, credentials: { token: known } })
@@ -198,12 +203,12 @@ export async function pushRules(root: Client, text: string): Promise<'made' | 'c
   return 'changed';
 }
 
-/** Creates the hook that delivers all events of the repository to Reeve; an existing one is updated. */
+/** Creates the hook that delivers all events of the repository to Reeve, or updates an existing one. */
 export async function findOrCreateHook(root: Client, url: string, secrets: DemoSecrets): Promise<number> {
   const events = ['push', 'create', 'delete', 'issues', 'issue_comment', 'pull_request', 'repository'];
   const rest = { events, active: true, branch_filter: '*', authorization_header: secrets.authorization };
   for await (const hook of root.items(operations.listHooks, { params: at })) {
-    // The port may differ from the last start; the path identifies the hook.
+    // The port may differ from that of the last start; the path identifies the hook.
     if (!hook.config?.url?.endsWith('/webhook')) continue;
     await root.call(operations.editHook, {
       params: { ...at, id: hook.id },

@@ -3,7 +3,7 @@ import type { RecordedChange, Run } from '../../engine/record.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
-/** Prints a run for a person: the verdict and evidence of each rule, then the planned or applied changes. */
+/** Prints a run as readable text: the verdict and evidence of each rule, followed by the planned or applied changes. */
 export function printRun(run: Run, terminal: Terminal): void {
   const { trigger } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
@@ -29,8 +29,8 @@ export function printRun(run: Run, terminal: Terminal): void {
 }
 
 /**
- * Returns the text for a run without changes: if a rule failed, or none was evaluated, it does not claim the desired
- * state.
+ * Returns the text for a run without changes. If a rule failed, or no rule was evaluated, the text does not claim that
+ * everything is as desired.
  */
 function nothingIn({ rules }: Run): string {
   const failed = rules.filter(({ verdict }) => verdict === 'failed').length;

@@ -15,11 +15,11 @@ export type ProgressStream = {
   write(text: string): unknown;
 };
 
-/** Interval of the lines when the output is not a terminal. */
+/** Interval between lines when the output is not a terminal. */
 const everyMs = 5_000;
 const barWidth = 24;
 
-/** Creates a line that is redrawn on a terminal, and written at an interval elsewhere (a log, a pipe). */
+/** Creates a line that is redrawn on a terminal, and printed at an interval elsewhere (a log, a pipe). */
 export function createProgressLine(
   name: string,
   { stream, clock }: { stream: ProgressStream; clock: MonotonicClock },
@@ -60,7 +60,7 @@ function lineOf(name: string, progress: SweepProgress): string {
   return `${name}  ${bar} ${Math.floor(share * 100)} %  ${describeProgress(progress)}${left}`;
 }
 
-/** Returns minutes and seconds. */
+/** Returns a duration as minutes and seconds. */
 function clockOf(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

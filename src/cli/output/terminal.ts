@@ -8,8 +8,8 @@ export interface Terminal {
   style(style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string): string;
 }
 
-// The reader may close the pipe (`reeve drift | head`): further output is dropped, and the command ends with its own
-// status.
+// The reader may close the pipe (`reeve drift | head`). Further output is then dropped, and the command ends with its
+// own status.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -24,8 +24,8 @@ export const processTerminal: Terminal = {
 };
 
 /**
- * Returns an untrusted text (a title, a forge's message) with control characters replaced by a mark, so that it cannot
- * move the cursor, forge a line or give a CI runner a command.
+ * Returns an untrusted text (a title, a message of the forge) with control characters replaced by a mark, so that it
+ * cannot move the cursor, fake a line or give a command to a CI runner.
  */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\u00b7');
@@ -36,7 +36,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** Returns rows as a table with heads, each column as wide as needed. */
+/** Returns rows as a table with headings, each column as wide as needed. */
 export function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -49,7 +49,7 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
   return [line(heads), ...rows.map(line)].join('\n');
 }
 
-/** Returns the age of an instant in its largest unit. */
+/** Returns the age of an instant, in its largest unit. */
 export function ageOf(instant: string, now: Date): string {
   const minutes = Math.floor((now.getTime() - Date.parse(instant)) / 60_000);
   if (minutes < 1) return 'just now';

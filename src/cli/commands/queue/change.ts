@@ -14,12 +14,12 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { readPosition, readQueuedPull, readQueueName } from './list.ts';
 
-/** A queue with whether the command changed it. */
+/** A queue, and whether the command changed it. */
 type QueueResult = { readonly row: QueueRow; readonly isChanged: boolean };
 
 /**
- * Moves a pull request to a position in its queue, also beside a running server. Returns the exit status: 1 if the pull
- * request is in no queue.
+ * Moves a pull request to a position in its queue, also while a server is running. Returns the exit status: 1 if the
+ * pull request is not in a queue.
  */
 export async function moveQueued(
   [pull, position]: readonly [pull: string, position: string],
@@ -32,7 +32,7 @@ export async function moveQueued(
   return changeQueues({ repository, number }, command, { ...options, settings, terminal });
 }
 
-/** Removes a pull request from its queue. Returns the exit status: 1 if it is in no queue. */
+/** Removes a pull request from its queue. Returns the exit status: 1 if the pull request is not in a queue. */
 export async function removeQueued(
   pull: string,
   options: { json?: boolean },
@@ -44,7 +44,8 @@ export async function removeQueued(
 }
 
 /**
- * Pauses the queues of a repository, or that of one branch. Returns the exit status. Throws `usage` if there is none.
+ * Pauses all queues of a repository, or the queue of one branch. Returns the exit status. Throws `usage` if there is no
+ * such queue.
  */
 export async function pauseQueues(
   name: string,
@@ -56,7 +57,7 @@ export async function pauseQueues(
   return changeQueues(asked, { kind: 'pause' }, { json, settings, terminal });
 }
 
-/** Resumes queues. Returns the exit status: 1 if none was paused. Throws `usage` if there is none. */
+/** Resumes queues. Returns the exit status: 1 if none of them was paused. Throws `usage` if there is no such queue. */
 export async function resumeQueues(
   name: string,
   { branch, json }: { branch?: string; json?: boolean },

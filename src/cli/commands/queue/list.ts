@@ -12,7 +12,7 @@ const shownEvents = 50;
 
 /**
  * Prints the merge queues that contain a pull request or are paused, with positions and the reason for waiting; with
- * `history`, their latest events. Returns the exit status.
+ * `history`, also the latest events. Returns the exit status.
  */
 export async function listMergeQueues(
   name: string | undefined,
@@ -105,7 +105,7 @@ export function readQueuedPull(text: string): { readonly repository: string; rea
   return { repository, number: Number(number) };
 }
 
-/** Parses a position in a queue, from 1. Throws `usage`. */
+/** Parses a position in a queue, starting at 1. Throws `usage`. */
 export function readPosition(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new ReeveError('usage', `"${text}" is no position: write a number, 1 is the first`);

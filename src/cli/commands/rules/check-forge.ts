@@ -34,32 +34,32 @@ import { count } from '../../output/terminal.ts';
 
 /** Maximum number of commits of the default branch, and of pull request heads, examined per repository. */
 const commitsOfEachKind = 10;
-/** Maximum number of statuses examined per commit, the newest first; each 50 cost a request. */
+/** Maximum number of statuses examined per commit, newest first. Every 50 statuses cost one request. */
 const statusesOfCommit = 200;
 /** Maximum number of commits examined in all repositories together; further repositories are skipped. */
 const maxCommits = 300;
 
-/** A name of a status, or a pattern of names. */
+/** The name of a status, or a pattern of names. */
 type Wanted = {
   readonly text: string;
   readonly isName: boolean;
   readonly matches: (context: string) => boolean;
 };
 
-/** Origin of a required status: a line of a rule, or a branch of a repository. */
+/** Where a status is required: a line of a rule, or a branch of a repository. */
 type Waiting = {
   readonly wanted: Wanted;
   readonly by: { readonly rule: LoadedRule; readonly line: number } | { readonly branch: string };
 };
 
-/** Observations in a repository: the number of commits, and the names of their statuses. */
+/** What was observed in a repository: the number of commits, and the names of their statuses. */
 type Seen = { readonly commits: number; readonly names: ReadonlySet<string> };
 
 /**
- * Returns a warning for each status that a rule, or the protection of a rule's merge target, requires and that no
- * recent commit of a repository has: neither the newest of its default branch nor the heads of the most recently
- * changed pull requests. Statuses written by rules are known. Repositories without commits, and unreadable ones, are
- * skipped.
+ * Returns a warning for each status that a rule, or the protection of a rule's merge target, requires although no
+ * recent commit of a repository has it. Recent commits are the newest of the default branch and the heads of the most
+ * recently changed pull requests. Statuses written by rules count as known. Repositories that have no commits or cannot
+ * be read are skipped.
  */
 export async function missingContexts(
   rules: readonly LoadedRule[],
@@ -104,13 +104,16 @@ export async function missingContexts(
   );
 }
 
-/** Returns whether a rule acts only after the checks required by the base have passed. */
+/** Returns whether a rule acts only after the checks that the base branch requires have passed. */
 function waitsForRequired(rule: LoadedRule): boolean {
   const asks = requestsOfRule(rule).some(({ name }) => name === requiredChecks.name);
   return asks || rule.steps.some(({ action }) => action.name === 'merge' || action.name === 'queue-merge');
 }
 
-/** Returns a predicate for statuses that rules write or may write: unexamined rules of that level may. */
+/**
+ * Returns a predicate for statuses that rules write or may write. A level without given rules may write every status of
+ * that level.
+ */
 function createOwn(rules: readonly LoadedRule[]): (wanted: Wanted) => boolean {
   const written = rules.flatMap(statusContextsOf);
   return ({ text, isName, matches }) => {
@@ -143,7 +146,7 @@ function protectedContexts({ action, arguments: { written } }: LoadedStep): read
   });
 }
 
-/** A required context is a glob; forges ignore those that they cannot parse. */
+/** Returns the pattern of a required context, which is a glob. Forges ignore globs that they cannot parse. */
 function requiredName(text: string): readonly Wanted[] {
   const matches = compileForgeGlob(text, '');
   if (matches === undefined) return [];
@@ -160,7 +163,7 @@ function comparedContexts(tree: Parameters<typeof comparisonsIn>[0]): readonly W
   }).flatMap(wantedBy);
 }
 
-/** Patterns of statuses by the condition function that compares them with texts. */
+/** Creates patterns of statuses, by the condition function that compares statuses with texts. */
 const patterns: Readonly<Record<string, (texts: readonly string[]) => (context: string) => boolean>> = {
   startsWith: (texts) => (context) => texts.some((text) => context.startsWith(text)),
   endsWith: (texts) => (context) => texts.some((text) => context.endsWith(text)),
@@ -174,7 +177,7 @@ const patterns: Readonly<Record<string, (texts: readonly string[]) => (context: 
 };
 
 function wantedBy({ by, texts, of }: Comparison): readonly Wanted[] {
-  // These contain required contexts of the branch, which are patterns themselves.
+  // Other lists contain required contexts of the branch, which are themselves patterns.
   const isPattern = of !== 'statuses' && of !== 'event';
   const pattern = patterns[by];
   if (pattern) return isPattern ? [] : [{ text: texts.join('", "'), isName: false, matches: pattern(texts) }];
@@ -184,8 +187,8 @@ function wantedBy({ by, texts, of }: Comparison): readonly Wanted[] {
 }
 
 /**
- * Returns the names of the statuses of recent commits, until each wanted one is found. The heads of closed pull
- * requests are included: otherwise checks of pull requests would seem to be missing while none is open.
+ * Returns the names of the statuses of recent commits, until every wanted status is found. The heads of closed pull
+ * requests are included; otherwise, the checks of pull requests would seem to be missing while none is open.
  */
 async function lookAt(
   client: Client,
@@ -262,8 +265,8 @@ function remedyOf({ text }: Wanted, names: readonly string[]): string {
 }
 
 /**
- * Returns at most three similar names: first those with the same job, then with the same words, then with nearly the
- * same letters.
+ * Returns at most three similar names: those whose job is a part of the text, or else those with nearly the same
+ * letters.
  */
 function closestTo(text: string, names: readonly string[]): readonly string[] {
   const wanted = partsOf(text);
@@ -274,7 +277,10 @@ function closestTo(text: string, names: readonly string[]): readonly string[] {
   return [...new Set(near)].filter((name) => name !== undefined);
 }
 
-/** Returns the job of a check, without and with an apparent event suffix, then the names before it. */
+/**
+ * Returns the job of a check without and with an apparent event suffix, followed by the preceding name parts, last
+ * first.
+ */
 function partsOf(name: string): readonly string[] {
   const parts = name
     .toLowerCase()
@@ -291,13 +297,13 @@ function listed(names: readonly string[], quote = ''): string {
     : shown.join(', ');
 }
 
-/** Maximum number of repositories examined; each costs at least two requests. */
+/** Maximum number of repositories examined. Each costs at least two requests. */
 const maxRepositories = 100;
 
 /**
- * Returns a warning for each label of a `set-labels` step that is missing in a repository in the scope of its rule: the
- * repositories given by name, or the starred ones. The repository of a repository-level file is unknown here: its
- * labels are checked only in repositories given by name.
+ * Returns a warning for each label of a `set-labels` step that is missing in a repository in the scope of the step's
+ * rule. The repositories are those given by name, otherwise the starred ones. The repository of a repository-level file
+ * is unknown here, so the labels of such a file are checked only in repositories given by name.
  */
 export async function unknownLabels(
   rules: readonly LoadedRule[],
@@ -328,7 +334,7 @@ export async function unknownLabels(
   });
 }
 
-/** Returns the names of labels that must exist: none if the step creates missing labels. */
+/** Returns the names of labels that must already exist; empty if the step creates missing labels. */
 function labelsOf(written: unknown, action: string): readonly string[] {
   if (action !== 'set-labels' || typeof written !== 'object' || written === null) return [];
   if (Reflect.get(written, 'create') !== undefined) return [];
@@ -338,7 +344,7 @@ function labelsOf(written: unknown, action: string): readonly string[] {
   return names.filter((name): name is string => typeof name === 'string');
 }
 
-/** Returns the repositories with these names, otherwise the starred ones; at most a hundred. */
+/** Returns the repositories with these names; without names, the starred ones. At most a hundred. */
 async function servedIn(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
   const { login } = names.length > 0 ? { login: '' } : await client.call(operations.getSelf, {});
   const served = { login: async () => login, listed: [], only: names.length > 0 ? names : undefined };
@@ -352,7 +358,7 @@ async function servedIn(client: Client, names: readonly string[]): Promise<reado
   return found;
 }
 
-/** Returns the names of the labels of a repository and of its organization. */
+/** Returns the names of the labels of a repository, including those of its organization. */
 async function labelsIn(client: Client, repository: RepositoryRef): Promise<ReadonlySet<string>> {
   const clock = systemClock;
   const subject: Subject = { kind: 'repository', repository };
@@ -362,13 +368,14 @@ async function labelsIn(client: Client, repository: RepositoryRef): Promise<Read
   return new Set(labels.map(({ name }) => name));
 }
 
-/** A required status of a rule, for levels with their own prefix. */
+/** A required status that has the name of a rule: `reeve/RULE`. */
 const ofRule = /^reeve\/(?!queue$|rules$)([^*?[\]{}]+)$/;
 
 /**
- * Returns a warning for each required status `reeve/RULE` that no operator rule writes: earlier versions used these
- * names for rules of organizations and repositories. Makes no requests for rules without a status. Reads the
- * protections of the repositories, or the part about the default branch that accounts without administration see.
+ * Returns a warning for each required status `reeve/RULE` that no operator rule writes, because earlier versions used
+ * these names for rules of organizations and repositories. Makes no requests for rules without a status. Reads the
+ * protections of the repositories, or the part about the default branch that accounts without administrator access can
+ * see.
  */
 export async function renamedStatuses(
   rules: readonly LoadedRule[],
@@ -419,7 +426,10 @@ async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef):
   return seen?.enable_status_check ? [[branch, seen.status_check_contexts ?? []]] : [];
 }
 
-/** Returns undefined for 403 and 404 answers: these are only warnings, and no other check depends on them. */
+/**
+ * Returns undefined for 403 and 404 responses, because these checks only produce warnings and no other check depends on
+ * them.
+ */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;

@@ -15,7 +15,8 @@ import { count, type Terminal } from '../../output/terminal.ts';
 import { missingContexts, renamedStatuses, unknownLabels } from './check-forge.ts';
 
 /**
- * Returns the paths to check: the given ones, otherwise the rules of this repository, otherwise the operator's folder.
+ * Returns the paths to check: the given ones, otherwise the rules of this repository, otherwise the folder of the
+ * operator.
  */
 export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {
   if (given.length > 0) return given;
@@ -31,8 +32,8 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
 
 /**
  * Prints the problems and warnings of rule files; with a forge, also missing capabilities, missing labels, and statuses
- * that were renamed or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1; warnings do
- * not change it.
+ * that were renamed or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1. Warnings do
+ * not affect it.
  */
 export async function check(
   given: readonly string[],
@@ -55,7 +56,7 @@ export async function check(
   const textOf = (path: string): string => readFileSync(path, 'utf8');
   const client = options.forge && createClient(options.forge);
   const lacking = client ? checkCapabilities(loaded, await findCapabilities(client), textOf) : [];
-  // A problem of a pack is also reported in the files that include it.
+  // A problem in a pack is also reported in the files that include the pack.
   const problems = distinct([...files.flatMap((file) => file.problems), ...lacking]);
   const repositories = options.repository ?? [];
   const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];

@@ -37,7 +37,7 @@ type PlanOptions = {
 };
 
 /**
- * Prints the plan for an event from a file, or for a live subject; writes nothing. Returns the exit status: 1 if a rule
+ * Prints the plan for an event from a file, or for a live subject. Writes nothing. Returns the exit status: 1 if a rule
  * failed or a change was refused.
  */
 export async function plan(options: PlanOptions, settings: Settings, terminal: Terminal): Promise<number> {
@@ -96,7 +96,10 @@ async function planPayload(
   return problems.length > 0 || hasFailed(run) ? 1 : 0;
 }
 
-/** With `--facts`, no requests are made; otherwise, with a forge, facts are live, and a server's data is read. */
+/**
+ * Plans a payload event. With `--facts`, no requests are made; otherwise, with a forge, facts are live and the data of
+ * a server is read.
+ */
 async function planPayloadEvent(
   event: Event,
   {

@@ -28,7 +28,7 @@ import {
 import { count } from '../../output/terminal.ts';
 import { readData } from '../read-data.ts';
 
-/** Message for paths that have rules but no tests. */
+/** Message for paths that contain rules but no tests. */
 export const noRuleTest =
   'no rule test was found: write NAME.test.yml beside NAME.yml; docs/rule-tests.md has examples';
 
@@ -37,14 +37,14 @@ type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
   /** Problems of rule files and test files. */
   readonly problems: readonly Problem[];
   readonly failed: Awaited<ReturnType<typeof runRuleTests>>['results'];
-  /** Summary of cases and coverage in one line. */
+  /** One-line summary of cases and coverage. */
   readonly summary: string;
 };
 
 /**
- * Runs the rule tests beside the rule files at these paths, which may also be test files. `offered`: the packs that a
- * repository's file includes by name. `beforeCase` is awaited before each case is loaded and run; its rejection is
- * passed on.
+ * Runs the rule tests beside the rule files at these paths, which may also be paths of test files. `offered`: the packs
+ * that a repository's file includes by name. `beforeCase` is awaited before each case is loaded and run; its rejection
+ * is passed on.
  */
 export async function testRules(
   given: readonly string[],
@@ -77,7 +77,7 @@ export async function testRules(
   return { results, unreached, problems, failed, summary };
 }
 
-/** Returns the cases with their rules: the file is loaded again for cases with other parameters. */
+/** Returns the cases with their rules. For a case with different parameters, the file is loaded again. */
 async function testedWith(
   file: FolderFile,
   {
@@ -106,7 +106,7 @@ async function testedWith(
   return { files, problems: [...loaded.values()].flatMap(({ problems }) => problems) };
 }
 
-/** Plans a case with given facts only: the same engine, without a forge. */
+/** Plans a case with the same engine, but without a forge, from the given facts only. */
 async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const clock = { ...systemClock, now: () => one.now ?? new Date() };
   const asked: FactRequest[] = [];
@@ -141,7 +141,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   return { ...run, missing: await missingOf(run, file, asked, facts) };
 }
 
-/** Returns the facts that failed rules read and the case does not give. */
+/** Returns the facts that failed rules read but the case does not provide. */
 async function missingOf(
   run: CaseRun,
   { rules }: TestedFile,
@@ -162,7 +162,10 @@ async function missingOf(
   );
 }
 
-/** For an event that only concerns pull requests, a case with a given pull request is about that one. */
+/**
+ * Returns the event of a case. If a rule runs for the pull requests that the event concerns, and the case gives a pull
+ * request, the subject is that pull request.
+ */
 function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Event {
   const { family, repository } = event;
   const pull = facts.pull_request;
@@ -172,7 +175,7 @@ function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Ev
   return { ...event, subject: { kind: 'pull_request', ...(repository ? { repository } : {}), index } };
 }
 
-/** Returns the subject of an item, as far as its members show it. */
+/** Returns the subject of an item, as far as the item's members determine it. */
 function subjectOfItem(kind: SubjectKind, value: Readonly<Record<string, unknown>>): Subject {
   const holder = kind === 'repository' ? value : value.repository;
   const { full_name, id = 1 } = (typeof holder === 'object' && holder !== null ? holder : {}) as {

@@ -7,7 +7,7 @@ import { noRuleTest, testRules } from './rule-tests.ts';
 
 /**
  * Runs the rule tests beside the rule files at these paths, and prints differences and missing coverage. Returns the
- * exit status: 1 if a case differs, or a file has problems.
+ * exit status: 1 if a case differs or a file has problems.
  */
 export async function test(
   given: readonly string[],

@@ -8,9 +8,9 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
 /**
- * Confirms the account that has a login now, so that rules may give rights to it again; without a login, lists the
- * logins that now belong to another account. Refused changes are made by the next event or sweep. Returns the exit
- * status: 1 if there was nothing to confirm.
+ * Confirms the account that currently has a login, so that rules may again give rights to the login. Without a login,
+ * lists the logins that now belong to a different account. The next event or sweep makes the refused changes. Returns
+ * the exit status: 1 if there was nothing to confirm.
  */
 export async function adoptAccount(
   { login, id }: { readonly login: string | undefined; readonly id: string | undefined },

@@ -8,8 +8,8 @@ import { openStore } from '../open-store.ts';
 import { describeTarget, findRuns, whyNoRun } from './find-target.ts';
 
 /**
- * Prints the recorded verdict of each rule of a run, without requests. `id` is that of a run, of a delivery (all its
- * runs, or why it has none), or `last`. Returns the exit status.
+ * Prints the recorded verdict of each rule of a run, without requests. `id` is the id of a run, the id of a delivery
+ * (for all its runs, or the reason why it has none), or `last`. Returns the exit status.
  */
 export async function explain(
   id: string,
@@ -68,7 +68,7 @@ function printExplained(run: Run, terminal: Terminal): void {
   terminal.out(terminal.style('dim', `${run.requests} requests, ${run.ms} ms`));
 }
 
-/** Prints the requests of a run to the forge, each with its answer. */
+/** Prints the requests of a run to the forge, each with its response. */
 function printRequests({ forgeRequests, forgeRequestsLeftOut = 0 }: Run, terminal: Terminal): void {
   if (forgeRequests === undefined) {
     terminal.out(terminal.style('dim', 'The requests of this run are not recorded.'));

@@ -2,13 +2,13 @@ import type { Run } from '../../../engine/record.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Delivery, StoreQueries } from '../../../store/store.ts';
 
-/** Returns whether a target is a delivery id: those consist of digits, run ids do not. */
+/** Returns whether a target is a delivery id. Delivery ids consist of digits; run ids do not. */
 export const isDeliveryId = (target: string): boolean => /^\d+$/.test(target);
 
 /**
- * Returns the runs of a target, oldest first: the run with this id, those of the delivery with this id, or for `last`
- * the newest run; empty if there is none. A change by Reeve causes an event whose run skips every rule: `last` is the
- * run that made the change, not that one.
+ * Returns the runs of a target, oldest first: the run with this id, the runs of the delivery with this id, or for
+ * `last` the newest run; empty if there is none. A change by Reeve causes an event whose run skips every rule; `last`
+ * is not that run but the one that made the change.
  */
 export async function findRuns(target: string, store: StoreQueries): Promise<readonly Run[]> {
   if (target === 'last') {
@@ -29,8 +29,8 @@ export async function describeTarget(target: string, store: Pick<StoreQueries, '
 }
 
 /**
- * Returns the single run of a target. For a delivery with several runs, the one with changes is used. Throws `usage` if
- * there is none, or several with changes.
+ * Returns the single run of a target. For a delivery with several runs, this is the run with changes. Throws `usage` if
+ * there is none, or if several have changes.
  */
 export async function requireRun(target: string, store: StoreQueries): Promise<Run> {
   const runs = await findRuns(target, store);
@@ -52,8 +52,8 @@ export async function requireRun(target: string, store: StoreQueries): Promise<R
 }
 
 /**
- * Returns the delivery id of a target: that delivery, the one that started a run, or for `last` the newest that
- * `isMeant` accepts. Throws `usage` if there is none.
+ * Returns the delivery id of a target: that delivery, the delivery that started a run, or for `last` the newest
+ * delivery that `isMeant` accepts. Throws `usage` if there is none.
  */
 export async function requireDelivery(
   target: string,
@@ -94,7 +94,7 @@ function unknownTarget(target: string, hint: string): ReeveError {
   return new ReeveError('usage', `there is no run or delivery "${target}"; ${hint}`);
 }
 
-/** Returns why a delivery has no run, or is not handled yet, as the end of a sentence. */
+/** Returns why a delivery has no run or is not yet handled, as the end of a sentence. */
 export function whyNoRun({ state, reason, copyOf, repeatOf, retryAt }: Delivery): string {
   if (copyOf !== undefined) {
     return `it is a duplicate of delivery ${copyOf}, which came within a minute before; see reeve explain ${copyOf}`;
@@ -107,7 +107,7 @@ export function whyNoRun({ state, reason, copyOf, repeatOf, retryAt }: Delivery)
   return reason === undefined ? `it waits for its turn${next}` : `it waits: ${reason}${next}`;
 }
 
-/** Returns why a delivery cannot be redriven; undefined for a dead one. */
+/** Returns why a delivery cannot be redriven; undefined if it is dead. */
 export function whyNotDead(delivery: Delivery): string | undefined {
   if (delivery.state === 'dead') return undefined;
   if (delivery.state !== 'settled') return `${whyNoRun(delivery)}; only dead deliveries are redriven`;

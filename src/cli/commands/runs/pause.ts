@@ -9,8 +9,9 @@ import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
 /**
- * Pauses writes of a rule, to a repository, or all; without a name, lists the active pauses. A pause applies from the
- * next request of a running server on, and survives restarts. Deliveries are kept. Returns the exit status.
+ * Pauses the writes of a rule, the writes to a repository, or all writes; without a name, lists the active pauses. A
+ * pause takes effect with the next request of a running server, and survives restarts. Deliveries are kept. Returns the
+ * exit status.
  */
 export async function pause(
   name: string | undefined,
@@ -60,7 +61,7 @@ export async function resume(
   }
 }
 
-/** Returns the scope of a name. Throws `usage` if no rule has it. */
+/** Returns the scope that a name stands for. Throws `usage` if no rule has this name. */
 async function findScope(name: string, { rules }: Settings, store: Store): Promise<PauseScope> {
   const load = async (): Promise<readonly string[]> => {
     const files = rules === undefined ? [] : await loadRuleFiles([rules]);

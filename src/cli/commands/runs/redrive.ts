@@ -10,9 +10,9 @@ import { isDeliveryId, requireDelivery, whyNotDead } from './find-target.ts';
 type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };
 
 /**
- * Redrives dead deliveries with all attempts: the given ones (by their ids, by those of their runs, or `last`), or all.
- * A running server claims them within a second. User and time are recorded with them. Returns the exit status: 1 if a
- * given one was not dead.
+ * Redrives dead deliveries with a full number of attempts: the given ones (by their ids, by the ids of their runs, or
+ * `last`), or all. A running server claims them within a second. User and time are recorded with the deliveries.
+ * Returns the exit status: 1 if a given delivery was not dead.
  */
 export async function redrive(
   targets: readonly string[],
@@ -43,7 +43,7 @@ export async function redrive(
 async function idsOf(targets: readonly string[], store: Store): Promise<readonly string[]> {
   const ids = new Set<string>();
   const last = { state: 'dead', isMeant: () => true } as const;
-  // Unknown ids are reported with the others: an older list may contain deleted deliveries.
+  // Unknown ids are reported with the others, because an older list may contain ids of deleted deliveries.
   for (const target of targets)
     ids.add(isDeliveryId(target) ? target : await requireDelivery(target, store, last));
   return [...ids];

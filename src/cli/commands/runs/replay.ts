@@ -29,8 +29,8 @@ type ReplayOptions = {
 
 /**
  * Evaluates the current rules for a recorded or stored delivery (`given`: a file, the id of the delivery or of its run,
- * or `last`), or with `since` for every stored one of that time, and prints the plan; writes nothing. Returns the exit
- * status: 1 if a rule failed.
+ * or `last`), or with `since` for every stored delivery of that period, and prints the plan. Writes nothing. Returns
+ * the exit status: 1 if a rule failed.
  */
 export async function replay(
   given: string | undefined,
@@ -57,9 +57,11 @@ export async function replay(
 
 type GivenEvent = { readonly event: Event; readonly delivery?: string };
 
-/** Reads the given file, otherwise the stored delivery: by its id, by the id of its run, or the newest for `last`. */
+/**
+ * Reads the given file, otherwise the stored delivery: by its id, by the id of its run, or the newest one for `last`.
+ */
 async function readGiven(given: string, options: ReplayOptions, settings: Settings): Promise<GivenEvent> {
-  // Ids have neither dots nor slashes: a misspelt file name is not looked up in the store.
+  // Ids contain neither dots nor slashes, so a misspelt file name is not looked up in the store.
   const isTarget = given === 'last' || isDeliveryId(given) || (/^[\w-]+$/.test(given) && !existsSync(given));
   if (!isTarget) return { event: await readRecorded(given, options) };
   const store = await openStore(settings);
@@ -75,7 +77,7 @@ async function readGiven(given: string, options: ReplayOptions, settings: Settin
   }
 }
 
-/** A recording is `{ eventType, payload }`, or only the body, which requires `--event`. */
+/** Reads a recording, which is `{ eventType, payload }`, or only the body, which requires `--event`. */
 async function readRecorded(path: string, { event }: ReplayOptions): Promise<Event> {
   const data = await readData(path);
   const { eventType, payload } = data;
@@ -88,7 +90,10 @@ async function readRecorded(path: string, { event }: ReplayOptions): Promise<Eve
 
 type Player = (event: Event, delivery?: string) => Promise<Run>;
 
-/** With a forge, the rules in force are read from it and facts are live; without one, only the payload is used. */
+/**
+ * Creates the function that replays an event. With a forge, the rules in force are read from the forge and facts are
+ * live; without a forge, only the payload is used.
+ */
 async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
   const select = await createSelection(options, settings, terminal);
   const memory = createFactMemory(systemClock);
@@ -106,7 +111,10 @@ async function createPlayer(options: ReplayOptions, settings: Settings, terminal
 /** Returns the rules for an event, and the event with the current identity of its repository. */
 type Select = (event: Event) => Promise<{ readonly rules: RuleSet; readonly event: Event }>;
 
-/** Creates the selection. Without a forge, the rules of the file or folder are evaluated for the event unchanged. */
+/**
+ * Creates the selection of rules. Without a forge, the rules of the file or folder are evaluated, and the event is
+ * unchanged.
+ */
 async function createSelection(
   options: ReplayOptions,
   settings: Settings,
@@ -152,7 +160,10 @@ async function replaySince(
   }
 }
 
-/** A repository that was removed or replaced does not prevent the comparison of other deliveries. */
+/**
+ * Returns undefined for a repository that was removed or replaced, which must not prevent the comparison of other
+ * deliveries.
+ */
 async function unlessGone(run: Promise<Run>, what: string, terminal: Terminal): Promise<Run | undefined> {
   try {
     return await run;
@@ -182,19 +193,19 @@ async function* storedSince(from: Date, store: Store) {
   }
 }
 
-/** Parses the time range. Throws `usage`. */
+/** Parses a period. Throws `usage`. */
 function durationMs(text: string): number {
   const ms = parseDurationMs(text);
   if (ms === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
   return ms;
 }
 
-/** Differences between a recorded run and the same delivery under the current rules. */
+/** Differences between the recorded run of a delivery and its run under the current rules. */
 type Comparison = {
   readonly delivery: string;
   readonly event: string;
   readonly repository: string;
-  /** Rules with another verdict; `before` or `after` is absent if the rule did not exist. */
+  /** Rules with a different verdict; `before` or `after` is absent if the rule did not exist then. */
   readonly verdicts: readonly { readonly rule: string; readonly before?: string; readonly after?: string }[];
   /** Changes that the current rules would still make, given the live state. */
   readonly changes: readonly {
@@ -247,7 +258,7 @@ function verdictsOf(run: Run | undefined): ReadonlyMap<string, string> {
   return new Map(considered.map(({ rule, verdict }) => [rule, verdict]));
 }
 
-/** Prints the differences by delivery; those without differences are counted. */
+/** Prints the differences by delivery; deliveries without differences are only counted. */
 export function printComparison(compared: readonly Comparison[], since: string, terminal: Terminal): void {
   const different = compared.filter(({ verdicts, changes }) => verdicts.length + changes.length > 0);
   for (const { delivery, event, repository, verdicts, changes } of different) {

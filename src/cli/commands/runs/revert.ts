@@ -12,13 +12,15 @@ import type { Terminal } from '../../output/terminal.ts';
 import { clientOf, openStore } from '../open-store.ts';
 import { requireRun } from './find-target.ts';
 
-/** Maximum wait for a server to claim the job before the command ends with a message; the job remains. */
+/**
+ * Maximum time to wait for a server to claim the job. After that, the command ends with a message, and the job remains.
+ */
 const patienceMs = 60_000;
 
 /**
- * Reverts the changes of a run that still have their result. With a running server, the server writes: only one process
- * writes to a forge. `target` is the id of the run, that of its delivery, or `last`. Returns the exit status: 1 if a
- * change was refused or failed.
+ * Reverts the changes of a run whose result is still in place. If a server is running, the server writes, because only
+ * one process writes to a forge. `target` is the id of the run, the id of its delivery, or `last`. Returns the exit
+ * status: 1 if a change was refused or failed.
  */
 export async function revert(
   target: string,
@@ -71,7 +73,7 @@ async function revertHere(id: string, mode: 'enforce' | 'plan', settings: Settin
   }
 }
 
-/** Requests the revert from the running server, and waits for it. */
+/** Requests the revert from the running server, and waits for the result. */
 async function revertThere(id: string, settings: Settings): Promise<Run> {
   const store = await openStore(settings);
   try {

@@ -21,7 +21,7 @@ export async function backup(
   return 0;
 }
 
-/** Replaces the store by a backup. Returns the exit status. */
+/** Replaces the store with a backup. Returns the exit status. */
 export async function restore(
   file: string,
   options: Options,

@@ -18,10 +18,10 @@ type CopyFlags = {
   readonly json?: boolean;
 };
 
-/** Interval of the progress lines. */
+/** Interval between progress lines. */
 const progressMs = 5_000;
 
-/** Copies a store to an empty location, and compares the two. Returns the exit status: 1 if they differ. */
+/** Copies a store to an empty location and compares the two. Returns the exit status: 1 if they differ. */
 export async function copyStoreTo(
   { from, to, restart, json }: CopyFlags,
   environment: Variables,
@@ -78,7 +78,10 @@ function printReport({ from, to, begun, tables }: CopyReport, terminal: Terminal
   terminal.out(plain(`${from} ${done} ${to}; rows and digests are equal`));
 }
 
-/** Returns the location given by a flag. Throws `usage` for a password that other users of the machine can see. */
+/**
+ * Returns the location given by a flag. Throws `usage` if the flag contains a password, which other users of the
+ * machine could see.
+ */
 function readPlace(flag: string, given: string, environment: Variables): CopyPlace {
   if (given.startsWith('env:')) {
     const name = given.slice('env:'.length);

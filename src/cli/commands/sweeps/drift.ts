@@ -9,8 +9,8 @@ import { ageOf, plain, type Terminal } from '../../output/terminal.ts';
 import { clientOf, openStore } from '../open-store.ts';
 
 /**
- * Prints the drift found by sweeps, with the time of its first detection; with `adopt`, the rule file that describes
- * the live state. Returns the exit status: 1 if there is drift.
+ * Prints the drift found by sweeps, and when each drift was first detected; with `adopt`, prints the rule file that
+ * describes the live state. Returns the exit status: 1 if there is drift.
  */
 export async function drift(
   items: readonly string[],
@@ -51,9 +51,9 @@ async function adoptAll(items: readonly string[], settings: Settings, terminal: 
 type AdoptedFile = { readonly yaml: string; readonly left: readonly string[] };
 
 /**
- * Returns the rule file that declares the live state of a repository (`acme/demo`) or an organization (`acme`), one
- * step per action that has an adoption. A run of it plans no change. Data that the account may not read is reported and
- * left out.
+ * Returns the rule file that declares the live state of a repository (`acme/demo`) or an organization (`acme`), with
+ * one step per action that has an adoption. A run of this file plans no change. Data that the account may not read is
+ * reported and left out.
  */
 export async function adopt(client: Client, name: string): Promise<AdoptedFile> {
   const [owner = '', repo] = name.split('/');
@@ -67,7 +67,7 @@ export async function adopt(client: Client, name: string): Promise<AdoptedFile> 
   }
   const rule = {
     description: `What was live in ${name} when it was adopted.`,
-    // An organization matches the pattern of its repositories.
+    // An organization matches the pattern for its repositories.
     in: [repo === undefined ? `${name}/*` : name],
     on: { schedule: '17 3 * * *' },
     each: repo === undefined ? 'organization' : 'repository',

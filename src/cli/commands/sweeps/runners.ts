@@ -3,7 +3,7 @@ import { createRunnerMemory, type RunnerRecord } from '../../../work/sweeps/targ
 import { ageOf, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
-/** Prints the runners observed by sweeps, offline ones first. Returns the exit status: 1 if one is offline. */
+/** Prints the runners observed by sweeps, offline ones first. Returns the exit status: 1 if a runner is offline. */
 export async function runners(
   options: { json?: boolean },
   settings: Settings,

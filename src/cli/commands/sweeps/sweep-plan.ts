@@ -14,8 +14,8 @@ import { findSweepRule } from './sweep-rule.ts';
 type SweepPlanOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
 /**
- * Maximum number of items printed in full; the rest are counted. Fewer of those without a change, which say why nothing
- * happens.
+ * Maximum number of items that are printed in full; the rest are only counted. The limit is lower for items without a
+ * change, which only say why nothing happens.
  */
 const shownAtMost = { telling: 50, quiet: 10 } as const;
 
@@ -81,15 +81,15 @@ export async function printSweepPlan(
   }
 }
 
-/** Prints the plans of items as they arrive, and counts them. */
+/** Prints the plans of items as they arrive, and counts the items. */
 interface Printer {
-  /** `isLater`: its changes exceed the limit of one slot. */
+  /** Prints an item. `isLater`: the changes of the item exceed the limit of one slot. */
   add(run: Run, isLater: boolean): void;
   /** Counts items that were handled in an earlier slot. */
   passOver(count: number): void;
   addFailure(failure: SweepFailure): void;
   counts(): { readonly items: number; readonly pending: number; readonly failed: number };
-  /** Requests that the items needed. */
+  /** Returns the number of requests that the items needed. */
   requests(): number;
   /** Returns whether something failed or was refused. */
   isWrong(): boolean;
@@ -141,7 +141,7 @@ function createPrinter(json: boolean, terminal: Terminal): Printer {
     requests: () => requests,
     isWrong: () => items.failed + refused + unlisted > 0,
     end(rule, allRequests) {
-      // In a stream of runs, the summary would have another form.
+      // In a stream of runs, the summary would have a different format.
       const say = json ? terminal.error : terminal.out;
       const waiting = [
         ...(items.later === 0 ? [] : [`${count(items.later, 'item')} in later slots`]),

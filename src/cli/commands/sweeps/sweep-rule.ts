@@ -5,7 +5,8 @@ import type { Settings } from '../../../server/settings/config.ts';
 
 /**
  * Returns the scheduled operator rule with this name or identity. Throws `usage` unless there is exactly one. Only
- * REEVE_RULES is read: a server runs no other operator schedules, and `rules/` of a checkout contains examples.
+ * REEVE_RULES is read, because a server runs no other operator schedules, and the `rules/` folder of a checkout
+ * contains examples.
  */
 export async function findSweepRule(name: string, settings: Settings): Promise<LoadedRule> {
   if (settings.rules === undefined) {

@@ -15,15 +15,16 @@ import { findSweepRule } from './sweep-rule.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
-/** The unfinished job started by hand, which the same command continues. */
+/** The unfinished job that was started manually. The same command continues it. */
 type ByHand = { readonly job: string; readonly in: readonly string[] };
 
 /** Exit status of an interrupted command, as in shells. */
 const interrupted = 130;
 
 /**
- * Runs the sweep of a rule now and shows its progress. With a running server, the server runs it. An interrupted sweep
- * is continued by the same command, or by a server. Returns the exit status: 1 if items failed, 130 if interrupted.
+ * Runs the sweep of a rule immediately and shows its progress. If a server is running, the server runs the sweep. An
+ * interrupted sweep is continued by the same command or by a server. Returns the exit status: 1 if items failed, 130 if
+ * interrupted.
  */
 export async function sweep(
   name: string,
@@ -63,7 +64,7 @@ export async function sweep(
   }
 }
 
-/** Executor of the job: in this process, or in the server of this store. */
+/** Executes the job in this process, or in the server of this store. */
 type SweepDoor = {
   readonly store: Store;
   readonly isAlone: boolean;
@@ -88,7 +89,7 @@ async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSig
   }
 }
 
-/** The progress line shows the sweep; the log shows only warnings and errors. */
+/** Returns the log level of the sweep. `info` becomes `error`, because the progress line shows the sweep. */
 function quietest(level: Settings['logLevel']): Settings['logLevel'] {
   return level === 'info' ? 'error' : level;
 }

@@ -18,12 +18,12 @@ type AccessGap = {
   readonly repository: string;
   readonly held: Access;
   readonly needed: Access;
-  /** The origin of the need: `action comment`, `fact approvals`. */
+  /** What needs the access: `action comment`, `fact approvals`. */
   readonly what: string;
   readonly rule: LoadedRule;
 };
 
-/** Checks that the account has the access in each starred repository that the operator’s rules need there. */
+/** Checks that, in each starred repository, the account has the access that the operator’s rules need there. */
 export async function checkAccess({ client, account, rules }: Examination): Promise<Finding> {
   const loaded = (await rules()).flatMap((file) => file.rules);
   if (loaded.length === 0) return skipped('there are no rules of the operator');
@@ -40,13 +40,13 @@ export async function checkAccess({ client, account, rules }: Examination): Prom
   );
 }
 
-/** Only the highest needed access is shown for repositories and for organizations; it includes the others. */
+/** For repositories and for organizations, only the highest needed access is shown, because it includes the others. */
 const places: readonly (readonly Access[])[] = [
   ['admin', 'writer', 'reader'],
   ['owner', 'member'],
 ];
 
-/** Returns the access that all rules need together, with one rule and the fact or action that needs it. */
+/** Returns the access that all rules need together, with one rule and its fact or action that needs the access. */
 export function describeNeededAccess(rules: readonly LoadedRule[]): string {
   const wants = rules.flatMap((rule) =>
     [...allWants(rule), ...possibleWants(rule)].map((want) => ({ ...want, rule: rule.name })),
@@ -61,7 +61,7 @@ export function describeNeededAccess(rules: readonly LoadedRule[]): string {
   return `${subject} ${verb}: ${most.length === 0 ? 'none' : most.join(', and in the organization ')}`;
 }
 
-/** Returns the access that the arguments of a step need beyond that of its action. */
+/** Returns the access that the arguments of a step need beyond the access that its action needs. */
 function moreAccess(action: Action, written: unknown): readonly Access[] {
   const given = new Set(Object.keys(typeof written === 'object' && written !== null ? written : {}));
   return Object.entries(action.moreAccess ?? {}).flatMap(([name, access]) =>
@@ -70,8 +70,8 @@ function moreAccess(action: Action, written: unknown): readonly Access[] {
 }
 
 /**
- * Returns the repositories that an account has starred, with its access; archived ones are left out, because they
- * accept no changes.
+ * Returns the repositories that an account has starred, with the account's access. Archived repositories are left out,
+ * because they accept no changes.
  */
 export async function starredAccess(client: Client, username: string): Promise<readonly RepositoryAccess[]> {
   const repositories: RepositoryAccess[] = [];
@@ -82,7 +82,7 @@ export async function starredAccess(client: Client, username: string): Promise<r
   return repositories;
 }
 
-/** Returns the caller's access to a repository that it has read. */
+/** Returns the caller's access to a repository that the caller has read. */
 function toRepositoryAccess({ full_name, permissions }: Repository): RepositoryAccess {
   return { full_name, held: permissions?.admin ? 'admin' : permissions?.push ? 'writer' : 'reader' };
 }
@@ -106,7 +106,9 @@ function factWants(rule: LoadedRule): readonly AccessWant[] {
   return factsOfRule(rule).map(({ name, needs }) => ({ needed: needs.access, what: `fact ${name}` }));
 }
 
-/** Returns the access that the facts of a rule may need, including facts whose need depends on the repository. */
+/**
+ * Returns the access that the facts of a rule may need, including facts whose needed access depends on the repository.
+ */
 function possibleWants(rule: LoadedRule): readonly AccessWant[] {
   return factsOfRule(rule).map(({ name, needs }) => ({
     needed: needs.sometimes ?? needs.access,
@@ -140,15 +142,15 @@ function gapOf(
 /** Input of the warnings about rules on a forge. */
 export type CheckedForge = {
   readonly client: Client;
-  /** Names of repositories, as `owner/name`; empty: the starred ones. */
+  /** Names of repositories, as `owner/name`; if empty, the starred repositories are used. */
   readonly repositories: readonly string[];
   /** Returns the text of a rule file. */
   readonly textOf: (path: string) => string;
 };
 
 /**
- * Returns a warning for each rule with a fact that the account may not read in a repository of its scope: those given
- * by name, or the starred ones.
+ * Returns a warning for each rule with a fact that the account may not read in a repository in the rule's scope. The
+ * repositories are those given by name, otherwise the starred ones.
  */
 export async function missingAccess(
   rules: readonly LoadedRule[],

@@ -17,13 +17,16 @@ import { type Finding, ok, skipped, warning } from '../finding.ts';
 import { type CheckedForge, starredAccess } from './access.ts';
 import type { Examination } from './examination.ts';
 
-/** Maximum number of repositories examined; each costs a few requests. */
+/** Maximum number of repositories examined. Each costs a few requests. */
 const maxRepositories = 100;
 
-/** A repository whose CODEOWNERS has lines without a match, as a sentence, and a rule that reads it. */
+/**
+ * A repository whose CODEOWNERS has lines without a match, a sentence about these lines, and a rule that reads the
+ * file.
+ */
 type Unmatched = { readonly repository: string; readonly text: string; readonly rule: LoadedRule };
 
-/** Returns the repositories in the scope of rules about code owners whose CODEOWNERS has lines that match no file. */
+/** Returns the repositories, in the scope of rules about code owners, whose CODEOWNERS has lines that match no file. */
 async function findUnmatched(
   rules: readonly LoadedRule[],
   client: Client,
@@ -46,7 +49,7 @@ async function findUnmatched(
   return found;
 }
 
-/** Files that are too large are reported by the rule itself. */
+/** Reads a file. A file that is too large is not a problem here, because the rule itself reports it. */
 async function readText(ask: () => Promise<{ readonly text: string }>): Promise<string> {
   try {
     return (await ask()).text;
@@ -87,7 +90,7 @@ async function starredNames(client: Client): Promise<readonly string[]> {
 }
 
 /**
- * Checks the CODEOWNERS of the starred repositories in which the operator’s rules read it for lines that match nothing.
+ * Checks CODEOWNERS for lines that match nothing, in the starred repositories where the operator’s rules read the file.
  */
 export async function checkCodeowners({ client, rules }: Examination): Promise<Finding> {
   const wanted = (await rules()).flatMap((file) => file.rules).filter(readsOwners);

@@ -2,9 +2,9 @@ import type { PostgresState } from '../../../store/postgres/examine.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import type { Check, Examination } from './examination.ts';
 
-/** The oldest version that Reeve is tested with. */
+/** The oldest version with which Reeve is tested. */
 const leastVersion = 150_000;
-/** Maximum clock skew: deliveries have a lifetime, and processes log their own time. */
+/** Maximum clock skew. Deliveries have a lifetime, and each process logs its own time. */
 const mostSkewMs = 30_000;
 /** Connections per command. */
 const perCommand = 2;
@@ -79,14 +79,14 @@ export function serverFinding(state: PostgresState): Finding {
   return ok(text);
 }
 
-/** Returns the finding about the connection limit of a server for the running processes. */
+/** Returns the finding about the server's connection limit, given the running processes. */
 export function connectionsFinding({ processes, connections }: PostgresState): Finding {
   const { limit, ownLimit, others, perProcess } = connections;
   const needOf = (number: number): number => number * perProcess + perCommand;
   const available = Math.min(limit - others, ownLimit ?? Number.POSITIVE_INFINITY);
   const running = `${processes.length} live Reeve ${processes.length === 1 ? 'process' : 'processes'}`;
   const names = processes.length === 0 ? '' : ` (${processes.join('; ')})`;
-  // Doctor may run before the first start.
+  // The doctor may run before the first start.
   const number = Math.max(processes.length, 1);
   const limits = ownLimit === undefined ? '' : `, ${ownLimit} of the account or database`;
   const text = `${running}${names}: needs ${needOf(number)} connections; the limit is ${limit}${limits}, other programs use ${others}`;

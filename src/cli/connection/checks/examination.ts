@@ -14,12 +14,12 @@ import { type DeliveryListener, type ListenFailure, openListener } from '../hook
 import { type Match, matchHooks, recallSetupHook, type SetupHook } from '../hooks/match.ts';
 import { type HookLocation, hookLocations, locationName, readHooks, type Signed } from '../hooks/places.ts';
 
-/** Data for the checks, each fetched once, on first use. */
+/** Data for the checks. Each item is fetched once, on first use. */
 export interface Examination {
   readonly environment: Variables;
   readonly envFile: string | undefined;
   readonly settings: Settings;
-  /** Whether hooks may be tested; `thorough`: also those that need a temporary repository. */
+  /** Whether hooks may be tested; `thorough` includes hooks whose test needs a temporary repository. */
   readonly test: 'none' | 'repositories' | 'thorough';
   readonly forgeUrl: string;
   readonly client: Client;
@@ -34,7 +34,7 @@ export interface Examination {
   close(): Promise<void>;
 }
 
-/** Starts an examination. Throws `usage` if no forge is configured, because there is nothing to examine. */
+/** Starts an examination. Throws `usage` if no forge is configured, because there would be nothing to examine. */
 export function examine(
   given: Pick<Examination, 'environment' | 'envFile' | 'settings' | 'test'>,
 ): Examination {
@@ -103,10 +103,10 @@ export type Check = {
   readonly id: string;
   /** What the check examines. */
   readonly looks: string;
-  /** When the check fails. */
+  /** Condition under which the check fails. */
   readonly fails: string;
   readonly remedy: string;
-  /** Checks that this one depends on: it is skipped unless all of them pass. */
+  /** Checks that this one depends on. It is skipped unless all of them pass. */
   readonly after?: readonly string[];
   readonly run: (examination: Examination) => Promise<Finding>;
 };
@@ -121,14 +121,14 @@ export type HookState = {
   readonly known: SetupHook | undefined;
 };
 
-/** State of the hooks at the locations of the operator file, and the reason for each unreadable one. */
+/** State of the hooks at the locations of the operator file, and for each unreadable location the reason. */
 type HookStates = {
   readonly readable: readonly HookState[];
   readonly unreadable: readonly string[];
   readonly unreadableLocations: readonly HookLocation[];
 };
 
-/** Reads the hooks of every location in the operator file. */
+/** Reads the hooks at every location of the operator file. */
 async function readHookStates(
   signed: readonly Signed[],
   { webhook }: Settings,

@@ -4,7 +4,7 @@ import type { Variables } from '../../../server/settings/config.ts';
 import { parseOperatorFile } from '../../../server/settings/operator-file.ts';
 import type { Examination } from './examination.ts';
 
-/** Files in the data folder, of Reeve and of the demo's forge, that only their owner may read. */
+/** Files of Reeve and of the demo's forge in the data folder that only their owner may read. */
 const privateFiles = [
   ...['reeve.db', 'reeve.db-wal', 'fingerprint.key', 'dashboard.password', 'demo.env'],
   ...['forge.db', 'forge.db-wal', 'control.token', 'git.config'].map((name) => join('forge', name)),
@@ -15,8 +15,8 @@ const privateFolders = ['.', 'forge', join('forge', 'repositories'), join('forge
 type OpenPath = { readonly path: string; readonly mode: '600' | '700' };
 
 /**
- * Returns the files with secrets, and data folders with their contents, that other users may read. For files of one
- * secret (NAME_FILE), access of the group is accepted, because containers mount them that way.
+ * Returns the files with secrets, and data folders with their contents, that other users may read. For a file with a
+ * single secret (NAME_FILE), group access is accepted, because containers mount such files that way.
  */
 export async function findOpenPaths(examination: Examination): Promise<readonly OpenPath[]> {
   const { environment, envFile, settings } = examination;
@@ -35,7 +35,7 @@ export async function findOpenPaths(examination: Examination): Promise<readonly 
   return [...new Map(open.flat().map((one) => [one.path, one])).values()];
 }
 
-/** Returns the files of one secret each (NAME_FILE) that other users may read. */
+/** Returns the files with a single secret (NAME_FILE) that other users may read. */
 export async function findOpenSecretFiles(environment: Variables): Promise<readonly OpenPath[]> {
   const named = Object.entries(environment).flatMap(([name, path]) =>
     /^(FORGE|WEBHOOK|SETUP|OAUTH2|REEVE_SECRET)_\w+_FILE$/.test(name) && path ? [path] : [],
@@ -43,13 +43,13 @@ export async function findOpenSecretFiles(environment: Variables): Promise<reado
   return (await Promise.all(named.map((path) => keepOpen({ path, mode: '600' }, 0o007)))).flat();
 }
 
-/** A missing path is inaccessible to everyone. */
+/** Returns the path if it is open. A missing path is not open. */
 async function keepOpen(one: OpenPath, forbidden: number): Promise<readonly OpenPath[]> {
   const found = await stat(one.path).catch(() => undefined);
   return found && found.mode & forbidden ? [one] : [];
 }
 
-/** Returns the commands that restrict paths: one for files, one for folders. */
+/** Returns the commands that restrict access to the paths: one for files, one for folders. */
 export function closingCommands(open: readonly OpenPath[]): string {
   const byMode = Map.groupBy(open, ({ mode }) => mode);
   return [...byMode]

@@ -28,7 +28,7 @@ export function clockFinding(forgeMs: number, ourMs: number): Finding {
   );
 }
 
-/** Checks with requests to the forge, using the account’s own token. */
+/** Checks that send requests to the forge with the account’s own token. */
 export const forgeChecks: readonly Check[] = [
   {
     id: 'forge',
@@ -166,15 +166,15 @@ async function checkServed({ client, account, settings }: Examination): Promise<
   return ok(`${count(starred, 'starred repository').replace(/repositorys$/, 'repositories')}${more}`);
 }
 
-/** Folders that forges read workflows from. */
+/** Folders from which forges read workflows. */
 const folders = ['.gitea/workflows', '.github/workflows'] as const;
 
-/** Maximum number of repositories searched for workflows; the first match ends the search. */
+/** Maximum number of repositories searched for workflows. The first match ends the search. */
 const maxSearched = 200;
 
 /**
- * Examines whether changes by Reeve can start workflows of forks without approval: a served repository has workflows,
- * and the account is not restricted.
+ * Checks whether changes by Reeve can start workflows of forks without approval, which is the case if a served
+ * repository has workflows and the account is not restricted.
  */
 async function checkWorkflows(examination: Examination): Promise<Finding> {
   const { account, capabilities } = examination;
@@ -192,7 +192,7 @@ async function checkWorkflows(examination: Examination): Promise<Finding> {
 
 type WorkflowSearch = { readonly example?: string; readonly searched: number; readonly isWhole: boolean };
 
-/** Searches the served repositories that run Actions for one with workflows. */
+/** Searches the served repositories that may run Actions for one with workflows. */
 async function searchWorkflows({ client, account, settings }: Examination): Promise<WorkflowSearch> {
   let searched = 0;
   const served = { login: async () => (await account()).login, listed: settings.repositories };
@@ -207,7 +207,7 @@ async function searchWorkflows({ client, account, settings }: Examination): Prom
   return { searched, isWhole: true };
 }
 
-/** On a forge without this member, every repository may run Actions. */
+/** Returns whether a repository may run Actions. On a forge without this field, every repository may. */
 function runsActions({ has_actions }: Repository): boolean {
   return has_actions !== false;
 }
@@ -221,7 +221,7 @@ async function hasWorkflows(client: Client, { owner, name }: Repository): Promis
   return false;
 }
 
-/** Returns undefined for a missing folder, or for code that the account may not read. */
+/** Returns undefined for a missing folder or for code that the account may not read. */
 async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

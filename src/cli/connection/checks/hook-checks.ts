@@ -9,7 +9,7 @@ import { checkServedHooks, hookKinds } from '../hooks/served-hooks.ts';
 import { findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
 import type { Check, Examination, HookState } from './examination.ts';
 
-/** Checks of the deliveries of hooks, and of their target. */
+/** Checks of the deliveries of hooks, and of the address they are sent to. */
 const deliveryChecks: readonly Check[] = [
   {
     id: 'webhook-address',
@@ -141,7 +141,7 @@ async function checkTarget(examination: Examination): Promise<Finding> {
 const noWebhook = 'the operator file has no webhook section: reeve setup creates the hooks';
 const again = 'run reeve setup again: it corrects the hooks';
 
-/** Checks of the hooks as shown by the forge, then of their deliveries. */
+/** Checks of the hooks as the forge shows them, followed by checks of their deliveries. */
 export const hookChecks: readonly Check[] = [
   {
     id: 'hooks',
@@ -256,7 +256,10 @@ export const hookChecks: readonly Check[] = [
   ...deliveryChecks,
 ];
 
-/** Returns the run of a check over each visible hook; `faults` are texts that continue after the location. */
+/**
+ * Returns a function that runs a check for each visible hook; `faults` are texts that continue a sentence after the
+ * location.
+ */
 function checkEachHook(
   okText: string,
   faults: (look: HookState, url: string) => readonly string[],
@@ -292,7 +295,7 @@ async function checkSecrets(examination: Examination): Promise<Finding> {
   return skipped(`${unknown.join(', ')}: not created by setup: only a delivery shows its secrets`);
 }
 
-/** Returns whether the secrets that a hook was created with are among the accepted values, including older ones. */
+/** Returns whether the secrets with which a hook was created are among the accepted values, including older ones. */
 function isLive(known: SetupHook, entry: SecretEntry, key: Uint8Array): boolean {
   const isAmong = (kind: 'authorization' | 'hmac'): boolean => {
     const values = entry[kind].length === 0 ? [''] : entry[kind];

@@ -8,7 +8,7 @@ import { plain } from '../../output/terminal.ts';
 import { ok, wrong } from '../finding.ts';
 import type { Check } from './examination.ts';
 
-/** Maximum number of incidents named per kind; the rest are counted. */
+/** Maximum number of incidents that are named per kind; the rest are only counted. */
 const named = 3;
 
 /** One check per kind of incident in the store. */
@@ -34,7 +34,10 @@ export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as r
   },
 );
 
-/** The operator's files have a check of their own, which reads their current state. */
+/**
+ * Returns whether an incident is reported here. The operator's files have a separate check, which reads their current
+ * state.
+ */
 function isHere({ kind, level }: Incident): boolean {
   return kind !== 'file-broken' || level !== 'operator';
 }

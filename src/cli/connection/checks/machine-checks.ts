@@ -22,12 +22,12 @@ export function nodeFinding(version: string): Finding {
   return wrong(`Node ${version} is too old`, 'install Node 22.18 or later');
 }
 
-/** Returns the URL for an address in `HOST`. */
+/** Returns the URL for a value of `HOST`. */
 function localUrl(host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}`;
 }
 
-/** Checks that need no forge. */
+/** Checks that do not need a forge. */
 export const machineChecks: readonly Check[] = [
   {
     id: 'node',
@@ -162,7 +162,7 @@ async function checkFolder({ settings: { data } }: Examination): Promise<Finding
   }
   try {
     await access(data, constants.W_OK);
-    // A read-only file system is detected only by a write.
+    // Only a write detects a read-only file system.
     await rm(await mkdtemp(join(data, 'doctor-')), { recursive: true });
   } catch (error) {
     return wrong(`${data} cannot be written (${error instanceof Error ? error.message : error})`, advice);
@@ -171,7 +171,7 @@ async function checkFolder({ settings: { data } }: Examination): Promise<Finding
   return spaceFinding(data, space.bavail * space.bsize, space.blocks * space.bsize);
 }
 
-/** Returns the finding about the free space of the disk with the folder. */
+/** Returns the finding about the free space on the disk that contains the folder. */
 export function spaceFinding(data: string, freeBytes: number, allBytes: number): Finding {
   const text = `${data} can be written; ${Math.floor(freeBytes / 2 ** 20)} MB are free`;
   if (freeBytes >= Math.min(leastFreeBytes, 0.05 * allBytes)) return ok(text);
@@ -207,7 +207,7 @@ async function checkStore(examination: Examination): Promise<Finding> {
   }
 }
 
-/** Opens the store like the server does: migrates the schema and tests a write. */
+/** Opens the store as the server does: migrates the schema and tests a write. */
 async function checkDatabase({ store }: Examination): Promise<Finding> {
   const advice = 'make the server of DATABASE_URL reachable, and let its account write';
   try {
@@ -249,13 +249,15 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
   }
 }
 
-/** Placeholder words of examples and templates. */
+/** Placeholder words from examples and templates. */
 const placeholders =
   /change.?me|replace.?me|placeholder|example|password|passw0rd|your.?(own|secret|token)|12345|qwertz?y?/i;
-/** Random text of 24 letters has at least this many different ones with near certainty. */
+/**
+ * Minimum number of different characters. A random text of 24 characters has at least this many with near certainty.
+ */
 const leastDifferent = 10;
 
-/** Returns why the values of an entry could be guessed; empty if they cannot. Contains no value. */
+/** Returns why the values of an entry could be guessed; empty if they cannot. The texts contain no value. */
 function weaknessOf(entry: SecretEntry): readonly string[] {
   const faults: string[] = [];
   for (const kind of ['authorization', 'hmac'] as const) {
@@ -270,7 +272,10 @@ function weaknessOf(entry: SecretEntry): readonly string[] {
   return faults;
 }
 
-/** Anyone who sees the header, which proxies may log, could sign with it. Reported once, for the header. */
+/**
+ * Returns whether the value is used for both header and signature: anyone who sees the header, which proxies may log,
+ * could then sign. Reported only once, for the header.
+ */
 function isDouble(own: string, entry: SecretEntry, kind: 'authorization' | 'hmac'): boolean {
   return kind === 'authorization' && entry.hmac.some((value) => value === own);
 }

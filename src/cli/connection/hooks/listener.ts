@@ -11,22 +11,25 @@ import { openStoreAt } from '../../../store/open-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { localAddress, probeReceiver } from './probe-receiver.ts';
 
-/** A receiver of deliveries, and its store. */
+/** A receiver of deliveries, with its store. */
 export interface DeliveryListener {
-  /** `running`: that of a running Reeve; `own`: one opened for this check. */
+  /** `running`: the receiver of a running Reeve; `own`: a receiver opened for this check. */
   readonly by: 'running' | 'own';
   readonly store: Store;
-  /** Returns the number of requests refused for their secrets so far; for a running Reeve, from its metrics. */
+  /**
+   * Returns the number of requests that have been refused because of their secrets; for a running Reeve, from its
+   * metrics.
+   */
   refused(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Reason why deliveries cannot be observed: the text has the observation, the advice the remedy. */
+/** Why deliveries cannot be observed: `text` is the observation, `advice` the remedy. */
 export type ListenFailure = { readonly text: string; readonly advice: string };
 
 /**
- * Observes deliveries: of the running Reeve, or, if there is none, with the real receiver on the real store. Other
- * deliveries received meanwhile are stored and handled when Reeve starts, so that none is lost.
+ * Observes the deliveries of the running Reeve or, if there is none, opens the real receiver on the real store. Other
+ * deliveries that arrive meanwhile are stored and handled when Reeve starts, so that none is lost.
  */
 export async function openListener(
   settings: Settings,
@@ -56,8 +59,8 @@ async function beside(settings: Settings, address: string): Promise<DeliveryList
 }
 
 /**
- * Returns the number of requests that a running Reeve has refused for their secrets. Rejects if its metrics cannot be
- * read.
+ * Returns the number of requests that a running Reeve has refused because of their secrets. Rejects if the metrics
+ * cannot be read.
  */
 async function readRefused(address: string, data: string, store: Store): Promise<number> {
   const readPassword = await openDashboardPassword(data, { store });

@@ -35,10 +35,12 @@ export async function rememberSetupHook(
   await store.remember(setupHookKey(location), known);
 }
 
-/** The secrets of a hook: the first accepted values of an entry. */
+/** Secrets of a hook: the first accepted values of an entry. */
 type HookSecrets = { readonly authorization: string; readonly hmac: string };
 
-/** Returns the first accepted values of an entry, which hooks send; empty if it requires none. */
+/**
+ * Returns the first accepted values of an entry, which hooks send; empty for values that the entry does not require.
+ */
 export function hookSecretsOf(entry: SecretEntry): HookSecrets {
   return { authorization: entry.authorization[0] ?? '', hmac: entry.hmac[0] ?? '' };
 }
@@ -52,15 +54,15 @@ export function fingerprintHook(secrets: HookSecrets, key: Uint8Array): HookFing
 
 /** The hooks of a location that concern Reeve. */
 export type Match = {
-  /** The hook that delivers here: the stored one, otherwise the first active one. */
+  /** The hook that delivers to the URL: the stored hook, otherwise the first active one. */
   readonly found?: Hook;
-  /** The stored hook, if it now delivers to another address; then none of the others is `found`. */
+  /** The stored hook, if it now delivers to another address. In this case, `found` is absent. */
   readonly elsewhere?: Hook;
-  /** Further hooks that deliver here, each of which duplicates every event. */
+  /** Further hooks that deliver to the URL. Each of them duplicates every event. */
   readonly duplicates: readonly Hook[];
 };
 
-/** Finds Reeve's hook among those of a location. */
+/** Finds Reeve's hook among the hooks of a location. */
 export function matchHooks(live: readonly Hook[], url: string, known: SetupHook | undefined): Match {
   const here = live.filter((hook) => hook.config?.url === url);
   const remembered = live.find(({ id }) => id === known?.id);
@@ -77,14 +79,15 @@ export function missingKinds(hook: Hook, kinds: readonly string[]): readonly str
 }
 
 /**
- * Returns the secret entry for the hook of a location: the first whose scope covers everything that the hook delivers.
- * Undefined if there is none.
+ * Returns the secret entry for the hook of a location: the first entry whose scope covers everything that the hook
+ * delivers. Undefined if there is none.
  */
 export function entryFor(location: HookLocation, entries: readonly SecretEntry[]): SecretEntry | undefined {
   return entries.find(({ scope }) => {
     const covers = createEntryScope(scope);
     if (location.level === 'system') return covers(undefined);
-    // One name stands for all repositories of an owner: a scope that covers only some does not match it.
+    // One made-up name stands for all repositories of an owner, so a scope that covers only some of them does not
+    // match.
     return covers(location.level === 'repository' ? location.name : `${location.name}/any-repository-of-it`);
   });
 }

@@ -6,7 +6,7 @@ import { ReeveError } from '../../../platform/errors.ts';
 import type { WebhookForm } from '../../../server/settings/operator-file.ts';
 
 type HookLevel = 'system' | 'user' | 'organization' | 'repository';
-/** A location of hooks. `name` is empty for the instance, `owner/name` for a repository. */
+/** A location of hooks. `name` is empty for the instance, and `owner/name` for a repository. */
 export type HookLocation = { readonly level: HookLevel; readonly name: string };
 
 type LocationRow = {
@@ -44,7 +44,7 @@ const rows: Readonly<Record<HookLevel, LocationRow>> = {
   },
 };
 
-/** Returns the locations that get a hook, the widest first: those in the operator file that no wider one covers. */
+/** Returns the locations that get a hook, widest first: those in the operator file that no wider location covers. */
 export function hookLocations(webhook: WebhookForm): readonly HookLocation[] {
   const all = namedLocations(webhook);
   return all.filter((location) => coveringLocation(location, all) === undefined);
@@ -68,7 +68,7 @@ function coveringLocation(location: HookLocation, all: readonly HookLocation[]):
   return all.find((other) => other.level !== 'repository' && coversRepository(other, { owner, name: repo }));
 }
 
-/** Returns whether a hook at a location delivers the events of a repository. */
+/** Returns whether a hook at this location delivers the events of a repository. */
 export function coversRepository(
   { level, name }: HookLocation,
   { owner, name: repository }: { readonly owner: string; readonly name: string },
@@ -89,12 +89,12 @@ function namedLocations(webhook: WebhookForm): readonly HookLocation[] {
   ];
 }
 
-/** Returns the display name of a location, which is also the storage key of its hook. */
+/** Returns the display name of a location. It is also the storage key of the location's hook. */
 export function locationName({ level, name }: HookLocation): string {
   return level === 'system' ? 'the instance' : `${level} ${name}`;
 }
 
-/** Returns owner and name of a repository's location. */
+/** Returns the owner and name of a repository location. */
 export function repositoryAt({ name }: HookLocation): { owner: string; repo: string } {
   const [owner = '', repo = ''] = name.split('/');
   return { owner, repo };
@@ -110,7 +110,7 @@ export async function listHooksAt(client: Client, location: HookLocation): Promi
   return found;
 }
 
-/** Body of the request for a hook. */
+/** Request body for a hook. */
 export type HookBody = {
   readonly url: string;
   readonly events: readonly string[];
@@ -118,7 +118,7 @@ export type HookBody = {
   readonly authorization_header: string;
 };
 
-/** Creates an active hook that signs with this secret. */
+/** Creates an active hook that signs with the given secret. */
 export async function createHookAt(
   client: Client,
   location: HookLocation,
@@ -136,7 +136,7 @@ export async function createHookAt(
   });
 }
 
-/** Activates a hook and sets its members; its secret is unchanged, because no forge can edit it. */
+/** Activates a hook and sets its fields. The secret is unchanged, because no forge can edit it. */
 export async function editHookAt(
   client: Client,
   location: HookLocation,
@@ -156,14 +156,15 @@ async function sendHookCall(client: Client, operation: Operation, input: AnyInpu
   return Hook.parse(await client.send(operation, input));
 }
 
-/** A client with the login of its account. */
+/** A client, with the login of its account. */
 export type Signed = { readonly client: Client; readonly login: string };
-/** The hooks of a location, and the client that may read them. */
+/** Hooks of a location, and the client that may read them. */
 type VisibleHooks = { readonly client: Client; readonly live: readonly Hook[] };
 
 /**
- * Reads the hooks of a location with the first client that may. Hooks of an account are read only with its own token:
- * with another token the forge would return those of the wrong account. Throws the first refusal if none may.
+ * Reads the hooks of a location with the first client that has access. Hooks of an account are read only with its own
+ * token, because with another token the forge would return the hooks of the wrong account. Throws the first refusal if
+ * no client has access.
  */
 export async function readHooks(signed: readonly Signed[], location: HookLocation): Promise<VisibleHooks> {
   const isTheirs = ({ login }: Signed): boolean =>

@@ -7,7 +7,7 @@ import { probeAgent } from '../../../server/receiver/guards.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 
 /**
- * The receiver at an address. `ours`: a Reeve with these secrets · `other-secrets`: a Reeve with other ones ·
+ * What answers at an address. `ours`: a Reeve with these secrets · `other-secrets`: a Reeve with different ones ·
  * `throttled`: a Reeve that has refused too many requests from here · `silent`: no answer · `stranger`: something else.
  */
 type ProbeResult =
@@ -17,8 +17,9 @@ type ProbeResult =
   | { readonly who: 'silent' | 'stranger'; readonly why: string };
 
 /**
- * Tests whether a receiver accepts the values of an entry, by a request that has and is signed with them, but names no
- * event. The receiver verifies the secrets first, then refuses it as malformed: nothing is stored.
+ * Tests whether a receiver accepts the values of an entry. The request contains the values and is signed with them, but
+ * names no event: the receiver first verifies the secrets, and then refuses the request as malformed, so nothing is
+ * stored.
  */
 export async function probeReceiver(address: string, entry: SecretEntry): Promise<ProbeResult> {
   const body = JSON.stringify({ from: 'reeve' });
@@ -75,13 +76,13 @@ const privateNetworks = createNetworkList([
 ]);
 
 /**
- * The network of an address, in the terms of the forge's list of allowed hosts; `unknown`: the name does not resolve
+ * The network of an address, in the terms of the forge's list of allowed hosts; `unknown`: the name cannot be resolved
  * here.
  */
 type Reach = 'loopback' | 'private' | 'external' | 'unknown';
 
 /**
- * Returns the kind of network of an address, as seen from here. For a name with several addresses, the narrowest one
+ * Returns the network of an address, as seen from here. For a name with several addresses, the narrowest network
  * counts.
  */
 export async function reachOf(address: string): Promise<Reach> {
@@ -93,8 +94,8 @@ export async function reachOf(address: string): Promise<Reach> {
 }
 
 /**
- * Returns the setting by which the forge's administrator allows hooks to this network. Gitea 1.27 moved it to another
- * section.
+ * Returns the setting with which the administrator of the forge allows hooks to this network. Gitea 1.27 moved it to
+ * another section.
  */
 export function allowAdvice(reach: 'loopback' | 'private'): string {
   return `by default, a forge delivers only to public addresses: in its app.ini set ALLOWED_HOST_LIST = external,${reach}, below [security] on Gitea 1.27 and later, below [webhook] on earlier versions and on Forgejo, and restart it`;

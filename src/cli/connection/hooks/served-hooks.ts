@@ -11,7 +11,7 @@ import { count } from '../../output/terminal.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
 import { coversRepository, type HookLocation, listHooksAt } from './places.ts';
 
-/** Maximum number of repositories without a known hook whose own hooks are read; each costs a request. */
+/** Maximum number of repositories whose own hooks are read because no hook is known for them. Each costs a request. */
 const maxLooks = 100;
 /** Maximum number of repositories named in a finding. */
 const maxNamed = 5;
@@ -20,9 +20,9 @@ const maxNamed = 5;
 type ServedHooks = {
   readonly client: Client;
   readonly login: string;
-  /** Patterns of the operator file. */
+  /** Patterns from the operator file. */
   readonly listed: readonly string[];
-  /** Locations with a hook that delivers here, or whose hooks cannot be read. */
+  /** Locations that have a hook that delivers to the receiver, or whose hooks cannot be read. */
   readonly places: readonly HookLocation[];
   /** URL of the receiver; absent: every hook whose URL ends in `/webhook` counts. */
   readonly url: string | undefined;
@@ -30,8 +30,8 @@ type ServedHooks = {
 };
 
 /**
- * Checks that every served repository has a hook: at a wider location, its own, or one that has delivered. Wrong if no
- * repository is served, or if one has no known hook.
+ * Checks that every served repository has a hook, either at a wider location or its own, or has sent a delivery before.
+ * The finding is `wrong` if no repository is served, or if one has no known hook.
  */
 export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
   const { client, login, listed, places: locations } = given;
@@ -65,7 +65,10 @@ export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
   );
 }
 
-/** Reads a repository's own hooks; if that is denied, or there is none, checks for its earlier deliveries. */
+/**
+ * Reads a repository's own hooks. If access is denied or there is no such hook, checks for earlier deliveries of the
+ * repository.
+ */
 async function isHeard(
   { id, owner, name }: RepositoryRef,
   { client, url, store }: ServedHooks,
@@ -83,14 +86,14 @@ async function isHeard(
 }
 
 /**
- * A push invalidates cached rule files, and is the event of a hook's test; `repository` announces created and deleted
- * ones.
+ * Events that are always needed: a push invalidates cached rule files, and is the event of a hook's test; `repository`
+ * announces created and deleted repositories.
  */
 const always = ['push', 'repository'];
 
 /**
- * Returns the kinds of events for hooks, in order, without those that the forge does not know and would silently drop:
- * all, or those of these rules.
+ * Returns the event types for hooks, in order: all, or those that these rules need. Event types that the forge does not
+ * know and would silently drop are omitted.
  */
 export function hookKinds(
   events: 'all' | 'rules',
@@ -105,7 +108,7 @@ export function hookKinds(
   return wantedEvents([...always, ...known]);
 }
 
-/** The event names that enable exactly the Event-Types of the rules' families. */
+/** Returns the event names that enable exactly the event types of the rules' families. */
 function eventNamesOf(rules: readonly LoadedRule[]): readonly string[] {
   const types = rules.flatMap(({ on }) =>
     on.flatMap(({ family }) => Object.keys(eventFamilies[family].types)),

@@ -10,7 +10,8 @@ import { type HookLocation, locationName, repositoryAt } from './places.ts';
 import { allowAdvice, reachOf } from './probe-receiver.ts';
 
 /**
- * Result of a test. `arrived`: verified and stored · `refused`: received with other secrets · `untried`: the reason.
+ * Result of a test. `arrived`: verified and stored · `refused`: received with other secrets · `untried`: not tested,
+ * with the reason.
  */
 export type HookTestResult =
   | { readonly came: 'arrived'; readonly ms: number }
@@ -20,9 +21,10 @@ export type HookTestResult =
 const Body = z.looseObject({ repository: z.looseObject({ full_name: z.string() }) });
 
 /**
- * Triggers a delivery of the hook of a location, and waits until it is verified and stored. A repository's hook is
- * tested by the forge's own test; hooks of wider locations have none: a temporary private repository is created and
- * deleted, whose events they deliver. `timeoutMs` default 12 s: a forge gives a delivery up after 5.
+ * Triggers a delivery of the hook of a location, and waits until it is verified and stored. The hook of a repository is
+ * tested with the forge's own test. Hooks of wider locations have no such test, so a temporary private repository is
+ * created and deleted, and they deliver its events. `timeoutMs` defaults to 12 s; a forge gives up on a delivery after
+ * 5 s.
  */
 export async function testHook(
   options: { client: Client; place: HookLocation; hookId: number; listening: DeliveryListener },
@@ -100,12 +102,12 @@ function repositoryInBody(body: Uint8Array): string | undefined {
   try {
     return Body.parse(JSON.parse(Buffer.from(body).toString('utf8'))).repository.full_name;
   } catch {
-    // Not the test delivery.
+    // This is not the test delivery.
     return undefined;
   }
 }
 
-/** Returns the finding of a hook's test, with the remedy if nothing arrived. */
+/** Returns the finding about a hook's test, with the remedy if nothing arrived. */
 export async function findingOfTest(
   tried: HookTestResult,
   location: HookLocation,

@@ -30,22 +30,22 @@ export type SetupOptions = {
 /** Input of setup before the first request. */
 export type Answers = {
   readonly forge: { readonly url: string; readonly credentials: Credentials };
-  /** Token of an account that may create hooks; used and not stored. */
+  /** Token of an account that may create hooks; used but not stored. */
   readonly setupToken: string | undefined;
-  /** The environment with the values of the env file and the options. */
+  /** The environment, combined with the values of the env file and the options. */
   readonly environment: Variables;
   readonly envFile: string;
   readonly config: string;
 };
 
-/** Variables that are written to the env file unchanged, besides those of the webhook. */
+/** Variables that are written to the env file unchanged, in addition to those of the webhook. */
 export const keptVariables = [
   ...['FORGE_URL', 'FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'FORGE_USER', 'FORGE_PASSWORD', 'FORGE_PASSWORD_FILE'],
   ...['REEVE_CONFIG', 'REEVE_DATA', 'REEVE_RULES', 'HOST', 'PORT'],
 ] as const;
 
 /**
- * Collects the input of setup: from options, then the environment, then the env file of an earlier run, then prompts.
+ * Collects the input of setup from options, then the environment, then the env file of an earlier run, then prompts.
  * Throws `usage` for a missing answer.
  */
 export async function gatherAnswers(

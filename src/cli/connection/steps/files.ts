@@ -9,7 +9,10 @@ import { editEnvText, writePrivateFile } from '../../../server/settings/env-file
 import { parseOperatorFile } from '../../../server/settings/operator-file.ts';
 import { type Finding, ok } from '../finding.ts';
 
-/** Writes the env file: sets these variables, leaves everything else unchanged, readable only by its owner. */
+/**
+ * Writes the env file: sets the given variables, leaves everything else unchanged, and makes the file readable only by
+ * its owner.
+ */
 export async function saveEnvFile(path: string, values: Variables, plan: boolean): Promise<Finding> {
   const live = await readIfPresent(path);
   const wanted = editEnvText(live ?? '', values);
@@ -20,11 +23,11 @@ export async function saveEnvFile(path: string, values: Variables, plan: boolean
 export async function saveOperatorFile(path: string, edit: OperatorEdit, plan: boolean): Promise<Finding> {
   const live = await readIfPresent(path);
   const wanted = editOperatorText(await readOperatorText(path), edit);
-  // It may contain secrets: a new file is private; the mode of an existing one is checked by the doctor.
+  // The file may contain secrets. A new file is therefore private; the doctor checks the mode of an existing one.
   return saveSetupFile({ path, live, wanted, plan, isPrivate: live !== undefined });
 }
 
-/** Returns a function that restores the current operator file; a file that is missing now is removed. */
+/** Returns a function that restores the current operator file, or removes the file if it is missing now. */
 export async function rememberOperatorFile(path: string): Promise<() => Promise<void>> {
   const before = await readIfPresent(path);
   return async () => {
@@ -71,7 +74,7 @@ const head = `# The operator file of Reeve: docs/reference/operator-file.md says
 version: 1
 `;
 
-/** Reads an operator file, or returns the start of a new one. Throws `settings` for an invalid one. */
+/** Reads an operator file, or returns the beginning of a new one. Throws `settings` for an invalid file. */
 export async function readOperatorText(path: string): Promise<string> {
   if (!existsSync(path)) return head;
   const text = await readFile(path, 'utf8');
@@ -81,8 +84,8 @@ export async function readOperatorText(path: string): Promise<string> {
 }
 
 /**
- * Returns the text with these members set; comments and everything else are unchanged. Returns the same text if all
- * members already have these values.
+ * Returns the text with the given members set; comments and everything else are unchanged. If all members already have
+ * these values, the text is returned unchanged.
  */
 function editOperatorText(text: string, edit: OperatorEdit): string {
   const document = parseDocument(text, { version: '1.2', merge: false });

@@ -41,7 +41,7 @@ import { findingOfTest, testHook } from '../hooks/test-hook.ts';
 import type { Steps } from './steps.ts';
 
 type Hooks = {
-  /** Accounts that may create hooks, the preferred ones first. */
+  /** Accounts that may create hooks, preferred ones first. */
   readonly makers: readonly Signed[];
   readonly settings: Settings;
   readonly steps: Steps;
@@ -64,7 +64,7 @@ export type SettledHooks = {
 };
 
 /**
- * Creates or updates the hook of each location, tests it, and removes the hooks it replaces. Changes nothing if a
+ * Creates or updates the hook of each location, tests it, and removes the hooks that it replaces. Changes nothing if a
  * running Reeve would refuse the deliveries.
  */
 export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
@@ -94,7 +94,7 @@ export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
 async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): Promise<SettledHooks> {
   const { settings, plan, steps } = hooks;
   if (listener) return settleAll(hooks, listener.store, listener);
-  // A plan creates no store: without one, nothing is stored.
+  // A plan creates no store, so if there is none, nothing is stored.
   if (plan && settings.databaseUrl === undefined && !existsSync(storeFileOf(settings)))
     return settleAll(hooks, noStore, undefined);
   const store = await steps.attempt('store', () => openStoreAt(settings, { role: 'reader' }));
@@ -107,7 +107,7 @@ async function withStore(hooks: Hooks, listener: DeliveryListener | undefined): 
 
 type Memory = MemoryRows & SecretStore;
 
-/** For a plan without a store: nothing is stored. */
+/** Stands in for the store of a plan that has none; it stores nothing. */
 const noStore: Memory = {
   isShared: false,
   recall: async () => undefined,
@@ -157,7 +157,7 @@ async function settleAll(
   return { isWhole, absent };
 }
 
-/** Removes the hook of a repository that a wider one covers: both would deliver every event. */
+/** Removes the hook of a repository that a wider hook covers, because both would deliver every event. */
 async function removeCovered(
   { makers, plan, steps, url }: Hooks,
   { location, by }: CoveredLocation,
@@ -187,7 +187,7 @@ async function settle(
   listener: DeliveryListener | undefined,
 ): Promise<boolean> {
   const seen = await readHooks(makers, location).catch(async (error: unknown) => {
-    // Created by an earlier run with a token that is not stored: it is assumed unchanged.
+    // The hook was created by an earlier run, with a token that is not stored. It is assumed to be unchanged.
     const isMade = error instanceof ReeveError && (await isRemembered(store, location, wish));
     if (!isMade) throw error;
     return messageOf(error);
@@ -214,7 +214,7 @@ async function settle(
       url,
     );
     steps.tell('delivery', finding);
-    // The old hooks stay until the new one is known to work, because one of them may.
+    // The old hooks stay until the new one is known to work, because one of them may be working.
     if (finding.state === 'wrong') return false;
   }
   const gone = await removeHooks(client, location, others);
@@ -228,14 +228,14 @@ async function settle(
 
 type WantedHook = {
   readonly url: string;
-  /** The kinds of events of the hook, in order. */
+  /** The event types of the hook, in order. */
   readonly kinds: readonly string[];
   readonly entry: SecretEntry;
   /** Key of the fingerprints. */
   readonly key: Uint8Array;
 };
 
-/** Plan for the hook of a location. `others` also deliver here, and are removed once this one works. */
+/** Plan for the hook of a location. `others` also deliver to the URL, and are removed once the hook works. */
 type HookPlan = {
   readonly do: 'nothing' | 'create' | 'edit' | 'replace';
   readonly hook?: Hook;
@@ -243,13 +243,13 @@ type HookPlan = {
   readonly why: readonly string[];
 };
 
-/** Plans the hook of a location; `prints` are its required fingerprints. */
+/** Plans the hook of a location. */
 function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook): HookPlan {
   const prints = fingerprintHook(hookSecretsOf(wish.entry), wish.key);
   const hook = match.found ?? match.elsewhere;
   const others = match.duplicates;
   if (hook === undefined) return { do: 'create', others, why: ['there is none'] };
-  // Values that no forge shows are verified only by their stored fingerprints.
+  // Values that no forge shows can be verified only by their stored fingerprints.
   const isOurs = known?.id === hook.id && known.hmac === prints.hmac;
   if (!isOurs) {
     const why = known?.id === hook.id ? 'it signs with another secret' : 'it is unknown what it signs with';
@@ -265,7 +265,7 @@ function planHook(match: Match, known: SetupHook | undefined, wish: WantedHook):
   return { do: why.length === 0 ? 'nothing' : 'edit', hook, others, why };
 }
 
-/** Returns whether an earlier run created the hook of a location with the same values. */
+/** Returns whether an earlier run created the hook of a location with the same secrets. */
 async function isRemembered(
   store: MemoryRows,
   location: HookLocation,
@@ -282,7 +282,7 @@ type Bringing = {
   readonly store: MemoryRows;
 };
 
-/** Reads the hooks of a location and plans its hook. */
+/** Plans the hook of a location, given its current hooks. */
 async function planHookAt(
   live: readonly Hook[],
   { place: location, store }: Omit<Bringing, 'client'>,
@@ -293,8 +293,8 @@ async function planHookAt(
 }
 
 /**
- * Applies a plan and returns the id of the hook, with the removable hooks. A created hook is stored immediately, so
- * that the next run continues an interrupted one.
+ * Applies a plan. Returns the id of the hook, and the hooks that can be removed. The id of a created hook is stored
+ * immediately, so that the next run continues after an interruption.
  */
 async function applyHookPlan(
   bringing: Bringing,
@@ -316,7 +316,7 @@ async function applyHookPlan(
     const { id } = plan.hook;
     const edited = await editHookAt(client, location, { ...body, id });
     await keep(id);
-    // Forgejo cannot edit some kinds: the hook is then recreated.
+    // Forgejo cannot edit some event types; in this case, the hook is recreated.
     if (shownEvents(edited.events).join() === wish.kinds.join()) return { id, others: plan.others };
   }
   const made = await createHookAt(client, location, { ...body, secret: secrets.hmac });
@@ -338,7 +338,7 @@ const said = {
   replace: 'made anew',
 } as const;
 
-/** Returns the finding about the changes to the hook of a location, or with `isPlan` about the planned ones. */
+/** Returns the finding about the changes to the hook of a location; with `isPlan`, about the planned changes. */
 function findingOfPlan(plan: HookPlan, location: HookLocation, isPlan: boolean): Finding {
   const title = `hook of ${locationName(location)}`;
   const gone = plan.do === 'replace' ? plan.others.length - 1 : plan.others.length;

@@ -9,7 +9,7 @@ const applicationName = 'Reeve';
 
 type SignInSettings = Settings['signIn'];
 
-/** Returns Reeve’s OAuth2 application among those of the account. */
+/** Returns Reeve’s OAuth2 application among the applications of the account. */
 export async function findApplication(
   client: Client,
   signIn: SignInSettings,
@@ -22,7 +22,7 @@ export async function findApplication(
   return named;
 }
 
-/** Returns the problem of the application for the sign-in; undefined if there is none. */
+/** Returns the problem of the application for sign-in; undefined if there is none. */
 export function faultOf(
   application: OAuth2Application | undefined,
   dashboard: string,
@@ -37,7 +37,7 @@ export function faultOf(
     : `it leads back to ${redirects.join(', ') || 'nowhere'}`;
 }
 
-/** Registers the OAuth2 application for the sign-in to the dashboard, or corrects the existing one. */
+/** Registers the OAuth2 application for sign-in to the dashboard, or corrects the existing one. */
 export async function setUpSignIn(
   client: Client,
   dashboard: string,

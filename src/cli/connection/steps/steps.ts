@@ -1,21 +1,23 @@
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { type Finding, type Report, wrong } from '../finding.ts';
 
-/** Ends a run of steps because the later ones depend on the failed one. The finding is already reported. */
+/**
+ * Thrown to end a run of steps, because later steps depend on the failed one. The finding has already been reported.
+ */
 export class Stopped extends Error {}
 
-/** Runs steps and reports their results. */
+/** Runs steps and reports their findings. */
 export interface Steps {
-  /** Prints a finding. With `mustBeRight`, a wrong one ends the run. */
+  /** Prints a finding. With `mustBeRight`, a `wrong` finding ends the run. */
   tell(id: string, finding: Finding, options?: { mustBeRight?: boolean }): void;
   /**
-   * Runs a function that may fail because of the forge, the disk or the settings; a failure is reported and ends the
+   * Runs a function that may fail because of the forge, the disk or the settings. A failure is reported and ends the
    * run.
    */
   attempt<Value>(id: string, run: () => Promise<Value>): Promise<Value>;
   /** Like `attempt`, but a failure is only reported, and undefined is returned. */
   attemptAlone<Value>(id: string, run: () => Promise<Value>): Promise<Value | undefined>;
-  /** 0 without problems; otherwise the exit status of the first one. */
+  /** Exit status: 0 without problems, otherwise that of the first problem. */
   readonly status: number;
 }
 
@@ -58,7 +60,7 @@ export function createSteps(report: Report): Steps {
   };
 }
 
-/** Returns the remedy for a failure, by its code. */
+/** Returns the remedy for a failure, based on its code. */
 export function adviceOf(error: unknown): string {
   if (!(error instanceof ReeveError)) return 'this is a defect of Reeve: report it with this line';
   if (error.code === 'forge-unauthorized') return 'make a new access token on the forge and give that';

@@ -5,8 +5,8 @@ import { type HookLocation, hookLocations } from '../hooks/places.ts';
 import type { SetupOptions } from './answers.ts';
 
 /**
- * Returns the wanted `webhook` of the operator file: its current content with the options added. If neither has
- * locations, the person at the terminal is asked. `login` is the account that creates the hooks.
+ * Returns the wanted `webhook` of the operator file: its current content, with the options added. If neither has
+ * locations, the user is prompted. `login` is the account that creates the hooks.
  */
 export async function wantWebhook(
   options: SetupOptions,
@@ -62,7 +62,7 @@ function union(...lists: readonly (readonly string[] | undefined)[]): string[] |
   return all.length === 0 ? undefined : all;
 }
 
-/** The path of the receiver is /webhook, which is the default for a URL without a path. */
+/** Adds the path of the receiver, /webhook, to a URL without a path. */
 function withPath(url: string): string {
   if (!URL.canParse(url)) return url;
   const parsed = new URL(url);

@@ -42,7 +42,7 @@ ${older || undefined}
   return { title: 'Audit', content };
 }
 
-/** Deliveries and runs have their own pages, although they may have been deleted since. */
+/** Returns the object of an audit entry. Deliveries and runs link to their pages, but may have been deleted since. */
 function linkObject({ object }: AuditEntry, root: string): Html | string {
   const [, kind, id] = /^(delivery|run) ([\w-]{1,36})$/.exec(object) ?? [];
   if (kind === undefined || id === undefined) return object;
