@@ -1,12 +1,12 @@
 import type { ActionMemory } from '../actions/memory.ts';
 import type { MemoryRows } from './store.ts';
 
-/** Returns the key, or the beginning of keys, under which the store keeps data of actions. */
+/** Returns the key, or the prefix of keys, under which the store keeps the data of actions. */
 export function storedMemoryKey(key: string): string {
   return `action ${key}`;
 }
 
-/** Creates the memory of actions in the store, with its own key prefix. */
+/** Creates the memory of actions in the store, with a key prefix of its own. */
 export function createStoredMemory(store: MemoryRows): ActionMemory {
   return {
     get: (key) => store.recall(storedMemoryKey(key)),
@@ -15,7 +15,7 @@ export function createStoredMemory(store: MemoryRows): ActionMemory {
   };
 }
 
-/** Returns the date by which the retention deletes plain data: its member `at`. */
+/** Returns the date that decides when the retention deletes plain data: its member `at`. */
 export function memoryDateOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('at' in value)) return undefined;
   return typeof value.at === 'string' ? value.at : undefined;

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Time during which the same body counts as a copy (repository, organization and system hooks send one each). */
+/**
+ * Time during which the same body counts as a copy, because repository, organization and system hooks each send one.
+ */
 export const copyWindowMs = 60_000;
 
 /**
@@ -13,8 +15,8 @@ export function contentFingerprint(eventType: string, body: Uint8Array): number 
 }
 
 /**
- * Returns the SHA-256 digest that identifies repeats. It covers only the body: no signature covers the event type, so a
- * body with another event type is a repeat as well. Forges never send one body with two types.
+ * Returns the SHA-256 digest that identifies repeats. It covers only the body, because no signature covers the event
+ * type; a body with a different event type is therefore also a repeat. Forges never send one body with two types.
  */
 export function digestOfBody(body: Uint8Array): Buffer {
   return hash('sha256', body, 'buffer');

@@ -10,7 +10,7 @@ import type { EncodedRun } from './rows.ts';
 import { marksFor, type Sql, type SqlRow, type Statement } from './sql.ts';
 import type { IncidentRows } from './store.ts';
 
-/** Maximum number of incidents of one kind; beyond it the least recent are removed. */
+/** Maximum number of incidents of one kind; beyond it, the least recent ones are removed. */
 const maxIncidentsPerKind = 1_000;
 
 const raiseOne = `
@@ -24,9 +24,9 @@ const dropExcess = `
   DELETE FROM incidents WHERE kind = ? AND key IN
     (SELECT key FROM incidents WHERE kind = ? ORDER BY last_at DESC, key LIMIT 1000000 OFFSET ${maxIncidentsPerKind})`;
 
-/** Returns the statements that count occurrences; an occurrence after the end of its incident starts a new count. */
+/** Returns the statements that count occurrences. An occurrence after the end of its incident starts a new count. */
 function raiseAll(occurrences: readonly Occurrence[]): readonly Statement[] {
-  // Sorted by key, so that two processes do not deadlock.
+  // Sorted by kind and key, so that two processes do not deadlock.
   const ordered = occurrences.toSorted((a, b) => compare(a.kind, b.kind) || compare(a.key, b.key));
   const kinds = new Set(ordered.map(({ kind }) => kind));
   return [
@@ -54,8 +54,8 @@ function raiseAll(occurrences: readonly Occurrence[]): readonly Statement[] {
 }
 
 /**
- * Returns the statements that count the rules that failed in runs, and end the incidents of rules that passed on the subject of their
- * last failure.
+ * Returns the statements that count the rules that failed in runs. They also end the incidents of rules that have
+ * passed on the subject of their last failure.
  */
 export function noteRuns(runs: readonly EncodedRun[], lane: string | undefined): readonly Statement[] {
   return runs.flatMap(({ results: { failed, passed }, item }) => {
@@ -78,7 +78,8 @@ export function createIncidents(
   /** Deletes ended incidents. */
   dropEnded(): Promise<void>;
 } {
-  // Read on each event. SQLite would sort for any other order, even of an empty table; this is the order of its table.
+  // This runs on every event. The order is that of the table, because SQLite would sort for any other order, even if
+  // the table is empty.
   const read = async () => incidentsOf(await sql.all('SELECT * FROM incidents ORDER BY kind, key'));
 
   return {
@@ -104,7 +105,7 @@ export function createIncidents(
       if (ended.length === 0) return;
       await sql.batch(
         ended.map(({ kind, key, lastAt }) => ({
-          // An incident that recurs in the meantime stays.
+          // An incident that has recurred in the meantime stays.
           sql: 'DELETE FROM incidents WHERE kind = ? AND key = ? AND last_at = ?',
           values: [kind, key, lastAt.toISOString()],
         })),
@@ -118,7 +119,7 @@ export function incidentsOf(rows: readonly SqlRow[]): readonly Incident[] {
   return rows
     .filter(({ kind }) => Object.hasOwn(incidentKinds, String(kind)))
     .map(({ kind, key, count, first_at, last_at, subject, details }) => ({
-      // Store boundary: this column was written only with an occurrence.
+      // Store boundary: this column is only written with an occurrence.
       ...(JSON.parse(String(details)) as Pick<Incident, 'reason' | 'level'>),
       kind: String(kind) as IncidentKind,
       key: String(key),

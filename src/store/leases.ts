@@ -5,7 +5,7 @@ import { ReeveError } from '../platform/errors.ts';
 import type { SqlRow } from './sql.ts';
 import type { AttemptEndings, Claim, DeliveryClaims } from './store.ts';
 
-/** Leases of this process with their ends, in monotonic milliseconds: clock changes do not end them. */
+/** Leases of this process and when they end, in monotonic milliseconds, so that clock changes do not end them. */
 export class Leases {
   readonly #ends = new Map<string, number>();
   #lately: Set<string> | undefined;
@@ -24,7 +24,7 @@ export class Leases {
     return this.#lately;
   }
 
-  /** Returns whether the lease was granted and is not yet returned. */
+  /** Returns whether the lease was granted and has not been returned yet. */
   has(lease: string): boolean {
     return this.#ends.has(lease);
   }
@@ -34,14 +34,14 @@ export class Leases {
     this.#ends.clear();
   }
 
-  /** Returns the leases that have ended by that time. */
+  /** Returns the leases that have ended by the given time. */
   endedBy(nowMs: number): readonly string[] {
     return [...this.#ends].filter(([, endMs]) => endMs <= nowMs).map(([lease]) => lease);
   }
 
   /**
-   * Extends a lease from now on. Throws `lease-lost` also for an ended lease that is not yet returned, which avoids a
-   * special case.
+   * Extends a lease from now on. Also throws `lease-lost` for a lease that has ended but has not been returned yet,
+   * which avoids a special case.
    */
   extend(claim: Claim, nowMs: number, leaseMs: number): void {
     if ((this.#ends.get(claim.lease) ?? 0) <= nowMs) throw leaseLost(claim);
@@ -54,7 +54,7 @@ export function leaseLost({ id }: Claim): ReeveError {
   return new ReeveError('lease-lost', `delivery ${id} is no longer ours: its lease has ended`);
 }
 
-/** Time for which a delivery that may have crashed the process is handled alone; doubles with each suspicion. */
+/** Time for which a delivery that may have crashed the process is handled alone. It doubles with each suspicion. */
 const isolationMs = 10_000;
 const maxIsolationMs = 600_000;
 
@@ -64,8 +64,8 @@ export function isolationMsOf(suspicion: number): number {
 }
 
 /**
- * Returns the id of the next suspected delivery to handle. The rows have `id` and `suspicion`, in id order; both ends
- * alternate, so that a long-running delivery cannot hide the cause.
+ * Returns the id of the next suspected delivery to handle. The rows have `id` and `suspicion`, in id order. The first
+ * and the last row alternate, so that a long-running delivery cannot hide the cause.
  */
 export function nextSuspected(rows: readonly SqlRow[]): number | undefined {
   const isOdd = Math.max(...rows.map(({ suspicion }) => Number(suspicion))) % 2 === 1;
@@ -73,31 +73,31 @@ export function nextSuspected(rows: readonly SqlRow[]): number | undefined {
   return row === undefined ? undefined : Number(row.id);
 }
 
-/** The lease of a handler's work. */
+/** Lease under which a handler works. */
 export type Lease = {
-  /** Aborted if the attempt ends before the handler: later results are not recorded. */
+  /** Aborted if the attempt ends before the handler does; later results are not recorded. */
   readonly signal: AbortSignal;
-  /** Aborted when the process stops: long work ends at its next step by throwing the result of `giveBack`. */
+  /** Aborted when the process stops. Long work then ends at its next step by throwing the result of `giveBack`. */
   readonly stopping: AbortSignal;
-  /** Returns the error to throw to return the work to its lane without spending an attempt, with its checkpoint. */
+  /** Returns an error. Throwing it returns the work to its lane with its checkpoint, without spending an attempt. */
   giveBack(reason: string): Error;
-  /** Records a part of a job and its checkpoint in one transaction. It also counts as progress. */
+  /** Records a part of a job, and its checkpoint, in one transaction. This also counts as progress. */
   advance(part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown }): Promise<void>;
 };
 
 /** Result of a handler. */
 export type Handled = {
   readonly runs: readonly Run[];
-  /** Reason why there is no run, as text; stored with the delivery. */
+  /** Why there is no run, as text; stored with the delivery. */
   readonly reason?: string | undefined;
-  /** Set if an hourly budget stopped changes: the delivery must be handled again. */
+  /** Set if an hourly budget stopped changes, so the delivery must be handled again. */
   readonly deferral?: Deferral | undefined;
 };
 
-/** Handles a forge's event; its runs are appended when the delivery is settled. */
+/** Handles an event of the forge. Its runs are appended when the delivery is settled. */
 export type HandleEvent = (delivery: Claim, event: Event, lease: Lease) => Promise<Handled>;
 
-/** Handles a job; `payload` is the enqueued value. */
+/** Handles a job. `payload` is the value that was enqueued. */
 export type HandleJob = (job: Claim, payload: unknown, lease: Lease) => Promise<Handled>;
 
 /** The part of the store that the worker uses. */

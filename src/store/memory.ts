@@ -5,8 +5,8 @@ import { columnsOf, type Sql, type SqlValue, type Statement } from './sql.ts';
 import type { MemoryRows } from './store.ts';
 
 /**
- * Returns the stored forms of a key. PostgreSQL cannot store every key unchanged; a file may contain either form after
- * `reeve store copy`.
+ * Returns the stored forms of a key. PostgreSQL cannot store every key unchanged, and a file may contain either form
+ * after `reeve store copy`.
  */
 function namesOf(key: string): readonly [SqlValue, SqlValue] {
   return [{ indexed: key }, indexableText(key)];
@@ -17,7 +17,7 @@ export function selectValue(key: string): Statement {
   return { sql: 'SELECT value FROM memory WHERE key IN (?, ?)', values: namesOf(key) };
 }
 
-/** Returns the statements that store plain data under a key; undefined deletes it. */
+/** Returns the statements that store plain data under a key; undefined deletes the data. */
 export function putValue(sql: Sql, key: string, value: unknown): readonly Statement[] {
   const json = value === undefined ? undefined : JSON.stringify(value);
   const drop = { sql: 'DELETE FROM memory WHERE key IN (?, ?)', values: namesOf(key) };
@@ -57,14 +57,14 @@ export function createMemory(sql: Sql): MemoryRows {
         if (after === before || (json === undefined && JSON.stringify(after) === undefined)) return after;
         const [count] = await sql.batch([replaceValue(sql, key, json, after)]);
         if (count === 1) return after;
-        // Another process was faster.
+        // Another process has changed the value meanwhile.
         await systemClock.sleep(Math.random() * Math.min(attempt * 5, 200));
       }
     },
   };
 }
 
-/** Returns the statement that replaces a value if it still equals the one that was read. */
+/** Returns the statement that replaces a value if it still equals the value that was read. */
 function replaceValue(sql: Sql, key: string, before: string | undefined, value: unknown): Statement {
   const json = value === undefined ? undefined : JSON.stringify(value);
   const same = 'key = ? AND value = ?';

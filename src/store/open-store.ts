@@ -5,20 +5,23 @@ import type { StoreClock } from './sql.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { ServerRole, Store, StoreListeners } from './store.ts';
 
-/** Location of the store: a file in the data folder, or, with a connection string, a PostgreSQL database. */
+/** Location of the store: a file in the data folder or, if there is a connection string, a PostgreSQL database. */
 export type StorePlace = { readonly data: string; readonly databaseUrl?: string | undefined };
 
 /**
- * Opens the store. A file has one process besides its readers: throws `store-locked` while another one uses it. A
- * database is shared, unless `isAlone` is set. `onLost` is called when the store can no longer be written; `onWork`,
- * `onNotice` and `onTakeover` report the activity of other processes.
+ * Opens the store. A file is used by one process, apart from readers; throws `store-locked` while another process uses
+ * it. A database is shared, unless `isAlone` is set. `onLost` is called when the store can no longer be written;
+ * `onWork`, `onNotice` and `onTakeover` report the activity of other processes.
  */
 export async function openStoreAt(
   place: StorePlace,
   options: StoreListeners & {
     readonly role: ServerRole | 'reader';
     readonly clock?: StoreClock;
-    /** For a command that accepts few deliveries or none. Throws `store-locked` also while another process uses the database. */
+    /**
+     * For a command that accepts few deliveries or none. If set, `store-locked` is also thrown while another process
+     * uses the database.
+     */
     readonly isAlone?: boolean | undefined;
     readonly onLost?: (error: ReeveError) => void;
   },
@@ -40,13 +43,13 @@ export async function openStoreAt(
       ...(onLost && { onLost }),
     });
   }
-  // Loaded lazily: most installations have no database server.
+  // Loaded lazily, because most installations have no database server.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
   const store = await openPostgresStore({
     ...shared,
     url: place.databaseUrl,
     role,
-    // All processes use the clock of the server; a given one is a test's.
+    // All processes use the clock of the server; a different one is passed only by tests.
     ...(clock && clock !== systemClock && { clock }),
   });
   if (isAlone) await requireNoOther(store);

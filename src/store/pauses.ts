@@ -42,7 +42,7 @@ export function createPauses(sql: Sql, onResume: () => void): PauseRows & AuditR
           isGuard: true,
         },
         {
-          // Deliveries that another pause still stops are deferred again by their next run.
+          // Deliveries that another pause still affects are deferred again by their next run.
           sql: "UPDATE deliveries SET retry_at = ?, retry_wait_ms = 0 WHERE state = 'deferred' AND paused",
           values: [now],
         },
@@ -52,7 +52,7 @@ export function createPauses(sql: Sql, onResume: () => void): PauseRows & AuditR
       return removed === 1;
     },
     async listPauses() {
-      // Read on each event: SQLite would sort for any other order, even of an empty table.
+      // This runs on every event. SQLite would sort for any other order, even if the table is empty.
       const rows = await sql.all('SELECT * FROM pauses ORDER BY kind, name');
       return rows.map(pauseOf).sort((a, b) => a.at.getTime() - b.at.getTime());
     },
@@ -80,7 +80,7 @@ function pausedRepositoryOf(scope: PauseScope): number | null {
   return scope.kind === 'repository' ? (scope.repositoryId ?? null) : null;
 }
 
-/** Returns the scope of a pause as the audit writes it. */
+/** Returns the scope of a pause as shown in the audit. */
 function pausedObjectOf(scope: PauseScope): string {
   return scope.kind === 'all' ? 'all writes' : `${scope.kind} ${scope.name}`;
 }

@@ -3,37 +3,37 @@ import type { Sql, Statement } from './sql.ts';
 
 export type PruneLimits = {
   /**
-   * Deletes deliveries settled before this; runs without a delivery, and history of queues, from before it; and empty
-   * queues that were last changed before it.
+   * Deletes deliveries settled before this date, runs without a delivery and queue history from before this date, and
+   * idle queues last changed before this date.
    */
   readonly olderThan?: Date;
-  /** Deletes deliveries that died before this. */
+  /** Deletes deliveries that died before this date. */
   readonly deadOlderThan?: Date;
   readonly maxBytes?: number;
-  /** Deletes plain data under keys with these prefixes whose member `at` is before the date. */
+  /** Deletes plain data, under keys with these prefixes, whose member `at` is before the date. */
   readonly memory?: readonly { readonly prefix: string; readonly before: Date }[];
   /** Deletes samples of these widths that begin before the date. */
   readonly samples?: readonly { readonly minutes: number; readonly before: Date }[];
 };
 
-/** Number of deletions; `deliveries` includes the dead ones. */
+/** Number of deletions. `deliveries` includes the dead ones. */
 export type Pruned = { readonly deliveries: number; readonly dead: number; readonly runs: number };
 
-/** Rows deleted in one transaction: an intake waits no longer than this takes. */
+/** Number of rows deleted in one transaction, which limits how long the intake waits. */
 export const pruneBatch = 200;
-/** Rows examined in one transaction. */
+/** Number of rows examined in one transaction. */
 export const pruneStretch = 2_000;
 
-/** Headers are kept longer than deliveries: the time of their last use is renewed once a day. */
+/** Additional time for which headers are kept, because the time of their last use is renewed only once a day. */
 const headerSetsKeptMs = 2 * 86_400_000;
 
-/** Ended deliveries are deleted if they ended before these instants, as RFC 3339; undefined: none are deleted. */
+/** Ended deliveries are deleted if they ended before these instants, given as RFC 3339; undefined: none are deleted. */
 export type Expiry = { readonly settled: string | undefined; readonly dead: string | undefined };
 
-/** Sorts after every RFC 3339 text. */
+/** Text that sorts after every RFC 3339 text. */
 export const everyAge = '~';
 
-/** Deletions of a batch. The next one continues after `next`; undefined at the end. */
+/** Deletions of one batch. The next batch continues after `next`; undefined at the end. */
 export type PrunedBatch = {
   readonly settled: number;
   readonly dead: number;
@@ -54,7 +54,10 @@ export interface Deletions {
   bytesInUse(): Promise<number>;
 }
 
-/** Deletes everything beyond the limits, batch by batch. `onSettledGone` is called with the settled deliveries of each. */
+/**
+ * Deletes everything beyond the limits, batch by batch. `onSettledGone` is called with the number of settled deliveries
+ * in each batch.
+ */
 export async function prune(
   sql: Sql,
   deletions: Deletions,
@@ -82,7 +85,7 @@ export async function prune(
       runs = await deletions.deleteLooseRuns(before);
     }
   };
-  /** Deletes in batches until one is not full. */
+  /** Deletes in batches until a batch is not full. */
   const deleteAll = async (statement: Statement): Promise<void> => {
     for (let rows = pruneBatch; rows === pruneBatch; ) [rows = 0] = await sql.batch([statement]);
   };
@@ -115,7 +118,10 @@ function deleteHistory(before: string): Statement {
   };
 }
 
-/** Deletes idle queues without a change since an instant, including changes while the statement waits for another process. */
+/**
+ * Deletes idle queues that have not changed since an instant. Changes while the statement waits for another process
+ * also count.
+ */
 function deleteQueues({ words: { isAtRest } }: Sql, before: string): Statement {
   return {
     sql: `DELETE FROM queues WHERE (repository_id, base) IN
@@ -142,7 +148,7 @@ function deleteSamples(minutes: number, before: Date): Statement {
   };
 }
 
-/** Deletes plain data under keys with a prefix that is older than an instant. */
+/** Deletes plain data that is older than an instant, under keys with a prefix. */
 function deleteMemory({ words: { memoryDate } }: Sql, prefix: string, before: string): Statement {
   return {
     sql: `DELETE FROM memory WHERE key IN
@@ -155,11 +161,14 @@ const dayMs = 86_400_000;
 
 /** Retention of ended deliveries and their runs, and the size limit of the store. */
 export type Retention = {
-  /** For settled deliveries, since they were settled; for runs of sweeps, since they started. */
+  /** Retention of settled deliveries, since they were settled, and of runs of sweeps, since they started. */
   readonly settledMs: number;
-  /** For dead deliveries, since they died. */
+  /** Retention of dead deliveries, since they died. */
   readonly deadMs: number;
-  /** Above this size the oldest are deleted regardless of age: settled ones first, then dead ones. */
+  /**
+   * Size of the store above which the oldest deliveries are deleted regardless of age: first settled ones, then dead
+   * ones.
+   */
   readonly maxBytes: number;
 };
 

@@ -14,8 +14,8 @@ import type { DeliveryState, StoreQueries } from './store.ts';
 import { decodeHeaders } from './stored-headers.ts';
 
 /**
- * Returns the read-only methods of the store. `countSettled` counts the settled deliveries if a process tracks their
- * number; otherwise the database counts them.
+ * Returns the read-only methods of the store. `countSettled` returns the number of settled deliveries if a process
+ * tracks it; otherwise the database counts them.
  */
 export function createQueries(sql: Sql, countSettled?: () => number): StoreQueries {
   const { words } = sql;
@@ -39,7 +39,7 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
         const found = columns.map((column) => `${words.find}(lower(${column}), ?) > 0`).join(' OR ');
         asked.add(`(${found})`, text, text, text);
       }
-      // Among the settled, and among all, a filter may skip many rows.
+      // Among settled deliveries, or among all, a filter may skip many rows.
       const isFew = state !== undefined && state !== 'settled';
       const isStretch = (search !== '' || repositoryId !== undefined || door !== undefined) && !isFew;
       const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;
@@ -130,8 +130,8 @@ async function newestId(sql: Sql): Promise<number> {
 }
 
 /**
- * Returns conditions for states with few rows, by the index of that state: a scan from the end of the table would read
- * every settled row. The expressions are those of the partial indexes.
+ * Returns conditions for states with few rows, which use the index of the state, because a scan from the end of the
+ * table would read every settled row. The expressions are those of the partial indexes.
  */
 function fewIn({ deliveriesBy, isRouted, isUnrouted }: SqlWords): Partial<Record<DeliveryState, string>> {
   const inState = (state: DeliveryState, index: string): string =>
@@ -146,7 +146,10 @@ function fewIn({ deliveriesBy, isRouted, isUnrouted }: SqlWords): Partial<Record
   };
 }
 
-/** Returns the query for the number of deliveries in each state except settled, which has most rows; it uses small indexes. */
+/**
+ * Returns the query for the number of deliveries in each state except settled, which has the most rows. The query uses
+ * small indexes.
+ */
 function countQuery({ isRouted, isUnrouted }: SqlWords, withSettled: boolean): string {
   const count = (where: string): string => `(SELECT count(*) FROM deliveries WHERE ${where})`;
   return `SELECT ${count(`state = 'accepted' AND ${isUnrouted}`)} + ${count(`state = 'accepted' AND ${isRouted}`)} AS accepted,

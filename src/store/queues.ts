@@ -12,10 +12,13 @@ import type {
 import { pageSizeOf } from './rows.ts';
 import { Conditions, columnsOf, now, type Sql, type SqlRow, type Statement } from './sql.ts';
 
-/** Maximum length of a sentence in the history: it may quote a response of the forge. */
+/** Maximum length of a sentence in the history, which may quote a response of the forge. */
 const maxTextChars = 1_000;
 
-/** Returns the part of the store that keeps merge queues. `worker` returns the id of this process, for the takeover of its leases. */
+/**
+ * Returns the part of the store that keeps merge queues. `worker` returns the id of this process, so that others can
+ * take over its leases.
+ */
 export function createQueues(sql: Sql, worker: () => string | null): QueueRows {
   return {
     async readQueue({ repositoryId, base }) {
@@ -105,7 +108,9 @@ export function createQueues(sql: Sql, worker: () => string | null): QueueRows {
     },
   };
 
-  /** After a clock was set back, the lease of the other process lasts for the requested time from now. */
+  /**
+   * Shortens the lease of another process after the clock was set back: it then lasts for the requested time from now.
+   */
   async function shorten(
     { repositoryId, base, token }: QueueLease,
     given: SqlRow[string] = 0,
@@ -120,7 +125,7 @@ export function createQueues(sql: Sql, worker: () => string | null): QueueRows {
   }
 }
 
-/** Locks the row of a lease, so that another process cannot take it before the save is committed. */
+/** Locks the row of a lease, so that another process cannot take the lease before the save is committed. */
 function holdLease({ repositoryId, base }: QueueSave, { token }: QueueLease): Statement {
   return {
     sql: `UPDATE queue_leases SET lease_ms = lease_ms
@@ -177,7 +182,7 @@ type StoredQueueEvent = Omit<QueueEvent, 'at' | 'enteredAt' | 'turnAt'> &
 
 /** Returns a stored event as a history row. */
 function queueHistoryRowOf(row: SqlRow): QueueHistoryRow {
-  // Store boundary: this column was written only by `appendEvent`.
+  // Store boundary: only `appendEvent` writes this column.
   const {
     at,
     base: baseCommit,
@@ -198,7 +203,10 @@ function queueHistoryRowOf(row: SqlRow): QueueHistoryRow {
   };
 }
 
-/** Returns whether a queue is idle. A pause is kept until it is ended, and a foreign write until the checks of the base have passed. */
+/**
+ * Returns whether a queue is idle. A queue is kept while it is paused, and after a foreign write until the checks of
+ * the base have passed.
+ */
 export function isAtRest(state: unknown): boolean {
   if (typeof state !== 'object' || state === null) return false;
   const { entries, outbox, paused, blocked } = state as Readonly<Record<string, unknown>>;

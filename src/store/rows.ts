@@ -45,12 +45,12 @@ export function deliveryOf(row: SqlRow): Delivery {
   };
 }
 
-/** Returns a stored row that has the column `body` as a delivery with its bytes. */
+/** Returns a stored row, which includes the column `body`, as a delivery with its bytes. */
 export function deliveryWithBodyOf(row: SqlRow): DeliveryWithBody {
   return { ...deliveryOf(row), body: row.body instanceof Uint8Array ? row.body : new Uint8Array() };
 }
 
-/** Returns a stored run. It is plain data written by this program or an earlier version. */
+/** Returns a stored run, which is plain data written by this program or an earlier version. */
 export function runOf(row: SqlRow): Run {
   return JSON.parse(String(row.run)) as Run;
 }
@@ -71,13 +71,16 @@ function dateOf(value: unknown): Date | undefined {
   return typeof value === 'string' ? new Date(value) : undefined;
 }
 
-/** Returns the group of a lane for round-robin: lanes of one repository share it, so that a busy one cannot starve the others. */
+/**
+ * Returns the group of a lane for round-robin. All lanes of a repository share one group, so that a busy repository
+ * cannot starve the others.
+ */
 export function turnOf(lane: string): string {
   const end = lane.indexOf('#');
   return end === -1 ? lane : lane.slice(0, end);
 }
 
-/** Returns the body of a job: its payload as JSON. Throws `internal` for a job that cannot be stored. */
+/** Returns the body of a job, which is its payload as JSON. Throws `internal` for a job that cannot be stored. */
 export function encodeJob(job: NewJob): Buffer {
   if (job.lane === '') throw new ReeveError('internal', `job ${job.kind} has no lane`);
   const text = JSON.stringify(job.payload ?? null);
@@ -86,7 +89,10 @@ export function encodeJob(job: NewJob): Buffer {
   return Buffer.from(text);
 }
 
-/** An encoded run: encoding happens outside the transaction, so that a run that is not plain data fails before any write. */
+/**
+ * An encoded run. Runs are encoded outside the transaction, so that a run that is not plain data fails before any
+ * write.
+ */
 export type EncodedRun = {
   readonly id: string;
   readonly startedAt: string;
@@ -117,7 +123,7 @@ export function pageSizeOf(limit: number | undefined): number {
   return Math.min(Math.max(Math.trunc(limit ?? 50), 1), maxPageSize);
 }
 
-/** Returns the number of a row. An id that is not a number matches no row. */
+/** Returns the row number of an id. An id that is not a number matches no row. */
 export function rowNumberOf(id: string): number {
   return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }

@@ -1,8 +1,8 @@
 import type { Sql } from './sql.ts';
 
 /**
- * A value over a span of time. `minutes` is the width of the span, `at` its start. `merge` defines how several values
- * of one span are combined: their sum, the greatest, or the last.
+ * A value over a span of time. `minutes` is the width of the span, and `at` its start. `merge` defines how several
+ * values of one span are combined: as their sum, the greatest, or the last.
  */
 export type Sample = {
   readonly minutes: number;
@@ -12,18 +12,20 @@ export type Sample = {
   readonly merge: 'sum' | 'max' | 'last';
 };
 
-/** A value of a span as read from the store. */
+/** Value of a span, as read from the store. */
 export type SamplePoint = { readonly at: Date; readonly name: string; readonly amount: number };
 
 /** The part of the store that keeps sums and levels over time. */
 export interface SampleRows {
   /** Merges values into their spans. Any role. */
   addSamples(samples: readonly Sample[]): Promise<void>;
-  /** Reads the values of spans of a width that start at an instant or later, in order of time. At most 50,000. */
+  /**
+   * Reads the values of spans of one width that start at or after an instant, in chronological order. At most 50,000.
+   */
   readSamples(query: { readonly minutes: number; readonly since: Date }): Promise<readonly SamplePoint[]>;
 }
 
-/** The widths of spans, and their retention: somewhat longer than charts show them. */
+/** Widths of spans, and their retention, which is somewhat longer than charts show them. */
 export const sampleWidths = [
   { minutes: 5, keptMs: 2 * 86_400_000 },
   { minutes: 60, keptMs: 9 * 86_400_000 },
@@ -39,11 +41,11 @@ const mergedAmount: Readonly<Record<Sample['merge'], string>> = {
   last: 'excluded.amount',
 };
 
-/** Returns the part of the store that keeps sums and levels over time. Several processes may add to one span. */
+/** Returns the part of the store that keeps sums and levels over time. Several processes may add to the same span. */
 export function createSamples(sql: Sql): SampleRows {
   return {
     async addSamples(samples) {
-      // Sorted by key: two processes that add to the same spans do not deadlock.
+      // Sorted by key, so that two processes that add to the same spans do not deadlock.
       const ordered = samples.toSorted(
         (a, b) => a.minutes - b.minutes || a.at.getTime() - b.at.getTime() || (a.name < b.name ? -1 : 1),
       );

@@ -1,32 +1,37 @@
 import { now, type Sql, type SqlValue, type StoreClock } from './sql.ts';
 
-/** A session of a user who is signed in to the dashboard. */
+/** Session of a user who is signed in to the dashboard. */
 export type SessionRow = {
-  /** Derived from the cookie, one-way. */
+  /** Key that is derived from the cookie with a one-way function. */
   readonly key: string;
-  /** Name of the user: sessions per user are limited. */
+  /** Name of the user, because the number of sessions per user is limited. */
   readonly person: string;
   readonly isOperator: boolean;
-  /** Encrypted with a key that only the cookie contains. */
+  /** Content, encrypted with a key that only the cookie contains. */
   readonly sealed: string;
 };
 
 export type SessionLimits = {
   readonly lifeMs: number;
-  /** Maximum number of all sessions; beyond it the oldest are ended, those of operators last. */
+  /** Maximum number of all sessions; beyond it, the oldest are ended, and those of operators last. */
   readonly maxSessions: number;
-  /** Maximum number of sessions per user; beyond it the user's oldest are ended. */
+  /** Maximum number of sessions per user; beyond it, the user's oldest sessions are ended. */
   readonly maxOfPerson: number;
 };
 
-/** Sessions of the dashboard. Processes that share a store share them; otherwise they are in memory and end with the process. */
+/**
+ * Sessions of the dashboard. Processes that share a store also share the sessions; otherwise, the sessions are in
+ * memory and end with the process.
+ */
 export interface SessionRows {
   add(session: SessionRow, limits: SessionLimits): Promise<void>;
   /** Returns the sealed content and its age; undefined if the session does not exist or has ended. */
   read(key: string): Promise<{ readonly sealed: string; readonly ageMs: number } | undefined>;
-  /** Replaces the sealed content and ends the claim. The end of the session is unchanged. */
+  /** Replaces the sealed content and ends the renewal claim. The session still ends at the same time. */
   reseal(key: string, sealed: string): Promise<void>;
-  /** Claims the renewal for `forMs`. Returns false if another process has claimed it, or `sealed` was replaced. */
+  /**
+   * Claims the renewal for `forMs`. Returns false if another process has claimed it, or if `sealed` has been replaced.
+   */
   claimRenewal(key: string, sealed: string, forMs: number): Promise<boolean>;
   /** Ends the claim without a renewal. */
   releaseRenewal(key: string): Promise<void>;
@@ -87,7 +92,7 @@ export function createMemorySessions({ monotonicMs }: StoreClock): SessionRows {
   };
 }
 
-/** Returns the sessions that processes share. All times are those of the server. */
+/** Returns the sessions that processes share. All times use the clock of the database server. */
 export function createPostgresSessions(sql: Sql): SessionRows & {
   /** Deletes ended sessions. */
   dropEnded(): Promise<void>;
@@ -103,7 +108,7 @@ export function createPostgresSessions(sql: Sql): SessionRows & {
         'INSERT INTO sessions (key, person, is_operator, sealed, sealed_at, ends_at) VALUES (?, ?, ?, ?, ?, ?)',
         [key, owner, isOperator, sealed, now, { fromNowMs: lifeMs }],
       );
-      // Ended ones first, then the oldest of the user and of all.
+      // Removes ended sessions, and the oldest ones beyond the limits of the user and of all users.
       await run(
         `DELETE FROM sessions WHERE ends_at <= ?
            OR number IN (SELECT number FROM sessions WHERE person = ? AND ends_at > ?

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 
-/** A header of a delivery's request, by its lower-case name. `value` is absent if only the name is kept. */
+/** Header of a delivery's request, by its lower-case name. `value` is absent if only the name is kept. */
 export type StoredHeader = { readonly name: string; readonly value?: string };
 
-/** The headers of a delivery's request. `leftOut` is the number beyond the limit. */
+/** Headers of a delivery's request. `leftOut` is the number of headers beyond the limit. */
 export type StoredHeaders = { readonly headers: readonly StoredHeader[]; readonly leftOut: number };
 
-/** A header to store. A value of `uuid` or `bytes` refers to that of its delivery and is not stored twice. */
+/** Header to store. A value `{ same }` refers to the uuid or the bytes of its delivery, which are not stored twice. */
 export type KeptHeader = readonly [name: string, value?: string | { readonly same: 'uuid' | 'bytes' }];
 
 /**
  * Encodes headers as one text, one header per line. Values that differ between deliveries are omitted or refer to the
- * delivery: the deliveries of a hook have the same text, which is stored once.
+ * delivery, so that all deliveries of a hook have the same text, which is stored once.
  */
 export function encodeHeaders(kept: readonly KeptHeader[], leftOut: number): string {
   let text = '';
@@ -40,43 +40,45 @@ export function decodeHeaders(
   return { headers, leftOut };
 }
 
-/** Returns the number under which a text of headers is stored: 48 bits of its digest. */
+/** Returns the number under which a header text is stored: 48 bits of its digest. */
 export function headerSetId(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16);
 }
 
-/** Maximum number of header texts that a process knows to be stored. */
+/** Maximum number of header texts that a process remembers as stored. */
 const maxKnownSets = 1_000;
-/** Interval at which the date of a used text is renewed: retention deletes the others. */
+/** Interval at which the date of a used text is renewed. The retention deletes texts with older dates. */
 const renewalMs = 86_400_000;
 
-/** A text of headers that a delivery refers to. `isNew`: it has to be stored, or its date renewed, before that. */
+/**
+ * Header text that a delivery refers to. `isNew`: the text has to be stored, or its date renewed, before the delivery.
+ */
 export type HeaderSet = { readonly id: number; readonly isNew: boolean };
 
-/** The header texts that this process has stored, so that a delivery of a known hook needs no statement. */
+/** Header texts that this process has stored, so that a delivery of a known hook needs no statement for them. */
 export class KnownHeaderSets {
   readonly #known = new Map<string, { readonly id: number; storedMs: number }>();
 
-  /** Returns the number of a text, and whether it has to be stored. */
+  /** Returns the number of a text, and whether the text has to be stored. */
   find(text: string, now: Date): HeaderSet {
     const known = this.#known.get(text);
     const isNew = known === undefined || Math.abs(now.getTime() - known.storedMs) > renewalMs;
     return { id: known?.id ?? headerSetId(text), isNew };
   }
 
-  /** Records that a text was stored. */
+  /** Records that a text has been stored. */
   add(text: string, id: number, now: Date): void {
     if (this.#known.size >= maxKnownSets) this.#known.clear();
     this.#known.set(text, { id, storedMs: now.getTime() });
   }
 
-  /** Clears the known texts: a transaction was rolled back. */
+  /** Forgets all texts, because a transaction was rolled back. */
   clear(): void {
     this.#known.clear();
   }
 }
 
-/** The part of the store that keeps headers of deliveries. */
+/** The part of the store that keeps the headers of deliveries. */
 export interface HeaderRows {
   /** Reads the headers of a delivery; undefined if none are kept. */
   readHeaders(id: string): Promise<StoredHeaders | undefined>;

@@ -11,36 +11,37 @@ export type StoreKind = 'sqlite' | 'postgres';
 /** Type of a column, which determines its conversion. `key`: an indexed text, which PostgreSQL stores shortened if it is long. */
 export type ColumnKind = 'integer' | 'boolean' | 'text' | 'key' | 'time' | 'bytes';
 
-/** A copied value: the same for every kind of store. Times are RFC 3339. */
+/** A copied value, which has the same form in every kind of store. Times are RFC 3339. */
 export type CopyValue = null | number | boolean | string | Uint8Array;
 export type CopyRow = Readonly<Record<string, CopyValue>>;
 
-/** A column that one kind of store computes from other columns. */
+/** Column that one kind of store computes from other columns. */
 type DerivedColumn = {
   readonly kind: ColumnKind;
   readonly compute: (row: CopyRow) => CopyValue;
 };
 
-/** One table that is copied. */
+/** A table that is copied. */
 export type CopiedTable = {
   readonly name: string;
-  /** Columns of the primary key, in its order. Rows are copied in this order. */
+  /** Columns of the primary key, in order. Rows are copied in this order. */
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, ColumnKind>>;
-  /** Column with generated numbers: the next one is greater than all of them. */
+  /** Column with generated numbers. The next number is greater than all previous ones. */
   readonly numbered?: string;
-  /** Columns that keep their default in the target. */
+  /** Columns that have their default value in the target. */
   readonly unset?: Partial<Record<StoreKind, readonly string[]>>;
   readonly derived?: Partial<Record<StoreKind, Readonly<Record<string, DerivedColumn>>>>;
-  /** SQL of columns that are converted when copied. `sameProcess` compares `other` with `deliveries`. */
+  /** SQL of columns that are converted when they are copied. `sameProcess` compares `other` with `deliveries`. */
   readonly expressions?: (sameProcess: string) => Readonly<Record<string, string>>;
-  /** SQL condition of the copied rows; default: all. */
+  /** SQL condition that selects the copied rows; default: all. */
   readonly only?: string;
 };
 
 /**
- * Releases claims: the process of a claim has ended, so the delivery waits. As after any crash, a delivery that was
- * handled alone has spent its attempt, and each of several is suspected (`sqlite/claims.ts`, `postgres/presence.ts`).
+ * Releases claims: the process of a claim has ended, so the delivery waits again. As after any crash, a delivery that
+ * was handled alone has spent its attempt, and if there were several, each of them is suspected (`sqlite/claims.ts`,
+ * `postgres/presence.ts`).
  */
 function releaseClaims(sameProcess: string): Readonly<Record<string, string>> {
   const isClaimed = "state = 'claimed'";
@@ -53,7 +54,7 @@ function releaseClaims(sameProcess: string): Readonly<Record<string, string>> {
   };
 }
 
-/** The tables in copy order: a row follows the rows that it references. */
+/** The tables in copy order. A row comes after the rows that it references. */
 export const copiedTables: readonly CopiedTable[] = [
   {
     name: 'deliveries',
@@ -187,7 +188,7 @@ export const copiedTables: readonly CopiedTable[] = [
   },
 ];
 
-/** The tables that are not copied, and why. */
+/** Tables that are not copied, with the reason. */
 export const omittedTables: Readonly<Record<string, string>> = {
   queue_leases: 'a lease belongs to a process, and none runs',
   workers: 'the processes that run',
@@ -218,8 +219,8 @@ function copyValueOf(value: SqlRow[string] | null, kind: ColumnKind, where: stri
 }
 
 /**
- * Returns a row in a form that the other kind of store supports: PostgreSQL stores no NUL and no long indexed text, and
- * the result equals what its store would have written.
+ * Returns a row in a form that the other kind of store supports. PostgreSQL stores neither NUL nor long indexed texts;
+ * the result equals what a PostgreSQL store would have written.
  */
 export function convertRow(
   table: CopiedTable,
@@ -255,7 +256,10 @@ function suffixOf(id: CopyValue | undefined): string {
 
 const modulus = 2n ** 256n;
 
-/** Order-independent number and digest of rows: the sum of the SHA-256 of each row. `bytes` columns contain SHA-256 digests. */
+/**
+ * Number and digest of rows, independent of their order: the sum of the SHA-256 of each row. `bytes` columns contain
+ * SHA-256 digests.
+ */
 export class RowDigest {
   #count = 0;
   #sum = 0n;

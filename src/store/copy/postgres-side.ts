@@ -23,12 +23,12 @@ import {
   standardBatch,
 } from './copy-store.ts';
 
-/** A batch takes longer than other statements, and waits for a slow disk. */
+/** Timeout of a statement. A batch takes longer than other statements, and may wait for a slow disk. */
 const statementMs = 300_000;
 
 /**
- * Opens a schema to copy from, as a snapshot. One of an earlier version is upgraded, as by a start of the server.
- * Throws `usage` if there is no store, `store-locked` while a server uses it.
+ * Opens a schema to copy from, as a snapshot. A schema of an earlier version is upgraded, as when the server starts.
+ * Throws `usage` if there is no store, and `store-locked` while a server uses it.
  */
 export async function openPostgresSource(
   url: string,
@@ -125,7 +125,7 @@ class PostgresSide implements CopyTarget {
       table.only ?? 'true',
       ...(after.length === 0 ? [] : [`(${key}) > (${after.map((_, index) => `$${index + 3}`).join(', ')})`]),
     ];
-    // Sizes are available without reading the contents: they determine the batch.
+    // Sizes can be read without the contents, and determine the batch.
     const rows = await this.#query(
       `SELECT * FROM (
          SELECT *, sum(copy_size) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - copy_size AS copy_before FROM (
@@ -191,7 +191,7 @@ class PostgresSide implements CopyTarget {
   }
 
   async settleDown(): Promise<void> {
-    // The first query plans are based on these statistics.
+    // The first query plans use these statistics.
     await this.#query('ANALYZE');
   }
 
@@ -199,7 +199,7 @@ class PostgresSide implements CopyTarget {
     await this.#client.end().catch(() => {});
   }
 
-  /** Inserts rows, and returns the keys of those that violated no unique index. */
+  /** Inserts rows, and returns the keys of the rows that violated no unique index. */
   async #insert(table: CopiedTable, rows: readonly CopyRow[]): Promise<Set<string>> {
     const derived = Object.entries(table.derived?.postgres ?? {});
     const columns: (readonly [name: string, kind: ColumnKind, values: readonly CopyValue[]])[] = [
@@ -275,7 +275,7 @@ function parameterOf(
       from: [`unnest(${next(column)}::${arrayTypes[kind]}[])`],
       names: [name],
     };
-  // One buffer for all: an array of them would be encoded in hexadecimal.
+  // One buffer for all contents, because an array of buffers would be encoded in hexadecimal.
   const contents = column.map((value) => (value instanceof Uint8Array ? value : new Uint8Array()));
   const lengths = contents.map(({ length }) => length);
   let end = 0;

@@ -21,8 +21,8 @@ import {
 } from './copy-store.ts';
 
 /**
- * Opens a file to copy from, as a snapshot. One of an earlier version is upgraded, as by a start of the server. Throws
- * `usage` if there is no store, `store-locked` while a server uses it.
+ * Opens a file to copy from, as a snapshot. A file of an earlier version is upgraded, as when the server starts. Throws
+ * `usage` if there is no store, and `store-locked` while a server uses it.
  */
 export function openSqliteSource(path: string, limits: BatchLimits = standardBatch): CopySide {
   if (!existsSync(path)) throw new ReeveError('usage', `there is no store at ${path}`);
@@ -41,7 +41,7 @@ export function openSqliteTarget(path: string, limits: BatchLimits = standardBat
   createPrivateFolder(dirname(path), { holds: basename(path) });
   return open(path, (database, lock) => {
     migrate(database, path);
-    // The copy will soon be the only one of this data: each batch is synced when it is committed.
+    // The copy will soon be the only instance of this data, so each batch is synced when it is committed.
     database.exec('PRAGMA synchronous = FULL');
     return new SqliteSide({ database, lock, path, limits });
   });
@@ -132,7 +132,7 @@ class SqliteSide implements CopyTarget {
   }
 
   async setLastNumber({ name }: CopiedTable, number: number): Promise<void> {
-    // Other tables continue after their greatest number.
+    // Other tables continue after their highest number.
     if (!this.#isCounted(name)) return;
     this.#transaction(() => {
       this.#database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
@@ -193,7 +193,7 @@ class SqliteSide implements CopyTarget {
     this.#database.prepare('INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)').run(markKey, mark);
   }
 
-  /** Returns whether the numbers of a table are never reused, even after all rows were deleted. */
+  /** Returns whether the numbers of a table are never reused, even after all rows have been deleted. */
   #isCounted(table: string): boolean {
     const [row] = this.#all("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", table);
     return String(row?.sql).includes('AUTOINCREMENT');

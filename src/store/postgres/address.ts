@@ -4,19 +4,19 @@ import { ReeveError } from '../../platform/errors.ts';
 
 /** Address of a store, from `DATABASE_URL`. */
 export type PostgresAddress = {
-  /** The connection string, with the user and password. */
+  /** The connection string, including user and password. */
   readonly url: string;
-  /** The schema that holds the tables. */
+  /** The schema that contains the tables. */
   readonly schema: string;
-  /** Host and database for messages, without the user and password. */
+  /** Host and database, for messages; without user and password. */
   readonly name: string;
 };
 
-/** The server cancels a statement that takes longer; a connection without a response for longer is closed. */
+/** Limit after which the server cancels a statement. A connection that does not respond for longer is closed. */
 const statementMs = 8_000;
 export const silenceMs = 10_000;
 
-/** Settings of every connection. A pooler that shares connections between statements would lose them. */
+/** Settings of every connection. A pooler that shares connections between statements would lose these settings. */
 const sessionSettings: Readonly<Record<string, string | number>> = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',
@@ -33,8 +33,8 @@ const sessionSettings: Readonly<Record<string, string | number>> = {
 const looseParameters: ReadonlySet<string> = new Set(['user', 'password', 'application_name', 'options']);
 
 /**
- * Returns whether an @ follows the first delimiter that ends user, password and host: that delimiter then belongs to a
- * password, and the rest would be parsed as a host, a database or a parameter, which messages repeat.
+ * Returns whether an @ follows the first delimiter that ends user, password and host. In this case, the delimiter
+ * belongs to a password, and the rest would be parsed as a host, a database or a parameter, which messages repeat.
  */
 function isPasswordCut(base: string, query: string): boolean {
   const [, rest = ''] = /^[^:]+:\/\/[^/#\\]*(.*)$/s.exec(base) ?? [];
@@ -44,8 +44,8 @@ function isPasswordCut(base: string, query: string): boolean {
 }
 
 /**
- * Parses a connection string. The parameter `schema` names the schema of the tables (default: `reeve`). Throws
- * `settings` with a message that does not repeat the string.
+ * Parses a connection string. Its parameter `schema` names the schema of the tables (default: `reeve`). Throws
+ * `settings`, with a message that does not repeat the string.
  */
 export function readAddress(given: string): PostgresAddress {
   const [base = '', query = ''] = given.split(/\?(.*)/s);
@@ -71,7 +71,7 @@ export function readAddress(given: string): PostgresAddress {
     const place = parameters.get('host') ?? host;
     return { url: `${base}?${parameters}`, schema, name: `PostgreSQL ${place}${pathname} (${schema})` };
   } catch {
-    // The message of the parser may repeat a part of the string.
+    // The parser's message may repeat a part of the string.
     throw unusable(
       'it is no address: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs in the password escaped (/ as %2F)',
     );
@@ -82,7 +82,7 @@ function unusable(why: string): ReeveError {
   return new ReeveError('settings', `DATABASE_URL cannot be used: ${why}`);
 }
 
-/** Returns the connection string with the settings of a session and the given ones. */
+/** Returns the connection string with the session settings and the given settings. */
 export function withSettings(
   { url, schema }: PostgresAddress,
   settings: Readonly<Record<string, string | number>> = {},
@@ -92,13 +92,13 @@ export function withSettings(
   const parameters = new URLSearchParams(query);
   const own = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`);
   parameters.set('options', [parameters.get('options'), ...own].filter(Boolean).join(' '));
-  // A space is encoded as %20: a connection string is not form-encoded.
+  // A space is encoded as %20, because a connection string is not form-encoded.
   return `${base}?${parameters.toString().replaceAll('+', '%20')}`;
 }
 
 /**
- * Returns the class of the advisory locks of a schema: advisory locks are shared by the whole database. Versions that
- * run concurrently must compute the same one.
+ * Returns the class of a schema's advisory locks, because the whole database shares advisory locks. Versions that run
+ * concurrently must compute the same class.
  */
 export function lockClassOf(schema: string): number {
   return crc32(`reeve ${schema}`) >>> 1;

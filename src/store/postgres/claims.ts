@@ -7,10 +7,10 @@ import { isDuplicate, prepareOnce, type Queryable } from './connections.ts';
 import type { PostgresContext } from './context.ts';
 import { indexableText, nowSql, storableOrNull } from './postgres-sql.ts';
 
-/** Maximum size of bodies returned for routing at once. */
+/** Maximum total size of the bodies that are returned for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;
 
-/** Returns the methods that assign lanes to accepted deliveries, claim them, and keep the claims. */
+/** Returns the methods that assign lanes to accepted deliveries, claim deliveries, and keep claims. */
 export function createClaims(context: PostgresContext): DeliveryClaims {
   const { database, worker, leases, monotonicMs } = context;
   const claim = createClaim(context);
@@ -25,12 +25,12 @@ export function createClaims(context: PostgresContext): DeliveryClaims {
       context.requireWorker();
       if (routings.length === 0) return;
       await database.query(route, [...valuesOf(routings), context.at()]);
-      // Usually one process routes for all others.
+      // Usually, one process routes for all others.
       if (routings.some(({ to }) => to === 'lane')) context.announceWork();
     },
     async claim(options) {
       context.requireWorker();
-      // Sequential: pending claims would be unknown to the next call.
+      // Calls run sequentially, because a call would not know the claims of another pending call.
       const claiming = last.then(() => claim(options));
       last = claiming.catch(() => {});
       return claiming;
@@ -72,8 +72,8 @@ const unrouted = prepareOnce(`
   ORDER BY id`);
 
 /**
- * One statement, because a process may stall between two. Rows are locked in id order: several processes route the same
- * ones. A delivery repeats the oldest one with its digest that is not dead.
+ * This is one statement, because a process may stall between two. Rows are locked in id order, because several
+ * processes may route the same ones. A delivery repeats the oldest delivery that has the same digest and is not dead.
  */
 const route = `
   WITH given AS MATERIALIZED (
@@ -103,19 +103,22 @@ const route = `
       nullif(firsts.id, given.id)) END
   FROM given JOIN open USING (id) LEFT JOIN firsts USING (digest) WHERE deliveries.id = given.id`;
 
-/** A larger backward step means that the clock was set back: waits are then compared with it again. */
+/** If the clock steps back by more than this, it was set back, and waits are compared with it again. */
 const clockToleranceMs = 1_000;
-/** Maximum attempts of a claim while other processes claim the same lanes. */
+/** Maximum number of attempts of a claim while other processes claim the same lanes. */
 const maxAttempts = 3;
 
-/** Returns the function that claims; calls must not overlap. */
+/** Returns the function that claims deliveries. Its calls must not overlap. */
 function createClaim(context: PostgresContext): (options: ClaimOptions) => Promise<readonly Claim[]> {
   const { hasty, leases, worker, monotonicMs } = context;
   const rounds = createRounds();
   const suspects = createSuspects();
   const look = createLookout(context);
 
-  /** Returns deliveries whose lease ended without a heartbeat, and claims whose response never arrived. */
+  /**
+   * Returns to their lanes the deliveries whose lease ended without a heartbeat, and the claims whose response never
+   * arrived.
+   */
   const giveBack = async (own: ClaimLook['own'], lately: ReadonlySet<string>): Promise<boolean> => {
     const ended = leases.endedBy(monotonicMs());
     const held = own.map(({ lease }) => String(lease));
@@ -129,7 +132,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
   const choose = (seen: ClaimLook, { limit, avoid = [], only }: ClaimOptions): Choice | undefined => {
     const turn = suspects.turn(seen, monotonicMs());
     if (turn === 'wait') return undefined;
-    // A suspected delivery has a separate turn and may need the forge.
+    // A suspected delivery needs a turn of its own and may need the forge.
     if (turn !== 'free') return only === undefined ? { by: 'id', id: turn } : undefined;
     if (only !== undefined)
       return { by: 'lane', lanes: only.map(indexableText).map((lane) => [turnOf(lane), lane]) };
@@ -139,7 +142,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
   };
 
   const claimOnce = async (options: ClaimOptions): Promise<readonly Claim[]> => {
-    // A lease that ends during the query may still appear claimed.
+    // A lease that ends during the query may still appear as claimed.
     const lately = leases.noteEnds();
     let seen = await look(rounds.lastTurn, options.limit);
     if (await giveBack(seen.own, lately)) seen = await look(rounds.lastTurn, options.limit);
@@ -148,7 +151,7 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
     const nowMs = monotonicMs();
     const limit = choice.by === 'id' ? 1 : options.limit;
     const claims = await takeClaims(hasty, choice, { worker: worker.id, at: context.at(), limit });
-    // A process that stalled in the meantime returns them with its next claim.
+    // If the process has stalled in the meantime, its next claim returns these deliveries.
     if (!worker.isCurrent()) return [];
     for (const { lease } of claims) leases.grant(lease, nowMs + options.leaseMs);
     suspects.note(seen, claims, nowMs);
@@ -169,10 +172,10 @@ function createClaim(context: PostgresContext): (options: ClaimOptions) => Promi
   };
 }
 
-/** Returns the function that reads the state for a claim, after expired waits were ended. */
+/** Returns the function that reads the state for a claim, after it has ended expired waits. */
 function createLookout(context: PostgresContext): (lastTurn: string, limit: number) => Promise<ClaimLook> {
   const { hasty, worker, monotonicMs } = context;
-  /** Lead of the wall clock over the monotonic one at the last comparison of waits. */
+  /** How far the wall clock was ahead of the monotonic clock when waits were last compared. */
   let aheadMs = Number.POSITIVE_INFINITY;
 
   return async (lastTurn, limit) => {
@@ -194,16 +197,21 @@ function createLookout(context: PostgresContext): (lastTurn: string, limit: numb
   };
 }
 
-/** Ends expired leases, whose attempts are spent; and those of claims that were never handled, whose attempts are not. */
+/**
+ * Returns deliveries to their lanes. Expired leases ($1) have spent their attempt; claims that were never handled ($2)
+ * have not.
+ */
 const giveBackLeases = `
   UPDATE deliveries SET state = 'accepted', lease = NULL, worker = NULL,
     attempts = attempts - (lease = ANY ($2::uuid[]))::integer
   WHERE state = 'claimed' AND (lease = ANY ($1::uuid[]) OR lease = ANY ($2::uuid[]))`;
 
-/** Maximum number of repositories whose round is remembered; with more, all rounds start again. */
+/** Maximum number of repositories whose round is remembered. Beyond it, all rounds start again. */
 const maxRounds = 10_000;
 
-/** Remembers the turn of the repositories and of the lanes of each. Every process has its own rounds. */
+/**
+ * Remembers whose turn it was among the repositories, and among the lanes of each. Every process has its own rounds.
+ */
 function createRounds() {
   let lastTurn = '';
   const lastLanes = new Map<string, string>();
@@ -217,14 +225,14 @@ function createRounds() {
     ): Choice {
       const busy = [...busyLanes, ...avoid];
       const busyTurns = new Set(busy.map(turnOf));
-      // Each repository without a busy lane yields one lane: later repositories are not needed.
+      // Each repository without a busy lane yields one lane, so later repositories are not needed.
       const free = turns.filter((turn) => !busyTurns.has(turn)).slice(0, limit);
       const last = free.length < limit ? turns.length : turns.indexOf(free.at(-1) ?? '') + 1;
       return {
         by: 'turn',
         turns: turns.slice(0, last).map((turn) => [turn, lastLanes.get(turn) ?? '']),
         busy,
-        // More lanes of one repository are needed only if there are few repositories.
+        // Several lanes of one repository are needed only if there are few repositories.
         lanes: Math.max(limit - Math.max(free.length - 1, 0), 1),
       };
     },
@@ -239,15 +247,17 @@ function createRounds() {
 }
 
 /**
- * Finds the delivery that crashes the process. When a process dies, the deliveries that it handled are suspected if
- * there were several (`presence.ts`). Each is handled alone for a while, by a process that has nothing else in flight,
- * so that the next crash identifies the cause. Deliveries in flight for longer than that no longer count.
+ * Finds the delivery that crashes the process. When a process dies while handling several deliveries, all of them are
+ * suspected (`presence.ts`). Each is then handled alone for a while, by a process that has nothing else in flight, so
+ * that the next crash identifies the cause. Deliveries in flight for longer than that no longer count.
  */
 function createSuspects() {
-  /** Times at which this process claimed its deliveries. */
+  /** Times at which this process claimed the deliveries it holds. */
   const claimedAtMs = new Map<string, number>();
   return {
-    /** Returns a suspected delivery to claim alone; `wait` while one must stay alone; `free` if there is none. */
+    /**
+     * Returns a suspected delivery to claim alone; `wait` while a delivery must stay alone; `free` if there is none.
+     */
     turn({ own, suspects }: ClaimLook, nowMs: number): number | 'wait' | 'free' {
       const claims = own.map(({ id, suspicion }) => ({
         isSuspected: Number(suspicion) > 0,
@@ -258,7 +268,7 @@ function createSuspects() {
       if (next === undefined) return 'free';
       return claims.some(({ isYoung }) => isYoung) ? 'wait' : next;
     },
-    /** Records the claimed deliveries, in addition to earlier ones. */
+    /** Records the claimed deliveries, in addition to the earlier ones that are still held. */
     note({ own }: ClaimLook, claims: readonly Claim[], nowMs: number): void {
       const held = new Set(own.map(({ id }) => String(id)));
       for (const id of claimedAtMs.keys()) if (!held.has(id)) claimedAtMs.delete(id);
@@ -267,19 +277,19 @@ function createSuspects() {
   };
 }
 
-/** Maximum number of deliveries that return from their wait in one statement; the rest return in the next. */
+/** Maximum number of deliveries whose wait ends in one statement. The rest follow in the next one. */
 const maxReturning = 500;
 
-/** Returns deliveries whose wait has ended, for a retry or for room in a budget, to their lanes. */
+/** Returns deliveries to their lanes once their wait, for a retry or for room in a budget, has ended. */
 async function endWaits(sql: Queryable, at: string | null): Promise<void> {
   await sql.query(endOf('retry'), [at]);
   await sql.query(endOf('deferred'), [at]);
 }
 
-/** Shortens waits that are longer than when they began: the clock was set back. */
+/** Shortens waits that are longer than when they began, because the clock was set back. */
 async function clampWaits(sql: Queryable, at: string | null): Promise<void> {
   const nearest = `${nowSql(1)} + retry_wait_ms * interval '1 ms'`;
-  // Separate statements: one statement would not use the indexes of both states.
+  // Two statements, because a single one would not use the indexes of both states.
   for (const state of ['retry', 'deferred'])
     await sql.query(
       `UPDATE deliveries SET retry_at = ${nearest} WHERE state = '${state}' AND retry_at > ${nearest}`,
@@ -293,9 +303,9 @@ function endOf(state: 'retry' | 'deferred'): string {
     ORDER BY retry_at LIMIT ${maxReturning} FOR UPDATE SKIP LOCKED))`;
 }
 
-/** State of the store before a claim chooses. */
+/** State of the store on which the choice of a claim is based. */
 type ClaimLook = {
-  /** Current time of the clock that all times of the store use. */
+  /** Current time of the clock that the store uses for all times. */
   readonly now: Date;
   /** Whether the row of this process still exists. */
   readonly isAlive: boolean;
@@ -303,15 +313,15 @@ type ClaimLook = {
   readonly isDue: boolean;
   /** Claims of this process: `id`, `lease`, `suspicion`. */
   readonly own: readonly SqlRow[];
-  /** Lanes with a claim of any process. */
+  /** Lanes that any process has claimed. */
   readonly busyLanes: readonly string[];
-  /** Waiting deliveries that may have crashed a process: `id`, `suspicion`, in id order. */
+  /** Waiting deliveries that may have crashed a process, as `id` and `suspicion`, in id order. */
   readonly suspects: readonly SqlRow[];
-  /** The next repositories with waiting deliveries, in turn. */
+  /** The next repositories with waiting deliveries, in turn order. */
   readonly turns: readonly string[];
 };
 
-/** Reads the state for a claim. `lastTurn` is the repository of the last turn. */
+/** Reads the state for a claim. `lastTurn` is the repository whose turn was last. */
 async function lookAround(
   sql: Queryable,
   given: {
@@ -344,9 +354,9 @@ async function lookAround(
 const waiting = "state = 'accepted' AND routed";
 
 /**
- * Each of the few values is found by index seeks, regardless of the number of waiting rows: `later` and `earlier` jump
- * from one repository to the next. A condition on waiting rows in addition to the one on suspicion would make the
- * server read all waiting rows until it has statistics.
+ * Every value is found by index seeks, regardless of the number of waiting rows: `later` and `earlier` jump from one
+ * repository to the next. If the condition on suspicion also required waiting rows, the server would read all waiting
+ * rows until it has statistics.
  */
 const look = prepareOnce(`
   WITH RECURSIVE moment AS (SELECT ${nowSql(1)} AS now),
@@ -376,15 +386,15 @@ const look = prepareOnce(`
       LIMIT $4::integer + (SELECT count(*) FROM held)) AS turns
   FROM moment`);
 
-/** The deliveries to claim, each the oldest one of its lane. */
+/** The deliveries to claim, each of which is the oldest of its lane. */
 type Choice =
   | {
       readonly by: 'turn';
-      /** Repositories, each with the lane of its last turn. */
+      /** Repositories, each with the lane whose turn was last. */
       readonly turns: readonly (readonly [turn: string, lastLane: string])[];
-      /** Lanes to leave out. */
+      /** Lanes to skip. */
       readonly busy: readonly string[];
-      /** Number of lanes of one repository. */
+      /** Maximum number of lanes per repository. */
       readonly lanes: number;
     }
   | { readonly by: 'lane'; readonly lanes: readonly (readonly [turn: string, lane: string])[] }
@@ -408,15 +418,16 @@ function choiceValues(choice: Choice): readonly unknown[] {
 }
 
 /**
- * The same condition for a known id, in a form that only the primary key serves. A plan made while no delivery waited
- * would scan the whole index of waiting deliveries, and is cached.
+ * The condition `waiting` for a known id, in a form that only the primary key serves. Otherwise, a plan made while no
+ * delivery waited would scan the whole index of waiting deliveries, and this plan is cached.
  */
 const waitingById = "coalesce(state, '') = 'accepted' AND coalesce(routed, false)";
 const inTurn = `${waiting} AND turn = given.turn`;
 
 /**
- * Jumps from lane to lane of a repository, from `after` to `upTo`; returns the oldest delivery of each. The claimed
- * lanes are an array, read once: with a join, the server would jump through all lanes before it returns the first one.
+ * Jumps from lane to lane of a repository, from `after` to `upTo`, and returns the oldest delivery of each lane. The
+ * claimed lanes are an array that is read once; with a join, the server would jump through all lanes before it returns
+ * the first one.
  */
 const walk = (after: string, upTo = ''): string => `
   (WITH RECURSIVE lanes AS (
@@ -428,12 +439,12 @@ const walk = (after: string, upTo = ''): string => `
     AND lane <> ALL (ARRAY(SELECT held.lane FROM deliveries AS held WHERE held.state = 'claimed' AND held.lane IS NOT NULL)))`;
 
 /**
- * Makes this commit wait for the disk if anything is claimed: a claim lost in a restart of the server would be given to
- * another process while this one handles it.
+ * Makes this commit wait for the disk if anything is claimed. Otherwise, a claim that is lost when the server restarts
+ * would be given to another process while this one still handles it.
  */
 const durable = "set_config('synchronous_commit', 'on', true)";
 
-/** The next lane of each repository first, then the one after it. */
+/** The next lane of each repository comes first, then the lane after it. */
 const headsByTurn = `
   SELECT found.id, row_number() OVER (ORDER BY found.round, given.position) AS place
   FROM unnest($5::text[], $6::text[]) WITH ORDINALITY AS given (turn, last, position) CROSS JOIN LATERAL (
@@ -457,12 +468,12 @@ const headsByLane = `
 const headById = 'SELECT $5::bigint AS id, 1 AS place LIMIT $3::integer';
 
 /**
- * One statement. The row of the process is locked until the claim is committed, and nothing is claimed once that row is
- * deleted: see `presence.ts`. The unique index on the lane of claimed rows rejects the whole statement if a lane was
- * claimed concurrently.
- * The delivery that another one repeats may have become dead since routing: then this one is the first that is handled.
- * Copies that another process stored concurrently are settled when the first of them is claimed. They are found and
- * locked separately from the update: in one step, a server without statistics reads all waiting deliveries.
+ * This is one statement. The row of the process is locked until the claim is committed, and nothing is claimed once
+ * that row is deleted: see `presence.ts`. The unique index on the lane of claimed rows rejects the whole statement if a
+ * lane was claimed concurrently. The delivery that a repeat refers to may have died since routing; the repeat is then
+ * the first one that is handled. Copies that another process stored concurrently are settled when the first of them is
+ * claimed. They are found and locked separately from the update, because in one step a server without statistics reads
+ * all waiting deliveries.
  */
 const take = (heads: string): string => `
   WITH heads AS MATERIALIZED (${heads}),

@@ -12,23 +12,25 @@ const insertRuns = 'INSERT INTO runs (id, delivery, repository_id, started_at, r
 const replaceRun = `ON CONFLICT (id) DO UPDATE SET number = DEFAULT, delivery = excluded.delivery,
   repository_id = excluded.repository_id, started_at = excluded.started_at, run = excluded.run`;
 
-/** Returns the runs with unique ids: of several with one id, the last is kept. */
+/** Returns the runs with unique ids. If several have the same id, the last one is kept. */
 function lastOfEach(runs: readonly EncodedRun[]): readonly EncodedRun[] {
   return [...new Map(runs.map((run) => [storableText(run.id), run])).values()];
 }
 
-/** The end of an attempt: the columns set in the row, with the values from parameter 3 on. */
+/**
+ * Ending of an attempt: the assignments to columns of the row, and their values, which are parameters from number 3 on.
+ */
 type AttemptEnding = {
   readonly set: string;
   readonly values: readonly unknown[];
   readonly runs: readonly EncodedRun[];
-  /** Repository of the runs; default: that of the delivery. */
+  /** Repository of the runs; default: the repository of the delivery. */
   readonly repositoryId?: number | undefined;
-  /** Whether the runs are final: failed rules in them are counted. */
+  /** Whether the runs are final. Failed rules in final runs are counted. */
   readonly isFinal?: boolean;
 };
 
-/** Set by every end of an attempt. */
+/** Assignment that every ending of an attempt makes. */
 const over = 'suspicion = 0';
 
 type Fenced = (claim: Claim, ending: AttemptEnding) => Promise<void>;
@@ -36,7 +38,7 @@ type Fenced = (claim: Claim, ending: AttemptEnding) => Promise<void>;
 /** Calls a function that returns whether the lease of a claim was still held. */
 type Fence = (claim: Claim, write: () => Promise<boolean>) => Promise<void>;
 
-/** Returns the methods that end an attempt, and those that record runs or revive deliveries. */
+/** Returns the methods that end an attempt, record runs, or revive deliveries. */
 export function createEndings(context: PostgresContext): AttemptEndings & DeliveryHistory {
   const { database, leases, at } = context;
   const fence = createFence(context);
@@ -81,7 +83,8 @@ export function createEndings(context: PostgresContext): AttemptEndings & Delive
       });
     },
     async defer(claim, runs, { afterMs, why, key, isPaused = false }) {
-      // Not a failure: the wait spends no attempt. The run is planned again, so a job also starts again.
+      // This is not a failure: the wait does not spend an attempt. The run is planned again, so a job also starts
+      // again.
       await end(claim, {
         set: `state = 'deferred', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',
           deferral_key = $6, paused = $7, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL, ${over}`,
@@ -134,11 +137,11 @@ export function createEndings(context: PostgresContext): AttemptEndings & Delive
 }
 
 /**
- * Returns the function that ends an attempt, fenced by its lease: the row is changed and the runs are stored in one
- * transaction, or nothing is written and it throws `lease-lost`.
+ * Returns the function that ends an attempt, fenced by its lease. Either the row is changed and the runs are stored in
+ * one transaction, or nothing is written and the function throws `lease-lost`.
  */
 function createFence({ database, leases, requireWorker }: PostgresContext): Fence {
-  /** Leases of calls without a response: the server may have executed them. */
+  /** Leases of calls that got no response, although the server may have executed them. */
   const unanswered = new Set<string>();
 
   return async (claim, write) => {
@@ -155,7 +158,7 @@ function createFence({ database, leases, requireWorker }: PostgresContext): Fenc
   };
 }
 
-/** Returns whether the lease was still held. */
+/** Writes the ending of an attempt. Returns whether the lease was still held. */
 function writeAttempt(
   { database, sql }: PostgresContext,
   claim: Claim,
@@ -163,7 +166,7 @@ function writeAttempt(
 ): Promise<boolean> {
   const { runs, isFinal = false } = ending;
   const incidents = isFinal ? noteRuns(runs, claim.lane) : [];
-  // Usually one statement: a transaction takes three more.
+  // Usually this is one statement, because a transaction takes three more.
   if (incidents.length === 0) return writeEnding(database, claim, ending);
   return database.transaction(async (session) => {
     const isHeld = await writeEnding(session, claim, ending);
@@ -172,7 +175,7 @@ function writeAttempt(
   });
 }
 
-/** Returns whether the lease was still held. */
+/** Updates the row and stores the runs. Returns whether the lease was still held. */
 async function writeEnding(
   sql: Queryable,
   claim: Claim,
@@ -192,8 +195,8 @@ async function writeEnding(
 }
 
 /**
- * Returns whether an earlier call ended the attempt: the row keeps its lease until another process claims or takes over
- * the delivery.
+ * Returns whether an earlier call has ended the attempt. The row keeps its lease until another process claims or takes
+ * over the delivery.
  */
 async function isEnded(sql: Queryable, claim: Claim): Promise<boolean> {
   const { count } = await sql.query(
@@ -204,8 +207,8 @@ async function isEnded(sql: Queryable, claim: Claim): Promise<boolean> {
 }
 
 /**
- * SQL of the rows of `runLists`, the delivery and the repository, from parameter `first` on. Ordered, so that their
- * numbers grow.
+ * SQL of the rows for `runLists`, the delivery and the repository, with parameters from number `first` on. The rows are
+ * ordered, so that their numbers increase.
  */
 const runValues = (first: number): string =>
   `id, $${first + 3}::bigint, $${first + 4}::bigint, started_at, run
@@ -225,7 +228,7 @@ function waitOf(afterMs: number): number {
   return Math.max(Math.round(afterMs), 0);
 }
 
-/** Among several deferred deliveries about one subject, the last one runs. */
+/** If several deliveries about one subject are deferred, only the last one runs. */
 const supersede = `
   UPDATE deliveries SET state = 'settled', settled_at = ${nowSql(2)}, retry_at = NULL,
     reason = 'was deferred; delivery ' || $1::bigint || ' about the same subject runs in its place'
@@ -248,28 +251,28 @@ const revive = `
 const maxSettlements = 256;
 const maxBytes = 4 * 2 ** 20;
 
-/** A successful attempt: the delivery is settled, with its runs. */
+/** Settlement of a delivery after a successful attempt, with its runs. */
 type Settlement = {
   readonly claim: Claim;
   readonly reason: string | null;
-  /** Without runs of failed rules: see `isPlain`. */
+  /** Runs without failed rules: see `isPlain`. */
   readonly runs: readonly EncodedRun[];
 };
 
-/** A settlement that waits for its statement. */
+/** A settlement that waits for the next statement. */
 type Waiting = Settlement & {
   readonly resolve: (isHeld: boolean) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** Returns whether runs can be settled in a batch: a failed rule is counted, in a separate transaction. */
+/** Returns whether runs can be settled in a batch. A failed rule has to be counted in a separate transaction. */
 function isPlain(runs: readonly EncodedRun[]): boolean {
   return runs.every(({ results }) => results.failed.length === 0);
 }
 
 /**
- * Settles deliveries. All attempts that end during a statement are settled by the next one: one commit serves many of
- * them. Each is fenced by its own lease.
+ * Settles deliveries. All attempts that end during one statement are settled by the next, so that one commit serves
+ * many of them. Each attempt is fenced by its own lease.
  */
 class Settlements {
   readonly #context: PostgresContext;
@@ -280,7 +283,7 @@ class Settlements {
     this.#context = context;
   }
 
-  /** Returns whether the lease was still held; otherwise nothing was written. */
+  /** Settles a delivery. Returns whether the lease was still held; if not, nothing was written. */
   settle(settlement: Settlement): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...settlement, resolve, reject });
@@ -296,8 +299,8 @@ class Settlements {
   }
 
   /**
-   * Removes the next batch from the queue. A statement changes a row once, so two settlements with one run go into
-   * separate batches.
+   * Removes the next batch from the queue. A statement changes a row only once, so two settlements with the same run go
+   * into separate batches.
    */
   #take(): readonly Waiting[] {
     const ids = new Set<string>();
@@ -371,7 +374,7 @@ const ended = `
 
 const settle = prepareOnce(`WITH ${ended} SELECT id FROM ended`);
 
-/** Incidents of rules that passed end on the subject of their last failure. */
+/** Incidents end if their rule has passed on the subject of its last failure. */
 const settleWithRuns = prepareOnce(`
   WITH ${ended}, kept AS (
     ${insertRuns} SELECT id, delivery, repository_id, started_at, run

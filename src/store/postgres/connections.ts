@@ -3,22 +3,22 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { SqlRow } from '../sql.ts';
 import { type PostgresAddress, silenceMs, withSettings } from './address.ts';
 
-/** The rows of a statement, and the number of changed or returned rows. */
+/** Rows of a statement, and the number of changed or returned rows. */
 export type SqlResult = { readonly rows: readonly SqlRow[]; readonly count: number };
 
-/** Target of statements: the pool, or the connection of a transaction. */
+/** Executes statements, either in the pool or on the connection of a transaction. */
 export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<SqlResult>;
 }
 
-/** Maximum attempts of a statement with conflicts. */
+/** Maximum number of attempts of a statement that conflicts with others. */
 const maxAttempts = 5;
 /** Timeout for establishing a connection. */
 const connectMs = 5_000;
 
 const timestamptz = 1184;
 
-/** Times are RFC 3339, as in the rows of every store. All other types use the parsers of `pg`. */
+/** Returns times as RFC 3339, as in the rows of every store. All other types use the parsers of `pg`. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === timestamptz ? readTime : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -34,8 +34,8 @@ function readTime(text: string): string {
 const preparedNames = new Map<string, string>();
 
 /**
- * Marks a statement to be prepared once per connection: parsing it takes the server longer than running it. Returns it
- * unchanged. Not for texts that vary between calls: a connection keeps each of them.
+ * Marks a statement to be prepared once per connection, because the server takes longer to parse it than to run it.
+ * Returns the statement unchanged. Not for texts that vary between calls, because a connection keeps every one of them.
  */
 export function prepareOnce(text: string): string {
   if (!preparedNames.has(text)) preparedNames.set(text, `reeve_${preparedNames.size + 1}`);
@@ -51,14 +51,17 @@ export function connectionOptions(
     connectionString: withSettings(address, settings),
     types,
     connectionTimeoutMillis: connectMs,
-    // Without it, a query on a dead connection waits indefinitely.
+    // Without this timeout, a query on a dead connection would wait indefinitely.
     query_timeout: silenceMs,
     keepAlive: true,
     application_name: 'reeve',
   };
 }
 
-/** Connections to one database. A refusal by the server or the network is `store-unwritable`; later calls connect again. */
+/**
+ * Connections to one database. A refusal by the server or the network becomes `store-unwritable`; later calls connect
+ * again.
+ */
 export class Connections implements Queryable {
   readonly #pool: pg.Pool;
   readonly #name: string;
@@ -74,10 +77,10 @@ export class Connections implements Queryable {
       idleTimeoutMillis: 60_000,
       allowExitOnIdle: true,
     });
-    // The next call replaces a connection that breaks while idle.
+    // A connection that breaks while idle is replaced by the next call.
     this.#pool.on('error', () => {});
-    // Without a handler, one that breaks between two statements would end the process; the next statement on it fails
-    // instead.
+    // Without a handler, a connection that breaks between two statements would end the process. With it, the next
+    // statement on the connection fails.
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
@@ -86,7 +89,7 @@ export class Connections implements Queryable {
     return this.#attempt((client) => send(client, text, values));
   }
 
-  /** Runs statements in one transaction; they may run twice. */
+  /** Runs statements in one transaction. They may run more than once. */
   transaction<Result>(work: (sql: Queryable) => Promise<Result>): Promise<Result> {
     return this.#attempt(async (client) => {
       await send(client, 'BEGIN', []);
@@ -95,7 +98,7 @@ export class Connections implements Queryable {
         await send(client, 'COMMIT', []);
         return result;
       } catch (error) {
-        // A connection that fails here is not used again: the caller gets the first error.
+        // A connection on which ROLLBACK fails is not used again, and the caller gets the first error.
         if (!isConnectionFailure(error)) await send(client, 'ROLLBACK', []).catch(() => {});
         throw error;
       }
@@ -143,7 +146,7 @@ async function send(client: pg.ClientBase, text: string, values: readonly unknow
   return { rows, count: rowCount ?? 0 };
 }
 
-/** Classes of SQLSTATE, and single states, of refusals that are temporary or specific to this server. */
+/** SQLSTATE classes, and single states, of refusals that are temporary or specific to this server. */
 const refusals: Readonly<Record<string, string>> = {
   '08': 'the connection failed',
   '25006': 'the server is read-only: it is a standby, or was demoted to one',
@@ -157,11 +160,11 @@ const refusals: Readonly<Record<string, string>> = {
   XX: 'the database is damaged',
 };
 
-/** Messages of `pg` about a missing connection; these errors have no code. */
+/** Messages of `pg` about a missing connection. These errors have no code. */
 const unreachable =
   /timeout|Connection terminated|not queryable|connection error|after calling end|Cannot use a pool|ECONN|socket/i;
 
-/** Returns whether the same statement may succeed if repeated at once: it conflicted with another one. */
+/** Returns whether the same statement may succeed if it is repeated at once, because it conflicted with another one. */
 function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01');
 }
@@ -176,7 +179,7 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505';
 }
 
-/** Returns whether the connection must not be used again: it is broken, or its server is read-only. */
+/** Returns whether the connection must not be used again, because it is broken or its server is read-only. */
 function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true;
   return /^(08|57P|25006|XX)/.test(error.code ?? '');
@@ -199,7 +202,7 @@ function whyRefused(error: Error): string | undefined {
     return refusals[code] ?? refusals[code.slice(0, 2)];
   }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // Connection errors of several addresses of one host are combined, without a message.
+  // Connection errors for several addresses of one host are combined into one error without a message.
   const text = error instanceof AggregateError ? code : `${code} ${error.message}`;
   return unreachable.test(text) || /^E[A-Z]+$/.test(code) ? 'the server cannot be reached' : undefined;
 }

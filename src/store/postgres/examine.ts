@@ -4,14 +4,14 @@ import { postgresSchema } from './migrations.ts';
 import { connectionsPerProcess } from './postgres-store.ts';
 import { listProcesses, standardLiveness } from './presence.ts';
 
-/** State of a database server, for an administrator. Reading it has no side effects. */
+/** State of a database server, for administrators. Reading it has no side effects. */
 export type PostgresState = {
   /** Host, database and schema. */
   readonly name: string;
   readonly version: string;
-  /** For example 150004 for 15.4. */
+  /** For example, 150004 for version 15.4. */
   readonly versionNumber: number;
-  /** Whether the server is read-only: a standby of another one. */
+  /** Whether the server is read-only, because it is a standby of another server. */
   readonly isStandby: boolean;
   /** Version of the store's schema; undefined: there is none yet. */
   readonly schema: number | undefined;
@@ -19,22 +19,22 @@ export type PostgresState = {
   readonly knownSchema: number;
   readonly fsync: boolean;
   readonly fullPageWrites: boolean;
-  /** Value in the sessions of Reeve, regardless of the server's default. */
+  /** Value in Reeve's sessions, regardless of the server's default. */
   readonly synchronousCommit: string;
-  /** Standbys that confirm each commit; empty: none. */
+  /** Standbys that confirm each commit; empty if there are none. */
   readonly synchronousStandbys: string;
   /** Names of the live Reeve processes. */
   readonly processes: readonly string[];
   readonly connections: ConnectionUse;
-  /** Lead of the clock of the server over ours, in milliseconds. */
+  /** How far the server's clock is ahead of ours, in milliseconds. */
   readonly aheadMs: number;
 };
 
-/** Connections of a server, and Reeve's requirements. */
+/** Connections of a server, and how many Reeve needs. */
 export type ConnectionUse = {
   /** Limit for all ordinary accounts together. */
   readonly limit: number;
-  /** Limit of Reeve's account and of its database; undefined: none. */
+  /** Limit of Reeve's account or of its database, whichever is lower; undefined if there is none. */
   readonly ownLimit: number | undefined;
   /** Connections of other programs and accounts. */
   readonly others: number;
@@ -46,7 +46,7 @@ export async function examinePostgres(url: string): Promise<PostgresState> {
   const address = readAddress(url);
   const database = new Connections(address, { connections: 1 });
   try {
-    // The first statement opens the connection, which takes time.
+    // The first statement also opens the connection, which takes time.
     const { rows } = await database.query(askServer);
     const [server = {}] = rows;
     const beganMs = Date.now();

@@ -11,10 +11,10 @@ import { indexableText, storableOrNull, storableText } from './postgres-sql.ts';
 /** Limits of one statement. */
 const maxDeliveries = 256;
 const maxBytes = 4 * 2 ** 20;
-/** Maximum lookups of a delivery that another process stores and prunes at the same time. */
+/** Maximum number of lookups for a delivery that another process stores and prunes at the same time. */
 const maxLooks = 3;
 
-/** A delivery that waits for its statement. */
+/** A delivery that waits for the next statement. */
 type Arrival = {
   readonly delivery: NewDelivery;
   /** Checksum of the content. */
@@ -26,8 +26,8 @@ type Arrival = {
 };
 
 /**
- * Stores deliveries and jobs. All deliveries that arrive during a statement are stored by the next one: one commit
- * serves many of them.
+ * Stores deliveries and jobs. All deliveries that arrive during one statement are stored by the next, so that one
+ * commit serves many of them.
  */
 export class Intake {
   readonly #context: PostgresContext;
@@ -77,7 +77,10 @@ export class Intake {
     throw vanished(job.uuid);
   }
 
-  /** Size of the largest statement that the server has refused, until one of that size is stored; 0: none. */
+  /**
+   * Size of the largest statement that the server has refused, until a statement of that size is stored; 0 if there is
+   * none.
+   */
   get refusedBytes(): number {
     return this.#refusedBytes;
   }
@@ -95,8 +98,8 @@ export class Intake {
   }
 
   /**
-   * Removes the next batch from the queue. Deliveries with the same content go into separate batches: the later ones
-   * are copies of the first.
+   * Removes the next batch from the queue. Deliveries with the same content go into separate batches, because the later
+   * ones are copies of the first.
    */
   #take(): Arrival[] {
     const identities = new Set<string>();
@@ -144,7 +147,7 @@ export class Intake {
   }
 }
 
-/** Stores deliveries with different identities; returns the result of each. */
+/** Stores deliveries with different identities, and returns the result for each. */
 async function storeDeliveries(
   sql: Queryable,
   arrivals: readonly Arrival[],
@@ -163,7 +166,7 @@ async function storeDeliveries(
     }
     missing = missing.filter(({ identity }) => !found.has(identity));
     if (missing.length === 0) break;
-    // A separate statement: rows stored by another process during the first one are not visible to it.
+    // A separate statement, because the first one does not see rows that another process stored while it ran.
     const known = await sql.query(findKnown, [
       missing.map(({ delivery }) => indexableText(delivery.uuid)),
       missing.map(({ delivery }) => indexableText(delivery.entry)),
@@ -175,8 +178,8 @@ async function storeDeliveries(
 }
 
 /**
- * Stores the header sets of deliveries before them, each once: all deliveries of a hook share one. Returns their
- * numbers.
+ * Stores the header sets of deliveries, before the deliveries. Each set is stored once, because all deliveries of a
+ * hook share one. Returns the numbers of the sets.
  */
 async function storeHeaderSets(
   sql: Queryable,
@@ -226,7 +229,7 @@ function valuesOf(arrivals: readonly Arrival[], headerSets: readonly (number | n
       return end - length;
     }),
     lengths,
-    // One buffer for all bodies: an array of them would be encoded in hexadecimal.
+    // One buffer for all bodies, because an array of buffers would be encoded in hexadecimal.
     Buffer.concat(given.map(({ body }) => body)),
     copyWindowMs,
     headerSets,
@@ -267,7 +270,7 @@ const insertDeliveries = `
   )
   SELECT id, uuid, entry, copy_of FROM stored`;
 
-/** Sorted by number, so that two processes that store the same ones do not deadlock. */
+/** Sorted by number, so that two processes that store the same sets do not deadlock. */
 const insertHeaderSets = `
   INSERT INTO header_sets (id, headers, used_at)
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS given (id, headers, used_at) ORDER BY id

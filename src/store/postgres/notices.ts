@@ -2,8 +2,8 @@ import type { Notice } from '../store.ts';
 import type { Connections } from './connections.ts';
 
 /**
- * Notifications between the processes of a schema, sent through the server: the id of the sender alone means new work,
- * and a notice follows after a space.
+ * Sends notifications between the processes of a schema through the server. The id of the sender alone means new work;
+ * a notice follows the id after a space.
  */
 type Announcer = {
   /** Notifies the other processes of new work. */
@@ -13,14 +13,14 @@ type Announcer = {
   finish(): Promise<void>;
 };
 
-/** Minimum interval between notifications of other processes. */
+/** Minimum interval between notifications to other processes. */
 const announceMs = 20;
-/** Maximum payload of the server. */
+/** Maximum payload in bytes, because the server limits it. */
 const maxPayload = 7_000;
-/** Maximum notices at once; more are combined into one. */
+/** Maximum number of notices sent at once. More are combined into one. */
 const maxNotices = 200;
 
-/** Creates the announcer. A lost notification costs the time until the next poll of the others. */
+/** Creates the announcer. A lost notification only delays the others until their next poll. */
 export function createAnnouncer(
   database: Connections,
   channel: string,
@@ -74,7 +74,7 @@ function payloadsOf(notices: readonly (Notice | undefined)[], sender: string): r
   return isTooMuch ? [sender, `${sender} everything `] : texts;
 }
 
-/** Parses a notification. Without a notice it announces work. */
+/** Parses a notification. A notification without a notice announces work. */
 export function readNotification(payload: string): { readonly from: string; readonly notice?: Notice } {
   const [from = '', topic, ...key] = payload.split(' ');
   if (topic === undefined) return { from };
@@ -88,7 +88,7 @@ const topics: Readonly<Record<Notice['topic'], true>> = {
   everything: true,
 };
 
-/** Returns whether the topic is known. A later version may have topics unknown to this one. */
+/** Returns whether the topic is known. A later version may use topics that this version does not know. */
 function isTopic(text: string): text is Notice['topic'] {
   return Object.hasOwn(topics, text);
 }

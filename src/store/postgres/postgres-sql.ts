@@ -2,23 +2,26 @@ import { createHash } from 'node:crypto';
 import type { Sql, SqlRow, SqlValue, SqlWords, Statement } from '../sql.ts';
 import type { Connections, Queryable } from './connections.ts';
 
-/** Maximum length of an indexed text: a page of the server must fit at least three of them. */
+/** Maximum length of an indexed text, because a page of the server must fit at least three of them. */
 const maxKeyLength = 500;
 
 /**
- * Returns a text that PostgreSQL can store: NUL, for which it rejects the whole statement, and lone surrogates become
- * U+FFFD.
+ * Returns a text that PostgreSQL can store. NUL, for which PostgreSQL rejects the whole statement, and lone surrogates
+ * become U+FFFD.
  */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }
 
-/** The same for an optional text. */
+/** Like `storableText`, for an optional text. */
 export function storableOrNull(text: string | undefined | null): string | null {
   return text === undefined || text === null ? null : storableText(text);
 }
 
-/** Returns a storable text for an indexed column, which accepts no long texts: those are shortened and end with their digest. */
+/**
+ * Returns a text that an indexed column can store. Long texts are shortened and end with their digest, because such a
+ * column does not accept them.
+ */
 export function indexableText(text: string): string {
   const storable = storableText(text);
   if (storable.length <= maxKeyLength) return storable;
@@ -27,7 +30,7 @@ export function indexableText(text: string): string {
 }
 
 /**
- * Returns the SQL of the current instant: parameter `number`, or if that is null the clock of the server, which all
+ * Returns the SQL for the current instant: parameter `number`, or if that is null, the clock of the server, which all
  * processes share.
  */
 export function nowSql(number: number): string {

@@ -33,26 +33,32 @@ import {
 import { createPostgresDeletions } from './retention.ts';
 
 export type PostgresOptions = StoreListeners & {
-  /** The connection string. Its parameter `schema` names the schema of the tables; default: `reeve`. */
+  /** Connection string. Its parameter `schema` names the schema of the tables; default: `reeve`. */
   readonly url: string;
-  /** `reader` reads, and inserts jobs; `web` also accepts; `worker` and `all` also claim. */
+  /** `reader` reads, and inserts jobs; `web` also accepts deliveries; `worker` and `all` also claim them. */
   readonly role: ServerRole | 'reader';
   /** Default: the clock of the server, which all processes share. */
   readonly clock?: StoreClock;
-  /** Timing after which a process is declared dead; the same for all of them. Default: `standardLiveness`. */
+  /**
+   * Timing after which a process is declared dead, which must be the same for all processes. Default:
+   * `standardLiveness`.
+   */
   readonly liveness?: Liveness;
-  /** Set if a power failure may lose acknowledged data (`fsync` is off): for tests. */
+  /** For tests: set if a power failure may lose acknowledged data (`fsync` is off). */
   readonly isVolatile?: boolean;
 };
 
-/** Pool size of one process, besides one connection each for its claims, for the ends of attempts, and for its heartbeats. */
+/**
+ * Pool size of one process. There is also one connection each for claims, for the endings of attempts, and for
+ * heartbeats.
+ */
 const connections = 3;
-/** Maximum connections of a process that accepts or claims. */
+/** Maximum number of connections of a process that accepts or claims deliveries. */
 export const connectionsPerProcess = connections + 3;
 
 /**
- * Without statistics the server would scan a table, or cache a plan that does. Statements that use indexes keep their
- * plans under these settings, which halves their cost.
+ * Without statistics, the server would scan a table, or cache a plan that does. With these settings, statements that
+ * use indexes keep their plans, which halves their cost.
  */
 const madeForIndexes = {
   enable_seqscan: 'off',
@@ -66,7 +72,7 @@ const madeForIndexes = {
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const address = readAddress(options.url);
-  // A cached plan may scan all rows: it was made when there were few.
+  // A cached plan may scan all rows, because it was made when there were few.
   const database = new Connections(address, {
     connections,
     settings: { plan_cache_mode: 'force_custom_plan' },
@@ -89,7 +95,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
-/** Throws if the server does not sync: it would lose acknowledged data. */
+/** Throws if the server does not sync to disk, because it would lose acknowledged data. */
 async function requireDurability(database: Connections, { name }: PostgresAddress): Promise<void> {
   const { rows } = await database.query("SELECT current_setting('fsync') AS fsync");
   if (rows[0]?.fsync === 'on') return;
@@ -106,7 +112,7 @@ type StoreParts = {
   readonly planned: Connections;
 };
 
-/** Registers this process among those that share the store; a reader is not registered. */
+/** Registers this process among those that share the store. A reader is not registered. */
 async function enter(
   { address, database }: StoreParts,
   { role, liveness = standardLiveness, ...options }: PostgresOptions,

@@ -23,13 +23,13 @@ const beatTimeoutMs = 3_000;
 export interface Presence extends WorkerIdentity {
   /** Returns whether this process is the leader, which enqueues due schedules. */
   isLeader(): boolean;
-  /** Announces the end of this process: its remaining claims are taken over at once. */
+  /** Announces the end of this process, so that its remaining claims are taken over at once. */
   leave(): Promise<void>;
 }
 
 /**
  * Parameters: the id, and how long the process counts as alive afterwards. Returns the time since the last heartbeat,
- * by the clock of the server.
+ * measured by the clock of the server.
  */
 const markAlive = `
   UPDATE workers SET seen_at = statement_timestamp(),
@@ -38,7 +38,7 @@ const markAlive = `
   WHERE id = $1
   RETURNING (extract(epoch FROM statement_timestamp() - last.seen_at) * 1000)::float8 AS silent_ms`;
 
-/** For a process that claims nothing. */
+/** Presence of a process that claims nothing. */
 export const noPresence: Presence = {
   id: undefined,
   isCurrent: () => true,
@@ -57,15 +57,19 @@ type PresenceOptions = Required<StoreListeners> & {
   readonly database: Connections;
   readonly monotonicMs: () => number;
   readonly liveness: Liveness;
-  /** Called when the others have declared this process dead: its leases are void, and it continues under a new id. */
+  /**
+   * Called when the other processes have declared this process dead: its leases are void, and it continues under a new
+   * id.
+   */
   readonly onVoid: () => void;
   readonly role: ServerRole;
 };
 
 /**
- * Registers this process among the workers. It has one row, one advisory lock that the server releases when its
- * connection ends, and one heartbeat per second for all of its claims. With each heartbeat it takes over the claims of
- * dead processes, except within a lease after a connection was lost: the others may then still be reconnecting.
+ * Registers this process among the workers. The process has one row, one advisory lock that the server releases when
+ * its connection ends, and one heartbeat per second for all of its claims. With each heartbeat, it takes over the
+ * claims of dead processes, except for `lifeMs` after a connection was lost, because the other processes may then still
+ * be reconnecting.
  */
 export async function enterWorkers(options: PresenceOptions): Promise<Presence> {
   const heart = new Heart(options, await register(options));
@@ -98,10 +102,10 @@ class Heart implements Presence {
     this.#liveness = options.liveness;
     this.#row = row;
     this.#beatAtMs = options.monotonicMs();
-    // It may have been started at the end of an outage, while the others are reconnecting.
+    // This process may have been started at the end of an outage, while the others are reconnecting.
     this.#graceUntilMs = this.#beatAtMs + options.liveness.silentMs;
     this.#lockClass = lockClassOf(options.address.schema);
-    // A process that handles nothing reads no rules for their schedules.
+    // A process that handles nothing does not read the rules that schedules need.
     this.#lead = options.role === 'web' ? async () => false : () => stand(options.database, this.#row.id);
   }
 
@@ -141,7 +145,7 @@ class Heart implements Presence {
     await resign(this.#options.database, this.#row.id).catch(() => {});
     await this.#options.database
       .query("UPDATE workers SET alive_until = '-infinity' WHERE id = $1", [this.#row.id])
-      // The other processes detect it by themselves.
+      // The other processes detect the end by themselves.
       .catch(() => {});
     await this.#endSession();
   }
@@ -150,7 +154,7 @@ class Heart implements Presence {
     try {
       await this.#beat();
     } catch {
-      // The next heartbeat connects again. Until then the store reports the error of the server.
+      // The next heartbeat connects again. Until then, the store reports the error of the server.
       this.#judgeNobodyForALife();
       void this.#endSession();
     }
@@ -159,13 +163,13 @@ class Heart implements Presence {
   async #beat(): Promise<void> {
     if (this.#session === undefined) {
       this.#session = await this.#connect();
-      // Notifications sent in the meantime are not repeated.
+      // Notifications that were sent in the meantime are not repeated.
       this.#options.onWork();
       this.#options.onNotice({ topic: 'everything', key: '' });
     }
     const { client } = this.#session;
     if (!this.#session.isLocked) {
-      // A lost connection of ours may hold it until the server notices.
+      // A lost connection of this process may hold the lock until the server notices.
       const { rows } = await client.query('SELECT pg_try_advisory_lock($1, $2) AS is_locked', [
         this.#lockClass,
         this.#row.lock,
@@ -175,8 +179,8 @@ class Heart implements Presence {
     const beganMs = this.#options.monotonicMs();
     const { rows } = await client.query(markAlive, [this.#row.id, this.#liveness.lifeMs]);
     if (rows.length === 0) await this.renew();
-    // It stalled, perhaps with the machine and therefore with other processes, which now appear dead and are
-    // reconnecting. The clock of this process may not have counted that time.
+    // This process has stalled, perhaps because the whole machine did. Other processes may then also have stalled, and
+    // appear dead while they reconnect. The clock of this process may not have counted that time.
     if (Number(rows[0]?.silent_ms) > this.#liveness.silentMs) this.#judgeNobodyForALife();
     this.#beatAtMs = beganMs;
     const mayJudge = this.#options.monotonicMs() >= this.#graceUntilMs;
@@ -191,19 +195,19 @@ class Heart implements Presence {
   async #becomeAnother(): Promise<void> {
     this.#options.onVoid();
     this.#isLeader = false;
-    // It was silent for long, which its new row does not show.
+    // This process was silent for a long time, which its new row does not show.
     this.#judgeNobodyForALife();
     this.#row = await register(this.#options);
-    // The lock belongs to the row: the next heartbeat takes the new one.
+    // The lock belongs to the row, so the next heartbeat takes the new lock.
     if (this.#session !== undefined) this.#session.isLocked = false;
   }
 
   async #connect(): Promise<HeartbeatSession> {
     const { address, onWork, onNotice } = this.#options;
     const client = new pg.Client({ ...connectionOptions(address), query_timeout: beatTimeoutMs });
-    // The next heartbeat reports it.
+    // The next heartbeat reports the error.
     client.on('error', () => {});
-    // Our own notifications are received as well.
+    // Notifications from this process are received as well.
     client.on('notification', ({ payload = '' }) => {
       const { from, notice } = readNotification(payload);
       if (from === this.#row.id) return;
@@ -220,7 +224,7 @@ class Heart implements Presence {
     }
   }
 
-  /** Ends the connection without waiting for a dead one. */
+  /** Ends the connection, without waiting for a dead one. */
   async #endSession(): Promise<void> {
     const ended = this.#session?.client.end().catch(() => {});
     this.#session = undefined;
@@ -228,7 +232,10 @@ class Heart implements Presence {
   }
 }
 
-/** Inserts a row for this process. Until its first heartbeat it counts as alive as after one. */
+/**
+ * Inserts a row for this process. Until its first heartbeat, the process counts as alive for as long as after a
+ * heartbeat.
+ */
 async function register({ database, liveness, role }: PresenceOptions): Promise<WorkerRow> {
   const id = randomUUID();
   const { rows } = await database.query(
@@ -242,9 +249,9 @@ async function register({ database, liveness, role }: PresenceOptions): Promise<
 }
 
 /**
- * Returns whether this process is the leader, and becomes it if there is none. The leader stays until its row among the
- * workers is deleted: the others delete the row of a dead process (`takeOver`), and the first of them to ask is the
- * next leader.
+ * Returns whether this process is the leader, and makes it the leader if there is none. The leader remains until its
+ * row among the workers is deleted. The others delete the row of a dead process (`takeOver`), and the first process
+ * that asks afterwards is the next leader.
  */
 async function stand(sql: Queryable, worker: string): Promise<boolean> {
   const { rows } = await sql.query(
@@ -260,7 +267,7 @@ async function stand(sql: Queryable, worker: string): Promise<boolean> {
   return count === 1;
 }
 
-/** Lets another process become the leader at once. */
+/** Resigns as leader, so that another process can become the leader at once. */
 async function resign(sql: Queryable, worker: string): Promise<void> {
   await sql.query('DELETE FROM leader WHERE worker = $1', [worker]);
 }
@@ -297,32 +304,35 @@ export async function listProcesses(
   }));
 }
 
-/** Returns a known role. A later version may have roles unknown to this one. */
+/** Returns a known role. A later version may use roles that this version does not know. */
 function roleOf(value: unknown): ServerRole {
   return serverRoles.find((role) => role === value) ?? 'all';
 }
 
-/** Times of heartbeats, in milliseconds. */
+/** Timing of heartbeats, in milliseconds. */
 export type Liveness = {
   /** Interval between two heartbeats. */
   readonly beatMs: number;
-  /** Silence after which a process without its lock is dead. */
+  /** Time without a heartbeat after which a process that does not hold its lock is dead. */
   readonly silentMs: number;
-  /** Silence after which a process is dead even with its lock. For this time, processes may still be reconnecting. */
+  /**
+   * Time without a heartbeat after which a process is dead even if it holds its lock. During this time, processes may
+   * still be reconnecting.
+   */
   readonly lifeMs: number;
 };
 
 export const standardLiveness: Liveness = { beatMs: 1_000, silentMs: 3_000, lifeMs: 15_000 };
 
-/** `lockClass`: the class of the locks that live processes hold. */
+/** `lockClass`: class of the locks that live processes hold. */
 type TakeOver = { readonly self: string; readonly lockClass: number; readonly mayJudge: boolean };
 
 /**
- * Takes over the claims of dead processes, for the process `self`. Without `mayJudge`, only processes that announced
- * their end count as dead; likewise if the last heartbeat of `self` is old, because it stalled since then, perhaps with
- * the others.
- * A claim locks the row of its process until it is committed, and claims nothing once that row is deleted
- * (`claims.ts`). So the row is deleted first; claims without a row are released afterwards, and none can be added.
+ * Takes over the claims of dead processes, for the process `self`. Without `mayJudge`, only processes that have
+ * announced their end count as dead. The same applies if the last heartbeat of `self` is old, because `self` has
+ * stalled since then, perhaps together with the others. A claim locks the row of its process until it is committed, and
+ * claims nothing once that row is deleted (`claims.ts`). The row is therefore deleted first; claims without a row are
+ * released afterwards, and none can be added.
  */
 async function takeOver(
   { database, liveness, onTakeover }: PresenceOptions,
@@ -342,7 +352,7 @@ async function takeOver(
   if (taken > 0) onTakeover(taken);
 }
 
-/** Returns the SQL of whether the lock of a row of `workers` is held; the class is parameter `number`. */
+/** Returns the SQL condition that the lock of a row of `workers` is held. The class is parameter `number`. */
 function hasSessionLock(number: number): string {
   return `EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
@@ -351,8 +361,8 @@ function hasSessionLock(number: number): string {
 }
 
 /**
- * Parameter 1: whether processes that did not announce their end may be declared dead; 2: the class of their locks; 3,
- * 4: `Liveness`; 5: the judging process.
+ * Parameter 1: whether processes that have not announced their end may be declared dead; 2: class of their locks; 3, 4:
+ * `Liveness`; 5: the process that judges.
  */
 const isDead = `(alive_until = '-infinity' OR $1
   AND EXISTS (SELECT FROM workers AS self
@@ -367,8 +377,8 @@ const findDead = `SELECT EXISTS (SELECT FROM workers WHERE ${isDead})
 const removeDead = `DELETE FROM workers WHERE id IN (SELECT id FROM workers WHERE ${isDead} FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Returns the deliveries of a dead process to their lanes. If there was one, its attempt is spent, and the crash is
- * counted. If there were several, no attempt is spent, and each is suspected (`createSuspects`).
+ * Returns the deliveries of a dead process to their lanes. If the process had one delivery, its attempt is spent and
+ * the crash is counted. If it had several, no attempt is spent, and each delivery is suspected (`createSuspects`).
  */
 const giveBack = `
   WITH orphans AS (
@@ -381,16 +391,22 @@ const giveBack = `
     attempts = attempts - (together > 1)::integer
   FROM orphans WHERE deliveries.id = orphans.id AND state = 'claimed' AND worker NOT IN (SELECT id FROM workers)`;
 
-/** Distinct from 0 of the migration and from the numbers of processes, which start at 1. */
+/**
+ * Number of the copy's lock. It differs from 0, which the migration uses, and from the numbers of processes, which
+ * start at 1.
+ */
 const copyLock = 2 ** 31 - 1;
 
-/** The server still completes the last statement of a killed copy, and holds its lock until then. */
+/**
+ * Default wait for the lock: the server completes the last statement of a killed copy, and holds the copy's lock until
+ * then.
+ */
 const releaseMs = 15_000;
 
 /**
- * Reserves a store for a copy, until the connection ends. The lock is taken before processes are listed, and a starting
- * process inserts its row before it checks the lock: at least one of the two sees the other. Throws `store-locked`; if
- * another copy holds the lock, only after `waitMs`.
+ * Reserves a store for a copy until the connection ends. The lock is taken before processes are listed, and a starting
+ * process inserts its row before it checks the lock, so at least one of the two sees the other. Throws `store-locked`;
+ * if another copy holds the lock, only after `waitMs`.
  */
 export async function takeCopyLock(
   client: pg.Client,

@@ -1,12 +1,12 @@
 import { type Deletions, type Expiry, everyAge, pruneBatch, pruneStretch } from '../prune.ts';
 import type { Queryable } from './connections.ts';
 
-/** Estimated bytes of a row besides its contents, including its index entries. */
+/** Estimated size of a row in addition to its contents, including index entries. */
 const rowBytes = 500;
 
 /** Returns the deletions of a database. Each call is one statement. */
 export function createPostgresDeletions(sql: Queryable): Deletions {
-  /** Bytes in use: counted once, then reduced by the deleted rows, because counting reads all rows. */
+  /** Bytes in use, counted once and then reduced by the deleted rows, because counting reads all rows. */
   let used: number | undefined;
   const freed = (bytes: unknown): void => {
     if (used !== undefined) used -= Number(bytes ?? 0);
@@ -45,8 +45,9 @@ function limitInstant(limit: string | undefined): string | null {
 }
 
 /**
- * Deletes the next expired ones. Each is compared by its own date: dates are in id order only while no clock is set,
- * and one dated in the future must not block later ones. The newest stays regardless of its age, as in every store.
+ * Deletes the next expired deliveries. Each delivery is judged by its own date: dates are in id order only while no
+ * clock is set, and a date in the future must not block later deliveries. The newest delivery stays regardless of its
+ * age, as in every store.
  */
 const deleteExpired = `
   WITH stretch AS MATERIALIZED (
