@@ -12,7 +12,7 @@ import type { QueueEvent } from '../store/queue-rows.ts';
 import type { Store } from '../store/store.ts';
 import type { ServedBy } from './sweeps/targets/repositories.ts';
 
-/** A running bot, as used by all work without a caller. `server/` builds the single instance of a process. */
+/** A running bot, as used by all work that has no caller. `server/` builds the single instance of a process. */
 export type Reeve = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
   readonly actionMemory: ActionMemory;
@@ -21,17 +21,17 @@ export type Reeve = RunContext & {
   readonly admissions: Admissions;
   /** The rules in force. */
   readonly rules: RuleSource;
-  /** Returns all rules; those of repositories and organizations are read again if outdated. */
+  /** Returns all rules. Rules of repositories and organizations are read again if they are outdated. */
   readonly everyRule: () => Promise<readonly LoadedRule[]>;
-  /** The repositories that sweeps process. */
+  /** Repositories that sweeps process. */
   readonly served: ServedBy;
   readonly metrics: WorkMetrics;
   /** Maximum age of a delivery, and of a comment or review that it announces as new. */
   readonly lifetimeMs: number;
-  /** Handling of a delivery that repeats an earlier one; absent: it runs. */
+  /** How to handle a delivery that repeats an earlier one; absent: it runs. */
   readonly repeated?: RepeatedChoice | undefined;
   readonly retention: Retention;
-  /** Called when a job was stored: wakes the worker. */
+  /** Wakes the worker. Called when a job has been stored. */
   readonly wake: () => void;
 };
 

@@ -4,12 +4,12 @@ import { type QueueEntry, type QueuePhase, type QueueState, queueStateOf } from 
 
 /** A pull request in a queue, for display. */
 export type DescribedEntry = {
-  /** From 1; the first one has its turn. */
+  /** Position, starting at 1. The first pull request has its turn. */
   readonly position: number;
   readonly number: number;
   readonly priority: number;
   readonly phase: QueuePhase;
-  /** Its reason for waiting, as a part of a sentence. */
+  /** What the pull request waits for, as part of a sentence. */
   readonly waitsFor: string;
   readonly head: string;
   readonly rule: string;
@@ -23,14 +23,14 @@ export type DescribedQueue = {
   readonly repository: string;
   readonly base: string;
   readonly paused: { readonly by: string; readonly at: Date } | undefined;
-  /** The foreign commit on the base, and since when it blocks merges. */
+  /** The foreign commit on the base that blocks merges, and when the block began. */
   readonly blocked: { readonly commit: string; readonly since: Date } | undefined;
-  /** Pauses that stop the writes of all or some of its rules, as sentences. */
+  /** Pauses that stop the writes of all or some of the queue's rules, as sentences. */
   readonly pauses: readonly string[];
   readonly entries: readonly DescribedEntry[];
 };
 
-/** Describes a stored queue: positions, phases, and the reason for which each pull request waits. `pauses`: those in force. */
+/** Describes a stored queue: positions, phases, and what each pull request waits for. `pauses`: the pauses in force. */
 export function describeQueue(row: QueueRow, pauses: readonly Pause[]): DescribedQueue {
   const state = queueStateOf(row);
   const repository = { name: row.repository, id: row.repositoryId };
@@ -60,7 +60,10 @@ export function describeQueue(row: QueueRow, pauses: readonly Pause[]): Describe
   };
 }
 
-/** Describes the queues that hold a pull request, are paused, or wait for checks of their base; idle queues are left out. */
+/**
+ * Describes the queues that contain a pull request, are paused, or wait for checks of their base. Idle queues are left
+ * out.
+ */
 export function describeBusyQueues(
   rows: readonly QueueRow[],
   pauses: readonly Pause[],
@@ -91,7 +94,7 @@ function describeWait(
   return waits[phase];
 }
 
-/** Reason for which the first pull request waits. */
+/** What the first pull request waits for, by its phase. */
 const waits: Readonly<Record<QueuePhase, string>> = {
   waiting: 'the next look at the queue',
   updating: 'the update with its base',

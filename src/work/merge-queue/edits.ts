@@ -9,18 +9,18 @@ import {
   queueStateOf,
 } from './state.ts';
 
-/** Result of an edit: the new state and its events; undefined: no change. */
+/** Computes the new state of a queue and its events; undefined if nothing changes. */
 type QueueEdit = (
   state: QueueState,
 ) => { readonly state: QueueState; readonly events: readonly QueueEvent[] } | undefined;
 
-/** Store of the queues to edit. */
+/** Store of the queues that are edited. */
 export type QueueRowsToEdit = {
   readQueue: QueueRows['readQueue'];
   saveQueue: QueueRows['saveQueue'];
 };
 
-/** Edits a queue, and retries while another save comes first. Returns whether it was changed. */
+/** Edits a queue, and retries if another save comes first. Returns whether the queue was changed. */
 export async function editQueue(
   rows: QueueRowsToEdit,
   { repositoryId, base, repository }: QueueKey & { readonly repository: string },
@@ -35,7 +35,10 @@ export async function editQueue(
   }
 }
 
-/** Inserts a pull request after all others of the same or a higher priority, but never before the one that has its turn. */
+/**
+ * Inserts a pull request after all others with the same or a higher priority, but never before the one that has its
+ * turn.
+ */
 export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
   const last = entries.findLastIndex(({ request }) => request.priority >= entry.request.priority);
   const at = Math.max(last + 1, entries[0]?.turnAt === undefined ? 0 : 1);
@@ -44,7 +47,10 @@ export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): r
 
 type QueueEditor = { readonly by: string; readonly at: Date };
 
-/** Moves a pull request to a position; 1 is the first. If the one that had its turn is overtaken, it waits again. */
+/**
+ * Moves a pull request to a position, starting at 1. If the pull request that had its turn is overtaken, it waits
+ * again.
+ */
 export function moveInQueue(number: number, position: number, { by, at }: QueueEditor): QueueEdit {
   return (state) => {
     const from = state.entries.findIndex((entry) => entry.number === number);
@@ -64,7 +70,10 @@ export function waitUnlessFirst(entry: QueueEntry, at: number): QueueEntry {
   return { ...kept, phase: 'waiting' };
 }
 
-/** Requests the removal of a pull request: the process that works on the queue removes it, with a status and a comment. */
+/**
+ * Requests the removal of a pull request. The process that works on the queue removes it, and writes a status and a
+ * comment.
+ */
 export function removeFromQueue(number: number, { by }: QueueEditor): QueueEdit {
   return (state) => {
     const found = state.entries.find((entry) => entry.number === number);
@@ -85,7 +94,7 @@ export function pauseQueue({ by, at }: QueueEditor): QueueEdit {
         };
 }
 
-/** Ends the pause of a queue. The paused time does not count for timeouts. */
+/** Ends the pause of a queue. The paused time does not count towards timeouts. */
 export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
   return (state) => {
     if (state.paused === undefined) return undefined;
@@ -102,7 +111,7 @@ export function resumeQueue({ by, at }: QueueEditor): QueueEdit {
   };
 }
 
-/** A pull request that is to enter the queue. */
+/** A pull request that is about to enter the queue. */
 type QueueCandidate = {
   readonly number: number;
   readonly head: string;
@@ -111,10 +120,10 @@ type QueueCandidate = {
   readonly request: QueueEntry['request'];
 };
 
-/** Reasons that hold until the head changes, or the conditions were false once. */
+/** Reasons that apply until the head changes, or until the conditions have been false once. */
 const lasting: readonly LeaveReason[] = ['checks', 'conflict', 'timeout', 'fork', 'refused', 'removed'];
 
-/** Returns why a pull request does not enter again: it left with this head, for a reason that still holds. */
+/** Returns why a pull request must not enter again: it left with this head, for a reason that still applies. */
 export function findBar(
   state: QueueState,
   { number, head }: { readonly number: number; readonly head: string },
@@ -125,8 +134,8 @@ export function findBar(
 }
 
 /**
- * Adds a pull request to the queue, unless it is already there or left for a reason that still holds. With another head
- * than the queued one, it leaves and enters again, at the end.
+ * Adds a pull request to the queue, unless it is already queued or left for a reason that still applies. If the queued
+ * pull request has a different head, it leaves and enters again at the end.
  */
 export function enterQueue(candidate: QueueCandidate, at: Date, branch: string): QueueEdit {
   return (before) => {
@@ -151,7 +160,7 @@ export function enterQueue(candidate: QueueCandidate, at: Date, branch: string):
   };
 }
 
-/** Reverts the entry of a pull request with a head: the forge refused to show it. */
+/** Reverts the entry of a pull request with this head, because the forge refused to show it. */
 export function withdrawEntry(number: number, head: string): QueueEdit {
   return (state) => {
     const entries = state.entries.filter((entry) => entry.number !== number || entry.head !== head);
@@ -159,7 +168,7 @@ export function withdrawEntry(number: number, head: string): QueueEdit {
   };
 }
 
-/** Removes the record of why a pull request left: the conditions of its rule were false once. */
+/** Removes the record of why a pull request left, because the conditions of its rule have been false once. */
 export function forgiveLeft(number: number): QueueEdit {
   return (state) => {
     const left = state.left.filter((one) => one.number !== number);
@@ -167,7 +176,7 @@ export function forgiveLeft(number: number): QueueEdit {
   };
 }
 
-/** Removes all pull requests without a write to the forge: the repository is no longer served. */
+/** Removes all pull requests without a write to the forge, because the repository is no longer served. */
 export function abandonQueue(why: string, at: Date, branch: string): QueueEdit {
   return (before) => {
     if (before.entries.length + before.outbox.length === 0) return undefined;
@@ -182,17 +191,17 @@ export function abandonQueue(why: string, at: Date, branch: string): QueueEdit {
 export type QueueDraft = {
   readonly state: QueueState;
   readonly events: readonly QueueEvent[];
-  /** Rules whose pull requests get no writes now. */
+  /** Rules whose pull requests currently get no writes. */
   readonly held?: readonly string[] | undefined;
 };
 
-/** Ages of a wait at which its first polls happen; then every minute. */
+/** Ages of a wait at which its first polls happen. Later polls happen every minute. */
 const firstAgesMs = [10_000, 40_000];
 const everyMs = 60_000;
-/** Maximum number of removed pull requests that are remembered. */
+/** Maximum number of removed pull requests to remember. */
 const maxLeft = 200;
 
-/** Returns the draft with changed members of an entry. */
+/** Returns the draft with some fields of an entry changed. */
 export function withEntry(draft: QueueDraft, number: number, more: Partial<QueueEntry>): QueueDraft {
   const entries = draft.state.entries.map((entry) =>
     entry.number === number ? { ...entry, ...more } : entry,
@@ -200,7 +209,7 @@ export function withEntry(draft: QueueDraft, number: number, more: Partial<Queue
   return { ...draft, state: { ...draft.state, entries } };
 }
 
-/** Returns the draft with an event. */
+/** Returns the draft with an additional event. */
 export function withEvent(draft: QueueDraft, event: QueueEvent): QueueDraft {
   return { ...draft, events: [...draft.events, event] };
 }
@@ -213,7 +222,7 @@ type StatusToWrite = {
   readonly description: string;
 };
 
-/** Returns the draft with a status to write; it replaces an unwritten one of the same pull request. */
+/** Returns the draft with a status to write, which replaces an unwritten status of the same pull request. */
 export function withStatus(draft: QueueDraft, status: StatusToWrite, at: Date): QueueDraft {
   const others = draft.state.outbox.filter(
     (write) => write.kind !== 'status' || write.number !== status.number,
@@ -224,7 +233,7 @@ export function withStatus(draft: QueueDraft, status: StatusToWrite, at: Date): 
   return { ...draft, state: { ...draft.state, outbox: [...others, write] } };
 }
 
-/** Returns the draft with a comment to write. */
+/** Returns the draft with an additional comment to write. */
 export function withComment(
   draft: QueueDraft,
   { number, rule }: QueueEntry,
@@ -240,12 +249,12 @@ function ruleOfEntry({ entries }: QueueState, number: number): string | undefine
   return entries.find((entry) => entry.number === number)?.rule;
 }
 
-/** Reasons that need no status or comment on the pull request. */
+/** Reasons for which the pull request gets neither a status nor a comment. */
 const silent: readonly LeaveReason[] = ['merged', 'merged-elsewhere'];
-/** Reasons that are not remembered: the pull request has ended. */
+/** Reasons that are not remembered, because the pull request has ended. */
 const ended: readonly LeaveReason[] = ['merged', 'merged-elsewhere', 'closed'];
 
-/** Returns the draft without a pull request: a status and one comment state the reason. */
+/** Returns the draft without a pull request. A status and one comment on it state the reason. */
 export function leaveQueue(
   draft: QueueDraft,
   entry: QueueEntry,
@@ -279,19 +288,22 @@ export function leaveQueue(
     turnAt: entry.turnAt === undefined ? undefined : new Date(entry.turnAt),
   });
   if (silent.includes(reason)) return next;
-  // Also for a closed one: it may be reopened, and must not appear to be waiting or mergeable.
+  // This also applies to a closed pull request: it may be reopened, and must not appear to be waiting or mergeable.
   const state = reason === 'checks' || reason === 'conflict' ? 'failure' : 'error';
   const description = `left the merge queue of ${branch}: ${text}`;
   next = withStatus(next, { number, rule, head, state, description }, at);
   return withComment(next, entry, `This left the merge queue of \`${branch}\`: ${text}.`, at);
 }
 
-/** Returns the milliseconds between an instant of the state and now; at least 0, also after the clock was set back. */
+/**
+ * Returns the milliseconds from an instant of the state until now. The result is at least 0, even if the clock was set
+ * back.
+ */
 export function msSince(instant: string, at: Date): number {
   return Math.max(at.getTime() - Date.parse(instant), 0);
 }
 
-/** Returns the action that waits: polls happen after 10 s, 40 s and then every minute, and on events. */
+/** Returns the action that waits. Polls happen after 10 s, after 40 s and then every minute, and on events. */
 export function waitFor({ sinceAt }: QueueEntry, at: Date, why: string): QueueAction {
   const ageMs = sinceAt === undefined ? 0 : msSince(sinceAt, at);
   const nextMs = firstAgesMs.find((one) => one > ageMs);

@@ -14,22 +14,22 @@ import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { findDenial } from '../../rules/sources/admission.ts';
 import type { ChecksSeen, PullSeen, QueueEntry, QueueLook, QueueState } from './state.ts';
 
-/** Dependencies of a look at the forge. */
+/** Dependencies for reading the state of a queue from the forge. */
 export type QueueLooking = {
   readonly client: Client;
   readonly account: { readonly id: number };
   readonly repository: RepositoryRef;
   readonly now: () => Date;
-  /** Evaluates the rule of an entry now. `facts` contain the pull request as it was evaluated. */
+  /** Evaluates the rule of an entry for the current state. `facts` contain the pull request as it was evaluated. */
   judge(entry: QueueEntry): Promise<{ readonly wanted: PullSeen['wanted']; readonly facts: Facts }>;
 };
 
-/** Context of a look at a queued pull request. */
+/** Context for reading a queued pull request. */
 type Look = QueueLooking & { readonly state: QueueState; readonly entry: QueueEntry };
 
 /**
- * Reads the state of a queued pull request: of the named one, or of the first, with its base. The pull request is read
- * first, then everything else: the result holds for that head or is not used.
+ * Reads the state of a queued pull request: of the given one, otherwise of the first, together with its base. The pull
+ * request is read before everything else, so the result applies to that head or is not used.
  */
 export async function lookAtQueue(
   looking: QueueLooking,
@@ -39,10 +39,10 @@ export async function lookAtQueue(
   try {
     return await lookAtPull(looking, state, about);
   } catch (error) {
-    // Temporary failures are retried soon; with others, each pull request waits until its timeout.
+    // Temporary failures are retried soon. After other failures, each pull request waits until its timeout.
     if (error instanceof ReeveError && error.keepsWork) throw error;
     const denial = await findDenial(looking.client, looking.repository);
-    // Whether the repository was deleted is decided at the admission of jobs.
+    // The admission of jobs decides whether the repository was deleted.
     if (denial) throw new ReeveError('repository-missing', denial.message, { cause: denial });
     const at = looking.now();
     const [first] = state.entries;
@@ -53,7 +53,7 @@ export async function lookAtQueue(
   }
 }
 
-/** Returns whether the forge no longer knows a pull request: pull requests can be deleted. */
+/** Returns whether the forge no longer knows a pull request, because pull requests can be deleted. */
 async function isGone(index: number, { client, repository }: QueueLooking): Promise<boolean> {
   try {
     await client.call(operations.getPull, { params: { ...asParams(repository), index } });
@@ -129,8 +129,8 @@ async function commitAt(sha: string, { client, repository }: QueueLooking): Prom
 
 /**
  * Returns the base commit that our update merged into the queued head; undefined if the new head is not our update. An
- * update is identified by its parents, the queued head and a commit of the base, and by its author and committer if the
- * forge knows their accounts.
+ * update is identified by its parents, which are the queued head and a commit of the base, and by its author and
+ * committer, if the forge knows their accounts.
  */
 async function updateOf(head: string, look: LookWithFacts): Promise<string | undefined> {
   const { entry, account, state } = look;
@@ -140,7 +140,7 @@ async function updateOf(head: string, look: LookWithFacts): Promise<string | und
   if (!isAsked) return undefined;
   const { parents, author, committer } = await commitAt(head, look);
   const [onto, merged, ...others] = (parents ?? []).map(({ sha }) => sha);
-  // Commits of an account without a public address do not show the account.
+  // Commits of an account without a public e-mail address do not show the account.
   const isByOther = [author, committer].some((one) => one && one.id !== account.id);
   if (onto !== entry.head || merged === undefined || others.length > 0 || isByOther) return undefined;
   // The base may have moved between the last look and the update.
@@ -153,7 +153,7 @@ async function isOnBase(commit: string, look: LookWithFacts): Promise<boolean> {
   return (await countLacking(tip.id, commit, look)) === 0;
 }
 
-/** Returns the author of the merge, and the base commit of our merge. */
+/** Returns whether we merged the pull request and, if so, the base commit of our merge. */
 async function mergeOf(pull: PullRequest, head: string, look: Look): Promise<PullSeen['merged']> {
   const { attempt, entries } = look.state;
   const isByUs = pull.merged_by?.id === look.account.id;
@@ -161,7 +161,7 @@ async function mergeOf(pull: PullRequest, head: string, look: Look): Promise<Pul
     isByUs && attempt?.kind === 'merge' && attempt.number === pull.number && attempt.head === head;
   const commit = pull.merge_commit_sha;
   const method = entries.find(({ number }) => number === pull.number)?.request.method;
-  // The forge refuses a fast forward onto another base.
+  // The forge refuses to fast-forward a different base.
   if (!isOurs || !commit || method === 'fast-forward-only') return { isByUs };
   if (method === 'rebase') return { isByUs, parent: await rebasedOnto(commit, attempt, look) };
   const [parent] = (await commitAt(commit, look)).parents ?? [];
@@ -169,8 +169,9 @@ async function mergeOf(pull: PullRequest, head: string, look: Look): Promise<Pul
 }
 
 /**
- * Returns the commit that a pull request was rebased onto: the newest commit since the tested base that is not one of
- * its own. If commits of the tested base were removed, it is the commit below its own.
+ * Returns the commit onto which a pull request was rebased: the newest commit since the tested base that is not the
+ * pull request's own. If commits of the tested base were removed, it is the commit below the pull request's own
+ * commits.
  */
 async function rebasedOnto(
   commit: string,
@@ -196,12 +197,12 @@ async function commitsBetween(
   return (await client.call(operations.compare, { params })).commits ?? [];
 }
 
-/** Returns the parts of a commit that a rebase keeps. */
+/** Returns a key of those parts of a commit that a rebase preserves. */
 function nameOfWork({ commit }: CommitEntry): string {
   return JSON.stringify([commit?.message?.trim(), commit?.author?.email, commit?.author?.date]);
 }
 
-/** Returns whether the head contains this commit of the base. Requested once for each pair. */
+/** Returns whether the head contains this commit of the base. The comparison is requested once for each pair. */
 async function containsBase(
   pull: PullSeen,
   { commit, mergeBase }: { readonly commit: string; readonly mergeBase: string | null | undefined },
@@ -210,12 +211,13 @@ async function containsBase(
   const { entry } = look;
   const known = pull.head === entry.head ? entry.contains : pull.updatedWith;
   if (known === commit || pull.head === commit) return true;
-  // It comes from the forge's last check: if it is outdated, the update is refused, and the next look requests it.
+  // The merge base comes from the forge's last check. If it is outdated, the update is refused, and the next look
+  // requests the comparison.
   if (mergeBase && mergeBase !== commit && !entry.refusals) return false;
   return (await countLacking(pull.head, commit, look)) === 0;
 }
 
-/** Returns the number of commits of the second that the first lacks. */
+/** Returns how many commits of `commit` are missing in `head`. */
 async function countLacking(head: string, commit: string, { client, repository }: Look): Promise<number> {
   const params = { ...asParams(repository), basehead: `${head}...${commit}` };
   const { total_commits: lacks } = await client.call(operations.compare, { params });
@@ -223,22 +225,22 @@ async function countLacking(head: string, commit: string, { client, repository }
   return lacks;
 }
 
-/** Returns the state of the base's own checks: those that it requires of pull requests. */
+/** Returns the state of the base's own checks, which are those that it requires of pull requests. */
 async function checksOfBase(base: Branch, sha: string, look: Look) {
   const all = await readNewestStatuses(look.client, { ...asParams(look.repository), sha });
   if (foreignStatuses(all).length === 0) return { state: 'none' } as const;
   return judgeChecks(base, all, { expected: [], meter: createUnlimitedMeter() });
 }
 
-/** Returns the statuses that a queue may wait for: all but its own. */
+/** Returns the statuses that a queue may wait for, which are all but its own. */
 function foreignStatuses(all: readonly CommitStatus[]): readonly CommitStatus[] {
   return all.filter(({ context }) => context !== queueContext);
 }
 
 /**
- * Returns the state of the checks of a commit: those that the base requires; if it requires none, every existing status
- * and those of `expected`. The status of the queue itself is left out, as is a requirement of exactly its name. Every
- * other status counts, including those of rules of Reeve; a pattern without a match is pending.
+ * Returns the state of the checks of a commit: the checks that the base requires; if it requires none, every existing
+ * status and those of `expected`. The queue's own status is left out, and so is a requirement of exactly that name.
+ * Every other status counts, including those of Reeve's rules. A pattern without a match is pending.
  */
 export function judgeChecks(
   base: Branch,
@@ -259,7 +261,7 @@ export function judgeChecks(
   return required.enable_status_check ? { state: 'success' } : judgeAll(found, expected);
 }
 
-/** Returns the base without the requirement of our own status: it is written after all others have passed. */
+/** Returns the base without the requirement of our own status, which is written only after all others have passed. */
 function withoutOwn(base: Branch): Branch {
   if (!base.enable_status_check) return { ...base, enable_status_check: false };
   const contexts = base.status_check_contexts ?? [];

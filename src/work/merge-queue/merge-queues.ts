@@ -45,10 +45,10 @@ import { createWriteBudget, type WriteBudget } from './write-budget.ts';
 const hourMs = 3_600_000;
 /** Delay until a queue is processed under the new name of its repository. */
 const renamedMs = 1_000;
-/** Age at which a polling row is replaced: rows have a lifetime. */
+/** Age at which a polling row is replaced, because rows have a lifetime. */
 const renewedMs = 6 * hourMs;
 
-/** The parts of a bot that the desk of the queues needs: it is passed to rules before the rest of the bot exists. */
+/** Parts of a bot that the desk of the queues needs. The desk is passed to rules before the rest of the bot exists. */
 type DeskParts = {
   readonly store: Store;
   readonly now: () => Date;
@@ -56,7 +56,7 @@ type DeskParts = {
   readonly onEvent: (event: QueueEvent & QueuePlace) => void;
 };
 
-/** Creates the desk at which rules add pull requests to the queues of a store. */
+/** Creates the desk through which rules add pull requests to the queues of a store. */
 export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): QueueDesk {
   const placeOf = ({ repository: { id, owner, name }, base }: QueuePlaceOfPull): QueuePlace => ({
     repositoryId: id,
@@ -67,7 +67,7 @@ export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): Queue
     async find(pull) {
       const state = queueStateOf(await store.readQueue(placeOf(pull)));
       const entry = state.entries.find(({ number }) => number === pull.number);
-      // A different head is a push, unless the queue is just updating it.
+      // A different head is a push, unless the queue itself is currently updating the pull request.
       const isUpdated = state.attempt?.kind === 'update' && state.attempt.number === pull.number;
       if (entry && (entry.head === pull.head || isUpdated)) return 'queued';
       const bar = findBar(state, pull);
@@ -86,7 +86,7 @@ export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): Queue
       if (!hasEntered) return async () => {};
       onEvent({ ...place, at, kind: 'entered', number, head, text: 'entered' });
       const { entries, outbox } = queueStateOf(await store.readQueue(place));
-      // Others are processed when their turn comes.
+      // Other pull requests are processed when their turn comes.
       const next = entries.find(({ held }) => !held);
       if (next?.number === number || outbox.length > 0) {
         await store.enqueue(queueJob(pull.repository, pull.base, { at }));
@@ -102,7 +102,7 @@ export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): Queue
   };
 }
 
-/** Merge queues of a bot: wakes them, and handles their jobs. */
+/** Merge queues of a bot. Wakes them and handles their jobs. */
 export class MergeQueues {
   readonly #reeve: Reeve;
   readonly #budget: WriteBudget;
@@ -113,8 +113,8 @@ export class MergeQueues {
   }
 
   /**
-   * Wakes the queues that an event may affect. Our own events count too, except the statuses of the queue itself.
-   * Correctness does not depend on it: waiting queues are polled.
+   * Wakes the queues that an event may affect. Our own events also count, except the queue's own statuses. Correctness
+   * does not depend on this, because waiting queues are polled.
    */
   async wakeFor(event: AdmittedEvent): Promise<void> {
     const { store, account } = this.#reeve;
@@ -134,7 +134,7 @@ export class MergeQueues {
     }
   }
 
-  /** Wakes every queue with pending work, after a start. */
+  /** Wakes every queue with pending work. Called after a start. */
   async wakeAll(): Promise<void> {
     for (const row of await this.#reeve.store.listQueues()) {
       const { entries, outbox } = queueStateOf(row);
@@ -142,7 +142,7 @@ export class MergeQueues {
     }
   }
 
-  /** Removes the pull requests from their queues that a reverted run added. */
+  /** Removes the pull requests that a reverted run added to queues. */
   async leaveReverted(run: Run): Promise<void> {
     const { store, clock } = this.#reeve;
     const applied = new Set(
@@ -161,7 +161,7 @@ export class MergeQueues {
     }
   }
 
-  /** Handles a job of a queue. Jobs of one queue run sequentially. */
+  /** Handles a job of a queue. Jobs of the same queue run sequentially. */
   readonly handleJob: HandleJob = async (job, payload, lease) => {
     const { store, clock, wake, admissions } = this.#reeve;
     const { repository: claimed, base, number, pushed } = readQueueJob(payload);
@@ -192,7 +192,7 @@ export class MergeQueues {
   };
 
   /**
-   * Admits the job of a queue. A repository that the forge has denied for ten minutes counts as deleted: otherwise its
+   * Admits the job of a queue. A repository that the forge has denied for ten minutes counts as deleted; otherwise, its
    * queues would never end.
    */
   async #admit(repository: RepositoryRef, job: Delivery) {
@@ -207,7 +207,7 @@ export class MergeQueues {
     }
   }
 
-  /** Removes all pull requests of a queue whose repository is no longer served, without a write to the forge. */
+  /** Removes all pull requests from a queue whose repository is no longer served, without a write to the forge. */
   async #abandon(place: QueuePlace, why: string): Promise<void> {
     const { store, clock, metrics } = this.#reeve;
     const at = clock.now();
@@ -236,7 +236,7 @@ function repositoryOfRow({ repositoryId, repository }: QueueRow): RepositoryRef 
   return { id: repositoryId, owner, name };
 }
 
-/** Job of a queue. */
+/** A job of a queue, with its context. */
 type QueueWork = {
   readonly job: Delivery;
   readonly event: AdmittedEvent;
@@ -244,7 +244,7 @@ type QueueWork = {
   readonly lease: Lease;
 };
 
-/** A queue during a job: evaluates, sends, and records each request. */
+/** A queue during a job. Evaluates rules, sends requests, and records each request. */
 class QueueAtWork {
   readonly #reeve: Reeve;
   readonly #budget: WriteBudget;
@@ -252,7 +252,7 @@ class QueueAtWork {
   readonly #client: Client;
   /** The last verdict of each rule. */
   readonly #verdicts = new Map<string, Verdict>();
-  /** Number of requests and time at the last record. */
+  /** Number of requests, and time, when the last record was made. */
   #before: { readonly requests: number; readonly ms: number };
 
   constructor(reeve: Reeve, budget: WriteBudget, work: QueueWork) {
@@ -318,7 +318,7 @@ class QueueAtWork {
     };
   }
 
-  /** Records a write, with the last verdict of its rule. */
+  /** Records a write together with the last verdict of its rule. */
   async #keep(rule: string | undefined, make: (parts: QueueRunParts) => Run): Promise<void> {
     const { clock, metrics } = this.#reeve;
     const { job, place, lease } = this.#work;
@@ -337,8 +337,8 @@ class QueueAtWork {
   }
 
   /**
-   * Evaluates the rule of an entry, for the same trigger as when the pull request entered, and returns whether it is
-   * still wanted.
+   * Evaluates the rule of an entry, for the same trigger as when the pull request entered. Returns whether the pull
+   * request is still wanted.
    */
   async #judge(entry: QueueEntry): Promise<{ readonly wanted: PullSeen['wanted']; readonly facts: Facts }> {
     const ran = await this.#evaluate(entry);
@@ -357,7 +357,7 @@ class QueueAtWork {
     const delivery = entry.delivery === undefined ? undefined : await store.readDelivery(entry.delivery);
     const event = await this.#admitted(delivery);
     const force = await rules.rulesFor({ ...own, subject });
-    // This evaluation returns whether the rule wants the pull request, not whether it has entered.
+    // This evaluation determines whether the rule wants the pull request, not whether the pull request is queued.
     const context = { ...this.#reeve, queue: blankDesk };
     const request = {
       mode: 'plan',
@@ -374,7 +374,9 @@ class QueueAtWork {
     return makeEventRun({ ...event, subject }, about, context);
   }
 
-  /** Returns the event of a delivery while it is kept; an entry without one is evaluated for live state only. */
+  /**
+   * Returns the event of a delivery that is still kept. An entry without a delivery is evaluated for live state only.
+   */
   async #admitted(delivery: DeliveryWithBody | undefined): Promise<AdmittedEvent | undefined> {
     if (delivery?.door !== 'webhook') return undefined;
     const admission = await this.#reeve.admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));

@@ -10,22 +10,26 @@ import {
 } from './edits.ts';
 import { queueJob, queueStateOf } from './state.ts';
 
-/** Command of a person about a queue or a pull request in it. */
+/** User command for a queue, or for a pull request in a queue. */
 export type QueueCommand =
-  | { readonly kind: 'move'; readonly number: number /** From 1. */; readonly position: number }
+  | {
+      readonly kind: 'move';
+      readonly number: number /** Position, starting at 1. */;
+      readonly position: number;
+    }
   | { readonly kind: 'remove'; readonly number: number }
   | { readonly kind: 'pause' }
   | { readonly kind: 'resume' };
 
-/** A queue with the name of its repository. */
+/** A queue, with the name of its repository. */
 export type NamedQueue = QueueKey & { readonly repository: string };
 
-/** Executes a command on a queue. Returns whether it changed anything. */
+/** Executes a command on a queue. Returns whether the command changed anything. */
 export type CommandQueue = (queue: NamedQueue, command: QueueCommand, by: string) => Promise<boolean>;
 
 /**
- * Creates the function that executes commands. The change is stored with its audit entry, and a job wakes the process
- * that works on the queue, which may differ from the caller's.
+ * Creates the function that executes commands. The change is stored together with its audit entry. A job wakes the
+ * process that works on the queue, which may not be this one.
  */
 export function createCommandQueue(store: Store, clock: { now(): Date }): CommandQueue {
   return async (queue, command, by) => {
@@ -64,7 +68,10 @@ function nameOfObject({ repository, base }: NamedQueue, command: QueueCommand): 
   return `queue ${repository} ${base}`;
 }
 
-/** Finds the queues of a repository by its full name, case-insensitively; with `base` or `number`, only the matching one. */
+/**
+ * Finds the queues of a repository by its full name, ignoring case. With `base` or `number`, returns only the matching
+ * queue.
+ */
 export async function findQueues(
   store: QueueRows,
   {
@@ -74,7 +81,7 @@ export async function findQueues(
   }: {
     readonly repository: string;
     readonly base?: string | undefined;
-    /** Number of a pull request in it. */
+    /** Number of a pull request in the queue. */
     readonly number?: number | undefined;
   },
 ): Promise<readonly QueueRow[]> {

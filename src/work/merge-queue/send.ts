@@ -21,14 +21,14 @@ type QueueSending = {
   readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
   readonly base: string;
   readonly consequences?: Consequences | undefined;
-  /** Called with writes that the forge refuses permanently. */
+  /** Called with each write that the forge permanently refuses. */
   readonly onRefused: (write: QueueWrite, error: ReeveError) => void;
 };
 
-/** Maximum length of a description that forges keep. */
+/** Maximum length of a status description that forges store. */
 const maxDescription = 250;
 
-/** A request that a queue sent, for its record. */
+/** A request sent by a queue, for its record. */
 type QueueRequestSent = {
   readonly operation: Operation;
   readonly input: AnyInput;
@@ -39,8 +39,8 @@ type QueueRequestSent = {
 };
 
 /**
- * Sends a status or a comment. A permanently refused one is dropped: nothing depends on it. Returns the sent request;
- * undefined if the forge already has it.
+ * Sends a status or a comment. A permanently refused write is dropped, because nothing depends on it. Returns the
+ * request that was sent; undefined if the forge already has this status or comment.
  */
 export async function sendQueueWrite(
   write: QueueWrite,
@@ -71,7 +71,7 @@ function statusRequest(
   return { operation: operations.createStatus, input: { params: { owner, repo, sha: head }, body } };
 }
 
-/** Edits our comment about this queue, or creates it. After a kill, it may already exist. */
+/** Edits our comment about this queue, or creates it. After the process was killed, the comment may already exist. */
 async function findCommentRequest(
   { number, text }: Extract<QueueWrite, { kind: 'comment' }>,
   { client, account, base, repository: { owner, name: repo } }: QueueSending,
@@ -92,8 +92,8 @@ async function findCommentRequest(
 }
 
 /**
- * Sends an update or a merge. Returns the response of the forge; throws if there is no valid response: the attempt is
- * stored in the state, and the next look determines its result.
+ * Sends an update or a merge. Returns the response of the forge, and throws if there is no valid response. In this
+ * case, the next look determines the result, because the attempt is stored in the state.
  */
 export async function sendQueueAttempt(
   action: QueueAttemptAction,
@@ -106,7 +106,7 @@ export async function sendQueueAttempt(
     return { kind: 'taken' };
   } catch (error) {
     if (!isFinal(error)) throw error;
-    // If the head already contains the base, a forge may answer with the status of a conflict.
+    // If the head already contains the base, a forge may respond with the HTTP status of a conflict.
     const isConflict =
       error.status === 409 && /conflict/i.test(error.message) && !/up to date/i.test(error.message);
     return { kind: 'refused', why: error.message, isConflict };
@@ -134,7 +134,10 @@ export function attemptRequest(
   return { operation: operations.mergePull, input: { params, body } };
 }
 
-/** Our merges and updates trigger the rules that did not cause them, such as those that delete branches. */
+/**
+ * Records the cause of a merge or update. Our merges and updates trigger the rules that did not cause them, such as
+ * those that delete branches.
+ */
 async function beginCause(
   { kind, attempt }: QueueAttemptAction,
   { consequences, repository, base }: QueueSending,
@@ -144,12 +147,12 @@ async function beginCause(
     kind === 'merge'
       ? ({ event: 'merged', number, head, base } as const)
       : ({ event: 'updated', number, head } as const);
-  // The run that records this attempt contains one change.
+  // The run that records this attempt contains a single change.
   const because = { run: runIdOfAttempt(attempt, { repositoryId: repository.id, base }), change: '1' };
   return consequences?.begin(repository.id, { because, rules: [rule], depth: 1, causes });
 }
 
-/** A desk without entries: a rule evaluated with it requests its entry again. */
+/** A desk without entries. A rule that is evaluated with it requests its entry again. */
 export const blankDesk: QueueDesk = {
   find: async () => undefined,
   enter: async () => async () => {},
@@ -161,23 +164,25 @@ function runIdOfAttempt({ kind, number, at }: QueueAttempt, place: QueueKey): st
   return runIdOfRequest(place, `${kind} ${number} ${at}`);
 }
 
-/** Returns the id of the run that records a request of a queue, as a UUID: deterministic for the same request. */
+/**
+ * Returns the id of the run that records a request of a queue. It is a UUID that is deterministic for the same request.
+ */
 function runIdOfRequest({ repositoryId, base }: QueueKey, request: string): string {
   const hex = createHash('sha256').update(`${repositoryId} ${base} ${request}`).digest('hex');
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /**
- * Parts of the runs that record a queue's writes, one for each request: with the rule that queued the pull request, the
- * last values of its conditions, the tested head and base, and the response. The id is derived from the intended
- * request: after a lost response, the later result replaces the first record.
+ * Parts of the runs that record a queue's writes. There is one run per request, with the rule that queued the pull
+ * request, the last values of its conditions, the tested head and base, and the response. The run id is derived from
+ * the intended request, so that after a lost response the later result replaces the first record.
  */
 export type QueueRunParts = {
   readonly place: QueueKey & { readonly repository: string };
-  /** Id of the queue's job. */
+  /** Id of the job of the queue. */
   readonly delivery: string;
   readonly at: Date;
-  /** Verdict of the rule at the queue's last evaluation. */
+  /** Verdict of the rule in the last evaluation by the queue. */
   readonly verdict: Verdict | undefined;
   readonly requests: number;
   readonly ms: number;
@@ -211,7 +216,7 @@ export function runOfAttempt(
     ...sent
   }: QueueRequestSent & {
     readonly isFound?: boolean;
-    /** It was applied to another branch. */
+    /** Whether the merge was applied to another branch. */
     readonly isMisplaced?: boolean;
   },
   parts: QueueRunParts,
@@ -299,14 +304,14 @@ function runOfRequest(
   };
 }
 
-/** Returns the event with the run that records its request. */
+/** Returns the event together with the run that records its request. */
 export function withRun(event: QueueEvent, { attempt }: QueueState, place: QueueKey): QueueEvent {
   const kind = event.kind === 'merged' ? 'merge' : event.kind === 'updated' ? 'update' : undefined;
   if (attempt === undefined || attempt.kind !== kind || attempt.number !== event.number) return event;
   return { ...event, run: runIdOfAttempt(attempt, place) };
 }
 
-/** Returns the unanswered update or merge that was completed according to these events. */
+/** Returns the unanswered update or merge that, according to these events, was completed. */
 export function findUnanswered(
   events: readonly QueueEvent[],
   { attempt, entries }: QueueState,
@@ -318,7 +323,7 @@ export function findUnanswered(
   return request && { kind: 'merge', attempt, request };
 }
 
-/** Returns the merge that the forge applied to another branch, according to these events. */
+/** Returns the merge that, according to these events, the forge applied to another branch. */
 export function findMisplaced(
   events: readonly QueueEvent[],
   { attempt, entries }: QueueState,

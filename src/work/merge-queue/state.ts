@@ -8,20 +8,23 @@ import type { NewJob } from '../../store/store.ts';
 
 /**
  * State of one merge queue: plain data, kept in the store. Times are instants in ISO 8601. `entries` are in merge
- * order; the first one has its turn.
+ * order, and the first one has its turn.
  */
 export type QueueState = {
   readonly version: 1;
   readonly entries: readonly QueueEntry[];
-  /** Pull requests that left, newest first: one of them does not enter again automatically for the same reason. */
+  /** Pull requests that left, newest first. None of them enters again automatically for the same reason. */
   readonly left: readonly LeftPull[];
-  /** Repeatable writes, stored before they are sent: statuses and comments, oldest first. */
+  /** Writes that may be repeated, stored before they are sent: statuses and comments, oldest first. */
   readonly outbox: readonly QueueWrite[];
-  /** An update or a merge that was about to be sent; its result is read from the forge. */
+  /** An update or a merge that was about to be sent. Its result is read from the forge. */
   readonly attempt?: QueueAttempt | undefined;
-  /** A foreign write to the base between a check and a merge: nothing is merged until the checks of the new base have passed. */
+  /**
+   * Set after a foreign write to the base between a check and a merge. Nothing is merged until the checks of the new
+   * base have passed.
+   */
   readonly blocked?: BlockedBase | undefined;
-  /** Set if a person paused this queue. */
+  /** Set if a user has paused this queue. */
   readonly paused?: { readonly by: string; readonly at: string } | undefined;
 };
 
@@ -30,42 +33,50 @@ export type QueueRequest = QueueWish;
 
 /**
  * Phase of a pull request. `waiting`: not its turn; `updating`: its turn, and it is behind the base; `testing`: it
- * contains the base, and its checks are pending; `ready`: all passed, `reeve/queue` is success, the merge is next.
+ * contains the base, and its checks are pending; `ready`: all checks have passed, `reeve/queue` is success, and the
+ * merge is next.
  */
 export type QueuePhase = 'waiting' | 'updating' | 'testing' | 'ready';
 
 /** A pull request in the queue. */
 export type QueueEntry = {
   readonly number: number;
-  /** The queued commit. Any other head that we did not create is a push. */
+  /** The queued commit. Any other head that we did not create counts as a push. */
   readonly head: string;
-  /** Id of the rule that requested it, and the trigger of its evaluation: a delivery, or live state only. */
+  /**
+   * Id of the rule that requested the entry, and the delivery for which it is evaluated; absent: for live state only.
+   */
   readonly rule: string;
   readonly delivery?: string | undefined;
   readonly request: QueueRequest;
   readonly phase: QueuePhase;
   readonly enteredAt: string;
-  /** Time at which it became the first. */
+  /** When the pull request became the first. */
   readonly turnAt?: string | undefined;
-  /** Start of its current wait, from which polls are counted. */
+  /** Start of the current wait, from which polls are counted. */
   readonly sinceAt?: string | undefined;
   /** Commit of the base that the head contains. */
   readonly contains?: string | undefined;
-  /** Contexts of its statuses at its turn: they are awaited if the base requires none by name. */
+  /**
+   * Contexts of the pull request's statuses when its turn began. They are awaited if the base requires none by name.
+   */
   readonly contexts?: readonly string[] | undefined;
-  /** Time since which the forge reports it as not mergeable; it also reports that before it has checked. */
+  /** Time since which the forge reports the pull request as not mergeable, which it also does before it has checked. */
   readonly unmergeableAt?: string | undefined;
-  /** Number of consecutive refusals of the merge by the forge, and the last message. */
+  /** Number of consecutive refusals by the forge to merge or update the pull request. */
   readonly refusals?: number | undefined;
-  /** Head that has the status of the turn. */
+  /** Head on which the status of the turn was written. */
   readonly toldHead?: string | undefined;
-  /** A person requested its removal. */
+  /** Set if a user has requested the removal. */
   readonly removal?: { readonly by: string } | undefined;
-  /** Its rule was paused at the last look: it has no turn, and waits after those that continue. */
+  /**
+   * Set if the rule was paused at the last look. The pull request then has no turn, and waits after those that
+   * continue.
+   */
   readonly held?: true | undefined;
 };
 
-/** Reason why a pull request left. */
+/** Why a pull request left. */
 export type LeaveReason =
   | 'merged'
   | 'merged-elsewhere'
@@ -81,7 +92,7 @@ export type LeaveReason =
   | 'removed'
   | 'unserved';
 
-/** A pull request that left without a merge. */
+/** A pull request that left the queue without a merge. */
 export type LeftPull = {
   readonly number: number;
   readonly head: string;
@@ -89,7 +100,7 @@ export type LeftPull = {
   readonly at: string;
 };
 
-/** A repeatable write: the last status of a context counts, and a comment is found by its marker. */
+/** A write that may be repeated: the last status of a context counts, and a comment is found by its marker. */
 export type QueueWrite =
   | {
       readonly kind: 'status';
@@ -116,42 +127,45 @@ export type QueueAttempt = {
   /** The rule that queued the pull request; absent in states of earlier versions. */
   readonly rule?: string | undefined;
   readonly head: string;
-  /** The base, read immediately before. */
+  /** Commit of the base, read immediately before the attempt. */
   readonly base: string;
   readonly at: string;
-  /** The forge accepted it, and its result is not visible yet. */
+  /** Set if the forge accepted the attempt, but its result is not visible yet. */
   readonly isAnswered?: true | undefined;
-  /** The forge refused it. The next look determines whether an earlier one, whose response was lost, was applied. */
+  /**
+   * Set if the forge refused the attempt. The next look determines whether an earlier attempt, whose response was lost,
+   * was applied.
+   */
   readonly refused?: { readonly why: string; readonly isConflict: boolean } | undefined;
 };
 
 export type BlockedBase = {
-  /** The newest commit of the base at the last look. */
+  /** Newest commit of the base at the last look. */
   readonly commit: string;
   readonly since: string;
 };
 
-/** Actions to take now, in this order; a `look` or `wait` is the last. */
+/** Actions to take, in this order. A `look` or `wait` is always the last one. */
 export type QueueAction =
   | { readonly kind: 'write'; readonly write: QueueWrite }
   | { readonly kind: 'update'; readonly attempt: QueueAttempt }
   | { readonly kind: 'merge'; readonly attempt: QueueAttempt; readonly request: QueueRequest }
-  /** Look at the queue again immediately. */
+  /** Looks at the queue again immediately. */
   | { readonly kind: 'look' }
-  /** Look again after this time, or on an event; absent: only on an event. */
+  /** Looks at the queue again after this time, or on an event; absent: only on an event. */
   | { readonly kind: 'wait'; readonly afterMs?: number | undefined; readonly why: string };
 
-/** Actions that must not be repeated blindly: the attempt is stored in the state before it is sent. */
+/** Actions that must not be repeated blindly, so the attempt is stored in the state before it is sent. */
 export type QueueAttemptAction = Extract<QueueAction, { kind: 'update' | 'merge' }>;
 
-/** Result of a step: the new state, its events, and the actions to take. Stored before any action. */
+/** Result of a step: the new state, its events, and the actions to take. It is stored before any action is taken. */
 export type QueueStep = {
   readonly state: QueueState;
   readonly events: readonly QueueEvent[];
   readonly actions: readonly QueueAction[];
 };
 
-/** State of the checks. `context`: the first that has not passed. */
+/** State of the checks. `context`: the first check that has not passed. */
 export type ChecksSeen = {
   readonly state: 'success' | 'pending' | 'failure' | 'none';
   readonly context?: string | undefined;
@@ -163,32 +177,37 @@ export type PullSeen = {
   readonly state: 'open' | 'closed';
   readonly isDraft: boolean;
   readonly head: string;
-  /** Its target branch. */
+  /** Target branch of the pull request. */
   readonly base: string;
   readonly isFork: boolean;
-  /** Also false while the forge has not checked. */
+  /** Also false as long as the forge has not checked. */
   readonly isMergeable: boolean;
-  /** Set once it is merged. `parent`: the base commit of our merge, if the method does not determine it. */
+  /**
+   * Set once the pull request is merged. `parent`: the base commit of our merge, if the method does not determine it.
+   */
   readonly merged?: { readonly isByUs: boolean; readonly parent?: string | undefined } | undefined;
-  /** If the head is not the queued one: the base commit that our update merged into the queued one. */
+  /** Set if the head is not the queued one: the base commit that our update merged into the queued head. */
   readonly updatedWith?: string | undefined;
   /**
-   * Result of its rule: `yes` with its current request, `checks` if only checks keep its conditions false, otherwise
+   * Result of the rule: `yes` with the current request, `checks` if only checks keep its conditions false, otherwise
    * the reason.
    */
   readonly wanted:
     | { readonly state: 'yes'; readonly request: QueueRequest }
     | { readonly state: 'checks' }
     | { readonly state: 'no'; readonly why: string };
-  /** Whether the head contains the base of the same look; set for the first in the queue. */
+  /** Whether the head contains the base that the same look has read. Set for the first pull request in the queue. */
   readonly containsBase?: boolean | undefined;
-  /** Checks on this head; set for the first in the queue. */
+  /** State of the checks on this head. Set for the first pull request in the queue. */
   readonly checks?: ChecksSeen | undefined;
-  /** Contexts of the statuses on this head, without ours. */
+  /** Contexts of the statuses on this head, without our own. */
   readonly contexts?: readonly string[] | undefined;
 };
 
-/** A paused rule of the queue: by its own name, its repository, or a pause of everything; `why` names start and author. */
+/**
+ * A paused rule of the queue: paused by its own name, by its repository, or by a pause of everything. `why` names start
+ * and author.
+ */
 export type HeldRule = { readonly rule: string; readonly why: string };
 
 /** Result of one look. `base` is read after `pull`. */
@@ -200,9 +219,9 @@ export type QueueLook = {
   /** Why the first pull request or its base cannot be read, possibly permanently. */
   readonly problem?: string | undefined;
   readonly base?: { readonly commit: string; readonly checks?: ChecksSeen | undefined } | undefined;
-  /** Rules whose pull requests get no writes for now. */
+  /** Rules whose pull requests currently get no writes. */
   readonly held?: readonly HeldRule[] | undefined;
-  /** The forge's response to the attempt, if any. `unsent`: a pause began before it was sent. */
+  /** The forge's response to the attempt, if any. `unsent`: a pause began before the attempt was sent. */
   readonly answer?:
     | { readonly kind: 'taken' }
     | { readonly kind: 'unsent' }
@@ -219,13 +238,13 @@ export type QueueObservation = QueueLook & {
 /** A queue without pull requests. */
 export const emptyQueue: QueueState = { version: 1, entries: [], left: [], outbox: [] };
 
-/** Reads a state from the store; undefined is an empty queue. */
+/** Returns the state in a stored row; without a row, an empty queue. */
 export function queueStateOf(row: { readonly state: unknown } | undefined): QueueState {
-  // Store boundary: these rows were written only by this folder.
+  // Store boundary: only the code in this folder writes these rows.
   return row === undefined ? emptyQueue : (row.state as QueueState);
 }
 
-/** Every reason for which a pull request leaves a queue, for display. */
+/** Every reason for which a pull request leaves a queue, as text for display. */
 export const leaveReasons = {
   merged: 'The queue merged it.',
   'merged-elsewhere': 'It was merged, and not by the queue.',
@@ -245,9 +264,9 @@ export const leaveReasons = {
 const MergeQueueJob = z.object({
   repository: z.object({ id: z.number(), owner: z.string(), name: z.string() }),
   base: z.string(),
-  /** A pull request with an event, besides the first. */
+  /** Number of a pull request that an event is about, in addition to the first one. */
   number: z.number().optional(),
-  /** A push to that pull request by another account than Reeve's. */
+  /** Whether an account other than Reeve's pushed to that pull request. */
   pushed: z.boolean().optional(),
 });
 type MergeQueueJob = z.output<typeof MergeQueueJob>;
@@ -257,7 +276,10 @@ export function readQueueJob(payload: unknown): MergeQueueJob {
   return MergeQueueJob.parse(payload);
 }
 
-/** Returns a job that processes a queue now: after an edit, or for an event. Jobs of one queue run sequentially. */
+/**
+ * Returns a job that processes a queue immediately, after an edit or because of an event. Jobs of the same queue run
+ * sequentially.
+ */
 export function queueJob(
   repository: RepositoryRef,
   base: string,

@@ -25,23 +25,26 @@ import type {
 } from './state.ts';
 
 const lookAgainMs = 5_000;
-/** Delay after a failed look whose reason may last. */
+/** Delay after a failed look whose cause may persist. */
 const unseenMs = 60_000;
-/** Delay after a refusal, for each consecutive refusal. */
+/** Delay after a refusal, multiplied by the number of consecutive refusals. */
 const refusedMs = 10_000;
-/** Time for which "not mergeable" is ignored: a forge also reports it before it has checked. */
+/** Time during which "not mergeable" is ignored, because a forge also reports it before it has checked. */
 const unmergeableMs = 60_000;
-/** Time in which the first status of a new base is expected. */
+/** Time within which the first status of a new base is expected. */
 const baseStatusMs = 120_000;
-/** The rule that adds a pull request writes its status at the same time: ours must come later. */
+/**
+ * Delay after a pull request has entered. The rule that adds it writes a status at the same time, and ours must come
+ * later.
+ */
 const settlingMs = 2_000;
 
 /**
- * Decides the next actions of a merge queue from its state and the observation. It is pure: the caller stores the new
- * state, then takes the actions in order, then looks again. Every write is in the stored state before it is sent, so
- * that the next step can continue after a kill at any point.
- * A head is merged only if its checks had passed while it contained the base, `reeve/queue` was written, and a later
- * look showed the same head, base and checks.
+ * Decides the next actions of a merge queue from its state and the observation. This function is pure: the caller
+ * stores the new state, then takes the actions in order, and then looks again. Every write is in the stored state
+ * before it is sent, so that the next step can continue after the process was killed at any point. A head is merged
+ * only if its checks had passed while it contained the base, `reeve/queue` was written, and a later look showed the
+ * same head, base and checks.
  */
 export function stepQueue(state: QueueState, seen: QueueObservation): QueueStep {
   if (state.paused) return { state, events: [], actions: [{ kind: 'wait', why: 'it is paused' }] };
@@ -69,7 +72,7 @@ export function stepQueue(state: QueueState, seen: QueueObservation): QueueStep 
   return proceed(draft, first, seen);
 }
 
-/** Returns the age of a pull request that has just entered and has no turn yet; otherwise undefined. */
+/** Returns the age of a pull request that has just entered and does not have its turn yet; otherwise undefined. */
 function ageOfNewcomer(first: QueueEntry | undefined, at: Date): number | undefined {
   if (first === undefined || first.turnAt !== undefined) return undefined;
   const ageMs = at.getTime() - Date.parse(first.enteredAt);
@@ -84,7 +87,7 @@ function endOf({ state, events, held = [] }: QueueDraft, ...last: readonly Queue
   return { state, events, actions: [...writes, ...last] };
 }
 
-/** Gives the turn to the first, and takes it from overtaken entries. */
+/** Gives the turn to the first entry, and takes it from entries that were overtaken. */
 function giveTurn(draft: QueueDraft, { at }: QueueObservation): QueueDraft {
   const entries = draft.state.entries.map(waitUnlessFirst);
   const next: QueueDraft = { ...draft, state: { ...draft.state, entries } };
@@ -97,8 +100,8 @@ function giveTurn(draft: QueueDraft, { at }: QueueObservation): QueueDraft {
 }
 
 /**
- * Waits until the result of the sent attempt is known: nothing else is sent before, not even for the first if a person
- * has moved it before the attempted one.
+ * Waits until the result of the sent attempt is known. Nothing else is sent before that, not even for the first pull
+ * request if a user has moved it in front of the attempted one.
  */
 function awaitAttempt(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep | undefined {
   const { attempt, ...rest } = draft.state;
@@ -172,7 +175,7 @@ function waitForMergeable(draft: QueueDraft, first: QueueEntry, seen: QueueObser
   });
 }
 
-/** Updates the head with the base. */
+/** Merges the base into the head of the pull request. */
 function bringUpToDate(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep {
   const { at, branch, pull, base } = seen;
   const { number, request } = first;
@@ -230,15 +233,15 @@ function awaitChecks(draft: QueueDraft, first: QueueEntry, seen: QueueObservatio
   );
 }
 
-/** Removes a pull request that no longer belongs in the queue, at any position; records its changes. */
+/** Removes a pull request that no longer belongs in the queue, at any position. Otherwise records its changes. */
 function judgePull(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   const { pull, gone, at, branch } = seen;
   const entry = draft.state.entries.find(({ number }) => number === (pull?.number ?? gone));
   if (entry === undefined) return draft;
   if (pull === undefined)
     return leaveQueue(draft, entry, { reason: 'closed', text: 'the forge does not show it any more' }, seen);
-  // The result of a sent merge is determined first: it may still be applied, also to a pull request that was closed and
-  // reopened.
+  // The result of a sent merge is determined first, because the merge may still be applied, even to a pull request that
+  // was closed and reopened.
   const isSent = attemptUnderWay(draft.state, pull, at)?.kind === 'merge' && !pull.merged;
   const leaving = isSent ? undefined : reasonToLeave(entry, pull, branch);
   if (leaving !== undefined) return leaveQueue(draft, entry, { ...leaving, head: pull.head }, seen);
@@ -259,7 +262,7 @@ function judgePull(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   return pull.wanted.state === 'yes' ? withRequest(next, entry, pull.wanted.request) : next;
 }
 
-/** Returns the first reason: the end of the pull request takes precedence over changes to it. */
+/** Returns the first reason to leave. The end of the pull request takes precedence over changes to it. */
 function reasonToLeave(
   entry: QueueEntry,
   pull: PullSeen,
@@ -280,7 +283,7 @@ function reasonToLeave(
   return wanted.state === 'no' ? { reason: 'unwanted', text: wanted.why } : undefined;
 }
 
-/** Applies a changed request. A changed priority changes the position, except of the one that has its turn. */
+/** Applies a changed request. A changed priority changes the position, unless the pull request has its turn. */
 function withRequest(draft: QueueDraft, { number }: QueueEntry, request: QueueEntry['request']): QueueDraft {
   const entry = draft.state.entries.find((one) => one.number === number);
   if (entry === undefined || JSON.stringify(entry.request) === JSON.stringify(request)) return draft;
@@ -290,7 +293,7 @@ function withRequest(draft: QueueDraft, { number }: QueueEntry, request: QueueEn
   return { ...next, state: { ...next.state, entries: placeEntry(others, { ...entry, request }) } };
 }
 
-/** Time in which the forge must show an accepted or possibly accepted attempt. */
+/** Time within which the forge must show the result of an attempt that it accepted or may have accepted. */
 const shownMs = 30_000;
 /** Number of consecutive refusals after which a pull request leaves. */
 const maxRefusals = 3;
@@ -314,7 +317,7 @@ function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   }
   if (pull?.number !== attempt.number) return draft;
   if (pull.merged) {
-    // If it was retargeted in the meantime, it was merged by the queue of its new base.
+    // If the pull request was retargeted in the meantime, the queue of its new base merged it.
     const isHere = pull.base === seen.branch && pull.head === attempt.head;
     const isOurs = attempt.kind === 'merge' && pull.merged.isByUs && isHere;
     if (isOurs) return settleMerge(over, entry, attempt, seen);
@@ -327,7 +330,10 @@ function settleAttempt(draft: QueueDraft, seen: QueueObservation): QueueDraft {
   return isShown ? over : draft;
 }
 
-/** Returns whether the forge applied our merge to another branch: the pull request was retargeted at that moment. */
+/**
+ * Returns whether the forge applied our merge to another branch, because the pull request was retargeted at that
+ * moment.
+ */
 function isOurMisplacedMerge(attempt: QueueAttempt, pull: PullSeen, branch: string): boolean {
   const isTaken = attempt.kind === 'merge' && attempt.isAnswered === true && pull.merged?.isByUs === true;
   return isTaken && pull.head === attempt.head && pull.base !== branch;
@@ -407,7 +413,7 @@ function refuseAttempt(
 }
 
 /**
- * Returns the recent update or merge of a pull request whose result is not visible yet: it may still be applied,
+ * Returns the recent update or merge of a pull request whose result is not visible yet. It may still be applied,
  * regardless of later changes.
  */
 function attemptUnderWay({ attempt }: QueueState, pull: PullSeen, at: Date): QueueAttempt | undefined {
@@ -415,7 +421,10 @@ function attemptUnderWay({ attempt }: QueueState, pull: PullSeen, at: Date): Que
   return msSince(attempt.at, at) < shownMs ? attempt : undefined;
 }
 
-/** Returns the rules whose pull requests have pending writes in a queue, each once; empty for a write without one. */
+/**
+ * Returns the rules whose pull requests are queued or have pending writes, each once. A write without a rule yields an
+ * empty text.
+ */
 export function rulesOfQueue({ entries, outbox }: QueueState): readonly string[] {
   return [...new Set([...entries, ...outbox].map(({ rule = '' }) => rule))];
 }
@@ -433,8 +442,8 @@ export function findHeldRules(
 }
 
 /**
- * Moves pull requests of paused rules to the end, without a turn, and those whose pause has ended back to their place.
- * The one with a pending update or merge stays until the result is known.
+ * Moves pull requests of paused rules to the end, without a turn, and moves those whose pause has ended back to their
+ * place. A pull request with a pending update or merge stays until the result is known.
  */
 function holdPaused(draft: QueueDraft): QueueDraft {
   const { held = [], state } = draft;
@@ -454,7 +463,7 @@ function withoutHold({ held: _held, ...entry }: QueueEntry): QueueEntry {
   return entry;
 }
 
-/** Inserts an entry before those with a later place, but never before the one that has its turn. */
+/** Inserts an entry before the entries with a later place, but never before the one that has its turn. */
 function putBack(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
   const { priority } = entry.request;
   const at = entries.findIndex(

@@ -16,47 +16,49 @@ import { rulesOfQueue, stepQueue } from './step.ts';
 /** A queue, with the name of its repository for display. */
 export type QueuePlace = QueueKey & { readonly repository: string };
 
-/** Dependencies of the work on a queue. */
+/** Dependencies for the work on a queue. */
 export type QueuePorts = {
   readonly rows: QueueRows;
   readonly now: () => Date;
-  /** Reads the state of a pull request; of the first in the queue and its base, if none is named. */
+  /** Reads the state of a pull request. If none is given, reads the first in the queue, together with its base. */
   look(
     state: QueueState,
     about: { readonly number?: number | undefined; readonly pushed?: boolean | undefined },
   ): Promise<QueueLook>;
-  /** Sends a status or a comment; also resolves if the forge refuses it permanently. */
+  /** Sends a status or a comment. Also resolves if the forge permanently refuses it. */
   write(write: QueueWrite): Promise<void>;
   /** Sends an update or a merge. Returns undefined if the response was lost. */
   attempt(action: QueueAttemptAction): Promise<QueueObservation['answer']>;
-  /** Returns the time until the next write is allowed; 0: now. */
+  /** Returns the time until the next write is allowed; 0 if it is allowed now. */
   waitMs(): Promise<number>;
-  /** Returns which of these rules are paused now; absent: there are no pauses. */
+  /** Returns which of these rules are currently paused; absent: there are no pauses. */
   readonly held?: ((rules: readonly string[]) => Promise<readonly HeldRule[]>) | undefined;
-  /** Called with an unanswered update or merge that was found to be applied. */
+  /** Called with an unanswered update or merge that turned out to be applied. */
   readonly onFound?: ((action: QueueAttemptAction) => Promise<void>) | undefined;
-  /** Called with a merge of ours that was applied to another branch, and a description. */
+  /** Called with a merge of ours that was applied to another branch, and with a description. */
   readonly onMisplaced?: ((action: QueueAttemptAction, why: string) => Promise<void>) | undefined;
   /** Called with every event, once it is stored. */
   readonly onEvent?: ((event: QueueEvent & QueuePlace) => void) | undefined;
 };
 
-/** Reason why a queue rests. Without `afterMs`, only an event causes another look. `isPaused`: so does the end of a pause. */
+/**
+ * Why a queue rests. Without `afterMs`, only an event causes another look. With `isPaused`, so does the end of a pause.
+ */
 export type QueueRest = {
   readonly afterMs?: number | undefined;
   readonly why: string;
   readonly isPaused?: true | undefined;
 };
 
-/** A process that does not extend its lease for this long has ended. */
+/** Duration of the lease. A process that does not extend its lease in this time has ended. */
 const leaseMs = 60_000;
 /** Number of rounds after which the worker is released for other jobs. */
 const maxRounds = 200;
 const busyMs = 5_000;
-/** The end of a pause wakes the queue; this interval covers a lost wake-up. */
+/** Interval of looks during a pause. The end of a pause wakes the queue, and this interval covers a lost wake-up. */
 const heldMs = 3_600_000;
 
-/** Works on a queue until it has to wait. Only one process at a time does so: every save checks the lease. */
+/** Works on a queue until it has to wait. Only one process at a time does so, because every save checks the lease. */
 export async function workOnQueue(
   place: QueuePlace,
   ports: QueuePorts,
@@ -103,12 +105,12 @@ async function workInRounds(
   return { afterMs: 1, why: 'it has more to do' };
 }
 
-/** Returns the rest of a queue with a pause. */
+/** Returns the rest of a queue, adjusted for a pause. */
 function untilResumed(rest: QueueRest): QueueRest {
   return { ...rest, afterMs: Math.min(rest.afterMs ?? heldMs, heldMs), isPaused: true };
 }
 
-/** Computes a step from the stored state and stores it; retries if another save came first. */
+/** Computes a step from the stored state and stores it. Retries if another save came first. */
 async function storeStep(
   place: QueuePlace,
   seen: QueueObservation,
@@ -133,7 +135,10 @@ async function storeStep(
   }
 }
 
-/** Removes observations of a pull request that has re-entered since the look began: they do not apply to the new entry. */
+/**
+ * Removes observations of a pull request that has re-entered since the look began, because they do not apply to the new
+ * entry.
+ */
 function withoutStale(seen: QueueObservation, looked: QueueState, now: QueueState): QueueObservation {
   const number = seen.pull?.number ?? seen.gone;
   const find = ({ entries }: QueueState) => entries.find((entry) => entry.number === number);
@@ -143,7 +148,7 @@ function withoutStale(seen: QueueObservation, looked: QueueState, now: QueueStat
   return { at, branch, held, answer };
 }
 
-/** Takes the actions of a step. Returns why it rests, or the response of the forge to an attempt. */
+/** Takes the actions of a step. Returns why the queue rests, or the response of the forge to an attempt. */
 async function takeActions(
   place: QueuePlace,
   actions: readonly QueueAction[],
@@ -165,7 +170,7 @@ async function takeActions(
   return { answer: undefined };
 }
 
-/** Removes a sent write. */
+/** Removes a write that has been sent. */
 async function dropWrite(place: QueuePlace, { id }: QueueWrite, { rows, lease }: LeasedPorts): Promise<void> {
   for (;;) {
     const row = await rows.readQueue(place);

@@ -2,21 +2,21 @@ import { mergeQueueKind } from '../../actions/queue-desk.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Hourly write limit of the queues of one repository: a separate budget from that of rules. */
+/** Hourly write limit of the queues of one repository. This budget is separate from that of rules. */
 const writesPerHour = 2_000;
 const hourMs = 3_600_000;
-/** Page size of runs, and maximum pages of the last hour that are counted after a start. */
+/** Page size of runs, and maximum number of pages of the last hour that are counted after a start. */
 const pageSize = 500;
 const maxPages = 20;
 
-/** Key prefix of the writes in a shared store. Their values have an instant `at`: that of the last write. */
+/** Key prefix of the writes in a shared store. Each value has an instant `at`, which is that of the last write. */
 export const queueWritesPrefix = 'queue writes ';
-/** Time that such a value is kept after its `at`. */
+/** Time for which such a value is kept after its `at`. */
 export const queueWritesKeptMs = hourMs;
 
 /** Recent writes of the queues of each repository. */
 export interface WriteBudget {
-  /** Returns the time until the next write is allowed; 0: now. */
+  /** Returns the time until the next write is allowed; 0 if it is allowed now. */
   waitMs(repositoryId: number): Promise<number>;
   /** Records a write that is about to be sent. */
   note(repositoryId: number): Promise<void>;
@@ -27,7 +27,7 @@ type BudgetParts = { readonly store: Store; readonly clock: Clock };
 
 /**
  * Creates the budget. It is counted from the stored runs when a repository is first used, so that a restart resets
- * nothing. From then on it is in memory or, if processes share the store, in the store.
+ * nothing. From then on, it is kept in memory or, if processes share the store, in the store.
  */
 export function createWriteBudget(parts: BudgetParts): WriteBudget {
   return parts.store.isShared ? createSharedBudget(parts) : createBudgetInMemory(parts);
@@ -41,7 +41,7 @@ async function loadAges(repositoryId: number, store: Store, nowMs: number): Prom
     const { items, next } = await store.listRuns(query);
     const ages = items.map(({ trigger }) => ({ kind: trigger.kind, ageMs: nowMs - Date.parse(trigger.at) }));
     for (const { kind, ageMs } of ages) {
-      // A write in the future was made before the clock was set back.
+      // A write dated in the future was made before the clock was set back.
       if (kind === mergeQueueKind && ageMs < hourMs) found.unshift(Math.max(ageMs, 0));
     }
     if (next === undefined || ages.some(({ ageMs }) => ageMs >= hourMs)) break;
@@ -50,7 +50,9 @@ async function loadAges(repositoryId: number, store: Store, nowMs: number): Prom
   return found;
 }
 
-/** Creates the budget in memory. It uses the monotonic clock: changes of the wall clock have no effect. */
+/**
+ * Creates a budget that is kept in memory. It uses the monotonic clock, so changes of the wall clock have no effect.
+ */
 function createBudgetInMemory({ store, clock }: BudgetParts): WriteBudget {
   const written = new Map<number, number[]>();
   const load = async (repositoryId: number): Promise<number[]> => {
@@ -78,9 +80,9 @@ type StoredWrites = { readonly at: string; readonly writtenMs: readonly number[]
 
 function createSharedBudget({ store, clock }: BudgetParts): WriteBudget {
   const keyOf = (repositoryId: number): string => `${queueWritesPrefix}${repositoryId}`;
-  /** Returns the instants of the last hour; those ahead of this clock count for an hour from now. */
+  /** Returns the instants of the last hour. Instants ahead of this clock count for an hour from now. */
   const recent = (value: unknown, nowMs: number): readonly number[] | undefined =>
-    // Store boundary: the values under these keys were written only here.
+    // Store boundary: only the code here writes the values under these keys.
     (value as StoredWrites | undefined)?.writtenMs
       .map((ms) => Math.min(ms, nowMs))
       .filter((ms) => ms > nowMs - hourMs);

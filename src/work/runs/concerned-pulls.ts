@@ -18,9 +18,9 @@ import { storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, findEventCause, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
 
-/** Maximum number of pull requests that run with the event; more become one job. */
+/** Maximum number of pull requests that run together with the event; if there are more, a job runs them. */
 const maxWithEvent = 50;
-/** Kind of that job. */
+/** Kind of the job that runs concerned pull requests. */
 export const concernedKind = 'concerned-pulls';
 /** Number of pull requests of the job that run concurrently. */
 const atOnce = 8;
@@ -31,14 +31,14 @@ const ConcernedCheckpoint = z.object({ after: z.number() }).nullable().catch(nul
 /** Dependencies of the runs: the attempt, and the storage of waiting rules. */
 type RunParts = { readonly attempt: RunAttempt; readonly leaveWaiting: LeaveWaiting };
 
-/** Result for the pull requests; `retry` is set if a later attempt may succeed for one of them. */
+/** Result for the pull requests. `retry` is set if a later attempt may succeed for at least one of them. */
 type ConcernedRuns = Handled & { readonly retry?: ReeveError | undefined };
 
-/** Runs rules for the pull requests that events concern without naming them. */
+/** Runs rules for pull requests that an event concerns but does not name. */
 export interface ConcernedPulls {
-  /** Drops the cached open pull requests of a repository that an event may have changed. */
+  /** Drops the cached list of open pull requests of a repository if an event may have changed it. */
   note(event: AdmittedEvent): void;
-  /** Runs the rules for each pull request, or stores a job for it if there are many. */
+  /** Runs the rules for each pull request, or stores a job for them if there are many. */
   run(
     delivery: Delivery,
     event: AdmittedEvent,
@@ -115,13 +115,15 @@ async function runEach(
     retry ??= ran.retry;
     deferral ??= ran.deferral;
     await leaveWaiting(ran, { subject, job: delivery, delivery: delivery.id });
-    // The others would fail in the same way.
+    // The remaining pull requests would fail in the same way.
     if (retry && (retry.isHostFailure || retry.code === 'stopped')) break;
   }
   return { runs, retry, deferral };
 }
 
-/** Creates the handler of the job: it runs a batch of pull requests at a time, and ends each batch with a checkpoint. */
+/**
+ * Creates the handler of the job. It runs a batch of pull requests at a time, and ends each batch with a checkpoint.
+ */
 function createConcernedJobHandler(reeve: Reeve, parts: RunParts): HandleJob {
   const { client, memory, store } = reeve;
   return async (job, payload, lease) => {
@@ -178,7 +180,7 @@ async function findNumbers(
   if (known === undefined) memory.set(key, all);
   let found = all.filter(isConcerned);
   if (found.length === 0 && known !== undefined && 'head' in concern) {
-    // Its head may have moved without an event: then it is among the most recently updated.
+    // A head may have moved without an event. The pull request is then among the most recently updated ones.
     const query = { state: 'open', sort: 'recentupdate', limit: 50 };
     found = (await client.call(operations.listPulls, { params, query })).map(toOpenPull).filter(isConcerned);
   }

@@ -15,7 +15,9 @@ import type { Preview } from './preview.ts';
 import { deliveryOrigin, isWorthRecording, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
 
-/** Turns a delivery into runs. Once `signal` is aborted, pending calls end and no further change is sent. */
+/**
+ * Turns a delivery into runs. Once the lease's `signal` is aborted, pending calls end and no further change is sent.
+ */
 type DeliveryHandler = (delivery: Delivery, event: Event, lease?: Lease) => Promise<Handled>;
 
 /** Dependencies of the delivery handler. */
@@ -24,16 +26,16 @@ type DeliveryParts = {
   readonly concerned: ConcernedPulls;
   readonly leaveWaiting: LeaveWaiting;
   readonly judgePeers: JudgePeers;
-  /** Checks pull requests that touch a rule file; absent: none is checked. */
+  /** Checks pull requests that touch a rule file; absent: such pull requests are not checked. */
   readonly preview?: Preview | undefined;
-  /** Called with each event of a handled delivery. */
+  /** Called with the event of each handled delivery. */
   readonly onHandled: (event: AdmittedEvent) => Promise<void>;
 };
 
 /**
- * Creates the handler that turns a stored delivery into a run: the identity of its repository, the rules in force
- * there, the live facts, the engine. No other code sees the event before its identity is established. Rejects if a
- * later attempt may succeed; the results of this attempt are then already stored.
+ * Creates the handler that turns a stored delivery into a run. It determines the identity of the repository, the rules
+ * in force there and the live facts, and calls the engine. No other code sees the event before its identity is
+ * established. Rejects if a later attempt may succeed; the results of this attempt have then already been stored.
  */
 export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): DeliveryHandler {
   const { admissions, rules, clock, memory, store } = reeve;
@@ -50,14 +52,14 @@ export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): Deliv
     return ran;
   };
 
-  /** Drops everything cached under a name that no longer refers to the repository. */
+  /** Drops everything cached for a repository whose name no longer refers to it. */
   const forget = (repositoryId: number): void => {
     admissions.forget(repositoryId);
     rules.forget(repositoryId);
     memory.drop(`${repositoryId}/`);
   };
 
-  /** Runs the rules over an event, and again if its repository was renamed in the meantime. */
+  /** Runs the rules for an event, and once more if the repository was renamed in the meantime. */
   const runOver = async (
     delivery: Delivery,
     claimed: Event,
@@ -127,7 +129,10 @@ export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): Deliv
   };
 }
 
-/** Returns the rules in force. A name that refers to no repository is dropped: the next attempt resolves it again. */
+/**
+ * Returns the rules in force. If the repository's name no longer refers to a repository, the cached name is dropped,
+ * and the next attempt resolves it again.
+ */
 async function readForce(
   event: AdmittedEvent,
   rules: RuleSource,

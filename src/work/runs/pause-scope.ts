@@ -2,19 +2,19 @@ import { type PauseScope, repositoryName } from '../../engine/bounds/pauses.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Store for the lookup of deliveries and runs. */
+/** Part of the store that looks up deliveries and runs. */
 type PauseStore = {
   listDeliveries: Store['listDeliveries'];
   listRuns: Store['listRuns'];
 };
 
-/** Number of recent runs in which rules of repositories and organizations are searched. */
+/** Number of recent runs that are searched for rules of repositories and organizations. */
 const recentRuns = 500;
 
-/** Scope that a name refers to; if it names no rule, `known` are the identities of the existing rules. */
+/** Scope to which a name refers. If the name matches no rule, `known` contains the identities of the existing rules. */
 export type FoundScope = { readonly scope: PauseScope } | { readonly known: readonly string[] };
 
-/** Returns the scope that a name refers to: `all`, `owner/name`, or a rule; `#include/rule` is a rule of a pack. */
+/** Returns the scope to which a name refers: `all`, `owner/name`, or a rule; `#include/rule` is a rule of a pack. */
 export function scopeOfName(name: string): PauseScope {
   if (name === 'all') return { kind: 'all' };
   if (name.startsWith('#')) return { kind: 'rule', name: name.slice(1) };
@@ -22,9 +22,9 @@ export function scopeOfName(name: string): PauseScope {
 }
 
 /**
- * Completes the scope of a pause: a repository gets its id, so that the pause holds after a rename. A pause of a
- * nonexistent rule would have no effect without notice, so a rule is searched by name or identity among the operator's
- * rules and in recent runs.
+ * Completes the scope of a pause. A repository gets its id, so that the pause still applies after a rename. A rule is
+ * looked up by name or identity among the operator's rules and in recent runs, because a pause of a nonexistent rule
+ * would silently have no effect.
  */
 export async function findPauseScope(
   scope: PauseScope,

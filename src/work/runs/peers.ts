@@ -14,14 +14,15 @@ import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 import { isTelling, type LeaveWaiting } from './waiting.ts';
 
-/** Kind of the runs. */
+/** Kind of the runs for other pull requests at the same commit. */
 const peersKind = 'same-commit';
-/** Maximum number of pull requests evaluated for one event; with more at one commit, none of them passes. */
+/** Maximum number of pull requests evaluated for one event. If more share a commit, none of them passes. */
 const maxPeers = 51;
 
 /**
- * Evaluates the other pull requests whose head is a commit that an event about a pull request concerns: its results are
- * part of the statuses of the commit. This happens for every event, regardless of the events that their rules match.
+ * Evaluates the other pull requests whose head is a commit that an event about a pull request concerns, because their
+ * results are part of the statuses of that commit. This happens for every event, regardless of the events that the
+ * rules match.
  */
 export type JudgePeers = (
   delivery: Delivery,
@@ -29,7 +30,7 @@ export type JudgePeers = (
   parts: { readonly rules: RuleSet; readonly signal: AbortSignal | undefined },
 ) => Promise<Handled & { readonly retry?: ReeveError | undefined }>;
 
-/** Creates the function that evaluates them. */
+/** Creates the function that evaluates other pull requests at the same commit. */
 export function createJudgePeers(reeve: Reeve, leaveWaiting: LeaveWaiting): JudgePeers {
   const { client, actionMemory: stored } = reeve;
   return async (delivery, event, { rules: all, signal }) => {
@@ -72,7 +73,7 @@ export function createJudgePeers(reeve: Reeve, leaveWaiting: LeaveWaiting): Judg
       if (ran.retry) return { runs, retry: ran.retry };
       deferral ??= ran.deferral;
     }
-    // Pull requests that are still blocked were stored again.
+    // Pull requests that are still blocked have been stored again.
     if (held && !touched.has(held.key)) await stored.set(held.key, undefined);
     return { runs, deferral };
   };
@@ -80,7 +81,10 @@ export function createJudgePeers(reeve: Reeve, leaveWaiting: LeaveWaiting): Judg
 
 const reduced = new WeakMap<LoadedRule, LoadedRule>();
 
-/** Returns the rules that decide about commits of pull requests, without their other steps: those are not repeated. */
+/**
+ * Returns the rules that decide about commits of pull requests, reduced to the steps that do so, because the other
+ * steps are not repeated.
+ */
 function judgingRules({ rules }: RuleSet): readonly LoadedRule[] {
   return rules.flatMap((rule) => {
     if (rule.mode !== 'enforce' || !isAboutPulls(rule)) return [];
@@ -104,11 +108,11 @@ function isAboutPulls(rule: LoadedRule): boolean {
 
 const concerning: readonly string[] = ['opened', 'reopened', 'closed', 'synchronized', 'edited'];
 
-/** Returns the commits whose pull requests an event changes. */
+/** Returns the commits whose pull requests are affected by an event. */
 function commitsOf({ family, activity, payload }: AdmittedEvent): readonly string[] {
   if (family !== 'pull_request' || !concerning.includes(activity)) return [];
   const { changes, before } = payload;
-  // If the edited fields are known, only a changed base affects others.
+  // If the edited fields are known, only a changed base affects other pull requests.
   const isEdit = activity === 'edited' && typeof changes === 'object' && changes !== null;
   if (isEdit && readMember(changes, 'ref') === undefined) return [];
   const head = readMember(readMember(payload.pull_request, 'head'), 'sha');
@@ -120,8 +124,8 @@ function isCommit(value: unknown): value is string {
 }
 
 /**
- * Returns the pull requests with a head commit; none if only the event's own pull request has it, which its own rules
- * evaluate.
+ * Returns the pull requests with this head commit. Returns none if only the event's own pull request has it, because
+ * its own rules evaluate that one.
  */
 function peersAt(
   open: readonly PullRequest[],

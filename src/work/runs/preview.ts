@@ -15,16 +15,16 @@ import type { DeliveryWithBody } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 import { eventOf } from './route-delivery.ts';
 
-/** Checks an event; if a pull request changes a rule file, writes the status `reeve/rules` on its head. */
+/** Checks an event. If its pull request changes a rule file, the status `reeve/rules` is written on the head. */
 export type Preview = (event: AdmittedEvent) => Promise<void>;
 
 const activities = ['opened', 'reopened', 'synchronized'];
 const replayed = 20;
 
 /**
- * Creates the preview. The file is read as data at the head's commit and checked; it is not in force. Only if the
- * author has write access to the repository is it also replayed, plan only, over the last deliveries, limited to data
- * visible to users with write access there.
+ * Creates the preview. The file is read as data at the head's commit and checked, but is not in force. It is also
+ * replayed in plan mode for the last deliveries, but only if the author has write access to the repository, and limited
+ * to data that users with write access there can see.
  */
 export function createPreview(
   { client, account, store, memory, clock, rules: packs, log }: Reeve,
@@ -86,14 +86,14 @@ export function createPreview(
     try {
       await look(repository, subject.index);
     } catch (error) {
-      // A failed preview does not stop the delivery. If the forge is unreachable, everything waits.
+      // A failed preview does not stop the delivery. If the forge is unreachable, however, everything waits.
       if (error instanceof ReeveError && error.keepsWork) throw error;
       log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
     }
   };
 }
 
-/** Reads the rule files of an organization at a commit, and the files of its packs that have a problem. */
+/** Reads the rule files of an organization at a commit, and those files of its packs that have a problem. */
 async function readShared(
   client: Client,
   source: OrganizationSource,
@@ -107,8 +107,8 @@ async function readShared(
 }
 
 /**
- * Returns the event of a stored delivery if it names this repository: its secret entry covers the claimed name, but the
- * claimed id is not verified. Undefined for other deliveries and unreadable ones.
+ * Returns the event of a stored delivery that names this repository. Its secret entry covers the claimed name, but the
+ * claimed id is not verified. Undefined for other and unreadable deliveries.
  */
 function aboutRepository(delivery: DeliveryWithBody, at: RepositoryRef): AdmittedEvent | undefined {
   const claimed = `${at.owner}/${at.name}`.toLowerCase();
@@ -133,8 +133,9 @@ async function touchesRules(
 }
 
 /**
- * Returns whether the author of the file has write access to the repository. Only administrators can read permissions;
- * for other accounts, a branch of the repository itself proves it: only accounts with write access can push there.
+ * Returns whether the author of the file has write access to the repository. Only administrators can read permissions.
+ * For other accounts, a branch of the repository itself is proof, because only accounts with write access can push
+ * there.
  */
 async function mayWrite(
   client: Client,

@@ -8,13 +8,13 @@ import type { HandleJob } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 
-/** Kind of the job that asks a running server to revert a run. Its payload names the run. */
+/** Kind of the job that asks a running server to revert a run. The payload names the run. */
 export const revertKind = 'revert';
 
-/** Creates the handler of that job. Pull requests that the run added to a merge queue leave it. */
+/** Creates the handler of revert jobs. Pull requests that the run added to a merge queue leave the queue. */
 export function createRevertHandler(reeve: Reeve, leaveReverted: (run: Run) => Promise<void>): HandleJob {
   return async (_job, payload, { signal }) => {
-    // The payload comes from our own store, but possibly from another version of this program.
+    // The payload comes from our own store, but possibly from a different version of this program.
     const id = typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'run') : undefined;
     if (typeof id !== 'string') throw new ReeveError('internal', 'the job names no run to take back');
     const run = await revertStored(id, reeve, { mode: 'enforce', signal });
@@ -25,8 +25,8 @@ export function createRevertHandler(reeve: Reeve, leaveReverted: (run: Run) => P
 }
 
 /**
- * Reverts a stored run and returns the result. A second revert of the same run finds everything changed and writes
- * nothing.
+ * Reverts a stored run and returns the result. A second revert of the same run finds that everything has changed, and
+ * writes nothing.
  */
 export async function revertStored(
   id: string,

@@ -11,12 +11,12 @@ export function eventOf(delivery: { readonly eventType: string; readonly body: U
   return parseDelivery(delivery.eventType, parsePayload(delivery.body));
 }
 
-/** Route of a delivery, and its event if it is to be handled as one. */
+/** Route of a delivery, with its event if the delivery is handled as an event. */
 type RoutedDelivery = { readonly routing: Routing; readonly event?: Event };
 
 /**
- * Returns the route of an accepted delivery: its lane; dead, with the error that would have been a 400 if it had been
- * parsed before the response; or settled, for a kind that no rule matches.
+ * Returns the route of an accepted delivery. The delivery gets its lane; or is dead, with the error that would have led
+ * to a 400 if the delivery had been parsed before the response; or is settled, if no rule can match its event type.
  */
 export function routeDelivery(delivery: DeliveryWithBody): RoutedDelivery {
   const { id, lane } = delivery;
@@ -36,25 +36,25 @@ export function routeDelivery(delivery: DeliveryWithBody): RoutedDelivery {
     }
     return { routing: { id, to: 'lane', digest: digestOfBody(delivery.body), ...route }, event };
   } catch (error) {
-    // A parser error concerns only this delivery: the next one must still get its lane.
+    // A parser error concerns only this delivery, and the next one must still get its lane.
     return { routing: { id, to: 'dead', reason: messageOf(error) } };
   }
 }
 
 const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });
 
-/** Returns the event of a job stored by catching up. */
+/** Returns the event of a job that catch-up has stored. */
 export function caughtUpEvent(payload: unknown): Event {
   const { eventType, payload: whole } = CaughtUp.parse(payload);
   return parseEvent(eventType, whole);
 }
 
-/** Returns the event of a stored delivery, or of a job that catching up stored in its place. */
+/** Returns the event of a stored delivery, or of a job that catch-up stored in its place. */
 export function storedEvent(delivery: DeliveryWithBody): Event {
   return delivery.door === 'webhook' ? eventOf(delivery) : caughtUpEvent(parsePayload(delivery.body));
 }
 
-/** Returns an event for a job about a pull request: it contains only the subject. */
+/** Returns an event for a job about a pull request. It contains only the subject. */
 export function eventlessOf(repository: RepositoryRef, index: number, kind: string): Event {
   const subject: Subject = { kind: 'pull_request', repository, index };
   const nothing = { activity: '', payload: {}, ownerId: undefined, sender: undefined };

@@ -14,19 +14,25 @@ import { isRecoverable, type Verdict } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 
-/** Input of an attempt besides the event: the rules and, if the event only concerns it, the pull request. */
+/**
+ * Input of an attempt in addition to the event: the rules and, if the event only concerns a pull request, that pull
+ * request.
+ */
 type AttemptParts = InForce & {
   readonly signal: AbortSignal | undefined;
-  /** For display: `acme/demo#5`. */
+  /** Name for display: `acme/demo#5`. */
   readonly item?: string | undefined;
-  /** Our id of the delivery that announced the event, if this one is a job that runs it again. */
+  /** Our id of the delivery that announced the event, if a job runs this event again. */
   readonly announcedBy?: string | undefined;
 };
 
-/** Runs rules over an admitted event, once. */
+/** Runs rules for an admitted event once. */
 export type RunAttempt = (delivery: Delivery, event: AdmittedEvent, parts: AttemptParts) => Promise<Ran>;
 
-/** Returns a function that runs rules over an admitted event, once, and adds the problems that make the rules unreliable. */
+/**
+ * Returns a function that runs rules for an admitted event once. It adds verdicts for unusable rule files and for rules
+ * that need lost data.
+ */
 export function createRunAttempt(reeve: Reeve): RunAttempt {
   const { clock, client, lifetimeMs } = reeve;
   return async (delivery, event, { rules: all, broken, signal, item, announcedBy }) => {
@@ -58,7 +64,7 @@ export function createRunAttempt(reeve: Reeve): RunAttempt {
   };
 }
 
-/** Returns the cause of an event, if our own account caused it with a known change. */
+/** Returns the cause of an event if our own account caused it with a known change. */
 export async function findEventCause(
   event: Event,
   { account, consequences, client }: Reeve,
@@ -68,7 +74,7 @@ export async function findEventCause(
   return consequences?.find(event, client.counted({ signal }), signal);
 }
 
-/** Returns the error with which the forge denies the whole repository, or which prevents that check. */
+/** Returns the error with which the forge denies the whole repository, or the error that prevents this check. */
 async function findDoubt(
   client: Client,
   { repository }: AdmittedEvent,
@@ -91,7 +97,7 @@ function hasFailed({ rules, outcomes }: Run): boolean {
   );
 }
 
-/** Returns whether an attempt is recorded: one that was ended before its first write has no content. */
+/** Returns whether an attempt is recorded. An attempt that ended before its first write has no content. */
 export function isWorthRecording(runs: readonly Run[], error: unknown): boolean {
   const isStopped = error instanceof ReeveError && error.code === 'stopped';
   return runs.length > 0 && (!isStopped || runs.some(hasWritten));
@@ -101,14 +107,14 @@ function hasWritten({ outcomes }: Run): boolean {
   return outcomes.some(({ status }) => status === 'applied');
 }
 
-/** Returns the origin of a delivery: only a webhook delivery has a sender; other events were found by Reeve itself. */
+/** Returns the origin of a delivery. Only a webhook delivery has a sender; other events were found by Reeve itself. */
 export function deliveryOrigin({ door, entry }: Delivery): Origin {
   return door === 'webhook' ? { entry } : {};
 }
 
 /**
- * Returns the rules without those that name data which only the delivery contained: an event found by reading lacks it,
- * and the run reports these rules.
+ * Returns the rules without those that need data that only the delivery contained. An event found by reading lacks this
+ * data, and the run reports these rules.
  */
 function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: readonly Verdict[] } {
   const lost = family === undefined ? [] : all.listeningTo(family).filter((rule) => !isRecoverable(rule));
@@ -120,8 +126,8 @@ function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: r
 }
 
 /**
- * Returns the verdict of an unusable rule file, which the run shows like a failed rule: silence would look like "no
- * rule matched".
+ * Returns the verdict for an unusable rule file. The run shows it like a failed rule, because otherwise it would look
+ * as if no rule had matched.
  */
 function refusedFile(file: RepositoryRules): Verdict {
   return {

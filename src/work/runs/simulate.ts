@@ -55,7 +55,7 @@ export function parseSimulatedSubject(kind: SimulatedKind, text: string): Simula
   return kind === 'branch' ? { kind, owner, repo, branch: rest } : { kind, owner, repo, index: Number(rest) };
 }
 
-/** Context of a simulation: that of a delivery. The memory of actions is read, and never changed. */
+/** Context of a simulation, which is that of a delivery. The memory of actions is read but never changed. */
 export type SimulationContext = RunContext & {
   readonly actionMemory: ActionMemory;
   readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
@@ -64,11 +64,14 @@ export type SimulationContext = RunContext & {
 
 /** Plans of the rules in force for the current state of a subject. */
 export type Simulation = {
-  /** One run for each event that is needed to plan every rule about the subject, then one for each rule with a schedule. */
+  /**
+   * One run for each event that is needed to plan every rule about the subject, followed by one run for each scheduled
+   * rule.
+   */
   readonly runs: readonly Run[];
-  /** Rules in force that are in none of the runs, and the reason. */
+  /** Rules in force that are not part of any run, and the reason. */
   readonly left: readonly { readonly rule: string; readonly why: string }[];
-  /** Why a delivery about this subject would be ignored; undefined if it would not. */
+  /** Why a delivery about this subject would be ignored; undefined if it would be handled. */
   readonly ignored: string | undefined;
   /** Rule files that cannot be used. */
   readonly broken: readonly RepositoryRules[];
@@ -76,13 +79,13 @@ export type Simulation = {
 
 type SimulationOptions = {
   readonly subject: SimulatedSubject;
-  /** Plans only this activity; default: the one that fits the state, and others as far as rules need them. */
+  /** Plans only this activity. Default: the activity that fits the state, and others that rules need. */
   readonly activity?: string | undefined;
 };
 
 /**
- * Builds events from the live state of a subject, and plans the rules in force for them, as for the delivery of such an
- * event. Writes nothing.
+ * Builds events from the live state of a subject, and plans the rules in force for these events, as if they had been
+ * delivered. Writes nothing.
  */
 export async function simulate(
   { subject: wanted, activity }: SimulationOptions,
@@ -111,7 +114,10 @@ export async function simulate(
   return { runs, left: others, broken, ignored: await whyIgnored(repository, context) };
 }
 
-/** Builds the event of an activity: of the family about the subject itself, otherwise of the first family that has it. */
+/**
+ * Builds the event of an activity. It belongs to the family about the subject itself, otherwise to the first family
+ * that has the activity.
+ */
 async function eventFor(live: LiveSubject, activity: string): Promise<AdmittedEvent> {
   const { main, item, repository, families } = live;
   const others = families.filter((family) => activitiesOf(family).includes(activity));
@@ -124,8 +130,8 @@ async function eventFor(live: LiveSubject, activity: string): Promise<AdmittedEv
 type LeftRule = { readonly rule: LoadedRule; readonly why: string };
 
 /**
- * Returns the smallest set of events with which each rule about the subject is planned, and the rules that none of them
- * reaches.
+ * Returns a minimal set of events such that each rule about the subject is planned, and the rules that none of these
+ * events reaches.
  */
 async function findEvents(
   live: LiveSubject,
@@ -169,29 +175,34 @@ async function whyIgnored(
   return (await isServed(repository)) ? undefined : `${name} is not served`;
 }
 
-/** An event as a webhook would carry it, or why there is none. */
+/** An event as a webhook would deliver it, or why there is none. */
 type LiveEvent = { readonly event: Event } | { readonly none: string };
 
 /** The current state of a subject on the forge, and its possible events. */
 interface LiveSubject {
   readonly repository: RepositoryRef & { readonly archived: boolean };
-  /** The item of a sweep. */
+  /** The subject as an item of a sweep. */
   readonly item: {
     readonly key: string;
     readonly subject: Subject;
     readonly value: Readonly<Record<string, unknown>>;
   };
-  /** The family of events about the subject itself, and the activity that fits its state; empty if it has none. */
+  /**
+   * The family of events about the subject itself, and the activity that fits the subject's state; empty if there is
+   * none.
+   */
   readonly main: { readonly family: Family; readonly activity: string };
-  /** All families of its possible events. */
+  /** All families to which the subject's possible events belong. */
   readonly families: readonly Family[];
-  /** Returns an event of a family with one of these activities, or with any. */
+  /** Returns an event of a family with one of these activities, or with any activity if none is given. */
   eventOf(family: Family, activities: readonly string[] | undefined): Promise<LiveEvent>;
 }
 
 type Params = { readonly owner: string; readonly repo: string };
 type Payload = Readonly<Record<string, unknown>>;
-/** The parts of a payload that depend on the family and its activities, or why there is no such event. */
+/**
+ * Builds the parts of a payload that depend on the family and its activities, or returns why there is no such event.
+ */
 type Build = (activities: readonly string[] | undefined) => Promise<LiveParts | { readonly none: string }>;
 type LiveParts = { readonly eventType: string; readonly payload: Payload };
 
@@ -204,7 +215,10 @@ type LiveKind = {
   readonly builds: Readonly<Partial<Record<Family, Build>>>;
 };
 
-/** Reads a subject, and builds events about it from its live state. Rejects with `forge-not-found` if it does not exist. */
+/**
+ * Reads a subject, and builds events about it from its live state. Rejects with `forge-not-found` if the subject does
+ * not exist.
+ */
 async function readLiveSubject(wanted: SimulatedSubject, client: Client): Promise<LiveSubject> {
   const repository = await client.call(operations.getRepository, {
     params: { owner: wanted.owner, repo: wanted.repo },
@@ -217,7 +231,7 @@ async function readLiveSubject(wanted: SimulatedSubject, client: Client): Promis
     repository: { ...at, archived: repository.archived === true },
     item: { key: `${at.owner}/${at.name}${key}`, subject, value },
     main,
-    // Boundary to the table: its keys are families.
+    // Boundary to the table, whose keys are families.
     families: Object.keys(builds) as Family[],
     async eventOf(family, activities) {
       const parts = await builds[family]?.(activities);
@@ -305,7 +319,7 @@ async function readBranchSubject(
   const branch = await client.call(operations.getBranch, { params: { ...params, branch: name } });
   const after = branch.commit?.id ?? '';
   const entry = await client.call(operations.getCommit, { params: { ...params, sha: after } });
-  // The pusher is not recorded: the author of the tip is used, if it is an account.
+  // The pusher is not recorded, so the author of the tip is used if the author has an account.
   const sender = entry.author ?? repository.owner;
   return {
     key: `@${name}`,
@@ -347,12 +361,15 @@ async function readRepositorySubject({ repository, at }: SubjectReading): Promis
   };
 }
 
-/** Returns the author of an issue or pull request, the sender of an event built from its state. */
+/** Returns the author of an issue or pull request as the sender of an event that is built from its state. */
 function senderOf({ user }: PullRequest | Issue): Payload {
   return { sender: user ?? null };
 }
 
-/** Returns the earlier commit: if it is unknown, the event covers the whole pull request, like an event found by catching up. */
+/**
+ * Returns the earlier and the current commit. If the earlier commit is unknown, the event covers the whole pull
+ * request, like an event found by catch-up.
+ */
 function movedOf({ head, merge_base: base }: PullRequest, activity: string): Payload {
   return activity === 'synchronized' ? { before: base ?? head?.sha, after: head?.sha } : {};
 }
@@ -361,7 +378,7 @@ function pickActivity(activities: readonly string[] | undefined, fitting: string
   return activities === undefined || activities.includes(fitting) ? fitting : (activities[0] ?? fitting);
 }
 
-/** Returns the Event-Type of an activity of a family. Throws `usage` for an unknown activity. */
+/** Returns the event type of an activity in a family. Throws `usage` for an unknown activity. */
 function typeOfActivity(family: Family, activity: string): string {
   const found = Object.entries(eventFamilies[family].types).find(([, known]) => known.includes(activity));
   if (found) return found[0];

@@ -14,11 +14,12 @@ import { eventlessOf, storedEvent } from './route-delivery.ts';
 import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
 
 /**
- * Kind of the job for a pull request with rules whose merge waits only for checks or for `mergeable`, for which not
- * every forge sends events, or with rules that failed to protect it: it is not merged until they succeed. The job, a
- * waiting row, evaluates the rules again after 10 s, 30 s, and then every minute, until they no longer wait. The row
- * survives a restart, and a later row about the same pull request and rules replaces it. A change that the forge
- * refuses without showing a reason is retried only a few times, with a doubling delay (`readResistance`).
+ * Kind of the job for a pull request with rules that wait. Either their merge waits only for checks or for `mergeable`,
+ * for which not every forge sends events; or they failed to protect the pull request, which is not merged until they
+ * succeed. The job, a waiting row, evaluates the rules again after 10 s, 30 s, and then every minute, until they no
+ * longer wait. The row survives a restart, and a later row for the same pull request and rules replaces it. A change
+ * that the forge refuses without showing a reason is retried only a few times, with a doubling delay
+ * (`readResistance`).
  */
 export const waitingKind = 'waiting';
 
@@ -26,7 +27,7 @@ const WaitingJob = z.object({
   repository: z.object({ id: z.number(), owner: z.string(), name: z.string() }),
   index: z.number(),
   rules: z.array(z.string()).readonly(),
-  /** The delivery whose event the rules are evaluated for; absent if they are evaluated for live state only. */
+  /** Delivery for whose event the rules are evaluated; absent if they are evaluated for live state only. */
   delivery: z.string().optional(),
 });
 
@@ -64,14 +65,17 @@ export function createLeaveWaiting({ store, clock, wake }: Reeve): LeaveWaiting 
   };
 }
 
-/** Ages of a row at its first polls; then every minute. */
+/** Ages of a row at which its first polls happen. Later polls happen every minute. */
 const firstAgesMs = [10_000, 40_000];
 const everyMs = 60_000;
-/** Minimum interval between the polls of all rows together: each costs a few requests. */
+/** Minimum interval between the polls of all rows together, because each poll costs a few requests. */
 const paceMs = 500;
 const maxRows = 20_000;
 
-/** Creates the handler of waiting rows. A row ends when its rules no longer wait or no longer exist, or its lifetime ends. */
+/**
+ * Creates the handler of waiting rows. A row ends when its rules no longer wait or no longer exist, or when its
+ * lifetime ends.
+ */
 export function createWaitingHandler(reeve: Reeve, attempt: RunAttempt): HandleJob {
   const { clock, lifetimeMs } = reeve;
   const pace = createPace();
@@ -106,7 +110,7 @@ export function createWaitingHandler(reeve: Reeve, attempt: RunAttempt): HandleJ
   };
 }
 
-/** Evaluates the rules of a row again; returns why there is nothing to evaluate. */
+/** Evaluates the rules of a row again, or returns why there is nothing to evaluate. */
 async function lookAtRow(
   {
     repository,
@@ -145,12 +149,15 @@ async function lookAtRow(
   return ran;
 }
 
-/** Returns whether a run has a result: others are not kept if there are many. */
+/** Returns whether a run has a result. Runs without one are not kept where there are many. */
 export function isTelling({ outcomes, rules }: Run): boolean {
   return outcomes.length > 0 || rules.some(({ verdict }) => verdict === 'failed');
 }
 
-/** Returns a function that returns how long a row has to wait: rows are polled in turn, in order of request. */
+/**
+ * Returns a function that returns how long a row has to wait. Rows are polled in turn, in the order in which they
+ * asked.
+ */
 function createPace(): (row: string, nowMs: number) => number {
   const turns = new BoundedMap<string, number>(maxRows);
   let nextMs = Number.NEGATIVE_INFINITY;
@@ -168,36 +175,44 @@ function createPace(): (row: string, nowMs: number) => number {
   };
 }
 
-/** Key prefix under which the store keeps the refusals of waiting rows. Their values have an instant `at`. */
+/** Key prefix under which the store keeps the refusals of waiting rows. Each value has an instant `at`. */
 export const resistancePrefix = 'waiting refused ';
 
 /**
- * Maximum refusals (409) of a change for which the forge shows no reason: it shows a conflict within seconds. Other
- * reasons last until a user acts, which causes an event with its own row.
+ * Maximum number of refusals (409) of a change for which the forge shows no reason; it would show a conflict within
+ * seconds. Other reasons persist until a user acts, which causes an event with a row of its own.
  */
 const maxRefusals = 6;
-/** Delay after the first refusal; it doubles with each. */
+/** Delay after the first refusal. It doubles with each further refusal. */
 const firstWaitMs = 30_000;
 
-/** Longest delay of a rule that has to protect its subject: it is retried during the whole lifetime of its row. */
+/**
+ * Longest delay for a rule that has to protect its subject. Such a rule is retried during the whole lifetime of its
+ * row.
+ */
 const longestWaitMs = 3_600_000;
 
-/** Rule → its refusals so far, and the time of its next try. `lasts`: retried regardless of the number of refusals. */
+/**
+ * Refusals by rule: their number, and the time of the next try. `lasts`: retried regardless of the number of refusals.
+ */
 type Refusals = Readonly<
   Record<string, { readonly count: number; readonly next: string; readonly lasts?: true }>
 >;
 type StoredRefusals = { readonly at: string; readonly refusals: Refusals };
 
-/** A recorded poll: the rules that still wait, the time until one of them may be tried, and those that are not tried again. */
+/**
+ * A recorded poll: the rules that still wait, the time until one of them may be tried, and the rules that are not tried
+ * again.
+ */
 type NotedLook = {
   readonly left: readonly string[];
   readonly nextMs: number;
   readonly givenUp: readonly string[];
-  /** The run, with the changes that were given up. */
+  /** The run, in which the changes that were given up are marked. */
   readonly run: Run;
 };
 
-/** Refusals of the forge for the rules of one waiting row. */
+/** Refusals by the forge, for the rules of one waiting row. */
 type Resistance = {
   /** Rules to evaluate now. */
   readonly due: readonly string[];
@@ -205,11 +220,11 @@ type Resistance = {
   readonly nextMs: number;
   /** Records the result of a poll. */
   readonly note: (ran: Ran) => Promise<NotedLook>;
-  /** Deletes the stored refusals, at the end of the row. */
+  /** Deletes the stored refusals. Called at the end of the row. */
   readonly forget: () => Promise<void>;
 };
 
-/** Reads the refusals of a row; they survive a restart. */
+/** Reads the refusals of a row, which survive a restart. */
 async function readResistance(
   row: string,
   rules: readonly string[],
@@ -257,7 +272,7 @@ async function readResistance(
   };
 }
 
-/** Returns the run in which the failed changes of these rules are marked as not retried. */
+/** Returns the run with the failed changes of these rules marked as not retried. */
 function withGivenUp(run: Run, rules: readonly string[]): Run {
   if (rules.length === 0) return run;
   const ids = new Set(

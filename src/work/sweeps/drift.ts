@@ -2,28 +2,31 @@ import { observedWords } from '../../engine/describe-change.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A lasting difference from the desired state of a rule: the rule observes, or its change was refused or failed. */
+/**
+ * A persistent difference from the desired state of a rule, because the rule only observes, or because its change was
+ * refused or failed.
+ */
 export type Drift = {
   readonly rule: string;
-  /** The item of the sweep: `acme/demo`. */
+  /** Item of the sweep: `acme/demo`. */
   readonly item: string;
   readonly target: string;
-  /** The live value, and the desired value. */
+  /** Live value and desired value. */
   readonly live: unknown;
   readonly wanted: unknown;
-  /** RFC 3339; time of the first sweep that found it. */
+  /** Time of the first sweep that found the drift, as RFC 3339. */
   readonly since: string;
-  /** RFC 3339; time of the last sweep that found it. */
+  /** Time of the last sweep that found the drift, as RFC 3339. */
   readonly seen: string;
-  /** Why it remains. */
+  /** Why the drift persists. */
   readonly why: string;
 };
 
-/** Maximum drift entries kept per rule; further ones are counted by the sweep, not listed. */
+/** Maximum number of drift entries kept per rule. Further ones are counted by the sweep, but not listed. */
 const maxEntries = 1_000;
 const indexKey = 'drift';
 
-/** Drift of one rule, during its sweep. */
+/** Drift of one rule during its sweep. */
 export class DriftBook {
   readonly #store: Store;
   readonly #rule: string;
@@ -38,7 +41,7 @@ export class DriftBook {
 
   /** Loads the drift of a rule. */
   static async open(store: Store, rule: string): Promise<DriftBook> {
-    // Store boundary: the value under this key was written only here.
+    // Store boundary: only this class writes the value under this key.
     const entries = ((await store.recall(keyOf(rule))) ?? []) as readonly Drift[];
     return new DriftBook(store, rule, entries);
   }
@@ -47,7 +50,7 @@ export class DriftBook {
     return this.#entries.length;
   }
 
-  /** Applies the result of a run over an item: resolved drift is removed, lasting drift keeps its `since`. */
+  /** Applies the result of a run for an item: resolved drift is removed, and persistent drift keeps its `since`. */
   note(item: string, run: Run, now: Date): void {
     const found = driftOf(run);
     const before = this.#entries.filter((entry) => entry.item === item);
@@ -62,7 +65,7 @@ export class DriftBook {
     this.#entries = [...others, ...after].slice(-maxEntries);
   }
 
-  /** Removes items that this sweep has not seen, after a complete sweep. */
+  /** After a complete sweep, removes items that the sweep has not seen. */
   close(sweptFrom: Date): void {
     const from = sweptFrom.toISOString();
     const kept = this.#entries.filter(({ seen }) => seen >= from);
@@ -74,7 +77,7 @@ export class DriftBook {
   async save(): Promise<void> {
     if (!this.#isChanged) return;
     this.#isChanged = false;
-    // All rules share one index; the drift of a rule is written by its sweep, which runs once at a time.
+    // All rules share one index. The drift of a rule is written only by the rule's sweep, of which one runs at a time.
     await this.#store.revise(indexKey, (value) => {
       const known = (value ?? []) as readonly string[];
       return known.includes(this.#rule) ? value : [...known, this.#rule];

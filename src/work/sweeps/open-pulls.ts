@@ -11,12 +11,12 @@ import { createRunnerMemory } from './targets/runner-memory.ts';
 import { eachTarget } from './targets/targets.ts';
 import { createLeash, createWaitingClient, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
-/** Kind of the job. */
+/** Kind of the job that evaluates open pull requests. */
 export const openPullsKind = 'open-pulls';
 
 /**
- * Creates the handler that evaluates, once after a start, every open pull request of the rules that merge or update:
- * changes that became possible while the process was stopped have no event.
+ * Creates the handler that, once after a start, evaluates every open pull request for the rules that merge or update,
+ * because changes that became possible while the process was stopped have no event.
  */
 export function createOpenPullsHandler(reeve: Reeve, leaveWaiting: LeaveWaiting): HandleJob {
   const { clock, log, store } = reeve;
@@ -53,7 +53,7 @@ export function createOpenPullsHandler(reeve: Reeve, leaveWaiting: LeaveWaiting)
       {
         client: createWaitingClient(reeve.client.counted({ signal }), pause),
         served: reeve.served,
-        // Any rule will do: it is used only for lists of organizations.
+        // Any rule will do, because it is used only for lists of organizations.
         rule: anyRule,
         isInScope: (subject) => rulesFor(subject).length > 0,
         runners: createRunnerMemory(store),

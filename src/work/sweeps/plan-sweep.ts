@@ -9,34 +9,34 @@ import { createRunnerMemory } from './targets/runner-memory.ts';
 import { eachTarget } from './targets/targets.ts';
 import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
-/** Context for planning a sweep, besides its rule. It is not modified. */
+/** Context for planning a sweep, apart from the rule. It is not modified. */
 type SweepPlanContext = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
   readonly actionMemory: ActionMemory;
   readonly served: ServedBy;
-  /** Reads plain data of the store; undefined if there is none. */
+  /** Reads plain data from the store; undefined if there is none. */
   readonly recall: (key: string) => Promise<unknown>;
   readonly signal: AbortSignal;
 };
 
-/** The plans of some items, in listing order. */
+/** Plans of some items, in listing order. */
 export type PlannedPage = {
   readonly runs: readonly Run[];
-  /** The plans that exceed the limit of one slot: they are shown as refused. */
+  /** Plans that exceed the limit of one slot. They are shown as refused. */
   readonly later: ReadonlySet<Run>;
   /** Number of items that had their turn in an earlier slot. */
   readonly passedOver: number;
   /** Total number of items, if known. */
   readonly total: number | undefined;
-  /** Failures of lists. */
+  /** Lists that could not be read. */
   readonly failures: readonly SweepFailure[];
   /** Number of listing requests so far. */
   readonly listingRequests: number;
 };
 
 /**
- * Plans a rule for every item of its `each`, page by page, as a sweep would run it now, and writes nothing: no changes,
- * memory, checkpoint, waiting rows or budget. Throws if the forge fails for consecutive items.
+ * Plans a rule for every item of its `each`, page by page, as a sweep would currently run it. Writes nothing: no
+ * changes, memory, checkpoint, waiting rows or budget. Throws if the forge fails for several consecutive items.
  */
 export async function* planSweep(
   rule: LoadedRule,
@@ -99,7 +99,7 @@ export async function* planSweep(
   }
 }
 
-/** Returns the plan of an item, with its changes left to a later slot. */
+/** Returns the plan of an item with its changes left to a later slot. */
 function leftForLater(run: Run, limit: number): Run {
   const why = `${describeLimit(limit)}: it comes with a later one`;
   const refused = run.changes.map((change) => ({ change, why }));

@@ -4,17 +4,17 @@ import type { Clock } from '../../platform/clock.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import type { Store } from '../../store/store.ts';
 
-/** One item that a sweep could not finish, or a list that the forge refused. */
+/** An item that a sweep could not finish, or a list that the forge refused. */
 export type SweepFailure = {
   readonly item: string;
   readonly error: string;
-  /** The refused request of a list and its status: `GET /orgs/acme/actions/runners: 403`. */
+  /** For a list: the refused request and its status: `GET /orgs/acme/actions/runners: 403`. */
   readonly refused?: string;
 };
 
-/** Progress of a sweep: part of its checkpoint, so that a reader sees the same after a restart. */
+/** Progress of a sweep. It is part of the checkpoint, so that readers see the same progress after a restart. */
 export type SweepProgress = {
-  /** RFC 3339. */
+  /** Start of the sweep, as RFC 3339. */
   readonly startedAt: string;
   /** Number of evaluated items. */
   readonly items: number;
@@ -22,22 +22,27 @@ export type SweepProgress = {
   readonly total: number | undefined;
   /** Number of changes made. */
   readonly changes: number;
-  /** Number of wanted changes that were not made: the rule observes, or they were refused or failed. */
+  /**
+   * Number of wanted changes that were not made, because the rule only observes, or because they were refused or
+   * failed.
+   */
   readonly pending: number;
   readonly failed: number;
-  /** Number of lists that the forge refused, included in the failures; absent in sweeps of earlier versions. */
+  /**
+   * Number of lists that the forge refused. They are included in the failures; absent in sweeps of earlier versions.
+   */
   readonly refused?: number;
-  /** The first failures; lists come before items. */
+  /** The first failures. Lists come before items. */
   readonly failures: readonly SweepFailure[];
-  /** The limit of items of one slot, if it was reached. */
+  /** Maximum number of items per slot, if it was reached. */
   readonly limit?: number | undefined;
   /** Number of requests to the forge. */
   readonly requests: number;
-  /** Working time in milliseconds, over all attempts. */
+  /** Working time in milliseconds, summed over all attempts. */
   readonly ms: number;
 };
 
-/** Maximum failures that are listed; others are only counted. */
+/** Maximum number of failures that are listed. Others are only counted. */
 const maxListed = 20;
 
 /** Returns the progress at the start of a sweep. */
@@ -87,7 +92,7 @@ function describeRefusals({ failures, refused = 0 }: SweepProgress): string {
   return `refused in ${first.item}, ${first.refused}${more}`;
 }
 
-/** Counts that restart when a page is repeated from its beginning; changes and requests stay counted. */
+/** Counts that restart when a page is repeated from its beginning. Changes and requests are not reset. */
 type Recounted = {
   readonly items: number;
   readonly pending: number;
@@ -96,14 +101,14 @@ type Recounted = {
   readonly failures: readonly SweepFailure[];
 };
 
-/** Position at which a sweep continues, and its progress. `before` is the count at that position. */
+/** Position at which a sweep continues, and its progress. `before` contains the counts at that position. */
 export type SweepCheckpoint = {
   readonly next: unknown;
   readonly progress: SweepProgress;
   readonly before?: Recounted;
 };
 
-/** Counts the progress of a sweep over all of its attempts: it continues from the checkpoint. */
+/** Counts the progress of a sweep over all of its attempts, continuing from the checkpoint. */
 export class SweepTally {
   readonly #clock: Clock;
   readonly #listingRequests: () => number;
@@ -191,15 +196,15 @@ function addOutcomes(progress: SweepProgress, run: Run): SweepProgress {
 /** Result of the latest sweep of a rule. */
 export type SweepResult = SweepProgress & {
   readonly slot: string;
-  /** RFC 3339. */
+  /** End of the sweep, as RFC 3339. */
   readonly endedAt: string;
   /** Number of differences from the desired state. */
   readonly drift: number;
-  /** False if the request budget ran out before the last item. */
+  /** False if the request budget was used up before the last item. */
   readonly isComplete: boolean;
 };
 
-/** Sweep data kept between slots, by rule id. */
+/** Data of sweeps that is kept between slots, by rule id. */
 export class SweepStore {
   readonly #store: Store;
 
@@ -221,14 +226,15 @@ export class SweepStore {
   }
 
   async readResult(rule: string): Promise<SweepResult | undefined> {
-    // Store boundary: the value under this key was written only by `keepResult`.
+    // Store boundary: only `keepResult` writes the value under this key.
     return (await this.#store.recall(`sweep ${rule}`)) as SweepResult | undefined;
   }
 }
 
 /**
- * Counts a sweep that could not list everything as an incident. A sweep that processed every item (`isWhole`) ends that
- * incident, and the failures of earlier sweeps of the rule: repeated failures were counted again in this one.
+ * Counts a sweep that could not list everything as an incident. A sweep that processed every item (`isWhole`) ends this
+ * incident, as well as the failures of earlier sweeps of the rule, because repeated failures have been counted again in
+ * this sweep.
  */
 export async function noteSweepResult(
   store: Store,

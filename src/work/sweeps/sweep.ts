@@ -72,19 +72,22 @@ export function createSweepHandler(
       door: job.door === 'cli' ? 'cli' : 'cron',
       isInScope: scopeOfSweep(rule, asked.in),
       isPartial: asked.in !== undefined,
-      // Store boundary: the checkpoint of this job was written only by the sweep.
+      // Store boundary: only the sweep writes the checkpoint of this job.
       ...(job.checkpoint === null || job.checkpoint === undefined
         ? {}
         : { checkpoint: job.checkpoint as SweepCheckpoint }),
     };
     const { deferral } = await runSweep(reeve, { ...order, leaveWaiting }, lease);
-    // A later job with the same items includes the changes that were deferred here.
+    // A later job for the same items includes the changes that were deferred here.
     const key = JSON.stringify(asked.in ?? []);
     return { runs: [], deferral: deferral && { ...deferral, key } };
   };
 }
 
-/** Returns whether a sweep includes a subject: it belongs to the rule's home, its scope, and the patterns of the command line. */
+/**
+ * Returns a function that tests whether a sweep includes a subject: the subject must belong to the rule's home, to its
+ * scope, and to the patterns of the command line.
+ */
 export function scopeOfSweep(
   rule: LoadedRule,
   patterns: readonly string[] | undefined,
@@ -94,7 +97,7 @@ export function scopeOfSweep(
   return (subject) => isOfHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject));
 }
 
-/** Returns the repositories that a rule processes: a repository's rule processes only that repository. */
+/** Returns the repositories that a rule processes. A rule of a repository processes only that repository. */
 export function servedTo(rule: LoadedRule, served: ServedBy): ServedBy {
   // The path of a repository's rule file begins with its full name.
   return rule.level === 'repository'
@@ -102,7 +105,7 @@ export function servedTo(rule: LoadedRule, served: ServedBy): ServedBy {
     : served;
 }
 
-/** Returns whether a subject belongs to the home of a rule of a repository or organization. */
+/** Returns whether a subject belongs to the home of a rule, which is its repository or organization. */
 export function isOfHome({ level, home }: LoadedRule, { repository, organization }: Subject): boolean {
   if (level === 'operator') return true;
   if (home === undefined) return false;
@@ -114,7 +117,7 @@ function nameOf({ repository, organization }: Subject): string {
   return repository ? `${repository.owner}/${repository.name}` : (organization ?? '*');
 }
 
-/** One sweep: a rule, the slot that requested it, and the position at which an earlier attempt stopped. */
+/** One sweep: a rule, the slot that requested the sweep, and the position at which an earlier attempt stopped. */
 export type SweepOrder = {
   readonly rule: LoadedRule;
   readonly slot: string;
@@ -122,13 +125,13 @@ export type SweepOrder = {
   readonly job: string;
   readonly door: 'cron' | 'cli';
   readonly isInScope: (subject: Subject) => boolean;
-  /** True if only some items were requested on the command line. */
+  /** Whether only some items were requested on the command line. */
   readonly isPartial?: boolean;
   /** Position at which an earlier attempt stopped. */
   readonly checkpoint?: SweepCheckpoint;
-  /** Stores the waiting rules of a run; absent: they do not wait. */
+  /** Stores the waiting rules of a run; absent: rules do not wait. */
   readonly leaveWaiting?: LeaveWaiting;
-  /** Maximum requests of one slot; the remaining items are left to the next. Default 100,000. */
+  /** Maximum number of requests in one slot. The remaining items are left to the next slot. Default 100,000. */
   readonly maxRequests?: number;
 };
 
@@ -136,11 +139,11 @@ export type SweepOrder = {
 type SweepEnd = { readonly progress: SweepProgress; readonly deferral?: Deferral | undefined };
 
 /**
- * Evaluates a rule for every item of its `each`, page by page. Each page ends with a checkpoint; a run with a result is
- * recorded at once. A failed item is reported and skipped; consecutive failures of the forge end the attempt, and a
- * later one continues at the checkpoint. Items stopped by an hourly budget do not delay the others: the sweep
- * continues, and is repeated when there is room. If the rule limits the items of a slot, the sweep ends at the first
- * one without room.
+ * Evaluates a rule for every item of its `each`, page by page. Each page ends with a checkpoint; a run that has a
+ * result is recorded at once. A failed item is reported and skipped. Consecutive failures of the forge end the attempt,
+ * and a later attempt continues at the checkpoint. Items that an hourly budget stops do not delay the others: the sweep
+ * continues, and is repeated once there is room. If the rule limits the number of items per slot, the sweep ends at the
+ * first item without room.
  */
 export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): Promise<SweepEnd> {
   const { rule, isInScope, checkpoint, maxRequests = 100_000 } = order;
@@ -160,7 +163,7 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
   });
   let rest: unknown;
   for await (const page of refusedAsFailure(pages)) {
-    // Checked only if items remain: a sweep that has just reached its end is complete.
+    // Checked only if items remain, because a sweep that has just reached its end is complete.
     if (rest !== undefined && page.targets.length > 0) {
       await results.keepRest(rule.id, rest);
       const about = { rule: rule.id, ...sweep.tally.progress() };
@@ -177,10 +180,10 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
 /** A sweep in progress. */
 class Sweep {
   readonly now: Date;
-  /** The client for listing; items have their own. */
+  /** Client for listing. Items have clients of their own. */
   readonly listing: Client;
   readonly tally: SweepTally;
-  /** Times at which the stopped items have room. */
+  /** When there is room for the stopped items. */
   readonly deferrals: Deferral[] = [];
   readonly #reeve: Reeve;
   readonly #order: SweepOrder;
@@ -227,7 +230,7 @@ class Sweep {
     await this.#lease.advance({ runs: [], checkpoint: this.tally.checkpoint() });
   }
 
-  /** Stores the result of the sweep and returns it. */
+  /** Stores the result of the sweep, and returns it. */
   async end(isComplete: boolean): Promise<SweepProgress> {
     const { store, clock, log } = this.#reeve;
     const { rule, slot, isPartial } = this.#order;
@@ -247,7 +250,7 @@ class Sweep {
     return ended;
   }
 
-  /** Evaluates some items concurrently, and changes them sequentially, in order, up to the limit. */
+  /** Evaluates several items concurrently, and then changes them sequentially, in order, up to the limit. */
   async #takeLimited(targets: readonly Target[], limit: SlotLimit): Promise<void> {
     const waiting = targets.filter(({ key }) => !limit.passesOver(key));
     for (let from = 0; from < waiting.length; from += itemsAtOnce) {
@@ -262,7 +265,7 @@ class Sweep {
         const ran = planned.get(target);
         if (ran === undefined) continue;
         if (ran.run.changes.length === 0) {
-          // Nothing is to be sent: a run would have the same result.
+          // There is nothing to send, so an enforcing run would have the same result.
           await this.#note(target, { ...ran, run: { ...ran.run, mode: 'enforce' } });
           continue;
         }
@@ -296,7 +299,7 @@ class Sweep {
     const { run, retry, deferral } = ran;
     const { subject, key } = target;
     await this.#order.leaveWaiting?.(ran, { subject, job: { id: `${this.#order.job}#${key}` } });
-    // Writes before the abort are recorded; the rest of the run only reports the abort.
+    // Writes made before the abort are recorded. The rest of the run only reports the abort.
     if (this.#lease.signal.aborted) {
       if (hasApplied(run)) {
         this.tally.addRun(run);
@@ -325,7 +328,10 @@ class Sweep {
   }
 }
 
-/** Items that have room soon after the first wait for it together: each repetition processes all items. */
+/**
+ * Maximum time that a repetition waits after the first item has room, so that other items are repeated with it. Each
+ * repetition processes all items.
+ */
 const gatherMs = 600_000;
 
 /** Combines the deferrals of all items into one. */
@@ -341,14 +347,17 @@ function hasApplied({ outcomes }: Run): boolean {
   return outcomes.some(({ status }) => status === 'applied');
 }
 
-/** Returns whether a run has a result. Others are counted and not kept: thousands of them a day would hide the rest. */
+/**
+ * Returns whether a run has a result. Others are counted but not kept, because thousands of them per day would hide the
+ * rest.
+ */
 function isTelling(run: Run): boolean {
   return (
     run.changes.length > 0 || run.refused.length > 0 || run.rules.some(({ verdict }) => verdict === 'failed')
   );
 }
 
-/** Stored count of a slot. */
+/** Stored number of items that a slot has changed. */
 type SlotCount = { readonly slot: string; readonly changed: number };
 
 const countKey = (rule: string): string => `sweep-items ${rule}`;
@@ -359,26 +368,26 @@ export async function readTurn(
   recall: (key: string) => Promise<unknown>,
   rule: string,
 ): Promise<ReadonlySet<string>> {
-  // Store boundary: the value under this key was written only below.
+  // Store boundary: only the code below writes the value under this key.
   return new Set(((await recall(turnKey(rule))) ?? []) as readonly string[]);
 }
 
 /**
- * Limit of the items that a rule changes in one slot. An item is counted before its changes are sent, and uncounted
- * once it is known that none was applied: an interrupted and resumed sweep changes fewer items, never more. Items
- * changed in a slot are skipped in the following ones until a sweep has reached the end of all items: items that change
- * in each slot do not starve the others.
+ * Limit on the number of items that a rule changes in one slot. An item is counted before its changes are sent, and
+ * uncounted once it is known that none of them was applied, so an interrupted and resumed sweep changes fewer items but
+ * never more. Items changed in a slot are skipped in the following slots until a sweep has reached the end of all
+ * items, so that items that change in each slot do not starve the others.
  */
 export class SlotLimit {
   readonly items: number;
-  /** Whether an item wanted changes for which there was no room. */
+  /** Whether there was no room for an item with wanted changes. */
   isReached = false;
   readonly #store: Store;
   readonly #rule: string;
   readonly #slot: string;
   readonly #isPartial: boolean;
   #changed = 0;
-  /** Items that had their turn before this slot and in it. */
+  /** Items that had their turn before this slot, and in this slot. */
   #earlier: ReadonlySet<string> = new Set();
   readonly #later = new Set<string>();
   #isSaved = true;
@@ -395,8 +404,8 @@ export class SlotLimit {
   }
 
   /**
-   * Loads the limit of a rule in a slot; undefined if it has none, or only observes. If only some items were requested
-   * (`isPartial`), turns are not recorded.
+   * Loads the limit of a rule in a slot; undefined if the rule has no limit or only observes. If only some items were
+   * requested (`isPartial`), turns are not recorded.
    */
   static async open(
     store: Store,
@@ -405,7 +414,7 @@ export class SlotLimit {
   ): Promise<SlotLimit | undefined> {
     if (items === undefined || mode !== 'enforce') return undefined;
     const limit = new SlotLimit(store, { rule, items, slot, isPartial });
-    // Store boundary: the value under this key was written only here.
+    // Store boundary: only this class writes the value under this key.
     const stored = (await store.recall(countKey(rule))) as SlotCount | undefined;
     if (stored?.slot === slot) limit.#changed = stored.changed;
     if (!isPartial) limit.#earlier = await readTurn((key) => store.recall(key), rule);
@@ -417,7 +426,7 @@ export class SlotLimit {
     return this.#earlier.has(item);
   }
 
-  /** Counts an item whose changes are about to be sent; false if the slot has no room for it. */
+  /** Counts an item whose changes are about to be sent. Returns false if the slot has no room for it. */
   async begin(): Promise<boolean> {
     this.isReached = this.#changed >= this.items;
     if (!this.isReached) await this.#count(1);
@@ -432,7 +441,7 @@ export class SlotLimit {
     this.#isSaved = false;
   }
 
-  /** Stores the items that had their turn. `isComplete`: the sweep reached the end of all items. */
+  /** Stores the items that had their turn. `isComplete`: whether the sweep has reached the end of all items. */
   async save(isComplete: boolean): Promise<void> {
     if (this.#isPartial || (this.#isSaved && !isComplete)) return;
     this.#isSaved = true;

@@ -16,26 +16,26 @@ import {
 } from './schedule/schedule.ts';
 import { createSweepHandler } from './sweep.ts';
 
-/** Dependencies of the scheduled half besides the bot. */
+/** Dependencies of the scheduled work, in addition to the bot. */
 type SweepsParts = {
   readonly snapshots: Snapshots;
   readonly leaveWaiting: LeaveWaiting;
-  /** Requests the account of the token from the forge, uncached. */
+  /** Requests the account of the token from the forge, bypassing caches. */
   readonly askWhoWeAre: () => Promise<unknown>;
 };
 
-/** Schedule of the search for missed changes, which also runs at every start. */
+/** Schedule of the search for missed changes, which also runs after every start. */
 const catchUpCron = '*/30 * * * *';
 
-/** The scheduled half of the bot, not started. */
+/** The scheduled work of a bot. It is not started on construction. */
 export class Sweeps {
   readonly scheduler: Scheduler;
-  /** Handlers of the jobs that the scheduler, the command line and catching up store, by kind. */
+  /** Handlers, by kind, of the jobs that the scheduler, the command line and catch-up store. */
   readonly jobHandlers: Readonly<Record<string, HandleJob>>;
   readonly #reeve: Reeve;
   readonly #snapshots: Snapshots;
   readonly #chores: Readonly<Record<string, MaintenanceJob>>;
-  /** Rules of repositories and organizations, as last read. */
+  /** Rules of repositories and organizations, as they were last read. */
   #others: readonly LoadedRule[] = [];
 
   constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre }: SweepsParts) {
@@ -51,7 +51,7 @@ export class Sweeps {
     };
   }
 
-  /** Starts: catches up with missed changes, then checks the schedules every minute. */
+  /** Starts the scheduled work: catches up with missed changes, then checks the schedules every minute. */
   async start(): Promise<void> {
     const { store, clock, wake } = this.#reeve;
     const now = clock.now();
@@ -71,7 +71,8 @@ export class Sweeps {
 
   async stop(): Promise<void> {
     await this.scheduler.stop();
-    // The store may be full or lost; changes found again have no effect, and the rest must be closed.
+    // The store may be full or lost. Changes that are found again have no effect, and everything else must still be
+    // closed.
     await this.#snapshots.save().catch((error: unknown) => {
       this.#reeve.log.warn({ error: messageOf(error) }, 'the snapshots of catching up could not be saved');
     });
@@ -108,7 +109,7 @@ export class Sweeps {
   }
 }
 
-/** Returns the entries of the scheduler for rules with schedules: one for each schedule. */
+/** Returns the scheduler's entries for rules with schedules, one for each schedule. */
 export function scheduledRules(rules: readonly LoadedRule[]): readonly Scheduled[] {
   return rules.flatMap(({ id, schedules }) => schedules.map((schedule) => sweepOf({ id, schedule })));
 }

@@ -9,24 +9,24 @@ import type { RuleSet } from '../../rules/rule.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { Target } from './targets/repositories.ts';
 
-/** Number of items evaluated concurrently; the client's limiter bounds the requests. */
+/** Number of items that are evaluated concurrently. The client's limiter bounds the requests. */
 export const itemsAtOnce = 8;
 
 /** Options for the runs of items. */
 type ItemRequest = {
-  /** The slot and the job of the item's sweep, and the entry point that requested it. */
+  /** The slot and the job of the sweep that the item belongs to, and the entry point that requested it. */
   readonly slot?: string | undefined;
   readonly job?: string | undefined;
   readonly door: 'cron' | 'cli';
   readonly mode: 'enforce' | 'plan';
   readonly rules: RuleSet;
-  /** Waits; rejects if the sweep must stop. */
+  /** Waits for the given time; rejects if the sweep must stop. */
   readonly pause: (ms: number) => Promise<unknown>;
-  /** Aborts pending calls and prevents further changes. */
+  /** When aborted, ends pending calls and prevents further changes. */
   readonly signal: AbortSignal;
 };
 
-/** Runs an item against the rules; if the forge requests a pause, waits as long as requested and tries again. */
+/** Runs an item against the rules. If the forge requests a pause, waits as long as requested and tries again. */
 export async function runItem(target: Target, request: ItemRequest, context: RunContext): Promise<Ran> {
   for (let pauses = 0; ; pauses += 1) {
     const ran = await runOne(target, request, context);
@@ -60,12 +60,15 @@ function runIdOf(slot: string, item: string, now: Date): string {
   );
 }
 
-/** Maximum pauses requested by the forge (429), for one request or one item. */
+/** Maximum number of pauses that the forge may request (429) for one request or one item. */
 const maxPauses = 3;
-/** A longer one is left to the queue, which continues at the checkpoint. */
+/** Longest pause. A longer one is left to the queue, which continues at the checkpoint. */
 const maxPauseMs = 300_000;
 
-/** Returns the delay before the next try; undefined if the error requests no pause or the maximum was reached. */
+/**
+ * Returns the delay before the next try; undefined if the error requests no pause, or if the maximum number of pauses
+ * is reached.
+ */
 function pauseAfter429(error: unknown, pauses: number): number | undefined {
   if (!(error instanceof ReeveError) || error.code !== 'forge-throttled' || pauses >= maxPauses)
     return undefined;
@@ -74,8 +77,8 @@ function pauseAfter429(error: unknown, pauses: number): number | undefined {
 }
 
 /**
- * Returns a client that waits as long as the forge requests with 429, and requests the same page again: a list
- * continues at its position. `pause` resolves after the time, and rejects if the caller stops.
+ * Returns a client that, on 429, waits as long as the forge requests and then requests the same page again, so that a
+ * list continues at its position. `pause` resolves after the time, and rejects if the caller stops.
  */
 export function createWaitingClient(client: Client, pause: (ms: number) => Promise<unknown>): Client {
   const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
@@ -120,7 +123,7 @@ export function createWaitingClient(client: Client, pause: (ms: number) => Promi
       return client.requestList;
     },
     call: (operation, input) => patiently(() => client.call(operation, input)),
-    // A write is planned again from fresh reads, never simply repeated.
+    // A write is planned again from fresh reads, and never simply repeated.
     send: (operation, input) => client.send(operation, input),
     pages,
     async *items(operation, input) {
@@ -131,19 +134,19 @@ export function createWaitingClient(client: Client, pause: (ms: number) => Promi
   };
 }
 
-/** Number of consecutive items with a failure of the forge after which the sweep ends. */
+/** Number of consecutive items with a forge failure after which the sweep ends. */
 const maxFailedInARow = 10;
 /** Failures that would also affect the next item. */
 const hopeless: ReadonlySet<ErrorCode> = new Set(['forge-unreachable', 'forge-unauthorized', 'forge-junk']);
 
-/** Detects a failing forge from the items of a sweep. */
+/** Detects a failing forge from the results of a sweep's items. */
 export class FailureWatch {
   #inARow = 0;
 
-  /** Records the result of an item. Throws the failure after too many consecutive ones. */
+  /** Records the result of an item. Throws the failure if too many consecutive items have failed. */
   note(failure: ReeveError | undefined): void {
     this.#inARow = failure === undefined ? 0 : this.#inARow + 1;
-    // After consecutive failures, waiting is better than requesting the next item.
+    // After several consecutive failures, waiting is better than requesting the next item.
     if (failure && (hopeless.has(failure.code) || this.#inARow >= maxFailedInARow)) throw failure;
   }
 }
@@ -152,8 +155,9 @@ export class FailureWatch {
 export type Leash = { readonly check: () => void; readonly pause: (ms: number) => Promise<void> };
 
 /**
- * Returns the controls of a long job's handler: `check` throws if it must stop, and `pause` waits first. A long wait
- * ends as soon as the process is asked to stop; the job then continues at its checkpoint.
+ * Returns the controls for the handler of a long job: `check` throws if the job must stop, and `pause` waits before it
+ * does the same check. A long wait ends as soon as the process is asked to stop; the job then continues at its
+ * checkpoint.
  */
 export function createLeash(
   lease: Lease,
@@ -172,7 +176,10 @@ export function createLeash(
   return { check, pause };
 }
 
-/** Processes all items, some concurrently. The first error ends it, after the started work has ended. */
+/**
+ * Processes all items, several concurrently. The first error ends the processing, after the work that was already
+ * started has ended.
+ */
 export async function mapConcurrently<Item>(
   items: readonly Item[],
   atOnce: number,

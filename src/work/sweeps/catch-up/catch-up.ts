@@ -10,21 +10,21 @@ import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
 import { createLeash, createWaitingClient } from '../walk.ts';
 import { type ItemSnapshot, type RepositorySnapshot, type Snapshots, toItemSnapshot } from './snapshots.ts';
 
-/** Payload of an event that was found by reading. */
+/** Payload of a job for an event that was found by reading. */
 type CaughtUpPayload = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
 };
 
 const restKey = 'catch-up rest';
-/** Key of the start of the latest pass. */
+/** Key of the start time of the latest pass. */
 const passKey = 'catch-up at';
-/** Maximum requests of one pass; repositories beyond it come first in the next. */
+/** Maximum number of requests in one pass. Repositories beyond it come first in the next pass. */
 const budget = 20_000;
-/** Number of consecutive repositories with a failure of the forge after which the pass waits for it to recover. */
+/** Number of consecutive repositories with a forge failure after which the pass waits for the forge to recover. */
 const maxFailedInARow = 3;
 
-/** Fields of a served repository for catching up, kept small because there may be many. */
+/** Fields of a served repository that catch-up needs, kept small because there may be many repositories. */
 type Candidate = {
   readonly id: number;
   readonly name: string;
@@ -35,10 +35,10 @@ type Candidate = {
 };
 
 /**
- * Creates the handler that finds missed changes: each served repository is queried for changes since it was last seen,
+ * Creates the handler that finds missed changes. Each served repository is queried for changes since it was last seen,
  * most recently updated first, and each difference becomes a job like the delivery that never arrived. A repository
- * seen for the first time becomes a baseline without events, unless it was created after the latest pass and before a
- * process listened. A repository that fails is left to the next pass.
+ * that is seen for the first time becomes a baseline without events, unless it was created after the latest pass and
+ * before a process listened. A repository that fails is left to the next pass.
  */
 export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
   const { store, log, clock } = reeve;
@@ -106,20 +106,23 @@ async function createEmptyBaselines(
   const before = Math.floor(Date.parse(String(await store.recall(passKey))) / 1_000) * 1_000;
   for (const { id, createdAt } of candidates) {
     const createdMs = Date.parse(createdAt ?? '');
-    // Without an earlier pass nothing is new: comparisons with NaN are false.
+    // Without an earlier pass, nothing is new, because comparisons with NaN are false.
     if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFromMs)) continue;
     const empty = { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true } as const;
     await snapshots.edit(id, (seen) => seen ?? empty);
   }
 }
 
-/** Returns the instant since which a live process has listened. */
+/** Returns the instant since which at least one live process has listened. */
 async function earliest(own: Date, store: Store): Promise<number> {
   const others = (await store.listProcesses()).filter(({ role, isSelf }) => role !== 'worker' && !isSelf);
   return Math.min(own.getTime(), ...others.map(({ startedAt }) => startedAt.getTime()));
 }
 
-/** Sorts repositories for which the earlier pass had no requests left first, then by the most recent update. */
+/**
+ * Sorts the repositories. Those for which the previous pass had no requests left come first, then the most recently
+ * updated ones.
+ */
 async function sortByPriority(candidates: readonly Candidate[], store: Store): Promise<readonly Candidate[]> {
   const deferred = new Set(((await store.recall(restKey)) ?? []) as readonly number[]);
   return candidates.toSorted(
@@ -127,7 +130,7 @@ async function sortByPriority(candidates: readonly Candidate[], store: Store): P
   );
 }
 
-/** Returns the number of events found. */
+/** Finds the missed events of one repository and stores jobs for them. Returns the number of events. */
 async function catchUpWith(
   candidate: Candidate,
   client: Client,
@@ -140,10 +143,11 @@ async function catchUpWith(
   const missed = before === undefined ? [] : differencesOf(before, live);
   for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
   if (missed.length > 0) wake();
-  // If no item has an instant yet, the forge's time of the repository is used: our clock may be ahead of the forge's.
+  // If no item has an instant yet, the repository's time from the forge is used, because our clock may be ahead of the
+  // forge's.
   const { updatedMs } = candidate;
   const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
-  // Deliveries settled in the meantime have been noted: their values stay.
+  // Deliveries settled in the meantime have been noted, so their values stay.
   await snapshots.edit(candidate.id, (known) => advance(known ?? before, live, from));
   return missed.length;
 }
@@ -186,8 +190,8 @@ function advance(
 
 /**
  * Reads the state of a repository: its branches, its tags, its open pull requests, and the items changed since it was
- * last seen, or its open issues if it never was. Four lists, one request for each pull request closed since then, and
- * one for each opened since then and changed afterwards.
+ * last seen; if it was never seen, its open issues instead. This costs four lists, one request for each pull request
+ * closed since then, and one for each pull request that was opened since then and changed afterwards.
  */
 async function readCurrent(
   { login, name }: { readonly login: string; readonly name: string },
@@ -211,7 +215,8 @@ async function readCurrent(
   for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
     add('pull_request', pull.number, pull);
   }
-  // At first sight, issues are the open ones; later, everything changed, and the pull requests that are no longer open.
+  // The first time, only open issues are read. Later, everything that has changed is read, including the pull requests
+  // that are no longer open.
   const query = before === undefined ? { state: 'open', type: 'issues' } : { state: 'all', since: before.at };
   for await (const issue of client.items(operations.listIssues, { params, query })) {
     if (!issue.pull_request) add('issue', issue.number, issue);
@@ -227,7 +232,10 @@ async function readCurrent(
   return { refs, tags, items: [...items.values()] };
 }
 
-/** Returns whether a previously unknown pull request was pushed to: its newest commit is younger than the pull request. */
+/**
+ * Returns whether a previously unknown pull request was pushed to, which is the case if its newest commit is younger
+ * than the pull request.
+ */
 async function hasMoved(
   { kind, number, value }: CurrentItem,
   {
@@ -250,7 +258,7 @@ async function hasMoved(
   }
 }
 
-/** Returns whether an item is new: the bound of a listing includes its instant, so that known items are listed again. */
+/** Returns whether an item is new. The bound of a listing includes its instant, so known items are listed again. */
 function isNews(
   { number, updated_at }: { number: number; updated_at?: string | null | undefined },
   before: RepositorySnapshot | undefined,
@@ -259,11 +267,14 @@ function isNews(
   return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');
 }
 
-/** Current state of a repository, as far as it was read: all refs, open pull requests, and items changed since. */
+/**
+ * Current state of a repository, as far as it was read: all refs, open pull requests, and items changed since it was
+ * last seen.
+ */
 export type CurrentRepository = {
-  /** Branch → commit. */
+  /** Commits by branch name. */
   readonly refs: Readonly<Record<string, string>>;
-  /** Tag → its object and its commit, which are equal if it is not annotated. */
+  /** Objects and commits by tag name. The two are equal if the tag is not annotated. */
   readonly tags: Readonly<Record<string, CurrentTag>>;
   readonly items: readonly CurrentItem[];
 };
@@ -275,22 +286,27 @@ type CurrentItem = {
   readonly kind: ItemSnapshot['kind'];
   readonly number: number;
   readonly value: Readonly<Record<string, unknown>>;
-  /** A previously unknown pull request got commits after it was opened, or after the repository was last seen. */
+  /**
+   * Whether a previously unknown pull request got commits after it was opened, or after the repository was last seen.
+   */
   readonly hasMoved?: boolean;
 };
 
-/** A change that happened while Reeve was stopped: the Event-Type of its delivery, and its payload without the repository. */
+/**
+ * A change that happened while Reeve was stopped: the event type of its delivery, and the payload without the
+ * repository.
+ */
 type MissedEvent = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** Identity of the change, however often it is found. */
+  /** Identity of the change, which is the same each time it is found. */
   readonly key: string;
 };
 
 const nothing = '0'.repeat(40);
 
 /**
- * Returns the differences between the snapshot and the live state, in this order: the creation of the repository, then
+ * Returns the differences between the snapshot and the live state, in this order: the creation of the repository,
  * branches, tags, and items by number.
  */
 export function differencesOf(snapshot: RepositorySnapshot, live: CurrentRepository): readonly MissedEvent[] {
@@ -330,7 +346,7 @@ function* refDifferences(
   }
 }
 
-/** Returns events of tags in the form of the forge: a new or moved one has no earlier commit. */
+/** Returns events for tags, in the form that the forge uses: a new or moved tag has no earlier commit. */
 function* tagDifferences(
   before: Readonly<Record<string, string>>,
   after: CurrentRepository['tags'],
@@ -361,7 +377,7 @@ function itemDifferences(snapshot: RepositorySnapshot, item: CurrentItem): reado
   );
 }
 
-/** Returns the activities of an item, as deliveries name them. */
+/** Returns the activities of an item, under the names that deliveries use. */
 function activitiesOfItem(
   before: ItemSnapshot | undefined,
   now: ItemSnapshot,
@@ -372,9 +388,9 @@ function activitiesOfItem(
   if (before === undefined) {
     const moved = item.hasMoved ? ['synchronized'] : [];
     if (toMs(item.value.created_at) >= since) return ['opened', ...moved, ...(isOpen ? [] : ['closed'])];
-    // Items older than their repository were migrated with it.
+    // Items that are older than their repository were migrated with it.
     if (snapshot.isNew) return [];
-    // All open items are known, so this one was closed: if it is open now, it was reopened.
+    // All open items are known, so this one was closed. If it is open now, it was reopened.
     if (isOpen) return ['reopened', ...moved];
     return toMs(item.value.closed_at) >= since ? ['closed'] : [];
   }

@@ -10,33 +10,36 @@ import { mapConcurrently } from '../walk.ts';
 export type ItemSnapshot = {
   readonly kind: 'issue' | 'pull_request';
   readonly state: string;
-  /** RFC 3339. */
+  /** Time of the last update, as RFC 3339. */
   readonly updated: string;
   /** Sorted names, one per line. */
   readonly labels: string;
   /** Title, text and target branch. */
   readonly text: string;
-  /** Commit of a pull request. */
+  /** Head commit of a pull request. */
   readonly head?: string;
 };
 
 /** Last known state of a repository, so that missed changes can be found by reading. */
 export type RepositorySnapshot = {
-  /** The forge's instant up to which changes are known, RFC 3339. */
+  /** Instant of the forge's clock up to which changes are known, as RFC 3339. */
   readonly at: string;
   readonly items: Readonly<Record<string, ItemSnapshot>>;
-  /** Branch → commit. */
+  /** Commits by branch name. */
   readonly refs: Readonly<Record<string, string>>;
-  /** Tag → commit, or tag object if a delivery named that. Absent: tags were never read. */
+  /** Commits by tag name; the tag object if a delivery named that. Absent: tags have never been read. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The repository was created while Reeve was stopped: all of its content was missed. Removed after it was read. */
+  /**
+   * Set if the repository was created while Reeve was stopped, so that all of its content was missed. Removed once the
+   * repository has been read.
+   */
   readonly isNew?: true;
 };
 
-/** Maximum items kept per repository: the latest. */
+/** Maximum number of items kept per repository, which are the latest ones. */
 const maxItems = 1_000;
 
-/** Returns the snapshot of an issue or pull request from a response of the forge; undefined if fields are missing. */
+/** Returns the snapshot of an issue or pull request in a response of the forge; undefined if fields are missing. */
 export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): ItemSnapshot | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { state, updated_at, labels, title, body, head, base } = value as Readonly<Record<string, unknown>>;
@@ -62,17 +65,17 @@ function textDigest(text: string): string {
   return `${text.length}:${sum}`;
 }
 
-/** Maximum repositories that are known to have a snapshot. */
+/** Maximum number of repositories that are remembered as having a snapshot. */
 const maxKnown = 10_000;
-/** Maximum notes of a repository, and of all repositories, in memory; more are written to the snapshots. */
+/** Maximum number of notes in memory, for one repository and for all. Beyond it, notes are written to the snapshots. */
 const maxNotes = 100;
 const maxUnstored = 2_000;
-/** Number of snapshots written concurrently: they share a transaction, and other writes run in between. */
+/** Number of snapshots written concurrently. They share a transaction, and other writes run in between. */
 const savedAtOnce = 16;
-/** Maximum age at which notes in memory are written, when the next one is added. */
+/** Age at which the notes in memory are written when the next one is added. */
 const saveAfterMs = 30_000;
 
-/** Last known state of each repository, advanced by catching up and by settled deliveries. */
+/** Last known state of each repository. It is advanced by catch-up and by settled deliveries. */
 export class Snapshots {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -88,12 +91,13 @@ export class Snapshots {
   }
 
   async read(id: number): Promise<RepositorySnapshot | undefined> {
-    // Notes first: a note moved into the snapshot in the meantime is applied twice.
+    // Notes are read first, because a note that is moved into the snapshot in the meantime is then applied twice rather
+    // than lost.
     const noted = await this.#notes.read(id);
     return applyAll(await this.#store.recall(keyOf(id)), noted);
   }
 
-  /** Replaces a snapshot by the result of `change`, with all notes until then applied. */
+  /** Replaces a snapshot with the result of `change`. All notes up to then are applied. */
   async edit(
     id: number,
     change: (seen: RepositorySnapshot | undefined) => RepositorySnapshot | undefined,
@@ -106,12 +110,12 @@ export class Snapshots {
     await this.#notes.drop(id, noted);
   }
 
-  /** Applies a handled event, so that catching up does not find it again. */
+  /** Applies a handled event, so that catch-up does not find it again. */
   async note(event: Event): Promise<void> {
     const id = event.repository?.id;
     const note = noteOf(event);
     if (id === undefined || note === undefined) return;
-    // An unseen repository has no baseline yet: the first catch-up creates it.
+    // An unseen repository has no baseline yet. The first catch-up creates it.
     if (!this.#known.has(id) && (await this.#store.recall(keyOf(id))) === undefined) return;
     this.#known.set(id, true);
     const count = await this.#notes.add(id, note);
@@ -120,7 +124,9 @@ export class Snapshots {
     if (this.#clock.monotonicMs() - this.#savedAtMs > saveAfterMs) await this.save();
   }
 
-  /** Writes the notes that only this process has; after a crash before it, changes found again have no effect. */
+  /**
+   * Writes the notes that only this process has. If a crash prevents it, changes that are found again have no effect.
+   */
   async save(): Promise<void> {
     this.#savedAtMs = this.#clock.monotonicMs();
     await mapConcurrently(this.#notes.unstored(), savedAtOnce, (id) => this.#fold(id));
@@ -135,7 +141,7 @@ function keyOf(repositoryId: number): string {
   return `seen ${repositoryId}`;
 }
 
-/** Store boundary: values under these keys were written only by the code above. */
+/** Store boundary: only the code above writes values under these keys. */
 function applyAll(value: unknown, notes: readonly KeptNote[]): RepositorySnapshot | undefined {
   let seen = value as RepositorySnapshot | undefined;
   for (const { note } of notes) seen = seen && applyNote(seen, note);
@@ -150,15 +156,15 @@ function latest(items: RepositorySnapshot['items']): RepositorySnapshot['items']
   );
 }
 
-/** A note, and the name to delete it by. */
+/** A note, and the name by which it is deleted. */
 type KeptNote = { readonly name: string; readonly note: EventNote };
 
-/** Changes of repositories from handled events since their snapshots were written, in order. */
+/** Changes from handled events, by repository, that occurred since its snapshot was written, in order. */
 interface EventNotes {
   /** Adds a note and returns the number of notes of the repository. */
   add(repositoryId: number, note: EventNote): Promise<number>;
   read(repositoryId: number): Promise<readonly KeptNote[]>;
-  /** Deletes notes that are in the snapshot. */
+  /** Deletes notes that have been applied to the snapshot. */
   drop(repositoryId: number, notes: readonly KeptNote[]): Promise<void>;
   /** Returns the repositories whose notes would be lost with this process, longest list first. */
   unstored(): readonly number[];
@@ -166,10 +172,10 @@ interface EventNotes {
   countUnstored(): number;
 }
 
-/** Maximum notes of a repository in memory while the store refuses them: the newest. */
+/** Maximum number of notes of a repository kept in memory while the store refuses them. The newest are kept. */
 const maxKept = 1_000;
 
-/** Notes in memory, for a process with exclusive use of the store: a note costs no write. */
+/** Notes in memory, for a process with exclusive use of the store, so that a note costs no write. */
 class NotesInMemory implements EventNotes {
   readonly #kept = new Map<number, readonly KeptNote[]>();
   #count = 0;
@@ -204,8 +210,8 @@ class NotesInMemory implements EventNotes {
 }
 
 /**
- * Notes in a shared store: deliveries of one branch or issue are handled by different processes, and a pass of catching
- * up in any of them needs the handled events of all.
+ * Notes in a shared store, because different processes handle deliveries of one branch or issue, and a catch-up pass in
+ * any process needs the handled events of all.
  */
 class SharedNotes implements EventNotes {
   readonly #store: Store;
@@ -244,7 +250,7 @@ function notesKey(repositoryId: number): string {
   return `seen notes ${repositoryId}`;
 }
 
-/** Store boundary: values under these keys were written only by the code above. */
+/** Store boundary: only the code above writes values under these keys. */
 function notesIn(value: unknown): readonly KeptNote[] {
   return (value ?? []) as readonly KeptNote[];
 }
@@ -254,7 +260,10 @@ function without(notes: readonly KeptNote[], gone: readonly KeptNote[]): readonl
   return notes.filter(({ name }) => !names.has(name));
 }
 
-/** Fields of an item that each activity carries. Others (a comment, an assignment) carry none that are kept. */
+/**
+ * Fields of an item that each activity carries. Other activities (a comment, an assignment) carry no fields that are
+ * kept.
+ */
 const told: Readonly<Record<string, readonly (keyof ItemSnapshot)[]>> = {
   closed: ['state'],
   reopened: ['state'],
@@ -264,19 +273,19 @@ const told: Readonly<Record<string, readonly (keyof ItemSnapshot)[]>> = {
   label_cleared: ['labels'],
 };
 
-/** A compact change of a repository from an event: of an item, or of a branch or tag. Plain data. */
+/** A compact change of a repository from an event, of an item or of a branch or tag. It is plain data. */
 type EventNote =
   | { readonly item: ItemSnapshot; readonly index: number; readonly activity: string }
   | {
       readonly ref: string;
       readonly isTag: boolean;
-      /** The current commit; absent: deleted. */
+      /** The current commit; absent if the branch or tag was deleted. */
       readonly commit?: string;
       /** Commit before a push. */
       readonly from?: string;
     };
 
-/** Returns the change of the repository in an event; undefined if it has none that is kept. */
+/** Returns the change that an event makes to a repository; undefined if it makes no change that is kept. */
 export function noteOf({ family, activity, payload, subject }: Event): EventNote | undefined {
   if (family === 'push' || family === 'create' || family === 'delete') {
     if (subject?.ref === undefined) return undefined;
@@ -295,8 +304,8 @@ export function noteOf({ family, activity, payload, subject }: Event): EventNote
 }
 
 /**
- * Returns the snapshot of a repository after a handled event: only the fields that the event carries advance. The
- * payload shows the whole item, but it includes an earlier missed push, which is still to be found. A note may be
+ * Returns the snapshot of a repository after a handled event. Only the fields that the event carries advance: the
+ * payload shows the whole item, which may include an earlier missed push that still has to be found. A note may be
  * applied twice.
  */
 export function applyNote(snapshot: RepositorySnapshot, note: EventNote): RepositorySnapshot {
@@ -310,15 +319,15 @@ export function applyNote(snapshot: RepositorySnapshot, note: EventNote): Reposi
 }
 
 /**
- * Returns the first snapshot of an unknown item: it was opened, or reopened, while Reeve was stopped, unless this event
- * announces exactly that.
+ * Returns the first snapshot of an unknown item, if this event announces that it was opened or reopened. Otherwise,
+ * this happened while Reeve was stopped, and catch-up still has to find it.
  */
 function firstOf(
   { items }: RepositorySnapshot,
   item: ItemSnapshot,
   activity: string,
 ): ItemSnapshot | undefined {
-  // If there are more items than are kept, it may have been known before.
+  // If there are more items than are kept, this one may have been known before.
   const isFull = Object.keys(items).length >= maxItems;
   return isFull || activity === 'opened' || activity === 'reopened' ? item : undefined;
 }
@@ -339,7 +348,7 @@ function withRef(
   { ref, isTag, commit, from }: Extract<EventNote, { ref: string }>,
 ): RepositorySnapshot {
   const before = isTag ? snapshot.tags : snapshot.refs;
-  // Tags that were never read have no baseline yet: the first catch-up creates it.
+  // Tags that were never read have no baseline yet. The first catch-up creates it.
   if (before === undefined) return snapshot;
   const known = before[ref];
   const refs = { ...before };
@@ -348,7 +357,7 @@ function withRef(
   } else {
     const follows =
       from === undefined || (known === undefined ? isDeleted(from) : known === from || known === commit);
-    // A push that does not start at our snapshot follows a missed one.
+    // A push that does not start at our snapshot follows a push that was missed.
     if (!isTag && !follows) return snapshot;
     refs[ref] = commit;
   }

@@ -2,30 +2,32 @@ import { createTask, parse, validate } from 'node-cron';
 import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
 import type { Schedule } from '../../../rules/rule.ts';
 
-/** The due instants of a schedule. Time is an argument: no clock is read here. */
+/** The due instants of a schedule. Time is passed as an argument; no clock is read here. */
 export interface Cron {
   /** Returns the first due instant after the given one; undefined if there is none within five years. */
   next(after: Date): Date | undefined;
-  /** Returns the last due instant after `after` and not after `until`, and their number, up to 1,000. */
+  /** Returns the last due instant after `after` and not after `until`, and the number of such instants, up to 1,000. */
   due(after: Date, until: Date): { readonly last: Date | undefined; readonly count: number };
 }
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** Every offset in use is a multiple of a quarter of an hour, so the wall clock advances evenly within one. */
+/**
+ * Every UTC offset in use is a multiple of a quarter of an hour, so within a quarter the wall clock advances evenly.
+ */
 const quarterMs = 15 * minuteMs;
-/** Maximum amount by which a wall clock is set back. */
+/** Maximum amount by which a wall clock is set back at a time change. */
 const maxSetBackMs = 3 * hourMs;
 /** Number of days searched in either direction: five years and a leap day. */
 const horizonDays = 5 * 366;
 const maxCounted = 1_000;
 
 /**
- * Returns the due instants of five cron fields in a timezone. node-cron determines the wall times of the fields; this
- * code maps them to instants. A schedule for certain hours is due once if a clock is set back, and at the end of the
- * gap if it is set forward over its hour; one for every hour follows elapsed time.
- * The work is bounded regardless of the distance: a day costs a few comparisons, a due instant one more.
+ * Returns the due instants of five cron fields in a timezone. node-cron determines the wall times of the fields, and
+ * this code maps them to instants. A schedule for certain hours is due once if a clock is set back, and at the end of
+ * the gap if the clock is set forward over its hour. A schedule for every hour follows elapsed time. The work is
+ * bounded regardless of the distance: each day costs a few comparisons, and each due instant one more.
  */
 export function createCron({ cron, timezone }: Schedule): Cron {
   const ways = waysOfDays(cron);
@@ -34,8 +36,8 @@ export function createCron({ cron, timezone }: Schedule): Cron {
     .flatMap((hour) => fields.minute.map((minute) => hour * 60 + minute))
     .toSorted((a, b) => a - b);
   const everyHour = fields.hour.length === 24;
-  // Used to match wall times written as if they were UTC. It is never started, and is removed from the library's own
-  // list immediately.
+  // Used to match wall times that are written as if they were UTC. A task is never started, and is removed from the
+  // library's own list immediately.
   const days = ways.map((way) => createTask(way, () => {}, { timezone: 'UTC' }));
   for (const task of days) void task.destroy();
   const isDay = memoizeByInstant((atMs: number) =>
@@ -88,7 +90,7 @@ export function createCron({ cron, timezone }: Schedule): Cron {
       const lastMs = Math.floor(untilMs / dayMs) * dayMs;
       let last: Date | undefined;
       let count = 0;
-      // Backwards: after a long downtime only the last instant and an approximate count matter.
+      // Backwards, because after a long downtime only the last instant and an approximate count matter.
       for (let day = 0; day <= horizonDays && count < maxCounted; day += 1) {
         const startMs = lastMs - day * dayMs;
         if (startMs + dayMs <= afterMs) break;
@@ -103,28 +105,28 @@ export function createCron({ cron, timezone }: Schedule): Cron {
 }
 
 /**
- * Returns the expressions of which one has to match. As in every crontab, a day matches by its day of month or by its
- * weekday if both are restricted (neither begins with `*`). node-cron joins them with "and", so each is evaluated
- * separately.
+ * Returns the expressions of which at least one has to match. As in every crontab, if both the day of month and the
+ * weekday are restricted (neither begins with `*`), a day matches by either. node-cron combines them with "and", so
+ * each is evaluated separately.
  */
 function waysOfDays(cron: string): readonly string[] {
   const [minute, hour, day = '*', month, weekday = '*'] = cron.trim().split(/\s+/);
   if (/^[*?]/.test(day) || /^[*?]/.test(weekday)) return [cron];
   const byWeekday = `${minute} ${hour} * ${month} ${weekday}`;
   const byDay = `${minute} ${hour} ${day} ${month} *`;
-  // If no month of the expression has the day, such as 31 February, only the weekdays remain.
+  // If the day does not exist in any month of the expression, such as 31 February, only the weekdays remain.
   return validate(byDay) ? [byDay, byWeekday] : [byWeekday];
 }
 
 /**
- * Returns a function from the first minute of a quarter to the due instants in that quarter, also around changes of the
- * wall clock.
+ * Returns a function that takes the first minute of a quarter and returns the due instants in that quarter, also around
+ * changes of the wall clock.
  */
 function createQuarters(options: {
-  /** Returns whether the fields match a wall time, written as if it were UTC. */
+  /** Returns whether the fields match a wall time that is written as if it were UTC. */
   readonly isNamed: (wallMs: number) => boolean;
   readonly offsetAt: (atMs: number) => number;
-  /** True for a schedule of every hour. */
+  /** Whether the schedule runs in every hour. */
   readonly everyHour: boolean;
 }): (startMs: number) => readonly number[] {
   const { isNamed, offsetAt, everyHour } = options;
@@ -134,7 +136,7 @@ function createQuarters(options: {
     return false;
   };
 
-  /** Returns whether the same wall time occurred before the clock was set back. */
+  /** Returns whether the same wall time already occurred before the clock was set back. */
   const isRepeated = (atMs: number, offsetMs: number): boolean => {
     for (let backMs = quarterMs; backMs <= maxSetBackMs; backMs += quarterMs) {
       if (offsetAt(atMs - backMs) - offsetMs === backMs) return true;
@@ -166,7 +168,7 @@ export function nextTimes(schedule: Schedule, after: Date, count: number): reado
 /** Maximum number of memoized instants. */
 const maxInstants = 5_000;
 
-/** Returns a function from an instant to the UTC offset of the timezone, in milliseconds. */
+/** Returns a function that takes an instant and returns the UTC offset of the timezone, in milliseconds. */
 function createOffset(timezone: string): (atMs: number) => number {
   if (timezone === 'UTC' || timezone === 'Etc/UTC') return () => 0;
   const format = new Intl.DateTimeFormat('en-US', {

@@ -19,7 +19,7 @@ export type MaintenanceJob = { readonly cron: string; readonly run: (now: Date) 
 
 /**
  * Returns the maintenance jobs by name: `retention` deletes expired data once a day, `size` keeps the store below its
- * size, `health` checks token and disk and logs a warning before anything fails, `rules` reads the rules of
+ * size limit, `health` checks token and disk and logs an error before anything fails, and `rules` reads the rules of
  * repositories and organizations for their schedules.
  */
 export function createMaintenance(
@@ -38,20 +38,22 @@ export function createMaintenance(
         const { settledMs, deadMs } = retention;
         const olderThan = new Date(now.getTime() - settledMs);
         const deadOlderThan = new Date(now.getTime() - deadMs);
-        // A comment older than the lifetime is not executed, whether or not a rule has executed its commands before.
+        // A comment older than the lifetime is not executed, regardless of whether a rule has already executed its
+        // commands.
         const before = new Date(olderThan.getTime() - lifetimeMs);
         const memory = [
           { prefix: storedMemoryKey(executionPrefix), before },
-          // The start of a workflow is retried within its lifetime only.
+          // The start of a workflow is retried only within its lifetime.
           { prefix: storedMemoryKey(dispatchPrefix), before },
-          // A merged pull request is backported soon, or by hand.
+          // A merged pull request is backported soon, or manually.
           { prefix: storedMemoryKey(trialPrefix), before },
           // A deferred run is repeated within the lifetime of its delivery.
           { prefix: storedMemoryKey(dueProtectionPrefix), before },
-          // A head that still exists is stored again; for others, the merge base is then computed from the commits.
+          // The merge base of a head that still exists is stored again; for others, it is then computed from the
+          // commits.
           { prefix: storedMemoryKey(mergeBasePrefix), before: new Date(now.getTime() - mergeBaseKeptMs) },
           { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },
-          // Rows delete their own when they end, unless a later row replaces them.
+          // Rows delete their own data when they end, unless a later row replaces them.
           { prefix: resistancePrefix, before },
           { prefix: ledgerPrefix, before: new Date(now.getTime() - ledgerKeptMs) },
           { prefix: queueWritesPrefix, before: new Date(now.getTime() - queueWritesKeptMs) },
@@ -70,7 +72,7 @@ export function createMaintenance(
       async run() {
         const gone = await store.prune({ maxBytes: retention.maxBytes });
         if (gone.deliveries + gone.runs === 0) return;
-        // Deleted data was younger than the retention: keeping it requires a larger store.
+        // The deleted data was younger than the retention. Keeping it requires a larger store.
         log.warn({ ...gone, maxBytes: retention.maxBytes }, 'deleted the oldest: the store is at its size');
       },
     },
@@ -90,10 +92,10 @@ export function createMaintenance(
   };
 }
 
-/** Lanes of the maintenance jobs that need no forge: a store must not fill up during an outage. */
+/** Lanes of the maintenance jobs that do not need the forge, because the store must not fill up during an outage. */
 export const maintenanceLanes: readonly string[] = ['chore retention', 'chore size'];
 
-/** Returns the maintenance jobs as entries of the scheduler. */
+/** Returns the maintenance jobs as entries for the scheduler. */
 export function scheduledMaintenance(chores: Readonly<Record<string, MaintenanceJob>>): readonly Scheduled[] {
   return Object.entries(chores).map(([name, { cron }]) => ({
     id: name,

@@ -4,37 +4,37 @@ import type { DeliveryState, Store } from '../../../store/store.ts';
 import type { Reeve } from '../../reeve.ts';
 import { type Cron, createCron } from './cron.ts';
 
-/** A rule or maintenance job with one of its schedules. */
+/** A rule or maintenance job, with one of its schedules. */
 type RuleSchedule = { readonly id: string; readonly schedule: Schedule };
 
 /** A recurring job: a scheduled rule, or a maintenance job. */
 export type Scheduled = {
-  /** Identity across restarts: the rule's id, or the name of the maintenance job. */
+  /** Identity that survives restarts: the rule's id, or the name of the maintenance job. */
   readonly id: string;
   readonly schedule: Schedule;
-  /** Kind of the job of a slot. */
+  /** Kind of the job that is stored for a slot. */
   readonly kind: string;
-  /** Passed to the job with its slot; plain data. */
+  /** Plain data that is passed to the job together with its slot. */
   readonly payload: Readonly<Record<string, unknown>>;
 };
 
 /** State of one schedule. Instants are RFC 3339. */
 export type ScheduleState = {
-  /** Instant up to which its slots have been processed. */
+  /** Instant up to which slots have been processed. */
   readonly lookedAt: string;
   readonly lastSlot?: string;
-  /** Our id of the job of the last slot. */
+  /** Our id of the last slot's job. */
   readonly job?: string;
   /** Number of slots skipped because the previous one was still running. */
   readonly overlaps: number;
-  /** Number of slots that passed while Reeve was stopped; the last of them ran. */
+  /** Number of slots that passed while Reeve was stopped. The last of them did run. */
   readonly missed: number;
 };
 
 /** States of a job that do not block the next slot. */
 const atRest: ReadonlySet<DeliveryState> = new Set(['settled', 'dead', 'deferred']);
 
-/** Returns the identity of a slot: the schedule's id, its cron fields and timezone, and the instant. */
+/** Returns the identity of a slot: the schedule's id, its cron fields, and the instant. */
 function slotOf({ id, schedule }: RuleSchedule, at: Date): string {
   return `${keyOfSchedule({ id, schedule })}@${at.toISOString()}`;
 }
@@ -50,15 +50,18 @@ const scheduleKey = 'schedules';
 /** Interval at which the clock is read. */
 const lookMs = 1_000;
 
-/** State of the schedules while this process is the leader: another leader may have updated the stored one since. */
+/**
+ * State of the schedules while this process is the leader. Another leader may have updated the stored state since an
+ * earlier term.
+ */
 type Term = {
   readonly states: Map<string, ScheduleState>;
-  /** Instant up to which this process has checked: nothing is written if nothing is due. */
+  /** Instants up to which this process has checked, so that nothing is written if nothing is due. */
   readonly cursors: Map<string, Date>;
 };
 
 /**
- * Enqueues due slots as jobs of the store, each slot once. Among processes that share a store, the leader does so.
+ * Enqueues due slots as jobs in the store, each slot once. If processes share a store, only the leader does so.
  * `entries` is called at each check, so that new rules take effect at once.
  */
 export class Scheduler {
@@ -75,10 +78,10 @@ export class Scheduler {
     this.#entries = entries;
   }
 
-  /** Checks once a second whether the clock shows another minute, and then enqueues what is due, until stopped. */
+  /** Checks once a second whether the clock shows a different minute, and if so enqueues what is due, until stopped. */
   start(): void {
     if (this.#timer) return;
-    // A plain interval: a wait computed from the wall clock lasts for hours after the clock is set back.
+    // A plain interval, because a wait computed from the wall clock would last for hours after the clock is set back.
     this.#timer = setInterval(() => this.#lookEachMinute(), lookMs).unref();
     this.#lookEachMinute();
   }
@@ -94,9 +97,9 @@ export class Scheduler {
     return loadStates(this.#reeve.store);
   }
 
-  /** Enqueues slots that became due since the last check. A clock that was set back repeats no slot. */
+  /** Enqueues the slots that became due since the last check. A clock that was set back repeats no slot. */
   async tick(now: Date): Promise<void> {
-    // Sequential: two concurrent checks would both find the previous slot's job at rest.
+    // Sequential, because two concurrent checks would both find that the previous slot's job is at rest.
     while (this.#looking) await this.#looking;
     this.#looking = this.#lookAtAll(now).finally(() => {
       this.#looking = undefined;
@@ -104,10 +107,10 @@ export class Scheduler {
     await this.#looking;
   }
 
-  /** Checks the schedules when the minute differs from that of the last check, in either direction. */
+  /** Checks the schedules if the minute differs from that of the last check, in either direction. */
   #lookEachMinute(): void {
     const { store, clock, log } = this.#reeve;
-    // A new leader checks at once.
+    // A process that becomes the leader checks at once.
     if (!store.isLeader()) {
       this.#lookedAtMinute = undefined;
       this.#term = undefined;
@@ -117,7 +120,7 @@ export class Scheduler {
     if (minute === this.#lookedAtMinute) return;
     this.#lookedAtMinute = minute;
     this.tick(clock.now()).catch((error: unknown) => {
-      // The next minute checks again, and finds the slots left by this one.
+      // The next check, a minute later, also finds the slots that this one left.
       log.error({ error: messageOf(error) }, 'the scheduler cannot use its store');
     });
   }
@@ -143,7 +146,7 @@ export class Scheduler {
     await store.revise(scheduleKey, (kept) => ({ ...statesIn(kept), ...changed }));
   }
 
-  /** Enqueues the due slot of a schedule and returns its new state; the same state if nothing was due. */
+  /** Enqueues the due slot of a schedule and returns the new state, or the same state if nothing was due. */
   async #enqueueDue(
     entry: Scheduled,
     state: ScheduleState | undefined,
@@ -152,12 +155,12 @@ export class Scheduler {
   ): Promise<ScheduleState> {
     const { store, log, wake } = this.#reeve;
     const at = now.toISOString();
-    // First check: earlier slots are not caught up.
+    // First check. Earlier slots are not caught up.
     if (state === undefined) return { lookedAt: at, overlaps: 0, missed: 0 };
     const key = keyOfSchedule(entry);
     const since = cursors.get(key) ?? new Date(state.lookedAt);
     cursors.set(key, now);
-    // The clock was set back: later slots are due again, and those that already ran are recognised.
+    // The clock was set back: later slots become due again, and those that already ran are recognized.
     if (now < since) return at < state.lookedAt ? { ...state, lookedAt: at } : state;
     const { last, count } = this.#cronOf(entry.schedule).due(since, now);
     if (last === undefined) return state;
@@ -170,7 +173,7 @@ export class Scheduler {
       return { ...passed, overlaps: state.overlaps + 1 };
     }
     const slot = slotOf(entry, last);
-    // Changes that a budget deferred in the previous slot are part of this one.
+    // Changes that a budget deferred in the previous slot become part of this one.
     if (state.job !== undefined)
       await store.endDeferral(state.job, `was deferred; the slot ${slot} runs in its place`);
     const { id, known } = await store.enqueue({
@@ -204,7 +207,7 @@ async function loadStates(store: Store): Promise<Map<string, ScheduleState>> {
   return new Map(Object.entries(statesIn(await store.recall(scheduleKey))));
 }
 
-/** Store boundary: the value under the key was written only by the scheduler. */
+/** Store boundary: only the scheduler writes the value under this key. */
 function statesIn(kept: unknown): Record<string, ScheduleState> {
   return (kept ?? {}) as Record<string, ScheduleState>;
 }
@@ -213,8 +216,8 @@ function statesIn(kept: unknown): Record<string, ScheduleState> {
 const listKey = 'schedules of repositories and organizations';
 
 /**
- * Saves the schedules of the rules of repositories and organizations, as last read: the process that reads the rules
- * may differ from the one that enqueues slots.
+ * Saves the schedules of the rules of repositories and organizations as last read, because the process that reads the
+ * rules may not be the one that enqueues slots.
  */
 export async function saveScheduleList(store: Store, rules: readonly LoadedRule[]): Promise<void> {
   const list: readonly RuleSchedule[] = rules.flatMap(({ id, schedules }) =>
@@ -225,12 +228,12 @@ export async function saveScheduleList(store: Store, rules: readonly LoadedRule[
 }
 
 export async function readScheduleList(store: Store): Promise<readonly Scheduled[]> {
-  // Store boundary: the value under this key was written only by `saveScheduleList`.
+  // Store boundary: only `saveScheduleList` writes the value under this key.
   const list = ((await store.recall(listKey)) ?? []) as readonly RuleSchedule[];
   return list.map(sweepOf);
 }
 
-/** Returns the entry of the scheduler for a schedule of a rule. */
+/** Returns the scheduler's entry for one schedule of a rule. */
 export function sweepOf({ id, schedule }: RuleSchedule): Scheduled {
   return { id, schedule, kind: 'sweep', payload: { rule: id } };
 }

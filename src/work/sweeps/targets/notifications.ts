@@ -16,15 +16,18 @@ import {
   type Walk,
 } from './repositories.ts';
 
-/** A position: only threads changed at this instant or before remain. */
+/** Position in a list of threads: only threads changed at or before this instant remain. */
 type NotificationsPosition = { readonly before?: string };
 
 const itemsPerPage = 50;
 const maxStalePages = 20;
-/** Number of identities remembered: far more than can share one instant. */
+/** Maximum number of identities to remember, far more than can share one instant. */
 const maxSeen = 5_000;
 
-/** A position among repositories: their page, the number processed of it, and the position in the next one. */
+/**
+ * Position among repositories: their page, the number of repositories already processed on it, and the position inside
+ * the next one.
+ */
 type InRepositoriesPosition = ListPosition & {
   readonly done: number;
   readonly inside?: NotificationsPosition;
@@ -33,7 +36,7 @@ type InRepositoriesPosition = ListPosition & {
 /** Requests one page of threads. */
 type ThreadLister = (query: Readonly<Record<string, unknown>>) => Promise<readonly NotificationThread[]>;
 
-/** Yields the account's notifications: all of them, or repository by repository if `each` names some. */
+/** Yields the notifications of the account: all of them, or repository by repository if `each` names repositories. */
 export function targetsInNotifications(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
   if (each.in !== undefined) return inNamedRepositories(each.in, walk);
   const list: ThreadLister = (query) => walk.client.call(operations.listNotifications, { query });
@@ -61,7 +64,7 @@ async function* inNamedRepositories(scope: NonNullable<Each['in']>, walk: Walk):
           yield { targets, next: { ...page.place, done, inside: next } };
         }
       } catch (error) {
-        // A lost connection ends the sweep, which continues from here; a refusal of one repository does not.
+        // A lost connection ends the sweep, which later continues from here. A refusal of one repository does not.
         if (!(error instanceof ReeveError) || error.retryable) throw error;
         const next = { ...page.place, done: done + 1 } satisfies InRepositoriesPosition;
         yield { targets: [], next, failures: [{ item: `${owner}/${repo}`, error }] };
@@ -74,9 +77,9 @@ async function* inNamedRepositories(scope: NonNullable<Each['in']>, walk: Walk):
 }
 
 /**
- * Yields the threads of a list, last changed first. Marking one removes it from the list and shifts the others, so the
- * next request is never "page 2" but "changed before the last one seen"; within one instant the pages are counted, and
- * read again until they contain nothing new.
+ * Yields the threads of a list, last changed first. Marking a thread removes it from the list and shifts the others, so
+ * the next request is never for "page 2" but for threads changed before the last one seen. Within one instant, pages
+ * are counted, and read again until they contain nothing new.
  */
 async function* threadsIn(
   list: ThreadLister,
@@ -146,7 +149,7 @@ function targetOf(notification: NotificationThread): Target {
   };
 }
 
-/** Returns the subject of a thread: the number of an issue or pull request is the end of its API URL. */
+/** Returns the subject of a thread. The number of an issue or pull request is the end of its API URL. */
 function subjectOf(thread: NotificationThread, repository: RepositoryRef | undefined): Subject {
   const number = /\/(?:issues|pulls)\/(\d+)$/.exec(thread.subject?.url ?? '')?.[1];
   return {
@@ -175,9 +178,10 @@ const subjectTypes: Readonly<Record<string, string>> = {
 
 /**
  * Returns the narrowest request for notifications that still returns everything a condition may match. Only parts that
- * must hold (between `&&`) narrow it: `notification.unread`, `notification.pinned`, the subject's type, and
- * `updated_at` compared with an instant or `now` minus a duration. Without a part about unread and pinned it requests
- * the forge's default, unread and pinned ones; if the condition uses them in other ways, all.
+ * must hold (joined by `&&`) narrow the request: `notification.unread`, `notification.pinned`, the subject's type, and
+ * `updated_at` compared with an instant or with `now` minus a duration. Without a part about unread or pinned, it
+ * requests the forge's default, which is unread and pinned notifications. If the condition uses these fields in other
+ * ways, it requests all.
  */
 export function narrowNotifications(condition: string | undefined, now: Date): Narrowed {
   const parts = condition === undefined ? [] : conjuncts(parse(condition).ast);
@@ -205,7 +209,10 @@ function statuses(parts: readonly ASTNode[], condition: string): Narrowed {
   return /notification\.(unread|pinned)\b/.test(condition) ? { all: true } : {};
 }
 
-/** Matches `x`, `!x`, `x == true`, `x == false`. */
+/**
+ * Returns whether an expression requires a flag to be true or false, by matching `x`, `!x`, `x == true` and `x ==
+ * false`; otherwise undefined.
+ */
 function saysFlag(node: ASTNode, chain: string): boolean | undefined {
   if (nodeText(node) === chain) return true;
   if (node.op === '!_') {
@@ -234,7 +241,7 @@ function types(parts: readonly ASTNode[]): Narrowed {
 }
 
 /**
- * Returns the time bounds. The forge's bounds include their instant, so they serve both `<` and `<=`: the condition
+ * Returns the time bounds. The forge's bounds include their instant, so they serve both `<` and `<=`, and the condition
  * decides the rest.
  */
 function bounds(parts: readonly ASTNode[], now: Date): Narrowed {
@@ -253,7 +260,7 @@ function bounds(parts: readonly ASTNode[], now: Date): Narrowed {
   return found;
 }
 
-/** Returns the earlier instant; instants of this form compare as texts. */
+/** Returns the earlier instant. Instants of this form can be compared as texts. */
 function earlier(known: string | undefined, instant: string): string {
   return known === undefined || instant < known ? instant : known;
 }
@@ -299,7 +306,7 @@ function literalText(node: ASTNode | undefined): string | undefined {
   return node?.op === 'value' && typeof node.args === 'string' ? node.args : undefined;
 }
 
-/** Returns a member chain as text, without spaces; other expressions in their source form. */
+/** Returns a member chain as text, without spaces; empty for other expressions. */
 function nodeText(node: ASTNode | undefined): string {
   if (node === undefined) return '';
   if (node.op === 'id') return node.args;

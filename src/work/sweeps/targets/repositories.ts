@@ -15,17 +15,20 @@ export type ServedBy = {
   readonly login: () => Promise<string>;
   /** Patterns of the operator file (`acme/*`). */
   readonly listed: readonly string[];
-  /** Full names, if nothing else is wanted: a rule of a repository processes only that repository. */
+  /**
+   * Full names, if only these repositories are processed, because a rule of a repository processes only that
+   * repository.
+   */
   readonly only?: readonly string[] | undefined;
 };
 
-/** A list that could not be read. `item` is its place: `acme`, `acme/demo`. */
+/** A list that could not be read. `item` says where it belongs: `acme`, `acme/demo`. */
 export type ListFailure = { readonly item: string; readonly error: Error };
 
-/** A position in the lists of repositories: the list, and its page. */
+/** Position in the lists of repositories: the list, and the page in it. */
 export type ListPosition = { readonly source: number; readonly page: number };
 
-/** Some served repositories, each once; `place` is their position, `following` the next position. */
+/** Some served repositories, each once. `place` is their position, `following` the next one. */
 type RepositoryPage = {
   readonly repositories: readonly Repository[];
   readonly place: ListPosition;
@@ -39,13 +42,16 @@ type RepositoryPage = {
 /** A list of served repositories. A 404 is an error unless `missing` is set. */
 type Source = {
   readonly open: (from: number) => AsyncGenerator<ListPage<Repository>>;
-  /** Meaning of a 404: the owner in a pattern is a user, not an organization; or the repository was deleted or is hidden. */
+  /**
+   * What a 404 means: the owner in a pattern is a user and not an organization, or the repository was deleted or is
+   * hidden.
+   */
   readonly missing?: 'no organization' | { readonly repository: string };
 };
 
 /**
- * Yields the served repositories page by page, without archived ones, from a position on. Only their ids are kept. A
- * repository in several lists is yielded once; after a restart at a later position it may be yielded again.
+ * Yields the served repositories page by page, without archived ones, starting at a position. Only their ids are kept.
+ * A repository in several lists is yielded once; after a restart at a later position, it may be yielded again.
  */
 export async function* servedRepositories(
   client: Client,
@@ -95,7 +101,7 @@ export function failuresIn(
   });
 }
 
-/** Returns the reference of a listed repository. */
+/** Returns the reference to a listed repository. */
 export function toRepositoryRef({ id, owner, name }: Repository): RepositoryRef {
   return { id, owner: owner.login, name };
 }
@@ -153,13 +159,13 @@ function named(client: Client, name: string): Source {
 
 /** Number of consecutive pages without a new item after which a list is considered endless. */
 const maxStalePages = 20;
-/** Maximum number of rereads because a list got shorter while it was read. */
+/** Maximum number of times that pages are read again because a list got shorter while it was read. */
 const maxReturns = 50;
 
 /**
- * Yields the pages of a list without items yielded before. A list that got shorter has shifted: items of the next page
- * may be on one already read, so those are read again. Ends with `forge-paging` if too many pages contain nothing new.
- * `seen` holds the identities of yielded items, and grows with them.
+ * Yields the pages of a list without items that were yielded before. A list that got shorter has shifted: items of the
+ * next page may now be on a page that was already read, so those pages are read again. Ends with `forge-paging` if too
+ * many pages contain nothing new. `seen` contains the identities of the yielded items, and grows with them.
  */
 export async function* freshPages<Item>(
   open: (from: number) => AsyncGenerator<ListPage<Item>>,
@@ -195,20 +201,20 @@ export async function* freshPages<Item>(
 
 /** One item of `each`: its subject, and its listed fields for conditions. */
 export type Target = {
-  /** For display and as identity within a sweep: `acme/demo#5`. */
+  /** Name for display, which also identifies the item within a sweep: `acme/demo#5`. */
   readonly key: string;
   readonly subject: Subject;
   readonly item: Readonly<Record<string, unknown>>;
 };
 
-/** Some items, with the position at which a sweep interrupted after them continues. */
+/** Some items, with the position at which a sweep that was interrupted after them continues. */
 export type TargetPage = {
   readonly targets: readonly Target[];
-  /** Plain data; passed back as `from`. */
+  /** Plain data that is passed back as `from`. */
   readonly next: unknown;
   /** Total number of items, if known. */
   readonly total?: number | undefined;
-  /** Lists that could not be read, and why: the sweep continues without them. */
+  /** Lists that could not be read, and why. The sweep continues without them. */
   readonly failures?: readonly ListFailure[];
 };
 
@@ -225,7 +231,7 @@ export type Walk = {
   readonly from: unknown;
 };
 
-/** Returns an unreadable list as a failure of the sweep that names the request. */
+/** Returns an unreadable list as a failure of the sweep, with the request. */
 export function failureOfList({ item, error }: ListFailure): SweepFailure {
   const { request, status } = error instanceof ReeveError ? error : {};
   const refused = request === undefined || status === undefined ? error.message : `${request}: ${status}`;
@@ -234,7 +240,7 @@ export function failureOfList({ item, error }: ListFailure): SweepFailure {
 
 /**
  * Yields the pages. If the forge refuses the list that all others depend on (403, 404), the last page contains that
- * failure: a retry would be refused as well.
+ * failure, because a retry would also be refused.
  */
 export async function* refusedAsFailure(pages: AsyncGenerator<TargetPage>): AsyncGenerator<TargetPage> {
   let next: unknown;

@@ -5,20 +5,22 @@ export type RunnerRecord = {
   readonly status: 'online' | 'offline' | 'gone';
   readonly busy: boolean;
   readonly disabled: boolean;
-  /** Start of its status, as far as observed. */
+  /** Start of the current status, as far as observed. */
   readonly since: string;
-  /** Time at which it was last seen busy, otherwise first seen. */
+  /** Time at which the runner was last seen busy, otherwise first seen. */
   readonly activeAt: string;
   /** The latest changes between online and offline. */
   readonly changes: readonly string[];
-  /** Rules that have been notified of its removal. */
+  /** Rules that have been notified of the runner's removal. */
   readonly told?: readonly string[];
 };
 
-/** The runners of one level: `organization acme`, `repository acme/demo`, `user reeve`, `instance`; by id. */
+/**
+ * The runners of one level, by id. A level is `organization acme`, `repository acme/demo`, `user reeve` or `instance`.
+ */
 type RunnerRecords = Readonly<Record<string, RunnerRecord>>;
 
-/** A runner in the current listing of any forge. */
+/** A runner in the current listing, on any forge. */
 export type SeenRunner = {
   readonly id: number;
   readonly name: string;
@@ -30,9 +32,9 @@ export type SeenRunner = {
 
 /** Memory of runners, because forges do not return when they were last seen. */
 export interface RunnerMemory {
-  /** Applies a complete listing of a level and returns its known runners, including removed ones. */
+  /** Applies a complete listing of a level. Returns the level's known runners, including removed ones. */
   observe(level: string, seen: readonly SeenRunner[], now: Date): Promise<RunnerRecords>;
-  /** Records that a rule was notified of removed runners. */
+  /** Records that a rule has been notified of removed runners. */
   told(level: string, ids: readonly string[], rule: string): Promise<void>;
   /** Returns every level with its known runners. */
   levels(): Promise<Readonly<Record<string, RunnerRecords>>>;
@@ -40,7 +42,7 @@ export interface RunnerMemory {
 
 /** Time window in which changes between online and offline are counted. */
 export const flapsWithinMs = 3_600_000;
-/** Time that a removed runner is remembered, for rules that were not yet notified. */
+/** Time for which a removed runner is remembered, for rules that have not been notified yet. */
 const goneForMs = 7 * 86_400_000;
 const maxChanges = 50;
 const indexKey = 'runners';
@@ -53,17 +55,18 @@ type RunnerStore = {
 
 export function createRunnerMemory(store: RunnerStore): RunnerMemory {
   const keyOf = (level: string): string => `${indexKey} ${level}`;
-  // Store boundary: the values under these keys were written only here.
+  // Store boundary: only the code here writes the values under these keys.
   const recordsIn = (value: unknown): RunnerRecords => (value ?? {}) as RunnerRecords;
   const namesIn = (value: unknown): readonly string[] => (value ?? []) as readonly string[];
   const read = async (level: string) => recordsIn(await store.recall(keyOf(level)));
 
-  // Each is atomic: two rules that read the same level, in any process, must not overwrite each other.
+  // Each method is atomic, because two rules that read the same level, in any process, must not overwrite each other's
+  // data.
   return {
     async observe(level, seen, now) {
       const before = await read(level);
-      // Most repositories have never had one: storing thousands of empty entries would rewrite all their names each
-      // time.
+      // Most repositories have never had a runner, and storing thousands of empty entries would rewrite all their names
+      // each time.
       if (seen.length === 0 && Object.keys(before).length === 0) return before;
       await store.revise(indexKey, (names) =>
         namesIn(names).includes(level) ? names : [...namesIn(names), level],

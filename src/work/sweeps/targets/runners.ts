@@ -14,7 +14,7 @@ import {
 } from './repositories.ts';
 import { flapsWithinMs, type RunnerRecord, type SeenRunner } from './runner-memory.ts';
 
-/** Owner of runners. `owner` is an organization, a repository's full name, an account, or empty. */
+/** Owner of runners. `owner` is an organization, the full name of a repository, an account, or empty. */
 type RunnersOwner = { readonly level: string; readonly owner: string };
 
 /** The list of runners of one level. */
@@ -37,10 +37,10 @@ type WalkedLevel = RunnersOwner & {
 };
 
 /**
- * Yields the runners of the account's organizations, of the account, of served repositories that the account
- * administers, and of the instance if the account is its administrator. A list that the forge refuses is a failure; a
- * nonexistent one (404) is a failure if none of them exists. A runner missing from a complete listing is yielded once
- * more to each rule, as `gone`.
+ * Yields the runners of the account's organizations, of the account itself, of the served repositories that the account
+ * administers, and of the instance if the account is its administrator. A list that the forge refuses is a failure. A
+ * nonexistent list (404) is a failure only if no list exists. A runner that is missing from a complete listing is
+ * yielded once more to each rule, as `gone`.
  */
 export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> {
   const listing: RunnerListing = { walk, known: new Set<number>(), answered: 0, missing: [] };
@@ -49,7 +49,7 @@ export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> 
   }
   yield* ofRepositories(listing);
   const subject: Subject = { kind: 'runner' };
-  // Other accounts have no access to the list: that is not a refusal.
+  // Other accounts have no access to this list, so it is not requested for them and not reported as refused.
   if (walk.isInScope(subject) && (await walk.client.call(operations.getSelf, {})).is_admin) {
     for (const id of await knownElsewhere(walk)) listing.known.add(id);
     const site = { level: 'instance', owner: '', subject, operation: operations.listSiteRunners, params: {} };
@@ -63,11 +63,11 @@ export async function* targetsInRunners(walk: Walk): AsyncGenerator<TargetPage> 
 /** Results of one iteration so far. */
 type RunnerListing = {
   readonly walk: Walk;
-  /** Ids of runners already listed by another level: the instance lists all of them. */
+  /** Ids of runners that another level has already listed, because the instance lists all runners. */
   readonly known: Set<number>;
-  /** Number of lists that the forge returned. */
+  /** Number of lists that the forge has returned. */
   answered: number;
-  /** Nonexistent lists: actions are disabled, or the forge is too old. */
+  /** Lists that do not exist, because actions are disabled or the forge is too old. */
   readonly missing: ListFailure[];
 };
 
@@ -93,7 +93,10 @@ async function ownLevels(walk: Walk): Promise<readonly WalkedLevel[]> {
   return levels.filter(({ subject }) => walk.isInScope(subject));
 }
 
-/** Returns the ids of runners of other levels, including those not listed in this attempt: the instance lists them all. */
+/**
+ * Returns the ids of runners of other levels, including those that were not listed in this attempt, because the
+ * instance lists all runners.
+ */
 async function knownElsewhere(walk: Walk): Promise<readonly number[]> {
   const levels = Object.entries(await walk.runners.levels()).filter(([name]) => name !== 'instance');
   return levels.flatMap(([, records]) =>
@@ -125,7 +128,7 @@ async function* ofRepositories(listing: RunnerListing): AsyncGenerator<TargetPag
   }
 }
 
-/** Yields the runners of levels, some levels at a time; an interrupted iteration continues at `next`. */
+/** Yields the runners of levels, several levels at a time. An interrupted iteration continues at `next`. */
 async function* ofLevels(
   levels: readonly WalkedLevel[],
   listing: RunnerListing,
@@ -155,14 +158,14 @@ async function readLevel({ operation, params }: WalkedLevel, client: Client): Pr
   try {
     return { runners: await readRunners(client, operation, params) };
   } catch (error) {
-    // The stored state of the level stays: only a complete listing shows that a runner was removed.
+    // The stored state of the level is kept, because only a complete listing shows that a runner was removed.
     if (error instanceof ReeveError && error.code === 'forge-unreachable') throw error;
     return { error: asError(error) };
   }
 }
 
 type LevelResult = {
-  /** The level in the memory of runners. */
+  /** Name of the level in the memory of runners. */
   readonly name: string;
   readonly targets: readonly Target[];
   readonly failures: readonly ListFailure[];
@@ -221,14 +224,14 @@ function targetOf(
   return { key: `runner ${id} (${record.name})`, subject, item: { runner } };
 }
 
-/** Returns the complete list of runners; the client has converted Forgejo's terms to Gitea's. */
+/** Returns the complete list of runners. The client has already converted Forgejo's terms to Gitea's. */
 async function readRunners(
   client: Client,
   operation: RunnerList,
   params: Readonly<Record<string, string>>,
 ): Promise<readonly SeenRunner[]> {
   const found = new Map<number, SeenRunner>();
-  // The rows differ only in their path, and `params` were made for this one.
+  // The rows differ only in their path, and `params` were made for this row.
   const items = client.items(operation as typeof operations.listOrganizationRunners, {
     params: params as { org: string },
   });

@@ -16,7 +16,10 @@ import {
 } from './repositories.ts';
 import { targetsInRunners } from './runners.ts';
 
-/** Yields the items of `each`, page by page, from the position at which an earlier attempt stopped; keeps one page at most. */
+/**
+ * Yields the items of `each`, page by page, from the position at which an earlier attempt stopped. Keeps at most one
+ * page.
+ */
 export function eachTarget(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
   switch (each.kind) {
     case 'repository':
@@ -42,14 +45,17 @@ async function* ofRepositories(walk: Walk): AsyncGenerator<TargetPage> {
         return { key: `${ref.owner}/${ref.name}`, subject, item: { repository } };
       })
       .filter(({ subject }) => walk.isInScope(subject));
-    // If some are left out, the total is unknown before the end.
+    // If some repositories are left out, the total is unknown before the end.
     const isWhole = targets.length === page.repositories.length;
     const failures = failuresIn(page, walk.isInScope);
     yield { targets, next: page.following, total: isWhole ? page.total : undefined, failures };
   }
 }
 
-/** Yields the organizations of the account. One that the rule names without the account being a member is a failure. */
+/**
+ * Yields the organizations of the account. If the rule names an organization that the account is not a member of, this
+ * is a failure.
+ */
 async function* ofOrganizations(walk: Walk): AsyncGenerator<TargetPage> {
   const from = (walk.from as { page: number } | undefined)?.page;
   let next = from ?? 1;
@@ -73,7 +79,10 @@ async function* ofOrganizations(walk: Walk): AsyncGenerator<TargetPage> {
   if (failures.length > 0) yield { targets: [], next: { page: next }, failures };
 }
 
-/** Returns the lower-case names of organizations that patterns of the rule name in full (`acme/*`) and do not exclude. */
+/**
+ * Returns the names, in lower case, of organizations that the rule's patterns name in full (`acme/*`) and do not
+ * exclude.
+ */
 function organizationsNamedBy({ rule, isInScope }: Walk): Set<string> {
   const written = rule.scopes.flatMap((scope) => scope.written);
   const names = written.flatMap((pattern) => /^([^!*?[\]{}/]+)\/\*{1,2}$/.exec(pattern)?.[1] ?? []);
@@ -88,8 +97,8 @@ function organizationsNamedBy({ rule, isInScope }: Walk): Set<string> {
 const atOnce = 8;
 
 /**
- * A position: the page of repositories, the number processed of it, and the page within the long list of one of the
- * next ones.
+ * Position among repositories: the page of repositories, the number of repositories already processed on it, and the
+ * page within the long list of one of the next repositories.
  */
 type RepositoriesPosition = ListPosition & {
   readonly done: number;
@@ -98,8 +107,8 @@ type RepositoriesPosition = ListPosition & {
 
 /**
  * Yields the pull requests, issues, branches or milestones of the served repositories. The first pages of several
- * repositories are yielded together; a repository with more pages follows page by page. One that cannot be listed is a
- * failure among the others.
+ * repositories are yielded together; a repository with more pages follows page by page. A repository that cannot be
+ * listed is reported as a failure.
  */
 async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
   const from = walk.from as RepositoriesPosition | undefined;
@@ -218,7 +227,7 @@ function listOf(
       return targetPages((page) => client.pages(operations.listPulls, { params, query: { state } }, page), {
         from,
         idOf: ({ number }) => number,
-        // A listed pull request lacks its additions and deletions: conditions use the fact instead.
+        // A listed pull request lacks its additions and deletions, so conditions use the fact instead.
         toTarget: ({ number }) => ({
           key: `${at}#${number}`,
           subject: { kind: 'pull_request', repository, index: number },
