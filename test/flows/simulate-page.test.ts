@@ -58,7 +58,7 @@ it('a simulation shows the verdicts, values and changes of a live subject, and w
 it.each([
   [{ kind: 'issue', subject: '"><script>pwned()</script>' }, 400, 'write OWNER/REPO#NUMBER'],
   [{ kind: 'repository', subject: 'acme/unseen' }, 404, 'the forge answered 404'],
-  [{}, 400, 'is no pull_request'],
+  [{}, 400, 'is not a valid pull_request'],
 ])('a simulation of %j answers with its reason', async (fields, expected, words) => {
   const { status, text } = await simulate(fields);
 

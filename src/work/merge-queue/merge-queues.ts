@@ -186,7 +186,7 @@ export class MergeQueues {
     if (ageMs >= renewedMs) {
       await store.enqueue(queueJob(repository, base, { at: clock.now() }));
       wake();
-      return { runs: [], reason: 'a new job goes on' };
+      return { runs: [], reason: 'a new job continues' };
     }
     return { runs: [], deferral: { afterMs, why, key: mergeQueueKind, ...(isPaused ? { isPaused } : {}) } };
   };

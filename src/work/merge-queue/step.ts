@@ -109,7 +109,7 @@ function awaitAttempt(draft: QueueDraft, first: QueueEntry, seen: QueueObservati
   if (seen.pull?.number !== attempt.number) return endOf(draft, { kind: 'look' });
   if (attemptUnderWay(draft.state, seen.pull, seen.at) === undefined)
     return attempt.number === first.number ? undefined : endOf({ ...draft, state: rest }, { kind: 'look' });
-  const why = `the ${attempt.kind} of #${attempt.number} is not to be seen yet`;
+  const why = `the ${attempt.kind} of #${attempt.number} is not visible yet`;
   return endOf(draft, { kind: 'wait', afterMs: lookAgainMs, why });
 }
 
@@ -276,7 +276,7 @@ function reasonToLeave(
   }
   if (pull.state === 'closed') return { reason: 'closed', text: 'it was closed' };
   if (entry.removal) return { reason: 'removed', text: `it was removed by ${entry.removal.by}` };
-  if (pull.base !== branch) return { reason: 'retargeted', text: `it is to be merged into ${pull.base} now` };
+  if (pull.base !== branch) return { reason: 'retargeted', text: `its target branch is now ${pull.base}` };
   if (pull.head !== entry.head && pull.updatedWith === undefined)
     return { reason: 'pushed', text: 'someone pushed to it' };
   if (pull.isDraft) return { reason: 'unwanted', text: 'it is a draft now' };

@@ -129,7 +129,7 @@ function createConcernedJobHandler(reeve: Reeve, parts: RunParts): HandleJob {
   return async (job, payload, lease) => {
     const { delivery: id } = ConcernedJob.parse(payload);
     const delivery = await store.readDelivery(id);
-    if (delivery === undefined) return { runs: [], reason: `delivery ${id} is not kept any more` };
+    if (delivery === undefined) return { runs: [], reason: `delivery ${id} is no longer kept` };
     const admission = await reeve.admissions.admit(deliveryOrigin(delivery), storedEvent(delivery));
     if (admission.state === 'ignored') return { runs: [], reason: admission.reason };
     const { event } = admission;
@@ -144,7 +144,7 @@ function createConcernedJobHandler(reeve: Reeve, parts: RunParts): HandleJob {
     for (let from = 0; from < numbers.length; from += atOnce) {
       if (lease.signal.aborted) throw lease.signal.reason;
       if (lease.stopping.aborted)
-        throw lease.giveBack('the process is stopping; it goes on at its checkpoint');
+        throw lease.giveBack('the process is stopping; it continues at its checkpoint');
       const some = numbers.slice(from, from + atOnce);
       const about = { ...job, repeatOf: delivery.repeatOf };
       const made = await Promise.all(

@@ -88,7 +88,7 @@ export function createPreview(
     } catch (error) {
       // A failed preview does not stop the delivery. If the forge is unreachable, however, everything waits.
       if (error instanceof ReeveError && error.keepsWork) throw error;
-      log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be looked at');
+      log.warn({ error: messageOf(error) }, 'the rule file of a pull request could not be checked');
     }
   };
 }

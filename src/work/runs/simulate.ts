@@ -49,7 +49,10 @@ export function parseSimulatedSubject(kind: SimulatedKind, text: string): Simula
   const found = text.length > 1_000 ? null : forms[kind].exec(text.trim());
   const [, owner, repo, rest] = found ?? [];
   if (owner === undefined || repo === undefined) {
-    throw new ReeveError('usage', `"${text.slice(0, 200)}" is no ${kind}: write ${simulatedKinds[kind]}`);
+    throw new ReeveError(
+      'usage',
+      `"${text.slice(0, 200)}" is not a valid ${kind}: write ${simulatedKinds[kind]}`,
+    );
   }
   if (rest === undefined) return { kind, owner, repo };
   return kind === 'branch' ? { kind, owner, repo, branch: rest } : { kind, owner, repo, index: Number(rest) };

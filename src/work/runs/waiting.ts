@@ -124,7 +124,7 @@ async function lookAtRow(
   attempt: RunAttempt,
 ): Promise<Ran | string> {
   const delivery = id === undefined ? undefined : await reeve.store.readDelivery(id);
-  if (id !== undefined && delivery === undefined) return `delivery ${id} is not kept any more`;
+  if (id !== undefined && delivery === undefined) return `delivery ${id} is no longer kept`;
   const claimed =
     delivery === undefined ? eventlessOf(repository, index, waitingKind) : storedEvent(delivery);
   const origin = delivery === undefined ? {} : deliveryOrigin(delivery);

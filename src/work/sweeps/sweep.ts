@@ -167,7 +167,7 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
     if (rest !== undefined && page.targets.length > 0) {
       await results.keepRest(rule.id, rest);
       const about = { rule: rule.id, ...sweep.tally.progress() };
-      reeve.log.warn(about, 'a sweep has used its requests; the next slot goes on');
+      reeve.log.warn(about, 'a sweep has used up its requests; the next slot continues');
       return { progress: await sweep.end(false) };
     }
     await sweep.take(page);
@@ -319,7 +319,7 @@ class Sweep {
 
   #fail(failure: SweepFailure): void {
     this.tally.addFailure(failure);
-    this.#reeve.log.warn({ rule: this.#order.rule.id, ...failure }, 'a sweep left an item behind');
+    this.#reeve.log.warn({ rule: this.#order.rule.id, ...failure }, 'a sweep could not process an item');
   }
 
   async #record(run: Run, repositoryId: number | undefined): Promise<void> {

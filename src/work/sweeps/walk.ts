@@ -162,7 +162,7 @@ export type Leash = { readonly check: () => void; readonly pause: (ms: number) =
 export function createLeash(
   lease: Lease,
   clock: Clock,
-  why = 'the process is stopping; it goes on at its checkpoint',
+  why = 'the process is stopping; it continues at its checkpoint',
 ): Leash {
   const check = (): void => {
     if (lease.signal.aborted) throw lease.signal.reason;

@@ -95,7 +95,7 @@ describe('a waiting row', () => {
   it.each([
     ['its rules no longer wait', { ran: { awaiting: undefined as never } }],
     ['its rules are gone', { rules: [] }],
-    ['delivery 7 is not kept any more', { kept: false }],
+    ['delivery 7 is no longer kept', { kept: false }],
     ['it has waited for its whole lifetime', { lifetimeMs: 60_000 }],
   ])('ends where %s', async (reason, options) => {
     const { at } = setup(options);

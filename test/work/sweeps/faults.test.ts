@@ -170,7 +170,7 @@ it('a sweep that waits for the forge stops at once when the process is asked to'
     stoppingLease,
   );
 
-  await expect(sweeping).rejects.toThrow('goes on at its checkpoint');
+  await expect(sweeping).rejects.toThrow('continues at its checkpoint');
   await close();
   await forge.close();
 });

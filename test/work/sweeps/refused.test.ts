@@ -77,7 +77,9 @@ describe('C1: a sweep over organizations', () => {
   it('names an organization of its rule that the account is no member of', async () => {
     const result = await sweep(ruleOver('organization', `in: ["${acme}/*", "guild/*"]`));
 
-    expect(describeProgress(result)).toContain('1 items: refused in guild, the account is no member of it');
+    expect(describeProgress(result)).toContain(
+      '1 items: refused in guild, the account is not a member of it',
+    );
   });
 });
 

@@ -64,7 +64,7 @@ export function createMaintenance(
           before: new Date(now.getTime() - keptMs),
         }));
         const gone = await store.prune({ olderThan, deadOlderThan, memory, samples });
-        log.info(gone, 'deleted what is older than it is kept');
+        log.info(gone, 'deleted expired data');
       },
     },
     size: {
@@ -73,7 +73,10 @@ export function createMaintenance(
         const gone = await store.prune({ maxBytes: retention.maxBytes });
         if (gone.deliveries + gone.runs === 0) return;
         // The deleted data was younger than the retention. Keeping it requires a larger store.
-        log.warn({ ...gone, maxBytes: retention.maxBytes }, 'deleted the oldest: the store is at its size');
+        log.warn(
+          { ...gone, maxBytes: retention.maxBytes },
+          'deleted the oldest data: the store has reached its size limit',
+        );
       },
     },
     health: {
@@ -84,7 +87,7 @@ export function createMaintenance(
         try {
           await asks.checkToken();
         } catch (error) {
-          log.error({ error: messageOf(error) }, 'the forge does not take our credential');
+          log.error({ error: messageOf(error) }, 'the forge does not accept our credential');
         }
       },
     },

@@ -168,7 +168,7 @@ export class Scheduler {
     if (await isUnderWay(state.job, store)) {
       log.warn(
         { schedule: entry.id, slot: last.toISOString() },
-        'left out: the slot before is still under way',
+        'skipped: the previous slot is still running',
       );
       return { ...passed, overlaps: state.overlaps + 1 };
     }

@@ -75,7 +75,10 @@ async function* ofOrganizations(walk: Walk): AsyncGenerator<TargetPage> {
     next = page + 1;
     yield { targets, next: { page: next }, total };
   }
-  const failures = [...named].map((item) => ({ item, error: new Error('the account is no member of it') }));
+  const failures = [...named].map((item) => ({
+    item,
+    error: new Error('the account is not a member of it'),
+  }));
   if (failures.length > 0) yield { targets: [], next: { page: next }, failures };
 }
 

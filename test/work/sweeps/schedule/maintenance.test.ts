@@ -57,7 +57,7 @@ it('retention deletes what ended more than 30 days ago, and says how much', asyn
   expect(runs.items.map(({ trigger }) => trigger.at)).toEqual(['2026-05-01T12:00:00.000Z']);
   // What still waits is never forgotten, however old.
   expect((await store.counts()).accepted).toBe(2);
-  expect(said).toEqual(['info deleted what is older than it is kept {"deliveries":0,"dead":0,"runs":1}']);
+  expect(said).toEqual(['info deleted expired data {"deliveries":0,"dead":0,"runs":1}']);
   await close();
 });
 
@@ -124,7 +124,7 @@ it('size deletes the oldest where the store is too large, and warns', async () =
 
   expect((await store.listRuns()).items).toEqual([]);
   expect(said).toEqual([
-    'warn deleted the oldest: the store is at its size {"deliveries":0,"dead":0,"runs":1,"maxBytes":1}',
+    'warn deleted the oldest data: the store has reached its size limit {"deliveries":0,"dead":0,"runs":1,"maxBytes":1}',
   ]);
   await close();
 });
@@ -147,7 +147,7 @@ it('health tells a token that the forge takes no longer, and goes on', async () 
 
   await chores.health?.run(now);
 
-  expect(said).toEqual(['error the forge does not take our credential {"error":"401 from the forge"}']);
+  expect(said).toEqual(['error the forge does not accept our credential {"error":"401 from the forge"}']);
   await close();
 });
 
