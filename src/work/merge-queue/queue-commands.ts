@@ -14,7 +14,8 @@ import { queueJob, queueStateOf } from './state.ts';
 export type QueueCommand =
   | {
       readonly kind: 'move';
-      readonly number: number /** Position, starting at 1. */;
+      readonly number: number;
+      /** Position, starting at 1. */
       readonly position: number;
     }
   | { readonly kind: 'remove'; readonly number: number }
