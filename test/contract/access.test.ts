@@ -28,7 +28,7 @@ const table: readonly [string, string, unknown, readonly number[]][] = [
   ['DELETE', '/labels/0', undefined, [204, 204, 204, 403, 403, 401]],
 ];
 
-describeContract('who may do what', (forge) => {
+describeContract('access by role', (forge) => {
   let accounts: Record<Role, Account | undefined>;
   let open: string;
   let secret: string;
@@ -51,7 +51,7 @@ describeContract('who may do what', (forge) => {
     }
   });
 
-  it.each(table)('%s %s of a public repository', async (method, path, body, statuses) => {
+  it.each(table)('%s %s on a public repository answers by role', async (method, path, body, statuses) => {
     const answers: number[] = [];
     for (const role of roles) {
       const answer = await forge.ask(method, `/repos/${open}${path}`, { as: accounts[role], body });
@@ -61,20 +61,17 @@ describeContract('who may do what', (forge) => {
     expect(answers).toEqual(statuses);
   });
 
-  it.each(table)(
-    '%s %s of a private repository hides it from strangers',
-    async (method, path, body, statuses) => {
-      const answers: number[] = [];
-      for (const role of roles) {
-        const answer = await forge.ask(method, `/repos/${secret}${path}`, { as: accounts[role], body });
-        answers.push(answer.status);
-      }
+  it.each(table)('%s %s hides a private repository from strangers', async (method, path, body, statuses) => {
+    const answers: number[] = [];
+    for (const role of roles) {
+      const answer = await forge.ask(method, `/repos/${secret}${path}`, { as: accounts[role], body });
+      answers.push(answer.status);
+    }
 
-      expect(answers).toEqual([...statuses.slice(0, 4), 404, 404]);
-    },
-  );
+    expect(answers).toEqual([...statuses.slice(0, 4), 404, 404]);
+  });
 
-  it('A9: shows a restricted account what is public, itself, and what it was given access to, and nothing else', async () => {
+  it('A9: shows a restricted account only public repositories, itself, and what it was granted access to', async () => {
     const restricted = await forge.makeUser({ restricted: true });
     const owner = accounts.owner as Account;
     const limited = await forge.makeOrganization(owner, { visibility: 'limited' });
@@ -93,7 +90,7 @@ describeContract('who may do what', (forge) => {
     expect((await forge.ask('POST', `/repos/${shared}/issues`, { as: restricted, body })).status).toBe(201);
   });
 
-  it('leaves the deletion of a repository to its owner', async () => {
+  it('allows only the owner to delete a repository', async () => {
     const doomed = await forge.makeRepository(accounts.owner as Account);
     const share = { with: accounts.administrator as Account, permission: 'admin' };
     await forge.share(doomed, accounts.owner as Account, share);
@@ -105,7 +102,7 @@ describeContract('who may do what', (forge) => {
     expect([refused.status, done.status, gone.status]).toEqual([403, 204, 404]);
   });
 
-  it('leaves account creation to site administrators', async () => {
+  it('allows only site administrators to create accounts', async () => {
     const body = { username: 'x', email: 'x@example.org', password: 'y' };
 
     const anonymous = await forge.ask('POST', '/admin/users', { body });
@@ -114,7 +111,7 @@ describeContract('who may do what', (forge) => {
     expect([anonymous.status, person.status]).toEqual([401, 403]);
   });
 
-  it('returns permissions: callers see their own, administrators those of everyone', async () => {
+  it('returns callers their own permissions, and administrators those of everyone', async () => {
     const path = (name: string) => `/repos/${open}/collaborators/${name}/permission`;
     const { owner, writer, reader, stranger } = accounts as Record<Role, Account>;
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, type Answer, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-describeContract('settings of an account', (forge) => {
+describeContract('account settings', (forge) => {
   let ada: Account;
   let stranger: Account;
   beforeAll(async () => {
@@ -10,12 +10,12 @@ describeContract('settings of an account', (forge) => {
   const ask = (method: string, path: string, body?: unknown, as: Account | string = ada): Promise<Answer> =>
     forge.ask(method, path, { as, body });
 
-  describe('addresses', () => {
+  describe('email addresses', () => {
     const own = () => `${ada.name}@example.org`;
     const another = freshName('another');
     const emails = ({ json }: Answer) => json.map(({ email }: { email: string }) => email);
 
-    it('are the primary one, and added ones', async () => {
+    it('include the primary address and added ones', async () => {
       const before = await ask('GET', '/user/emails');
       const added = await ask('POST', '/user/emails', { emails: [`${another}@Example.org`] });
 
@@ -27,7 +27,7 @@ describeContract('settings of an account', (forge) => {
       expect(added.json[1]).toMatchObject({ verified: true, primary: false });
     });
 
-    it('belong to one account, ignoring case', async () => {
+    it('are unique across accounts, ignoring case', async () => {
       const taken = { emails: [`${another}@EXAMPLE.org`] };
       const user = {
         username: freshName('user'),
@@ -47,7 +47,7 @@ describeContract('settings of an account', (forge) => {
       expect([400, 422]).toContain(edited.status);
     });
 
-    it('sign in with the password, and identify the account in commits', async () => {
+    it('work for signing in with the password, and identify the account in commits', async () => {
       const repository = await forge.makeRepository(ada);
       const author = { name: 'x', email: `${another}@example.org` };
       const body = { content: '', message: 'x', author };
@@ -59,7 +59,7 @@ describeContract('settings of an account', (forge) => {
       expect(commit.json.author.login).toBe(ada.name);
     });
 
-    it('must be addresses', async () => {
+    it('are validated', async () => {
       const refused = await ask('POST', '/user/emails', { emails: ['x'] });
 
       expect([refused.status, refused.json.message]).toEqual([422, 'Email address "x" invalid']);
@@ -69,7 +69,7 @@ describeContract('settings of an account', (forge) => {
       );
     });
 
-    it('are deleted, but for the primary one', async () => {
+    it('can be deleted, except the primary one', async () => {
       expect((await ask('DELETE', '/user/emails', { emails: [] })).status).toBe(204);
       expect((await ask('DELETE', '/user/emails', { emails: ['stranger@example.org'] })).status).toBe(404);
       // Both forges answer 500.
@@ -79,7 +79,7 @@ describeContract('settings of an account', (forge) => {
       expect(emails(await ask('GET', '/user/emails'))).toEqual([own()]);
     });
 
-    it('follow a new primary address', async () => {
+    it('replace the primary address and free the old one', async () => {
       const guest = await forge.makeUser();
       const email = `${freshName('new')}@example.org`;
       const edit = { login_name: guest.name, source_id: 0, email };
@@ -93,7 +93,7 @@ describeContract('settings of an account', (forge) => {
     });
   });
 
-  it('are read and changed, field by field', async () => {
+  it('are read, and changed field by field', async () => {
     const before = await ask('GET', '/user/settings');
     const edit = {
       full_name: 'Ada L.',
@@ -117,7 +117,7 @@ describeContract('settings of an account', (forge) => {
     expect((await ask('GET', '/user')).json).toMatchObject({ full_name: 'Ada L.', language: 'de-DE' });
   });
 
-  it('refuse texts that are too long, and invalid websites', async () => {
+  it('reject texts that are too long, and invalid websites', async () => {
     for (const edit of [
       { full_name: 'x'.repeat(101) },
       { description: 'x'.repeat(256) },
@@ -129,7 +129,7 @@ describeContract('settings of an account', (forge) => {
     }
   });
 
-  it('hide the address from others, also in commits', async () => {
+  it('can hide the email address from others, also in commits', async () => {
     const shown = await ask('GET', `/users/${ada.name}`, undefined, stranger);
     await ask('PATCH', '/user/settings', { hide_email: true });
     const hidden = await ask('GET', `/users/${ada.name}`, undefined, stranger);
@@ -143,7 +143,7 @@ describeContract('settings of an account', (forge) => {
     expect(made.json.commit.author.email).toContain('@noreply.');
   });
 
-  it('are closed to strangers and to tokens for public things', async () => {
+  it('are closed to strangers and to tokens limited to public resources', async () => {
     const body = { name: freshName('token'), scopes: ['write:user', 'public-only'] };
     const headers = basic(ada.name, ada.password);
     const token = (await forge.ask('POST', `/users/${ada.name}/tokens`, { headers, body })).json.sha1;

@@ -7,7 +7,7 @@ describeContract('accounts', (forge) => {
     ada = await forge.makeUser();
   });
 
-  it('shows private members to the account itself and to administrators only', async () => {
+  it('shows private fields only to the account itself and to administrators', async () => {
     const [own, admin, stranger, anonymous] = await Promise.all([
       forge.ask('GET', `/users/${ada.name}`, { as: ada }),
       forge.ask('GET', `/users/${ada.name}`, { as: forge.adminToken }),
@@ -73,7 +73,7 @@ describeContract('accounts', (forge) => {
     const make = (body: object, headers: Record<string, string> = self()) =>
       forge.ask('POST', tokens(), { headers, body });
 
-    it('are shown once, as forty hex digits', async () => {
+    it('are shown only once, as 40 hex digits', async () => {
       const name = freshName('token');
 
       const made = await make({ name, scopes: ['write:issue', 'read:issue', 'read:user'] });
@@ -92,11 +92,11 @@ describeContract('accounts', (forge) => {
       ['no scope', {}, 400],
       ['an unknown scope', { scopes: ['fly'] }, 400],
       ['no name', { name: '', scopes: ['all'] }, 422],
-    ])('with %s are refused', async (_, body, status) => {
+    ])('are refused with %s', async (_, body, status) => {
       expect((await make({ name: freshName('token'), ...body })).status).toBe(status);
     });
 
-    it('with a name in use are refused', async () => {
+    it('are refused with a name in use', async () => {
       const body = { name: freshName('token'), scopes: ['all'] };
       await make(body);
 
@@ -113,7 +113,7 @@ describeContract('accounts', (forge) => {
       expect([byToken.status, byOther.status]).toEqual([401, 403]);
     });
 
-    it('hand out no wider scope than they have', async () => {
+    it('cannot create a token with a wider scope than their own', async () => {
       const narrow = await make({ name: freshName('token'), scopes: ['write:user'] });
       const through = basic(ada.name, narrow.json.sha1);
 
@@ -123,7 +123,7 @@ describeContract('accounts', (forge) => {
       expect([wider.status, same.status]).toEqual([403, 201]);
     });
 
-    it('are deleted by id or by name, and grant no access afterwards', async () => {
+    it('are deleted by id or by name, and then give no access', async () => {
       const byName = await make({ name: freshName('token'), scopes: ['all'] });
       const byId = await make({ name: freshName('token'), scopes: ['all'] });
 
@@ -153,7 +153,7 @@ describeContract('accounts', (forge) => {
       expect(read.json).toMatchObject({ name, username: name, full_name: 'Acme', visibility: 'public' });
     });
 
-    it('reject a name that an account has', async () => {
+    it('cannot use the name of an account', async () => {
       const answer = await forge.ask('POST', '/orgs', { as: ada, body: { username: ada.name } });
 
       expect(answer.status).toBe(422);
@@ -175,7 +175,7 @@ describeContract('accounts', (forge) => {
       expect([read.status, own.status, write.status, edit.status]).toEqual([404, 200, 404, 403]);
     });
 
-    it('change what an edit names and keep the rest', async () => {
+    it('keep the fields that an edit omits', async () => {
       const name = await forge.makeOrganization(ada);
       const edit = (body: object) => forge.ask('PATCH', `/orgs/${name}`, { as: ada, body });
       await edit({

@@ -26,11 +26,11 @@ describeContract('activities', (forge) => {
   const feedOf = (path: string, as: Account | string | undefined = ada) =>
     ask('GET', `${path}/activities/feeds`, as);
   const kinds = ({ json }: Answer) => json.map(({ op_type }: Activity) => op_type);
-  /** Activities as `type content`, sorted: those of one second have no fixed order. */
+  /** Activities as `type content`, sorted, because activities of the same second have no fixed order. */
   const told = ({ json }: Answer) =>
     json.map(({ op_type, content }: Activity) => `${op_type} ${content}`.trim()).toSorted();
 
-  it('are what happens to issues', async () => {
+  it('record what happens to issues', async () => {
     const place = await forge.makeRepository(ada);
     const at = `/repos/${place}`;
     await ask('POST', `${at}/issues`, ada, { title: 'one' });
@@ -66,7 +66,7 @@ describeContract('activities', (forge) => {
     expect(comment.comment_id).toBe(comment.comment.id);
   });
 
-  it('are what happens to branches, tags and releases', async () => {
+  it('record what happens to branches, tags and releases', async () => {
     const place = await forge.makeRepository(ada, { auto_init: true });
     const at = `/repos/${place}`;
     await ask('POST', `${at}/contents/a`, ada, { content: '', message: 'add a' });
@@ -110,7 +110,7 @@ describeContract('activities', (forge) => {
     );
   });
 
-  it('are what happens to pull requests', async () => {
+  it('record what happens to pull requests', async () => {
     const at = `/repos/${repository}`;
     for (const branch of ['one', 'two'])
       await ask('POST', `${at}/contents/${branch}`, ada, { content: '', message: 'x', new_branch: branch });
@@ -142,7 +142,7 @@ describeContract('activities', (forge) => {
       expect(seen).toContain(activity);
   });
 
-  it('are what happens to a repository', async () => {
+  it('record what happens to a repository', async () => {
     const organization = await forge.makeOrganization(ada);
     const place = await forge.makeRepository(ada, { auto_init: true });
     const [owner, old] = place.split('/');
@@ -173,7 +173,7 @@ describeContract('activities', (forge) => {
     });
     const titles = (answer: Answer) => told(answer).filter((text: string) => text.startsWith('create_issue'));
 
-    it('of an account are its own, and those of repositories that it watches', async () => {
+    it('of an account include its own activities and those of repositories that it watches', async () => {
       const own = await feedOf(`/users/${ben.name}`, ben);
       const performed = await ask('GET', `/users/${ben.name}/activities/feeds?only-performed-by=true`, ben);
       const ids = new Set(
@@ -187,7 +187,7 @@ describeContract('activities', (forge) => {
       expect([...ids]).toEqual([ben.name]);
     });
 
-    it('of private repositories are for those who can read them', async () => {
+    it('of private repositories are shown only to accounts that can read them', async () => {
       const answers = [
         await feedOf(`/users/${ada.name}`, ada),
         await feedOf(`/users/${ada.name}`, stranger),
@@ -203,7 +203,7 @@ describeContract('activities', (forge) => {
       expect((await feedOf(`/repos/${secret}`, stranger)).status).toBe(404);
     });
 
-    it('of a team are those of its repositories', async () => {
+    it('of a team include those of its repositories', async () => {
       const body = { name: freshName('team'), permission: 'read', units: ['repo.code', 'repo.issues'] };
       const { id } = (await ask('POST', `/orgs/${organization}/teams`, ada, body)).json;
       await ask('PUT', `/teams/${id}/repos/${open}`, ada);
@@ -229,7 +229,7 @@ describeContract('activities', (forge) => {
       expect((await ask('GET', `${path}?date=x`, ada)).json).toHaveLength(2);
     });
 
-    it('are hidden where the account wants so, and for tokens for public things', async () => {
+    it('are hidden if the account hides them, and those of private repositories from tokens limited to public resources', async () => {
       const guest = await forge.makeUser();
       const place = await forge.makeRepository(guest);
       const hidden = await forge.makeRepository(guest, { private: true });

@@ -9,7 +9,7 @@ describeContract('administration', (forge) => {
 
   const ask = (method: string, path: string) => forge.ask(method, path, { as: forge.adminToken });
 
-  it('is for site administrators', async () => {
+  it('requires a site administrator', async () => {
     const calls = [
       ['GET', '/admin/cron'],
       ['POST', '/admin/cron/check_repo_stats'],
@@ -40,7 +40,7 @@ describeContract('administration', (forge) => {
     expect(Date.parse((await findTask('check_repo_stats'))?.prev)).toBeGreaterThan(0);
   });
 
-  it('has the tasks that programs start by name', async () => {
+  it('has the tasks that API clients run by name', async () => {
     const { json } = await ask('GET', '/admin/cron?limit=50');
 
     expect(json.map(({ name }: { name: string }) => name)).toEqual(
@@ -68,7 +68,7 @@ describeContract('administration', (forge) => {
     return json.find((task: { name: string }) => task.name === name);
   }
 
-  it('lists and searches addresses', async () => {
+  it('lists and searches email addresses', async () => {
     const found = await ask('GET', `/admin/emails/search?q=${ada.name.toUpperCase()}@EXAMPLE`);
     const byName = await ask('GET', `/admin/emails/search?q=${ada.name}`);
     const none = await ask('GET', '/admin/emails/search?q=no-such-address%25');

@@ -31,7 +31,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     clones.push(clone);
     return clone;
   }
-  /** Returns the output for the user, without the spaces that git appends. */
+  /** Returns the output for the user, without the trailing spaces that git adds. */
   async function push(...args: string[]): Promise<string> {
     const { complaint } = await tryGit(work.folder, ['push', ...args]);
     return complaint.replace(/ +$/gm, '');
@@ -42,7 +42,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
   const refs = async () =>
     (await work.git('ls-remote', 'origin')).split('\n').flatMap((line) => line.split('\t')[1] ?? []);
 
-  it('open a pull request of a reader, with the texts of the commit, and make no branch', async () => {
+  it('open a pull request for a reader with title and body from the commit, and create no branch', async () => {
     const seen = await push('origin', 'HEAD:refs/for/main/topic');
 
     expect(seen).toContain(
@@ -61,7 +61,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(await refs()).toEqual(['HEAD', 'refs/heads/main', 'refs/pull/1/head']);
   });
 
-  it('take topic, title and description from push options, base64 if they have line breaks', async () => {
+  it('take topic, title and description from push options, base64-encoded if they have line breaks', async () => {
     const description = `{base64}${Buffer.from('one\ntwo').toString('base64')}`;
     await push(
       '-o',
@@ -77,7 +77,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(await pull(1)).toMatchObject({ title: 'Hello', body: 'one\ntwo' });
   });
 
-  it('update the pull request of the topic, and rewrite it where that is asked for alone', async () => {
+  it('update the pull request of the topic, and rewrite its commits only with the force-push option', async () => {
     await push('origin', 'HEAD:refs/for/main/topic');
     const same = await push('origin', 'HEAD:refs/for/main/topic');
     const first = await head();
@@ -97,7 +97,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect((await pull(1)).head.sha).toBe(await head());
   });
 
-  it('say why they are refused', async () => {
+  it('report why they are refused', async () => {
     const seen = [
       await push('origin', 'HEAD:refs/for/main'),
       await push('origin', ':refs/for/main/topic'),
@@ -117,7 +117,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(await refs()).toEqual(['HEAD', 'refs/heads/main']);
   });
 
-  it('stand beside branches in one push, and fall with them where the push is atomic', async () => {
+  it('can be combined with branches in one push, and fail together with them if the push is atomic', async () => {
     work = await cloneAs(owner);
     await work.commit({ 'o.txt': 'o\n' });
     const atomic = await push('--atomic', 'origin', 'HEAD:refs/heads/y', 'HEAD:refs/for/main');
@@ -132,7 +132,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(await refs()).toEqual(['HEAD', 'refs/heads/main', 'refs/heads/x', 'refs/pull/1/head']);
   });
 
-  it('are merged, closed and opened anew like any other pull request, and cannot be brought up to date', async () => {
+  it('create pull requests that are merged and closed like any other, but cannot be updated with the base', async () => {
     await push('origin', 'HEAD:refs/for/main/one');
     await push('origin', 'HEAD:refs/for/main/two');
     const path = `/repos/${repository}/pulls`;
@@ -153,7 +153,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(commit.json[0].commit.message).toContain(`from ${reader.name}/one into main`);
   });
 
-  it('need no right to push to a protected branch, and must not be blocked', async () => {
+  it('need no push permission on a protected branch, but are refused to blocked accounts', async () => {
     const protection = { rule_name: 'main', enable_push: false };
     await forge.ask('POST', `/repos/${repository}/branch_protections`, { as: owner, body: protection });
     const opened = await push('origin', 'HEAD:refs/for/main/topic');
@@ -166,7 +166,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect((await pull(2)).head).toBeUndefined();
   });
 
-  it('send the events of pull requests', async () => {
+  it('send pull request events', async () => {
     const receiver = await startReceiver();
     const config = { url: receiver.url, content_type: 'json' };
     const hook = {
@@ -190,7 +190,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     ]);
   });
 
-  it('are closed to who cannot read the repository, and to an empty one', async () => {
+  it('are refused to accounts that cannot read the repository, and in an empty repository', async () => {
     const hidden = await forge.makeRepository(owner, { auto_init: true, private: true });
     const empty = await forge.makeRepository(owner);
 
@@ -217,7 +217,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(seen).toContain('HEAD -> refs/pull/1/head');
   });
 
-  it('make the repository of a first push private or a template, and no other', async () => {
+  it('can make a repository private or a template only in its first push', async () => {
     const empty = await forge.makeRepository(owner);
     const options = ['-o', 'repo.private=true', '-o', 'repo.template=true'];
     await push(...options, addressOf(owner, empty), 'HEAD:main');

@@ -21,7 +21,7 @@ describeContract('answers', (forge) => {
       expect(headers.get('x-content-type-options')).toBe('nosniff');
     });
 
-    it('that link no page beyond the last one', async () => {
+    it('without a link to a page beyond the last one', async () => {
       const beyond = await inRepository('GET', '/branches?page=99&limit=1');
       const second = await inRepository('GET', '/commits?page=99&limit=1');
 
@@ -42,7 +42,7 @@ describeContract('answers', (forge) => {
   });
 
   describe('to callers without credentials', () => {
-    it('are 403 if the role is checked before the sign-in', async () => {
+    it('are 403 if the role is checked before authentication', async () => {
       const none = { as: undefined };
       const answers = [
         await forge.ask('GET', `/repos/${repository}/push_mirrors`, none),
@@ -55,13 +55,13 @@ describeContract('answers', (forge) => {
     });
   });
 
-  it('of tokens refuse a token before they read the body', async () => {
+  it('to token creation refuse a token before they read the body', async () => {
     const { status } = await ask('POST', `/users/${ada.name}/tokens`, []);
 
     expect(status).toBe(401);
   });
 
-  it('of topics list the invalid names, and treat an absent list as an empty one', async () => {
+  it('about topics list the invalid names, and treat a missing list as an empty one', async () => {
     const wrong = await inRepository('PUT', '/topics', { topics: ['fine', 'Not Fine'] });
     await inRepository('PUT', '/topics', { topics: ['fine'] });
     const cleared = await inRepository('PUT', '/topics', {});
@@ -71,7 +71,7 @@ describeContract('answers', (forge) => {
     expect((await inRepository('GET', '/topics')).json.topics).toEqual([]);
   });
 
-  it('of a repository without commits are 404 for its pull requests', async () => {
+  it('are 404 for the pull requests of a repository without commits', async () => {
     const empty = await forge.makeRepository(ada);
 
     const { status } = await ask('GET', `/repos/${empty}/pulls`);
@@ -79,13 +79,13 @@ describeContract('answers', (forge) => {
     expect(status).toBe(404);
   });
 
-  it('of a template repository have actions off', async () => {
+  it('show a template repository with actions disabled', async () => {
     const made = await ask('POST', '/user/repos', { name: freshName('repo'), template: true });
 
     expect(made.json).toMatchObject({ template: true, has_actions: false, has_issues: true });
   });
 
-  it('of repositories hide the address of an owner who hides it, even from the owner', async () => {
+  it('hide the email address of a repository owner who hides it, even from the owner', async () => {
     const shy = await forge.makeUser();
     const own = await forge.makeRepository(shy);
     await ask('PATCH', '/user/settings', { hide_email: true }, shy);
@@ -108,7 +108,7 @@ describeContract('answers', (forge) => {
     expect([before, after]).toEqual([0, 2]);
   });
 
-  it('make the members of a team watch the repositories it gets', async () => {
+  it('show team members as watchers of a repository that was added to the team', async () => {
     const organization = await forge.makeOrganization(ada);
     const teamRepository = await forge.makeRepository(ada, { in: organization });
     const units = ['repo.code'];
@@ -125,7 +125,7 @@ describeContract('answers', (forge) => {
     expect(json.map(({ login }: { login: string }) => login)).toContain(ben.name);
   });
 
-  it('list OAuth2 applications with the newest first', async () => {
+  it('list OAuth2 applications newest first', async () => {
     const person = await forge.makeUser();
     for (const name of ['first', 'second']) {
       const body = { name, redirect_uris: ['http://127.0.0.1/'], confidential_client: true };

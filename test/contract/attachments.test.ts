@@ -81,7 +81,7 @@ describeContract('attachments', (forge) => {
     }
   });
 
-  it('show on what they hang on', async () => {
+  it('are shown on their issue and in its list of comments', async () => {
     const onIssue = (await upload('/issues/1')).json;
     const onComment = (await upload(comment)).json;
 
@@ -111,7 +111,7 @@ describeContract('attachments', (forge) => {
     expect((await download(unknown, 'owner')).status).toBe(404);
   });
 
-  it('of a kind that is not allowed are refused, as new ones and as new names', async () => {
+  it('are refused if their file type is not allowed, on upload and on rename', async () => {
     const { id } = (await upload('/issues/1')).json;
     const renamed = await shared.ask('PATCH', `/issues/1/assets/${id}`, { body: { name: 'notes.exe' } });
 
@@ -120,7 +120,7 @@ describeContract('attachments', (forge) => {
     expect(renamed.status).toBe(422);
   });
 
-  it('must be uploaded in their form part', async () => {
+  it('must be uploaded in the form part named "attachment"', async () => {
     expect([500, 400]).toContain((await upload('/issues/1', { part: 'file' })).status);
     expect([500, 400]).toContain((await shared.ask('POST', `${comment}/assets`, { body: {} })).status);
   });
@@ -166,7 +166,7 @@ describeContract('attachments', (forge) => {
     }
   });
 
-  it('of a comment are not for a writer who did not write it', async () => {
+  it('cannot be added to a comment by a writer who is not its author', async () => {
     const own = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'mine' } })).json.id;
 
     expect((await upload(`/issues/comments/${own}`, { as: 'writer' })).status).toBe(403);
@@ -179,9 +179,9 @@ describeContract('attachments', (forge) => {
     expect((await upload('/issues/1', { as: 'anonymous' })).status).toBe(401);
   });
 
-  it('of a comment on a kind that is switched off are an empty answer', async () => {
+  it('are an empty answer if the unit of their comment is disabled', async () => {
     const { id } = (await upload(comment)).json;
-    // An empty repository has no pull requests either: then nothing exists at all.
+    // An empty repository has no pull requests either, and would answer 404.
     await shared.ask('POST', '/contents/a', { body: { content: 'eA==', message: 'a' } });
     await shared.ask('PATCH', '', { body: { has_issues: false } });
 
@@ -192,7 +192,7 @@ describeContract('attachments', (forge) => {
     expect([listed.status, listed.text]).toEqual([200, '']);
   });
 
-  it('of an archived repository are unchanged', async () => {
+  it('cannot be changed in an archived repository', async () => {
     const { id } = (await upload('/issues/1')).json;
     await shared.ask('PATCH', '', { body: { archived: true } });
 
@@ -204,7 +204,7 @@ describeContract('attachments', (forge) => {
     expect((await shared.ask('DELETE', `/issues/1/assets/${id}`)).status).toBe(423);
   });
 
-  it('that are too large are refused', async () => {
+  it('are refused if they are too large', async () => {
     const { max_size: limit } = (await forge.ask('GET', '/settings/attachment')).json;
 
     const { status } = await upload('/issues/1', { bytes: 'x'.repeat(limit * 1024 * 1024 + 1) });

@@ -12,7 +12,7 @@ const images = {
     '/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=',
 };
 
-/** Returns the image with another size in its header. */
+/** Returns the image with the given dimensions in its header. */
 function withSize(width: number, height: number): string {
   const bytes = Buffer.from(png);
   bytes.writeUInt32BE(width, 16);
@@ -44,7 +44,7 @@ describeContract('avatars', (forge) => {
     return { status: response.status, type: response.headers.get('content-type'), bytes, response };
   }
 
-  it('are a pattern for an account without one, always the same', async () => {
+  it('default to a generated image, the same every time', async () => {
     const address = await addressAt('/user');
     const [first, second] = [await load(address), await load(address)];
 
@@ -56,7 +56,7 @@ describeContract('avatars', (forge) => {
   });
 
   it.each(Object.entries(images))(
-    'are set to a file of %s, which their address answers',
+    'can be set to %s, which is then served at their URL',
     async (type, image) => {
       const before = await addressAt('/user');
       const { status, text } = await ask('POST', '/user/avatar', { image });
@@ -70,13 +70,13 @@ describeContract('avatars', (forge) => {
     },
   );
 
-  it('come with a type that no browser guesses again', async () => {
+  it('are served without content type sniffing', async () => {
     const { response } = await load(await addressAt('/user'));
 
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('are set again with the same file, and deleted', async () => {
+  it('can be set to the same file again, and deleted', async () => {
     const image = images['image/png'];
     for (const _time of [1, 2]) expect((await ask('POST', '/user/avatar', { image })).status).toBe(204);
     const set = await addressAt('/user');
@@ -86,11 +86,11 @@ describeContract('avatars', (forge) => {
     const after = await addressAt('/user');
     expect(after).not.toBe(set);
     expect((await load(after)).bytes.toString('base64')).not.toBe(image);
-    // The former URL returns a pattern.
+    // The former URL serves a generated image.
     expect((await load(set)).bytes.toString('base64')).not.toBe(image);
   });
 
-  it('are refused if they are not an image, or too large', async () => {
+  it('are refused if they are not an image or are too large', async () => {
     expect((await ask('POST', '/user/avatar', { image: '***' })).status).toBe(400);
     expect((await ask('POST', '/user/avatar', {})).status).toBe(422);
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
@@ -113,7 +113,7 @@ describeContract('avatars', (forge) => {
     expect((await load(before)).type).toBe('image/png');
   });
 
-  it('of a repository are changed by its administrators; there is none by default', async () => {
+  it('of a repository are changed by its administrators, and are not set by default', async () => {
     const path = `/repos/${repository}/avatar`;
     const body = { image: images['image/gif'] };
 

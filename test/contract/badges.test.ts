@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { describeContract } from '../support/contract-forge.ts';
 
 describeContract('badges', (forge) => {
-  it('are given to accounts and taken by administrators', async () => {
+  it('are granted to and removed from accounts by administrators', async () => {
     const ada = await forge.makeUser();
     const path = `/admin/users/${ada.name}/badges`;
     const as = forge.adminToken;

@@ -42,7 +42,7 @@ describeContract('bodies', (forge) => {
     });
   }
 
-  /** Sends requests as the site administrator, so that every operation reaches its body. */
+  /** Sends requests as the site administrator, so that no operation refuses before it reads the body. */
   async function statusOf(operation: Operation, { headers, body }: Pick<Ask, 'headers' | 'body'>) {
     // Tokens are created only with a password, and the administrator's is unknown on a real forge.
     const needsPassword = operation.id === 'user.create-token';
@@ -57,8 +57,8 @@ describeContract('bodies', (forge) => {
 
   describe('D1: a body that is missing or of another type is refused', () => {
     /**
-     * Returns the operations that answer with a status other than 422, with their status. A disabled one refuses its caller
-     * before it reads the body.
+     * Returns the operations that answer with a status other than 422, and their status. A disabled operation refuses
+     * its caller before it reads the body.
      */
     async function exceptions(rows: readonly Operation[], options: Pick<Ask, 'headers' | 'body'>) {
       const answers: [string, number][] = [];
@@ -72,17 +72,17 @@ describeContract('bodies', (forge) => {
       expect(await exceptions(rows, {})).toEqual([]);
     });
 
-    it('by every operation as plain text', async () => {
+    it('by every operation if sent as plain text', async () => {
       expect(await exceptions(withBody, { body: '{}', headers: { 'content-type': 'text/plain' } })).toEqual(
         [],
       );
     });
 
-    it('by every operation as empty JSON', async () => {
+    it('by every operation if sent as empty JSON', async () => {
       expect(await exceptions(withBody, { body: '', headers: json })).toEqual([]);
     });
 
-    it('and a list of labels is unchanged', async () => {
+    it('and the list of labels stays unchanged', async () => {
       const label = (await ask('POST', '/labels', { name: freshName('bug'), color: 'fff' })).json;
       await ask('PUT', '/issues/1/labels', { labels: [label.id] });
 
@@ -93,7 +93,7 @@ describeContract('bodies', (forge) => {
       expect((await ask('GET', '/issues/1/labels')).json).toMatchObject([{ name: label.name }]);
     });
 
-    it('and a review is unchanged', async () => {
+    it('and the review stays unchanged', async () => {
       const reviewer = await forge.makeUser();
       const path = `/repos/${repository}/pulls/2/reviews`;
       const body = { event: 'APPROVED', body: 'fine' };
@@ -107,7 +107,7 @@ describeContract('bodies', (forge) => {
   });
 
   describe('D1: a form is accepted', () => {
-    it('with texts, flags and lists of texts', async () => {
+    it('with texts, booleans and lists of texts', async () => {
       const name = freshName('label');
       const body = new URLSearchParams({ name, color: '#00aabb', exclusive: 'on' }).toString();
       const label = await ask('POST', '/labels', body, form);

@@ -3,7 +3,7 @@ import { type Account, describeContract, freshName } from '../support/contract-f
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-describeContract('branches and pull requests that move', (forge) => {
+describeContract('branch and pull request updates', (forge) => {
   let ada: Account;
   let writer: Account;
   let reader: Account;
@@ -28,7 +28,7 @@ describeContract('branches and pull requests that move', (forge) => {
     return name;
   };
 
-  it('moves a branch forwards, and backwards only by force', async () => {
+  it('moves a branch forwards, and backwards only with force', async () => {
     const branch = await makeBranch();
     const before = await headOf(branch);
     await commit('main', freshName('file'), 'x');
@@ -43,7 +43,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect(await headOf(branch)).toBe(before);
   });
 
-  it('answers for branches and commits that are not there', async () => {
+  it('refuses unknown branches and commits', async () => {
     const head = await headOf('main');
     const unknown = await ask('PUT', '/branches/nowhere', { new_commit_id: head });
     const nothing = await ask('PUT', '/branches/main', { new_commit_id: 'f'.repeat(40) });
@@ -53,7 +53,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect([404, 500]).toContain(nothing.status);
   });
 
-  it('renames a branch and its pull request', async () => {
+  it('renames a branch and the head of its pull request', async () => {
     const branch = await makeBranch();
     await commit(branch, freshName('file'), 'x');
     const { number } = (await ask('POST', '/pulls', { title: 'p', head: branch, base: 'main' })).json;
@@ -77,7 +77,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect(statuses).toContain((await ask('PATCH', `/branches/${branch}`, body)).status);
   });
 
-  it('lets writers alone move and rename, and administrators the default branch', async () => {
+  it('lets only writers move and rename a branch, and only administrators rename the default branch', async () => {
     const branch = await makeBranch();
     const body = { name: freshName('other') };
     const put = { new_commit_id: await headOf('main') };
@@ -89,7 +89,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect((await forge.ask('PUT', `/repos/${repository}/branches/main`, { body: put })).status).toBe(401);
   });
 
-  it('renames the default branch of a repository with it', async () => {
+  it('updates the default branch of a repository when that branch is renamed', async () => {
     const other = await forge.makeRepository(ada, { auto_init: true });
 
     const answer = await forge.ask('PATCH', `/repos/${other}/branches/main`, {
@@ -102,7 +102,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect((await forge.ask('GET', `/repos/${other}/contents/README.md`, { as: ada })).status).toBe(200);
   });
 
-  it('returns a pull request as a diff and as mails', async () => {
+  it('returns a pull request as a diff and as a patch in mail format', async () => {
     const branch = await makeBranch();
     await commit(branch, 'told.txt', 'a line\n');
     const { number } = (await ask('POST', '/pulls', { title: 'p', head: branch, base: 'main' })).json;
@@ -117,7 +117,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect((await ask('GET', '/pulls/99999.diff')).status).toBe(404);
   });
 
-  it.each(['merge', 'rebase'])('brings the head up to date by a %s', async (style) => {
+  it.each(['merge', 'rebase'])('updates the head of a pull request with its base by %s', async (style) => {
     const branch = await makeBranch();
     await commit(branch, freshName('own'), 'x');
     const { number } = (await ask('POST', '/pulls', { title: 'p', head: branch, base: 'main' })).json;
@@ -135,7 +135,7 @@ describeContract('branches and pull requests that move', (forge) => {
     expect(head.parents.length).toBe(style === 'merge' ? 2 : 1);
   });
 
-  it('updates nothing if both sides changed the same lines, or if it is closed', async () => {
+  it('does not update the head if both sides changed the same lines, or if the pull request is closed', async () => {
     const branch = await makeBranch();
     const path = freshName('same');
     await commit(branch, path, 'ours\n');

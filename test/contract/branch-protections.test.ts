@@ -71,7 +71,7 @@ describeContract('branch protections', (forge) => {
   const branch = (name: string, as?: Account | string): Promise<Answer> =>
     forge.ask('GET', `/repos/${repository}/branches/${name}`, { as });
 
-  it('has all 36 members, off and empty where nothing is said', async () => {
+  it('has all 36 members, off or empty by default', async () => {
     const { status, json } = await make('main');
 
     expect(status).toBe(201);
@@ -88,14 +88,14 @@ describeContract('branch protections', (forge) => {
     });
   });
 
-  it('takes the older name of its name and shows none for a pattern', async () => {
+  it('accepts branch_name for rule_name, and returns no branch_name for a pattern', async () => {
     expect((await ask('POST', '', { branch_name: 'main' })).json.rule_name).toBe('main');
     expect((await make('release/*')).json).toMatchObject({ branch_name: '', rule_name: 'release/*' });
     expect((await ask('GET', '/release/*')).json.rule_name).toBe('release/*');
     expect((await ask('GET', `/${encodeURIComponent('release/*')}`)).json.rule_name).toBe('release/*');
   });
 
-  it('refuses a missing name, a name in use, and unknown people and teams', async () => {
+  it('refuses a missing name, a name in use, and unknown accounts and rules', async () => {
     await make('main');
 
     expect((await ask('POST', '', {})).status).toBe(400);
@@ -110,7 +110,7 @@ describeContract('branch protections', (forge) => {
     );
   });
 
-  it('drops who could not use the right, without a word', async () => {
+  it('silently drops accounts that could not use the permission', async () => {
     const names = [ada.name, writer.name, reader.name, stranger.name];
     const { json } = await make('main', {
       enable_push: true,
@@ -134,7 +134,7 @@ describeContract('branch protections', (forge) => {
       'without the flag above',
       { enable_push: true, push_whitelist_deploy_keys: true, enable_force_push_allowlist: true },
     ],
-  ])('counts no dependent flag %s when it is made', async (_, given) => {
+  ])('ignores dependent flags %s on creation', async (_, given) => {
     const { json } = await make('main', given);
 
     expect(json).toMatchObject({
@@ -177,7 +177,7 @@ describeContract('branch protections', (forge) => {
     expect(off.json).toMatchObject({ enable_force_push: false, enable_force_push_allowlist: false });
   });
 
-  it('keeps what an edit does not name, replaces lists, and empties the bypass list with its flag', async () => {
+  it('keeps the fields that an edit omits, replaces lists, and clears the bypass list when its flag is turned off', async () => {
     await make('main', {
       required_approvals: 2,
       status_check_contexts: ['ci/*'],
@@ -201,7 +201,7 @@ describeContract('branch protections', (forge) => {
     expect((await make('other', { required_approvals: -3 })).json.required_approvals).toBe(0);
   });
 
-  it('lists in the order in which the rules win', async () => {
+  it('lists rules in order of precedence', async () => {
     await make('*');
     await make('main');
     await make('first', { priority: 1 });
@@ -212,7 +212,7 @@ describeContract('branch protections', (forge) => {
     expect(json.map((rule: { rule_name: string }) => rule.rule_name)).toEqual(['first', '*', 'm*', 'main']);
   });
 
-  it('shows on branches: only the first rule, its name only to administrators', async () => {
+  it('applies only the first matching rule to a branch, and shows its name only to administrators', async () => {
     await make('MAIN', { required_approvals: 2, enable_push: true });
     await make('*', { required_approvals: 7 });
 
@@ -234,7 +234,7 @@ describeContract('branch protections', (forge) => {
     expect(noOnes.json).toMatchObject({ protected: true, user_can_push: false, user_can_merge: false });
   });
 
-  it('is gone after its deletion', async () => {
+  it('no longer applies after its deletion', async () => {
     await make('main');
 
     expect((await ask('DELETE', '/main')).status).toBe(204);
@@ -242,7 +242,7 @@ describeContract('branch protections', (forge) => {
     expect((await branch('main', ada)).json).toMatchObject({ protected: false, status_check_contexts: [] });
   });
 
-  it('is for administrators alone', async () => {
+  it('requires an administrator', async () => {
     await make('main');
     const status = async (as: Account | undefined) => [
       (await forge.ask('GET', `/repos/${repository}/branch_protections`, { as })).status,
@@ -261,7 +261,7 @@ describeContract('branch protections', (forge) => {
     expect((await ask('POST', '/priority', { ids: [] })).status).toBe(204);
   });
 
-  it('is refused on an archived repository after its body was read', async () => {
+  it('is refused on an archived repository after its body has been validated', async () => {
     await make('main');
     await forge.ask('PATCH', `/repos/${repository}`, { as: ada, body: { archived: true } });
 

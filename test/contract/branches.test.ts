@@ -21,7 +21,7 @@ describeContract('branches', (forge) => {
     return (await ask('POST', `/contents/${path}`, body)).json.commit.sha;
   }
 
-  it("have their head and the caller's permission", async () => {
+  it("include their head commit and the caller's permissions", async () => {
     const { json } = await ask('GET', '/branches/main');
 
     expect(json).toMatchObject({
@@ -45,7 +45,7 @@ describeContract('branches', (forge) => {
     expect([anonymous.json.user_can_push, anonymous.json.user_can_merge]).toEqual([false, false]);
   });
 
-  it('are listed last committed first, page by page, narrowed by `q`', async () => {
+  it('are listed by newest commit first, page by page, filtered by `q`', async () => {
     await make('old/one');
     await make('new/two');
     await write('a', 'old/one', '2031-01-01T00:00:00Z');
@@ -78,7 +78,7 @@ describeContract('branches', (forge) => {
     expect((await ask('DELETE', `/branches/${encodeURIComponent(name)}`)).status).toBe(204);
   });
 
-  it('start from a branch, a tag or a commit', async () => {
+  it('start from a branch or a commit', async () => {
     const first = (await ask('GET', '/branches/main')).json.commit.id;
     const second = await write('a', 'main', '2030-01-01T00:00:00Z');
 
@@ -93,7 +93,7 @@ describeContract('branches', (forge) => {
     ]);
   });
 
-  it('conflict with the name of another, and with a folder of names', async () => {
+  it('cannot be created if the name is taken or conflicts with a folder of branch names', async () => {
     await make('a/b');
 
     expect((await make('main')).status).toBe(409);
@@ -137,7 +137,7 @@ describeContract('branches', (forge) => {
     expect((await ask('POST', '/branches', {})).status).toBe(422);
   });
 
-  it('go, except the default one', async () => {
+  it('can be deleted, except the default branch', async () => {
     await make('topic');
 
     expect((await ask('DELETE', '/branches/topic')).status).toBe(204);
@@ -156,7 +156,7 @@ describeContract('branches', (forge) => {
   });
 
   describe('compared', () => {
-    it('have commits, newest first, and files from their merge base', async () => {
+    it('return commits, newest first, and files since their merge base', async () => {
       await make('topic');
       const first = await write('a', 'topic', '2030-01-01T00:00:00Z');
       const second = await write('b', 'topic', '2030-01-02T00:00:00Z');

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describeContract('owners of code', (forge) => {
+describeContract('code owners', (forge) => {
   let ada: Account;
   let ben: Account;
   let cleo: Account;
@@ -27,7 +27,7 @@ describeContract('owners of code', (forge) => {
     return json.requested_reviewers.map(({ login }: { login: string }) => login).sort();
   };
 
-  it('are requested as reviewers of what they own, except the author', async () => {
+  it('are requested to review files that they own, unless they are the author', async () => {
     await ownersAre(
       `docs/.*\\.md @${ben.name} @${ada.name}`,
       `.*\\.ts @${cleo.name} # of code`,
@@ -38,7 +38,7 @@ describeContract('owners of code', (forge) => {
     expect(await asked()).toEqual([ben.name]);
   });
 
-  it('of a negated pattern are requested for the other files', async () => {
+  it('of a negated pattern are requested for all other files', async () => {
     await ownersAre(`!docs/.* @${cleo.name}`);
     await open('Change code', 'a.ts');
 
@@ -55,7 +55,7 @@ describeContract('owners of code', (forge) => {
     expect([before, await asked()]).toEqual([[], [ben.name]]);
   });
 
-  it('are asked when a push brings what they own, and not again after they have answered', async () => {
+  it('are requested when a push adds files that they own, and not again after they have reviewed', async () => {
     await ownersAre(`.*\\.md @${ben.name}`, `.*\\.ts @${cleo.name}`);
     await open('Change docs', 'a.md');
     const number = (await ask('GET', '/pulls')).json[0].number;

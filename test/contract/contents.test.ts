@@ -41,7 +41,7 @@ describeContract('contents', (forge) => {
       expect([made.status, made.json.content?.size]).toEqual([201, 0]);
     });
 
-    it('come with everything that is known of it', async () => {
+    it('include every field', async () => {
       const { json: written } = await write('docs/ä b.md', 'hello\n');
 
       const { status, json } = await ask('GET', '/contents/docs/%C3%A4%20b.md');
@@ -81,7 +81,7 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', `/contents/${path}`)).json.path).toBe('docs/deep/a.md');
     });
 
-    it('are those of the branch, the tag or the commit that `ref` names', async () => {
+    it('are read at the branch, tag or commit that `ref` names', async () => {
       const first = (await write('a', 'one', { new_branch: 'topic' })).json;
       await ask('PUT', '/contents/a', {
         content: encode('two'),
@@ -97,7 +97,7 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/contents/a')).status).toBe(404);
     });
 
-    it('have the target of a symbolic link', async () => {
+    it('include the target of a symbolic link', async () => {
       await withClone(async (clone) => {
         await clone.git('config', 'core.symlinks', 'false');
         const id = (await clone.git('hash-object', '-w', '--', 'README.md')).trim();
@@ -112,7 +112,7 @@ describeContract('contents', (forge) => {
       expect(json.target).toMatch(/^# repo/);
     });
 
-    it('have the URL of a submodule, without a link to a missing page', async () => {
+    it('include the URL of a submodule, without links to missing pages', async () => {
       const commit = '1'.repeat(40);
       await withClone(async (clone) => {
         const modules = '[submodule "x"]\n\tpath = lib/x\n\turl = https://example.org/x.git\n';
@@ -134,7 +134,7 @@ describeContract('contents', (forge) => {
       });
     });
 
-    it('tell what a pointer to a large file points at', async () => {
+    it('include the object id and size from a Git LFS pointer', async () => {
       const oid = 'ab'.repeat(32);
       await write('big.bin', `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 12345\n`);
 
@@ -143,7 +143,7 @@ describeContract('contents', (forge) => {
       expect([json.lfs_oid, json.lfs_size]).toEqual([oid, 12345]);
     });
 
-    it('leave out what is larger than ten MiB', async () => {
+    it('omit content larger than 10 MiB', async () => {
       await write('huge.txt', 'x'.repeat(10 * 1024 * 1024 + 1));
 
       const { json } = await ask('GET', '/contents/huge.txt');
@@ -170,7 +170,7 @@ describeContract('contents', (forge) => {
       expect([file.content, file.encoding, typeof file.last_commit_sha]).toEqual([null, null, 'string']);
     });
 
-    it('each name the commit that changed them last', async () => {
+    it('include the last commit of each entry', async () => {
       const first = (await write('docs/a', 'x')).json.commit.sha;
       const second = (await write('docs/b', 'x')).json.commit.sha;
 
@@ -182,7 +182,7 @@ describeContract('contents', (forge) => {
       ]);
     });
 
-    it('are not there in an empty repository', async () => {
+    it('are not found in an empty repository', async () => {
       repository = await forge.makeRepository(ada);
 
       for (const path of ['/contents', '/contents?ref=main', '/contents-ext/']) {
@@ -191,7 +191,7 @@ describeContract('contents', (forge) => {
     });
   });
 
-  describe('that cannot be had', () => {
+  describe('at a missing or invalid path or ref', () => {
     it.each([
       ['/contents/nothing', 404],
       ['/contents/README.md/below', 404],
@@ -211,7 +211,7 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', path)).status).toBe(status);
     });
 
-    it('have their errors followed by junk in `contents-ext`', async () => {
+    it('answer `null` after the error in `contents-ext`', async () => {
       const answer = await ask('GET', '/contents-ext/nothing');
 
       expect(answer.status).toBe(404);
@@ -219,8 +219,8 @@ describeContract('contents', (forge) => {
     });
   });
 
-  describe('with chosen members', () => {
-    it('carry only what `includes` asks for', async () => {
+  describe('with selected fields', () => {
+    it('include only the parts that `includes` lists', async () => {
       const plain = (await ask('GET', '/contents-ext/README.md')).json.file_contents;
       const full = (
         await ask('GET', '/contents-ext/README.md?includes=file_content,commit_metadata,commit_message')
@@ -245,7 +245,7 @@ describeContract('contents', (forge) => {
   });
 
   describe('written', () => {
-    it('are a commit on the branch, by the caller', async () => {
+    it('create a commit on the branch, authored by the caller', async () => {
       const { status, json } = await write('a.txt', 'x');
 
       expect(status).toBe(201);
@@ -259,7 +259,7 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/branches/main')).json.commit.id).toBe(json.commit.sha);
     });
 
-    it('are changed by who knows what was there, and moved with `from_path`', async () => {
+    it('can be changed only with the current SHA, and are moved with `from_path`', async () => {
       const { sha } = (await write('a', 'one')).json.content;
 
       const wrong = await ask('PUT', '/contents/a', { content: encode('two'), sha: '0'.repeat(40) });
@@ -270,11 +270,11 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/contents/a')).status).toBe(404);
     });
 
-    it('are made by an update without `sha`', async () => {
+    it('can be created by an update without `sha`', async () => {
       expect((await ask('PUT', '/contents/new', { content: encode('x') })).status).toBe(201);
     });
 
-    it('are removed by who knows what was there', async () => {
+    it('can be deleted only with the current SHA', async () => {
       const { sha } = (await write('a', 'one')).json.content;
 
       const refused = await ask('DELETE', '/contents/a', { sha: '0'.repeat(40) });
@@ -285,14 +285,14 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/contents/a')).status).toBe(404);
     });
 
-    it('go onto a new branch if one is named', async () => {
+    it('go to a new branch if one is named', async () => {
       const { json } = await write('a', 'x', { new_branch: 'topic' });
 
       expect((await ask('GET', '/branches/topic')).json.commit.id).toBe(json.commit.sha);
       expect((await write('b', 'x', { new_branch: 'topic' })).status).toBe(422);
     });
 
-    it('have the given people and dates', async () => {
+    it('use the given author and dates', async () => {
       const author = { name: 'Grace', email: 'grace@example.org' };
       const dates = { author: '2020-01-02T03:04:05Z', committer: '2021-01-02T03:04:05Z' };
 
@@ -338,11 +338,11 @@ describeContract('contents', (forge) => {
       expect((await write('a', 'x')).status).toBe(423);
     });
 
-    it('exist once confirmed, for many concurrent requests', async () => {
+    it('can be read once confirmed, also after many concurrent writes', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => write(`file-${at}`, 'x')));
 
       const written = answers.filter(({ status }) => status === 201);
-      // A writer whose branch was moved meanwhile gets 403, from Forgejo 500.
+      // If the branch moved in the meantime, the writer gets 403, from Forgejo 500.
       for (const { status } of answers) expect([201, 403, 500]).toContain(status);
       expect(written).not.toHaveLength(0);
       expect((await ask('GET', '/contents')).json).toHaveLength(written.length + 1);

@@ -32,7 +32,7 @@ describeContract('conventions', (forge) => {
     expect(answer.headers.get('content-type')).toContain('text/plain');
   });
 
-  it('answers another method on a known path with an empty 405', async () => {
+  it('answers an unsupported method on a known path with an empty 405', async () => {
     const answer = await forge.ask('PUT', '/version');
 
     expect([answer.status, answer.text]).toEqual([405, '']);
@@ -66,7 +66,7 @@ describeContract('conventions', (forge) => {
   });
 
   it.each(['/issues/abc', '/issues/99999999999999999999', '/issues/-1', '/issues/1.5'])(
-    'treats the number in %s as absent',
+    'answers 404 to the invalid number in %s',
     async (path) => {
       const answer = await forge.ask('GET', `/repos/${repository}${path}`);
 
@@ -97,7 +97,7 @@ describeContract('conventions', (forge) => {
       expect(answer.status).toBe(403);
     });
 
-    it('checks the archive before the body', async () => {
+    it('checks the archived state before the body', async () => {
       const old = await forge.makeRepository(ada);
       await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { archived: true } });
 
@@ -205,7 +205,7 @@ describeContract('conventions', (forge) => {
   });
 
   describe('a renamed repository', () => {
-    it('is redirected with 301 to the new path, with the rest of the path and the query', async () => {
+    it('is redirected with 301 to the new path, keeping the subpath and the query', async () => {
       const old = await forge.makeRepository(ada);
       const name = freshName('renamed');
       await forge.ask('PATCH', `/repos/${old}`, { as: ada, body: { name } });

@@ -17,13 +17,13 @@ describeContract('credentials', (forge) => {
     ['a token in place of the password', () => basic(ada.name, ada.token)],
     ['a token in place of the name', () => basic(ada.token, '')],
     ['a token in place of the name, as old clients do', () => basic(ada.token, 'x-oauth-basic')],
-  ])('takes %s', async (_, headers) => {
+  ])('accept %s', async (_, headers) => {
     const answer = await forge.ask('GET', '/user', { headers: headers() });
 
     expect([answer.status, answer.json.login]).toEqual([200, ada.name]);
   });
 
-  it.each(['token', 'access_token'])('takes the query parameter %s, with a warning', async (name) => {
+  it.each(['token', 'access_token'])('accept the query parameter %s, with a warning', async (name) => {
     const answer = await forge.ask('GET', `/user?${name}=${ada.token}`);
 
     expect(answer.json.login).toBe(ada.name);
@@ -35,7 +35,7 @@ describeContract('credentials', (forge) => {
     ['an unknown bearer token', () => ({ authorization: 'Bearer nonsense' })],
     ['a wrong password', () => basic(ada.name, 'wrong')],
     ['an unknown name', () => basic(freshName('missing'), 'wrong')],
-  ])('answers 401 to %s, even if none was needed', async (_, headers) => {
+  ])('answer 401 to %s, even if no credentials were needed', async (_, headers) => {
     const answer = await forge.ask('GET', `/repos/${repository}`, { headers: headers() });
 
     expect(answer.status).toBe(401);
@@ -47,14 +47,14 @@ describeContract('credentials', (forge) => {
     ['an unknown scheme', 'Digest abc'],
     ['three words', 'token a b'],
     ['Basic without a colon', `Basic ${Buffer.from('nocolon').toString('base64')}`],
-  ])('takes %s for an anonymous caller', async (_, authorization) => {
+  ])('treat %s as an anonymous caller', async (_, authorization) => {
     const open = await forge.ask('GET', `/repos/${repository}`, { headers: { authorization } });
     const closed = await forge.ask('GET', '/user', { headers: { authorization } });
 
     expect([open.status, closed.status]).toEqual([200, 401]);
   });
 
-  it('answers 403 without a url to an account that must change its password', async () => {
+  it('answer 403 without a `url` field to an account that must change its password', async () => {
     const name = freshName('user');
     const body = {
       username: name,
@@ -69,7 +69,7 @@ describeContract('credentials', (forge) => {
     expect([answer.status, Object.keys(answer.json)]).toEqual([403, ['message']]);
   });
 
-  it('lets only administrators act as another account', async () => {
+  it('let only administrators act as another account', async () => {
     const other = await forge.makeUser();
 
     const admin = await forge.ask('GET', `/user?sudo=${other.name}`, { as: forge.adminToken });
@@ -110,7 +110,7 @@ describeContract('credentials', (forge) => {
       expect(answer.status).toBe(status);
     });
 
-    it('hides private repositories from a token for public resources', async () => {
+    it('hides private repositories from a token limited to public resources', async () => {
       const secret = await forge.makeRepository(ada, { private: true });
       const token = await tokenWith('read:repository', 'public-only');
 
@@ -120,7 +120,7 @@ describeContract('credentials', (forge) => {
       expect([hidden.status, shown.status]).toEqual([404, 200]);
     });
 
-    it('keeps a token for public things from the hooks of its account', async () => {
+    it('refuses the hooks of its account to a token limited to public resources', async () => {
       const answer = await forge.ask('GET', '/user/hooks', {
         as: await tokenWith('read:user', 'public-only'),
       });

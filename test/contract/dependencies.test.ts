@@ -18,7 +18,7 @@ describeContract('dependencies', (forge) => {
     shared.ask('POST', `/issues/${index}/dependencies`, { body: meta(by) });
   const numbers = (json: { number: number }[]) => json.map(({ number }) => number).sort();
 
-  it('are added, listed from both ends and removed', async () => {
+  it('are added, listed from both ends, and removed', async () => {
     const added = await block(1, 2);
     const blocking = await shared.ask('POST', '/issues/3/blocks', { body: meta(1) });
     const dependencies = await shared.ask('GET', '/issues/1/dependencies');
@@ -36,7 +36,7 @@ describeContract('dependencies', (forge) => {
     expect((await shared.ask('GET', '/issues/1/dependencies')).json).toEqual([]);
   });
 
-  it('come in pages, of blocks without headers', async () => {
+  it('come in pages, for `blocks` without headers', async () => {
     await block(1, 2);
     await block(1, 3);
     await block(2, 3);
@@ -81,7 +81,7 @@ describeContract('dependencies', (forge) => {
     expect((await merge()).status).toBe(200);
   });
 
-  it('refuse a duplicate, a cycle, and the removal of a missing one', async () => {
+  it('refuse a duplicate, a cycle, and the removal of a missing dependency', async () => {
     await block(1, 2);
 
     expect([500, 409]).toContain((await block(1, 2)).status);
@@ -131,7 +131,7 @@ describeContract('dependencies', (forge) => {
     ).toBe(401);
   });
 
-  it('reach into other repositories, where what cannot be read is a stub', async () => {
+  it('can refer to other repositories; issues that the caller cannot read are placeholders', async () => {
     const other = await forge.makeRepository(shared.owner, { private: true });
     await forge.ask('POST', `/repos/${other}/issues`, { as: shared.owner, body: { title: 'secret' } });
     const body = { index: 1, owner: shared.owner.name, repo: other.split('/')[1] };
@@ -148,7 +148,7 @@ describeContract('dependencies', (forge) => {
     expect(asReader.headers.get('x-total-count')).toBe('2');
   });
 
-  it('answer 404 if the repository has them disabled, and block nothing', async () => {
+  it('answer 404 if disabled in the repository, and then block nothing', async () => {
     await block(1, 2);
     const internal_tracker = {
       enable_issue_dependencies: false,
@@ -162,7 +162,7 @@ describeContract('dependencies', (forge) => {
     expect((await shared.ask('PATCH', '/issues/1', { body: { state: 'closed' } })).status).toBe(201);
   });
 
-  it('of an archived repository are unchanged', async () => {
+  it('cannot be changed in an archived repository', async () => {
     await block(1, 2);
     await shared.ask('PATCH', '', { body: { archived: true } });
 

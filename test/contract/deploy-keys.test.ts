@@ -52,7 +52,7 @@ describeContract('deploy keys', (forge) => {
     expect((await shared.ask('DELETE', `/keys/${id}`)).status).toBe(204);
   });
 
-  it('are listed in pages, by id and by fingerprint', async () => {
+  it('are listed in pages, and filtered by key id and by fingerprint', async () => {
     const other = await makeSharedRepository(forge);
     const keys = [makePublicKey(), makePublicKey(), makePublicKey()];
     const added = [];
@@ -72,7 +72,7 @@ describeContract('deploy keys', (forge) => {
     expect(added.map(({ read_only }) => read_only)).toEqual([false, false, false]);
   });
 
-  it('are unique in a repository, by key and by title', async () => {
+  it('are unique within a repository, by key and by title', async () => {
     const key = makePublicKey();
     await add(key, { title: 'taken' });
 
@@ -86,7 +86,7 @@ describeContract('deploy keys', (forge) => {
     expect([titled.status, titled.json.message]).toEqual([422, 'A key with the same name already exists']);
   });
 
-  it('share a key between repositories, until the last one is deleted', async () => {
+  it('of several repositories can share a key, which is freed when the last deploy key is deleted', async () => {
     const key = makePublicKey('first');
     const other = await makeSharedRepository(forge);
     const [here, there] = [await add(key), await add(key.replace('first', 'second'), {}, other)];
@@ -122,7 +122,7 @@ describeContract('deploy keys', (forge) => {
     expect((await shared.ask('POST', '/keys', { body: { title: 'refused', ...body } })).status).toBe(422);
   });
 
-  it('are for administrators of the repository', async () => {
+  it('require an administrator of the repository', async () => {
     const body = { title: 'x', key: 'x' };
 
     expect(await shared.statuses('GET', '/keys')).toEqual([200, 403, 403, 404, 404]);

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type Account, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-/** The operations that the service description numbers, and those of notifications. */
+/** Operations that the description of the service numbers, and its notification operations. */
 const described = [
   ['PATCH', '/repos/REPO/hooks/1'],
   ['POST', '/repos/REPO/pulls'],

@@ -1,15 +1,15 @@
 import { forgejoDifferences } from './forgejo-differences.ts';
 import { giteaDifferences } from './gitea-differences.ts';
 
-/** Known cases of this suite in which a real forge differs, and why that is the forge's own behaviour. */
+/** Known cases of this suite in which a real forge differs, and the reason. */
 export type Difference = {
-  /** Lines of releases: `gitea 1.26`, `forgejo 15.0`, or a whole kind: `forgejo`. */
+  /** Forge and release line, such as `gitea 1.26` or `forgejo 15.0`, or all releases of a forge: `forgejo`. */
   readonly on: readonly string[];
-  /** Names as in the report, joined by ` > `, without the forge's URL; one that ends in `*` is a prefix. */
+  /** Case names as in the report, joined by ` > `, without the forge's URL. A name that ends in `*` is a prefix. */
   readonly cases: readonly string[];
-  /** The behaviour of the forge, and why. */
+  /** What the forge does, and why. */
   readonly reason: string;
 };
 
-/** All known differences; a case that no longer differs fails. */
+/** All known differences. A case that no longer differs fails. */
 export const differences: readonly Difference[] = [...giteaDifferences, ...forgejoDifferences];

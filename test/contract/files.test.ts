@@ -111,7 +111,7 @@ describeContract('files', (forge) => {
     };
   }
 
-  describe('as they are', () => {
+  describe('as raw bytes', () => {
     it.each([
       ['/raw/README.md', '# Hi\n'],
       ['/raw/main/README.md', '# Hi\n'],
@@ -124,13 +124,13 @@ describeContract('files', (forge) => {
       ['/raw/empty', ''],
       ['/media/README.md', '# Hi\n'],
       ['/media/topic/x/only-here.txt', 'y\n'],
-    ])('come from %s', async (path, text) => {
+    ])('are served from %s', async (path, text) => {
       const answer = await ask(path.replace('HEAD_ID', head), stranger);
 
       expect([answer.status, answer.text]).toEqual([200, text]);
     });
 
-    it('are the same bytes, complete and in part', async () => {
+    it('are unchanged, whole and by range', async () => {
       const whole = await download('/raw/bytes.bin');
       const part = await download('/raw/bytes.bin', { range: 'bytes=5-9' });
       const rest = await download('/media/bytes.bin', { range: 'bytes=2990-' });
@@ -150,7 +150,7 @@ describeContract('files', (forge) => {
       expect(beyond.status).toBe(416);
     });
 
-    it('may be large, and in part', async () => {
+    it('may be large, also by range', async () => {
       const whole = await download('/raw/large.txt');
       const part = await download('/raw/large.txt', { range: 'bytes=2000000-2000099' });
 
@@ -178,7 +178,7 @@ describeContract('files', (forge) => {
       ['image.svg', 'image/svg+xml'],
       ['image.png', 'image/png'],
       ['README.md', 'text/plain; charset=utf-8'],
-    ])('run nothing in a browser: %s is %s', async (name, type) => {
+    ])('cannot run scripts in a browser: %s is %s', async (name, type) => {
       const { headers } = await download(`/raw/${name}`);
 
       expect([headers.get('content-type'), headers.get('x-content-type-options')]).toEqual([type, 'nosniff']);
@@ -212,18 +212,18 @@ describeContract('files', (forge) => {
       expect((await ask(`/raw/${first.slice(0, 10)}/README.md`)).status).toBe(404);
     });
 
-    it('are not found by the contents at the beginning of an id', async () => {
+    it('are not found by an abbreviated id in `ref` of the contents', async () => {
       expect((await ask(`/contents/README.md?ref=${first.slice(0, 10)}`)).status).toBe(404);
       expect((await ask(`/contents?ref=${first.slice(0, 7)}`)).status).toBe(404);
       expect((await ask(`/contents?ref=${first}`)).status).toBe(200);
     });
 
-    it('of an unknown ref are those of the default branch', async () => {
+    it('come from the default branch if the ref is unknown', async () => {
       expect((await ask('/raw/README.md?ref=nothing')).text).toBe('# Hi\n');
     });
   });
 
-  it('are listed at the root without a path', async () => {
+  it('are listed from the root if no path is given', async () => {
     const { status, json } = await ask('/contents');
     const names = json.map(({ name }: { name: string }) => name);
 
@@ -246,7 +246,7 @@ describeContract('files', (forge) => {
       expect(headers.get('link')).toContain('rel="immutable"');
     });
 
-    it('have their folders below the name of the repository', async () => {
+    it('are in a folder named after the repository', async () => {
       const { body } = await download('/archive/main.tar.gz');
 
       const text = gunzipSync(body).toString('latin1');
@@ -255,7 +255,7 @@ describeContract('files', (forge) => {
       expect(text).toContain('package main');
     });
 
-    it('are those of a path', async () => {
+    it('can be limited to a path', async () => {
       const { body } = await download('/archive/main.tar.gz?path=src');
       const missing = await download('/archive/main.zip?path=nothing');
       const ofBundle = await download('/archive/main.bundle?path=src');
@@ -265,7 +265,7 @@ describeContract('files', (forge) => {
       expect([missing.status, ofBundle.status]).toEqual([400, 400]);
     });
 
-    it('include their history as a bundle, which git clones', async () => {
+    it('can be a bundle with the history, which git clones', async () => {
       const { status, body } = await download('/archive/topic/x.bundle');
       const folder = await mkdtemp(join(tmpdir(), 'bundle-'));
       try {
@@ -301,13 +301,13 @@ describeContract('files', (forge) => {
       ['b3.ts', { charset: 'latin1', indent_style: 'tab', indent_size: '4', end_of_line: 'crlf' }],
       ['b4.ts', { indent_style: 'tab', indent_size: '4' }],
       ['docs%2Fa%2Fb.txt', { indent_style: 'tab', indent_size: '8' }],
-    ])('have those of %s', async (name, settings) => {
+    ])('return the settings for %s', async (name, settings) => {
       const { status, json } = await ask(`/editorconfig/${name}`);
 
       expect([status, json]).toEqual([200, settings]);
     });
 
-    it('have no editor settings if no file sets any', async () => {
+    it('answer 404 if no file defines settings', async () => {
       expect((await ask(`/editorconfig/x.go?ref=${first}`)).status).toBe(404);
       const empty = await forge.makeRepository(ada);
       expect((await forge.ask('GET', `/repos/${empty}/editorconfig/x`, { as: ada })).status).toBe(404);
@@ -315,7 +315,7 @@ describeContract('files', (forge) => {
   });
 
   it('are counted by language, largest first', async () => {
-    // A real forge counts after the push, in the background.
+    // A real forge counts in the background after the push.
     await expect.poll(async () => Object.keys((await ask('/languages')).json)).toHaveLength(4);
     const { json } = await ask('/languages');
 
@@ -334,7 +334,7 @@ describeContract('files', (forge) => {
     expect([status, json]).toEqual([200, {}]);
   });
 
-  it('say the licence of a repository', async () => {
+  it('determine the license of a repository', async () => {
     await expect.poll(async () => (await ask('/licenses')).json).toEqual(['MIT']);
     const plain = await forge.makeRepository(ada, { auto_init: true });
     const { status, json } = await forge.ask('GET', `/repos/${plain}/licenses`, { as: ada });
@@ -363,7 +363,7 @@ describeContract('files', (forge) => {
       );
     });
 
-    it('are web pages', async () => {
+    it('have web pages', async () => {
       const { json } = await ask('/contents/README.md?ref=topic/x');
       const folder = (await ask('/contents')).json.find(({ name }: { name: string }) => name === 'src');
       const commit = (await ask('/commits?limit=1&sha=topic/x')).json[0];
@@ -376,7 +376,7 @@ describeContract('files', (forge) => {
       expect((await download(`${commit.html_url}.diff`)).body.toString()).toContain('only-here.txt');
     });
 
-    it('are the archives of a tag', async () => {
+    it('include the archives of a tag', async () => {
       const { json } = await ask('/tags/v1.0');
 
       for (const url of [json.zipball_url, json.tarball_url]) {
@@ -385,7 +385,7 @@ describeContract('files', (forge) => {
       }
     });
 
-    it('are hidden from strangers of a private repository', async () => {
+    it('are hidden from strangers in a private repository', async () => {
       const hidden = await forge.makeRepository(ada, { auto_init: true, private: true });
       const paths = [
         'raw/branch/main/README.md',

@@ -20,7 +20,7 @@ describeContract('followers', (forge) => {
     forge.ask(method, path, { as });
   const follow = (as: Account, name: string) => ask('PUT', `/user/following/${name}`, as);
 
-  it('are added and removed, and counted', async () => {
+  it('are added, removed and counted', async () => {
     const before = await ask('GET', `/user/following/${ada.name}`, ben);
     expect((await follow(ben, ada.name)).status).toBe(204);
     expect((await follow(ben, ada.name.toUpperCase())).status).toBe(204);
@@ -39,7 +39,7 @@ describeContract('followers', (forge) => {
     expect((await ask('GET', `/users/${ada.name}`, stranger)).json.followers_count).toBe(0);
   });
 
-  it('follow accounts and organizations, not themselves', async () => {
+  it('can follow accounts and organizations, but not themselves', async () => {
     const organization = await forge.makeOrganization(ada);
     await follow(ben, organization);
     expect((await follow(ben, ben.name)).status).toBe(204);
@@ -51,7 +51,7 @@ describeContract('followers', (forge) => {
     expect((await ask('GET', `/user/following/${ben.name}`, ben)).status).toBe(404);
   });
 
-  it('are listed page by page, those that a caller cannot see left out', async () => {
+  it('are listed page by page, without those that the caller cannot see', async () => {
     for (const as of [ben, hidden, stranger]) await follow(as, ada.name);
 
     const own = await ask('GET', '/user/followers', ada);
@@ -59,7 +59,7 @@ describeContract('followers', (forge) => {
     const page = await ask('GET', `/users/${ada.name}/followers?limit=1&page=2`, stranger);
     const names = [ben, hidden, stranger].map(({ name }) => name).toSorted();
 
-    // A private account that follows the caller is visible.
+    // A private account is visible to the account that it follows.
     expect([own.status, logins(own).toSorted()]).toEqual([200, names]);
     expect(logins(others).toSorted()).toEqual(names.filter((name) => name !== hidden.name));
     expect([page.json.length, page.headers.get('x-total-count')]).toEqual([1, '2']);
@@ -106,7 +106,7 @@ describeContract('blocks', (forge) => {
   const status = async (method: string, path: string, as: Account, body?: unknown) =>
     (await ask(method, path, as, body)).status;
 
-  it('are set, listed and ended', async () => {
+  it('are created, listed and removed', async () => {
     const before = await ask('GET', `/user/blocks/${pest.name}`, ada);
     const made = await block(ada, pest);
     const during = await ask('GET', `/user/blocks/${pest.name}`, ada);
@@ -122,7 +122,7 @@ describeContract('blocks', (forge) => {
     expect(before.text).toBe('');
   });
 
-  it('are of other accounts, not of organizations', async () => {
+  it('apply to other accounts, not to organizations', async () => {
     const organization = await forge.makeOrganization(friend);
 
     expect((await block(ada, ada)).status).toBe(400);
@@ -131,7 +131,7 @@ describeContract('blocks', (forge) => {
     expect((await ask('GET', '/user/blocks', undefined)).status).toBe(401);
   });
 
-  it('end what the two have to do with each other', async () => {
+  it('remove follows, stars, watches, collaboration and assignments between the two accounts', async () => {
     await ask('PUT', `/user/following/${ada.name}`, pest);
     await ask('PUT', `/user/following/${pest.name}`, ada);
     await ask('PUT', `/user/starred/${repository}`, pest);
@@ -166,7 +166,7 @@ describeContract('blocks', (forge) => {
       await block(ada, pest);
     });
 
-    it('keep the blocked account from issues, comments and reactions', async () => {
+    it('keep the blocked account from creating and editing issues, comments and reactions', async () => {
       const place = `/repos/${repository}`;
       const tries = [
         ['POST', `${place}/issues`, { title: 'x' }],
@@ -177,14 +177,14 @@ describeContract('blocks', (forge) => {
       ] as const;
       for (const [method, path, body] of tries)
         expect([path, await status(method, path, pest, body)]).toEqual([path, 403]);
-      // Gitea answers 500 for its own issue.
+      // Gitea answers 500 for an edit of the blocked account's own issue.
       for (const body of [{ title: 'x' }, { body: 'x' }])
         expect([403, 500]).toContain(await status('PATCH', `${place}/issues/${pestsIssue}`, pest, body));
       const kept = await ask('GET', `${place}/issues/${pestsIssue}`, pest);
       expect([kept.status, kept.json.title]).toEqual([200, 'mine']);
     });
 
-    it('keep it from stars, watches, forks, follows and collaboration', async () => {
+    it('prevent stars, watches, forks, follows and collaboration', async () => {
       expect(await status('PUT', `/user/starred/${repository}`, pest)).toBe(403);
       expect(await status('PUT', `/repos/${repository}/subscription`, pest)).toBe(403);
       expect(await status('POST', `/repos/${repository}/forks`, pest, {})).toBe(403);
@@ -196,7 +196,7 @@ describeContract('blocks', (forge) => {
       expect(await status('POST', `/repos/${own}/transfer`, pest, { new_owner: ada.name })).toBe(403);
     });
 
-    it('hold where who blocks is the author or is to be assigned', async () => {
+    it('apply if the blocking account is the author or would be assigned', async () => {
       const place = await forge.makeRepository(friend, { auto_init: true });
       await forge.share(place, friend, { with: pest, permission: 'write' });
       await forge.share(place, friend, { with: ada, permission: 'write' });
@@ -218,7 +218,7 @@ describeContract('blocks', (forge) => {
       expect([talk, assign, create, asAdmin].map((one) => one.status)).toEqual([403, 403, 403, 201]);
     });
 
-    it('hold for pull requests', async () => {
+    it('apply to pull requests', async () => {
       const place = await forge.makeRepository(friend, { auto_init: true });
       await forge.share(place, friend, { with: pest, permission: 'write' });
       await forge.share(place, friend, { with: ada, permission: 'write' });
@@ -234,7 +234,7 @@ describeContract('blocks', (forge) => {
     });
   });
 
-  it('of an organization are set by its owners, for others than members', async () => {
+  it('of an organization are managed by its owners, and cannot apply to members', async () => {
     const organization = await forge.makeOrganization(ada);
     const place = await forge.makeRepository(ada, { in: organization });
     const teams = await ask('GET', `/orgs/${organization}/teams`, ada);

@@ -45,8 +45,8 @@ describeContract('templates', (forge) => {
   const generate = (as: Account | string, body: object, from = template) =>
     forge.ask('POST', `/repos/${from}/generate`, { as, body });
 
-  describe('give repositories', () => {
-    it('with their files as one commit, names expanded', async () => {
+  describe('create repositories', () => {
+    it("with the template's files in one commit, with variables expanded", async () => {
       const name = freshName('FreshName');
       const { status, json } = await generate(ben, {
         owner: ben.name,
@@ -91,7 +91,7 @@ describeContract('templates', (forge) => {
       expect(await textOf(repository, 'plain.txt', ben)).toBe('${REPO_NAME}');
     });
 
-    it('with their labels, topics, protections and hooks, and nothing else', async () => {
+    it("with the template's labels, topics, protections and hooks, and nothing else", async () => {
       const name = freshName('copy');
       const body = {
         owner: ada.name,
@@ -116,7 +116,7 @@ describeContract('templates', (forge) => {
       ]);
     });
 
-    it('without hooks for those who do not administer the template', async () => {
+    it('without hooks if the caller is not an administrator of the template', async () => {
       const name = freshName('copy');
       const { status } = await generate(ben, { owner: ben.name, name, webhooks: true, topics: true });
 
@@ -124,7 +124,7 @@ describeContract('templates', (forge) => {
       expect((await forge.ask('GET', `/repos/${ben.name}/${name}/hooks`, { as: ben })).json).toEqual([]);
     });
 
-    it('to organizations whose members may create', async () => {
+    it('in organizations where the caller may create repositories', async () => {
       const organization = await forge.makeOrganization(ben);
       const body = { owner: organization, name: freshName('copy'), topics: true };
 
@@ -132,7 +132,7 @@ describeContract('templates', (forge) => {
       expect((await generate(ada, { ...body, name: freshName('copy') })).status).toBe(403);
     });
 
-    it('to other accounts only from site administrators', async () => {
+    it('for other accounts only if the caller is a site administrator', async () => {
       const body = { owner: ben.name, name: freshName('copy'), topics: true };
 
       expect((await generate(ada, body)).status).toBe(403);
@@ -140,7 +140,7 @@ describeContract('templates', (forge) => {
     });
   });
 
-  it('are refused', async () => {
+  it('are refused for an invalid request', async () => {
     const plain = await forge.makeRepository(ada);
     const body = { owner: ada.name, name: freshName('copy'), topics: true };
 
@@ -184,7 +184,7 @@ describeContract('forks', (forge) => {
   const tip = async (repository: string, branch = 'main') =>
     (await forge.ask('GET', `/repos/${repository}/branches/${branch}`, { as: ben })).json.commit;
 
-  it('take commits of the repository that they come from', async () => {
+  it('pull commits from their parent repository', async () => {
     const none = await merge({ branch: 'main' });
     await add(base, ada, 'a.txt');
     const forward = await merge({ branch: 'main', ff_only: true });
@@ -209,7 +209,7 @@ describeContract('forks', (forge) => {
     expect(again.json).toEqual({ merge_type: 'up-to-date' });
   });
 
-  it('take the default branch where there is none of the same name', async () => {
+  it('merge the default branch of the parent if it has no branch of the same name', async () => {
     await add(fork, ben, 'd.txt', { new_branch: 'own' });
     await add(base, ada, 'e.txt');
     const { status, json } = await merge({ branch: 'own' });
@@ -217,7 +217,7 @@ describeContract('forks', (forge) => {
     expect([status, json]).toEqual([200, { merge_type: 'merge' }]);
   });
 
-  it('are refused', async () => {
+  it('refuse to merge the parent without the branch, a parent or access, and if archived', async () => {
     await forge.share(fork, ben, { with: ada, permission: 'read' });
     const unknown = await merge({ branch: 'none' });
     const reader = await merge({ branch: 'main' }, ada);

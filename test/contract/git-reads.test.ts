@@ -9,7 +9,7 @@ describeContract('git reads', (forge) => {
   let stranger: Account;
   let repository: string;
   let empty: string;
-  /** Commits of `main`, oldest first; the last one is that of `topic`. */
+  /** Commits of `main`, oldest first, followed by the commit of `topic`. */
   const shas: string[] = [];
   let tag: string;
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describeContract('git reads', (forge) => {
       ]);
     });
 
-    it('are found by the beginning of their name, also with a single match', async () => {
+    it('are found by a prefix of their name, as a list even for a single match', async () => {
       expect(names(await ask('/git/refs/heads'))).toEqual(['refs/heads/main', 'refs/heads/topic/x']);
       expect(names(await ask('/git/refs/heads/topic/x'))).toEqual(['refs/heads/topic/x']);
       expect(names(await ask('/git/refs/tags/v'))).toEqual(['refs/tags/v1']);
@@ -82,7 +82,7 @@ describeContract('git reads', (forge) => {
   });
 
   describe('of an annotated tag', () => {
-    it('have its object, its commit and its tagger', async () => {
+    it('include its object, its commit and its tagger', async () => {
       const { status, json } = await ask(`/git/tags/${tag}`);
 
       const api = `${forge.url}/api/v1/repos/${repository}/git`;
@@ -97,7 +97,7 @@ describeContract('git reads', (forge) => {
           verification: { verified: false },
         },
       ]);
-      // A real forge signs for its users.
+      // A real forge may sign on behalf of its users.
       expect(json.tagger.name).not.toBe('');
     });
 
@@ -150,7 +150,7 @@ describeContract('git reads', (forge) => {
       expect((await ask(`/git/trees/${json.sha}`)).json.sha).toBe(json.sha);
     });
 
-    it('go through its folders when asked, page by page', async () => {
+    it('are recursive on request, page by page', async () => {
       const pathsOf = async (query: string) => {
         const { json } = await ask(`/git/trees/main?recursive=true${query}`);
         return [json.tree?.map(({ path }: { path: string }) => path) ?? null, json.truncated, json.page];
@@ -204,7 +204,7 @@ describeContract('git reads', (forge) => {
       expect(names(await ask('/git/refs/notes'))).toEqual(['refs/notes/commits']);
     });
 
-    it('are 404 without one and for an unknown commit, 422 for an invalid name', async () => {
+    it('are 404 without a note or for an unknown commit, and 422 for an invalid name', async () => {
       expect((await ask('/git/notes/v1')).status).toBe(404);
       expect((await ask('/git/notes/nothing')).status).toBe(404);
       expect((await ask('/git/notes/a..b')).status).toBe(422);
@@ -212,7 +212,7 @@ describeContract('git reads', (forge) => {
   });
 
   describe('of commits', () => {
-    it('list them newest first, with paging in two kinds of headers', async () => {
+    it('list them newest first, with paging in two sets of headers', async () => {
       const { status, json, headers } = await ask('/commits?limit=2');
 
       const header = (name: string) => headers.get(name);
@@ -241,7 +241,7 @@ describeContract('git reads', (forge) => {
       expect([first.stats, first.files, first.commit.verification]).toEqual([null, null, null]);
     });
 
-    it('begin at `sha` and end at `not`', async () => {
+    it('start at `sha` and stop at `not`', async () => {
       for (const [query, expected] of [
         ['sha=topic/x', [3, 2, 1, 0]],
         ['sha=topic/x&not=main', [3]],
@@ -256,20 +256,20 @@ describeContract('git reads', (forge) => {
       }
     });
 
-    it('are those of a path, also of a deleted one or a folder', async () => {
+    it('are filtered by path, including a deleted file or a folder', async () => {
       expect(ids(await ask('/commits?path=src/a.txt'))).toEqual([shas[1]]);
       expect(ids(await ask('/commits?path=src'))).toEqual([shas[2], shas[1]]);
       expect(ids(await ask('/commits?sha=topic/x&path=README.md'))).toEqual([shas[3], shas[0]]);
       expect((await ask('/commits?path=nothing')).status).toBe(404);
     });
 
-    it('have pages of 50 if a path is given, though the headers follow the request', async () => {
+    it('have pages of 50 if a path is given, although the headers follow the request', async () => {
       const { json, headers } = await ask('/commits?path=src&limit=1');
 
       expect([json.length, headers.get('x-perpage'), headers.get('x-pagecount')]).toEqual([2, '1', '2']);
     });
 
-    it('are those of a time', async () => {
+    it('are filtered by time', async () => {
       expect(
         ids(await ask('/commits?sha=topic/x&since=2024-02-15T00:00:00Z&until=2024-12-31T00:00:00Z')),
       ).toEqual([shas[3]]);
@@ -280,7 +280,7 @@ describeContract('git reads', (forge) => {
     });
 
     it.each(['since=yesterday', 'until=2024-01-01', 'since=2024-13-01T00:00:00Z'])(
-      'of a time that is none are refused: %s',
+      'are refused for an invalid time: %s',
       async (query) => {
         expect((await ask(`/commits?${query}`)).status).toBe(422);
       },
@@ -322,7 +322,7 @@ describeContract('git reads', (forge) => {
     });
   });
 
-  it('are hidden from strangers of a private repository', async () => {
+  it('are hidden from strangers in a private repository', async () => {
     const hidden = await forge.makeRepository(ada, { auto_init: true, private: true });
     for (const path of [
       'git/refs',

@@ -4,7 +4,7 @@ import type { Difference } from './differences.ts';
 export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea'],
-    cases: ['issues > in a list > are narrowed by q=ALPH'],
+    cases: ['issues > in a list > are filtered by q=ALPH'],
     reason: 'The search of a server with an index finds whole words; the embedded forge finds parts of them.',
   },
   {
@@ -19,7 +19,7 @@ export const giteaDifferences: readonly Difference[] = [
   },
   {
     on: ['gitea 1.27'],
-    cases: ['registration tokens of runners > are the same by GET and by POST'],
+    cases: ['runner registration tokens > are the same by GET and by POST'],
     reason: 'Gitea 1.27 gives the registration token of runners by POST alone.',
   },
   {
@@ -34,40 +34,42 @@ export const giteaDifferences: readonly Difference[] = [
   },
   {
     on: ['gitea', 'forgejo'],
-    cases: ['templates > give repositories > without hooks for those who do not administer the template'],
+    cases: [
+      'templates > create repositories > without hooks if the caller is not an administrator of the template',
+    ],
     reason:
       'A server copies the hooks of a template, with their secrets, for everyone who can read it: deliveries of the copy then look like those of the template.',
   },
   {
     on: ['gitea', 'forgejo'],
-    cases: ['mirrors > of other repositories > leave nothing where they fail'],
+    cases: ['mirrors > of other repositories > leave no repository behind when they fail'],
     reason: 'A server keeps the empty repository of a migration that failed, and its name stays taken.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['tracked times > may be tracked for others by administrators'],
+    cases: ['tracked times > can be tracked for others by administrators'],
     reason: 'Gitea 1.26 answers 500 where times are asked of an account that is not there.',
   },
   {
     on: ['gitea 1.26'],
     cases: [
-      'contents > that cannot be had > answer /contents/.git/config with 400',
-      'contents > that cannot be had > answer /contents/a/.GIT/b with 400',
+      'contents > at a missing or invalid path or ref > answer /contents/.git/config with 400',
+      'contents > at a missing or invalid path or ref > answer /contents/a/.GIT/b with 400',
     ],
     reason: 'Gitea 1.26 answers 500 to paths inside of `.git`.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['reviews > keeps comments on lines, resolved and answered'],
+    cases: ['reviews > keeps comments on lines, with resolution and replies'],
     reason: 'Gitea 1.26 has no operation that answers a comment on a line.',
   },
   {
     on: ['gitea 1.26'],
     cases: [
-      'branch protections > has all 36 members, off and empty where nothing is said',
-      'branch protections > drops who could not use the right, without a word',
-      'branch protections > keeps what an edit does not name, replaces lists, and empties the bypass list with its flag',
-      'merging into a protected branch > is forced by administrators and by the bypass list, only when asked, unless blocked',
+      'branch protections > has all 36 members, off or empty by default',
+      'branch protections > silently drops accounts that could not use the permission',
+      'branch protections > keeps the fields that an edit omits, replaces lists, and clears the bypass list when its flag is turned off',
+      'merging into a protected branch > can be forced by administrators and the bypass list, only on request, unless overrides are blocked',
     ],
     reason: 'Protections of branches have no list of who may bypass them before Gitea 1.27.',
   },
@@ -102,12 +104,12 @@ export const giteaDifferences: readonly Difference[] = [
   },
   {
     on: ['gitea 1.26'],
-    cases: ['branches > are listed last committed first, page by page, narrowed by `q`'],
+    cases: ['branches > are listed by newest commit first, page by page, filtered by `q`'],
     reason: 'The list of branches has no `q` before Gitea 1.27.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['reviews > counts anew when the pull request is aimed at another branch'],
+    cases: ['reviews > is judged again when the base of the pull request changes'],
     reason: 'Gitea 1.26 leaves reviews as they counted when a pull request is aimed at another branch.',
   },
   {
@@ -122,56 +124,56 @@ export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea 1.26'],
     cases: [
-      'subscriptions > to a repository > end for all when it becomes private, and for a collaborator who goes',
+      'subscriptions > to a repository > end for everyone when it becomes private, and for a removed collaborator',
     ],
     reason: 'Gitea 1.26 keeps who watches a repository that becomes private.',
   },
   {
     on: ['gitea 1.26'],
     cases: [
-      'organizations and accounts > members > are let go by owners, out of every team, but the last owner is not',
-      'teams > are listed and found by members of the organization, with their number',
+      'organizations and accounts > members > are removed by owners, from every team, except the last owner',
+      'teams > are listed with a count and found by members of the organization',
     ],
     reason: 'The search of Gitea 1.26 for teams finds those of the caller alone, for owners too.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['organizations and accounts > are listed as far as they may be seen'],
+    cases: ['organizations and accounts > are listed only to those who may see them'],
     reason: 'Gitea 1.26 tells the members of a private organization to strangers, too: an empty list.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['organizations and accounts > go once they own nothing'],
+    cases: ['organizations and accounts > can be deleted once they own nothing'],
     reason: 'Gitea 1.26 has no operation that removes all repositories of an organization.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['organizations and accounts > accounts > learn of the token they use, and end it'],
+    cases: ['organizations and accounts > accounts > can read and revoke the token they use'],
     reason: 'Gitea 1.26 has no operation for the token that is used.',
   },
   {
     on: ['gitea 1.26'],
     cases: [
-      'teams > are made with what they may do in each unit',
-      'teams > with an unknown visibility are refused',
-      'teams > change what an edit names, of the owners only what they are called',
-      'teams > that are private show themselves to those who may see them',
-      'teams > that are limited show themselves to those who may see them',
-      'teams > that are public show themselves to those who may see them',
-      'teams > take members and let them go, and with the last team the organization',
+      'teams > are created with a permission per unit',
+      'teams > are refused with an unknown visibility',
+      'teams > change the fields that an edit names, and for Owners only the description',
+      'teams > that are private are visible to those who may see them',
+      'teams > that are limited are visible to those who may see them',
+      'teams > that are public are visible to those who may see them',
+      'teams > add and remove members, who leave the organization with their last team',
     ],
     reason: 'Teams have no visibility before Gitea 1.27: their members and owners see them.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['accounts > tokens > hand out no wider scope than they have'],
+    cases: ['accounts > tokens > cannot create a token with a wider scope than their own'],
     reason: 'Gitea 1.26 lets a token make another with wider scopes.',
   },
   {
     on: ['gitea 1.26'],
     cases: [
-      'OAuth2 applications > with an address of another kind are refused',
-      'OAuth2 applications > with an address that is none are refused',
+      'OAuth2 applications > are refused with an address of another kind',
+      'OAuth2 applications > are refused with an address that is none',
     ],
     reason: 'Gitea 1.26 takes every text for an address of an OAuth2 application.',
   },

@@ -5,7 +5,7 @@ import { type Account, type Answer, describeContract, freshName } from '../suppo
 import { cloneRepository } from '../support/git-client.ts';
 import { makePgpKey } from '../support/pgp-keys.ts';
 
-describeContract('keys of OpenPGP', (forge) => {
+describeContract('OpenPGP keys', (forge) => {
   let ada: Account;
   let ben: Account;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describeContract('keys of OpenPGP', (forge) => {
   const add = (armored_public_key: string, as: Account = ada, armored_signature?: string) =>
     ask('POST', '/user/gpg_keys', { armored_public_key, armored_signature }, as);
 
-  it('with an address of the account are added, shown, listed and deleted', async () => {
+  it('are added with an address of the account, shown, listed and deleted', async () => {
     const key = makePgpKey({ name: nameOf(ada), at: 1_700_000_000, lifetime: 86_400 * 36_500 });
     const created = await add(key.armored);
     const { id } = created.json;
@@ -58,7 +58,7 @@ describeContract('keys of OpenPGP', (forge) => {
     expect((await ask('GET', `/user/gpg_keys/${id}`)).status).toBe(404);
   });
 
-  it('are added once, with an address or with a signature of the token', async () => {
+  it('are added once, with an address of the account or a signature of the token', async () => {
     const key = makePgpKey({ name: nameOf(ada) });
     const foreign = makePgpKey({ name: `Stranger <${freshName('absent')}@example.org>` });
     await add(key.armored);
@@ -94,10 +94,10 @@ describeContract('keys of OpenPGP', (forge) => {
     expect((await verify('')).status).toBe(422);
   });
 
-  it('are refused where they are none', async () => {
+  it('are refused if they are invalid', async () => {
     const key = makePgpKey({ name: nameOf(ada) });
     const bytes = Buffer.from(key.armored.replace(/-----.*-----|\s/g, ''), 'base64');
-    // The name differs from the certified one.
+    // The name in the key differs from the certified one.
     const forged = Buffer.from(bytes.toString('latin1').replace('Ada', 'Eva'), 'latin1').toString('base64');
     const armor = (base64: string, kind = 'PUBLIC KEY BLOCK') =>
       `-----BEGIN PGP ${kind}-----\n\n${base64}\n-----END PGP ${kind}-----\n`;
@@ -119,7 +119,7 @@ describeContract('keys of OpenPGP', (forge) => {
     expect((await add(key.armored, ben, key.sign(await token(ben)))).status).toBe(201);
   });
 
-  it('give the signer of a commit', async () => {
+  it('identify the signer of a commit', async () => {
     const key = makePgpKey({ name: nameOf(ada) });
     const other = makePgpKey({ name: nameOf(ada) });
     await add(key.armored);
@@ -145,7 +145,7 @@ describeContract('keys of OpenPGP', (forge) => {
     expect(unknown).toMatchObject({ verified: false, reason: 'gpg.error.no_gpg_keys_found', signer: null });
   });
 
-  /** Pushes a branch for each signature; returns the ids of the commits. */
+  /** Pushes a branch for each signature, and returns the ids of the commits. */
   async function pushSigned(
     repository: string,
     as: Account,

@@ -55,16 +55,16 @@ describeContract('hooks of every level', (forge) => {
       events: ['issues_only'.replace('_only', '')],
       branch_filter: 'main',
     });
-    // Not a merge patch: absent fields are reset.
+    // Unlike a merge patch, this edit resets omitted fields.
     expect(edited.json).toMatchObject({ active: true, events: ['push'], branch_filter: '' });
     expect([wrong.status, gone.status]).toEqual([422, 204]);
     expect(refused).toEqual(level.others);
     expect([(await ask('GET')).status, (await ask('DELETE')).status]).toEqual([404, 404]);
-    // Gitea answers 500 for those of the instance.
+    // Gitea answers 500 for instance hooks.
     expect([404, 500]).toContain((await ask('PATCH', {})).status);
   });
 
-  it('of the instance are for everything, or copied into new repositories', async () => {
+  it('of the instance receive all events, or are copied into new repositories', async () => {
     const level = { path: '/admin/hooks', as: forge.adminToken };
     const system = await make(level);
     const copied = await make(level, { config: config(), events: ['wiki'] });
@@ -83,7 +83,7 @@ describeContract('hooks of every level', (forge) => {
     expect(odd.status).toBe(422);
   });
 
-  it('each hear once of what happens in a repository below them', async () => {
+  it('each receive one delivery per event in a repository below them', async () => {
     const repository = await forge.makeRepository(ada, { in: organization });
     const more = { active: true, events: ['issues_only'], config: config() };
     const ofInstance = { ...more, config: { ...config(), is_system_webhook: 'true' } };

@@ -41,7 +41,7 @@ describeContract('test deliveries', (forge) => {
     });
   });
 
-  it('are refused where the hook or every commit is missing, and of the default branch where the ref is', async () => {
+  it('are refused if the hook or every commit is missing, and use the default branch if the ref is missing', async () => {
     const empty = await forge.makeRepository(ada);
     const config = { url: receiver.url, content_type: 'json' };
     const body = { type: 'gitea', config };
@@ -56,7 +56,7 @@ describeContract('test deliveries', (forge) => {
     expect(answers.map(({ status }) => status)).toEqual([404, 204, 404]);
   });
 
-  it('are for administrators of the repository', async () => {
+  it('require an administrator of the repository', async () => {
     expect((await forge.ask('POST', path, { as: writer })).status).toBe(403);
     expect((await forge.ask('POST', path)).status).toBe(401);
   });

@@ -71,7 +71,7 @@ describeContract('hooks', (forge) => {
         'pull_request_sync',
       ],
     ],
-  ])('for %j hear %j', async (events, enabled) => {
+  ])('for %j receive %j', async (events, enabled) => {
     const answer = await make({ events });
 
     expect([...answer.json.events].sort()).toEqual(enabled);
@@ -85,7 +85,7 @@ describeContract('hooks', (forge) => {
     ['an address that is no web address', { config: { ...config, url: 'ftp://localhost/' } }],
     ['a broken filter', { branch_filter: '[' }],
     ['a long name', { name: 'x'.repeat(256) }],
-  ])('with %s are refused', async (_, wrong) => {
+  ])('are refused with %s', async (_, wrong) => {
     expect((await make(wrong)).status).toBe(422);
   });
 
@@ -95,7 +95,7 @@ describeContract('hooks', (forge) => {
     expect([status, json.config.url]).toEqual([201, 'http://']);
   });
 
-  it('may be registered twice with one URL', async () => {
+  it('may be registered twice for the same URL', async () => {
     const [first, second] = [await make(), await make()];
 
     expect([first.status, second.status]).toEqual([201, 201]);
@@ -110,7 +110,7 @@ describeContract('hooks', (forge) => {
       name: ' mine ',
     };
 
-    it('fall back to pushes and lose their filter where these are not named', async () => {
+    it('reset events to pushes and clear the filter if these are omitted', async () => {
       const { id } = (await make(full)).json;
 
       const answer = await ask('PATCH', `/${id}`, { active: false });
@@ -125,7 +125,7 @@ describeContract('hooks', (forge) => {
       });
     });
 
-    it('keep active, name and config where these are not named', async () => {
+    it('keep `active`, `name` and `config` if these are omitted', async () => {
       const { id } = (await make(full)).json;
 
       const answer = await ask('PATCH', `/${id}`, { events: ['create'], branch_filter: 'v*' });
@@ -139,7 +139,7 @@ describeContract('hooks', (forge) => {
       });
     });
 
-    it('change one member of config alone, and lose a name that is emptied', async () => {
+    it('keep the omitted members of `config`, and clear the name if it is empty', async () => {
       const { id } = (await make(full)).json;
 
       const answer = await ask('PATCH', `/${id}`, { config: { content_type: 'form' }, name: '' });
@@ -157,7 +157,7 @@ describeContract('hooks', (forge) => {
       expect((await ask('PATCH', `/${id}`, wrong)).status).toBe(422);
     });
 
-    it('are unknown through another repository', async () => {
+    it('are not found through another repository', async () => {
       const { id } = (await make()).json;
       const other = await forge.makeRepository(ada);
       const statuses = await Promise.all(
@@ -171,7 +171,7 @@ describeContract('hooks', (forge) => {
     });
   });
 
-  it('are deleted, and are unknown afterwards', async () => {
+  it('are not found after deletion', async () => {
     const { id } = (await make()).json;
 
     const first = await ask('DELETE', `/${id}`);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { describeContract, freshName } from '../support/contract-forge.ts';
 import { makeSharedRepository, type SharedRepository } from '../support/shared-repository.ts';
 
-describeContract('the rest of issues, milestones and labels', (forge) => {
+describeContract('issue moderation, milestones and organization labels', (forge) => {
   let shared: SharedRepository;
   beforeEach(async () => {
     shared = await makeSharedRepository(forge);
@@ -26,7 +26,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       expect((await shared.ask('DELETE', '/issues/1')).status).toBe(404);
     });
 
-    it('is locked for those who cannot write', async () => {
+    it('can be locked for accounts without write access', async () => {
       const comment = (as: 'writer' | 'reader') =>
         shared.ask('POST', '/issues/1/comments', { body: { body: 'hm' }, as });
 
@@ -41,7 +41,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       expect((await shared.ask('DELETE', '/issues/1/lock')).status).toBe(204);
     });
 
-    it('is pinned after the others, three at most', async () => {
+    it('is pinned after those already pinned, up to three', async () => {
       const statuses = [];
       for (const index of [2, 1, 3, 4])
         statuses.push((await shared.ask('POST', `/issues/${index}/pin`)).status);
@@ -58,7 +58,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       expect((await shared.ask('GET', '/issues/pinned')).json).toHaveLength(2);
     });
 
-    it('is not pinned twice', async () => {
+    it('cannot be pinned twice', async () => {
       await shared.ask('POST', '/issues/1/pin');
 
       expect([500, 409]).toContain((await shared.ask('POST', '/issues/1/pin')).status);
@@ -116,7 +116,7 @@ describeContract('the rest of issues, milestones and labels', (forge) => {
       expect((await shared.ask('GET', '/milestones/999999')).status).toBe(404);
     });
 
-    it('is edited, closed, opened; an absent due date goes', async () => {
+    it('is edited, closed and reopened, and loses an omitted due date', async () => {
       const id = await make('v1', { due_on: '2030-05-06T00:00:00Z', description: 'old' });
       const edit = (body: object) => shared.ask('PATCH', `/milestones/${id}`, { body });
 

@@ -46,7 +46,7 @@ body:
 
 const form = (field: string) => `name: Form\nabout: A form\nbody:\n  - ${field.replaceAll('\n', '\n    ')}\n`;
 
-/** Files that are not templates, by the error. */
+/** Invalid templates, by their error. */
 const mistakes: Readonly<Record<string, string>> = {
   'no-name': 'about: x\nbody:\n  - type: markdown\n    attributes: {value: x}\n',
   'no-about': 'name: x\nbody:\n  - type: markdown\n    attributes: {value: x}\n',
@@ -180,7 +180,7 @@ describeContract('issue templates', (forge) => {
     ]);
   });
 
-  it('with mistakes are left out and counted', async () => {
+  it('are omitted but counted if they are invalid', async () => {
     const files = Object.entries(mistakes).map(([name, text]) => [`.gitea/issue_template/${name}.yml`, text]);
     const repository = await makeWith({
       ...Object.fromEntries(files),
@@ -208,14 +208,14 @@ describeContract('issue templates', (forge) => {
     }
   });
 
-  it('are for readers of the code', async () => {
+  it('require read access to the code', async () => {
     const shared = await makeSharedRepository(forge);
     for (const path of ['/issue_templates', '/issue_config', '/issue_config/validate'])
       expect(await shared.statuses('GET', path)).toEqual([200, 200, 200, 404, 404]);
   });
 
-  describe('and their configuration', () => {
-    it('are read from the first file', async () => {
+  describe('with a configuration', () => {
+    it('use the first configuration file', async () => {
       const link = { name: 'Chat', url: 'https://chat.example.org/a?b', about: 'Ask here' };
       const repository = await makeWith({
         '.gitea/issue_template/config.yaml': `blank_issues_enabled: false\ncontact_links:\n  - ${JSON.stringify(link)}\n`,
@@ -232,7 +232,7 @@ describeContract('issue templates', (forge) => {
     it.each([
       ['contact_links: [{name: a, url: "b c", about: d}]', 'b c is not a valid URL'],
       ['blank_issues_enabled: [', ''],
-    ])('have an error: %s', async (text, message) => {
+    ])('report an error in: %s', async (text, message) => {
       const repository = await makeWith({ '.github/ISSUE_TEMPLATE/config.yml': `${text}\n` });
       const config = await read(repository, 'issue_config');
       const { json } = await read(repository, 'issue_config/validate');

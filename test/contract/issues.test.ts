@@ -18,7 +18,7 @@ describeContract('issues', (forge) => {
     forge.ask(method, `/repos/${repository}${path}`, { as, body });
   const titles = (answer: { json: { title: string }[] }) => answer.json.map((issue) => issue.title);
 
-  it('have milestones whose titles have no white space at their ends', async () => {
+  it('have milestones whose titles are trimmed', async () => {
     const made = await ask('POST', '/milestones', { title: ' \t\u00a0\u3000one two\u0085\n' });
     const edited = await ask('PATCH', `/milestones/${made.json.id}`, { title: '\u00a0three ' });
     const found = await ask('GET', '/milestones/three');
@@ -27,7 +27,7 @@ describeContract('issues', (forge) => {
   });
 
   describe('when opened', () => {
-    it('carry what a writer gives them', async () => {
+    it('get every field that a writer sets', async () => {
       const label = await ask('POST', '/labels', { name: 'bug', color: 'fff' });
       const milestone = await ask('POST', '/milestones', { title: 'v1' });
       const body = {
@@ -60,7 +60,7 @@ describeContract('issues', (forge) => {
       expect(Date.parse(answer.json.due_date)).toBe(Date.parse('2030-01-02T02:04:05Z'));
     });
 
-    it('silently lose fields that a reader may not set', async () => {
+    it('silently drop fields that a reader may not set', async () => {
       const label = await ask('POST', '/labels', { name: 'bug', color: 'fff' });
       const body = {
         title: 'x',
@@ -85,11 +85,11 @@ describeContract('issues', (forge) => {
     it.each([
       ['no title', { title: '' }],
       ['an unknown assignee', { title: 'x', assignees: ['missing-account'] }],
-    ])('with %s are refused', async (_, body) => {
+    ])('are refused with %s', async (_, body) => {
       expect((await ask('POST', '/issues', body)).status).toBe(422);
     });
 
-    it('accept an assignee who can read pull requests, and no other', async () => {
+    it('accept an assignee only if the account can read pull requests', async () => {
       const body = { title: 'x', assignees: [bob.name] };
       expect((await ask('POST', '/issues', body)).json.assignees[0].login).toBe(bob.name);
       await ask('PATCH', '', { private: true });
@@ -125,13 +125,13 @@ describeContract('issues', (forge) => {
   describe('when edited', () => {
     beforeEach(() => ask('POST', '/issues', { title: 'first', body: 'text' }));
 
-    it('answer 201 and keep unnamed fields', async () => {
+    it('answer 201 and keep omitted fields', async () => {
       const answer = await ask('PATCH', '/issues/1', { title: 'second' });
 
       expect([answer.status, answer.json.title, answer.json.body]).toEqual([201, 'second', 'text']);
     });
 
-    it('open and close, and take no other state', async () => {
+    it('close and reopen, and accept no other state', async () => {
       const closed = await ask('PATCH', '/issues/1', { state: 'closed' });
       const open = await ask('PATCH', '/issues/1', { state: 'open' });
       const wrong = await ask('PATCH', '/issues/1', { state: 'merged' });
@@ -140,7 +140,7 @@ describeContract('issues', (forge) => {
       expect(wrong.status).toBe(412);
     });
 
-    it('refuse a body written upon another version', async () => {
+    it('refuse a body based on an outdated version', async () => {
       const { content_version } = (await ask('GET', '/issues/1')).json;
 
       const first = await ask('PATCH', '/issues/1', { body: 'mine', content_version });
@@ -177,7 +177,7 @@ describeContract('issues', (forge) => {
       expect(answer.json).toMatchObject({ title: 'still mine', state: 'closed' });
     });
 
-    it('refuse a stranger with an empty 403', async () => {
+    it('answer an empty 403 to a stranger', async () => {
       const answer = await ask('PATCH', '/issues/1', { title: 'x' }, bob);
 
       expect([answer.status, answer.text]).toEqual([403, '']);
@@ -219,7 +219,7 @@ describeContract('issues', (forge) => {
       ['mentioned_by=BOB', ['alpha']],
       ['since=2100-01-01T00:00:00Z', []],
       ['before=2100-01-01T00:00:00Z', ['delta', 'beta', 'alpha']],
-    ])('are narrowed by %s', async (query, expected) => {
+    ])('are filtered by %s', async (query, expected) => {
       const path = `/issues?${query.replace('BOB', bob.name).replace('ADA', ada.name)}`;
       const isFound = (answer: Answer): boolean => titles(answer).length === expected.length;
 
@@ -248,7 +248,7 @@ describeContract('issues', (forge) => {
       expect((await ask('GET', '/issues/1')).json.comments).toBe(3);
     });
 
-    it('contain the web URL of the issue and no pull request', async () => {
+    it('contain the web URL of the issue but not of a pull request', async () => {
       const answer = await ask('POST', '/issues/1/comments', { body: 'hm' });
 
       expect(answer.status).toBe(201);
@@ -279,7 +279,7 @@ describeContract('issues', (forge) => {
       expect([byStranger.status, byStranger.text, removal.status, removal.text]).toEqual([403, '', 403, '']);
     });
 
-    it('are deleted, and are unknown afterwards', async () => {
+    it('are not found after deletion', async () => {
       const { id } = (await ask('POST', '/issues/1/comments', { body: 'hm' })).json;
 
       const gone = await ask('DELETE', `/issues/comments/${id}`);
@@ -290,7 +290,7 @@ describeContract('issues', (forge) => {
       ]);
     });
 
-    it('of another repository are unknown here', async () => {
+    it('of another repository are not found', async () => {
       const { id } = (await ask('POST', '/issues/1/comments', { body: 'hm' })).json;
       const other = await forge.makeRepository(ada);
 
@@ -303,7 +303,7 @@ describeContract('issues', (forge) => {
       expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
     });
 
-    it('require a text', async () => {
+    it('require a body', async () => {
       expect((await ask('POST', '/issues/1/comments', { body: '' })).status).toBe(422);
     });
 
@@ -316,7 +316,7 @@ describeContract('issues', (forge) => {
   });
 
   describe('milestones', () => {
-    it('are listed by due date, those without one last, open ones unless asked otherwise', async () => {
+    it('are listed by due date, those without one first, only open ones by default', async () => {
       for (const [title, due_on, state] of [
         ['none', undefined, 'open'],
         ['late', '2031-01-01T00:00:00Z', 'open'],

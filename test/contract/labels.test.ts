@@ -69,7 +69,7 @@ describeContract('labels', (forge) => {
       expect([byId.json.id, byName.json.id, unknown.status]).toEqual([id, id, 404]);
     });
 
-    it('are un-archived by an edit that does not name the archive', async () => {
+    it('are un-archived by an edit that omits `is_archived`', async () => {
       const id = await make('old', { is_archived: true });
 
       const kept = await ask('PATCH', `/labels/${id}`, { is_archived: true, description: 'd' });
@@ -79,7 +79,7 @@ describeContract('labels', (forge) => {
       expect(reset.json).toMatchObject({ name: 'old', description: 'd', color: 'ffffff' });
     });
 
-    it('answer 404 to an edit of an unknown one, 204 to its deletion', async () => {
+    it('answer 404 to an edit of an unknown label, and 204 to its deletion', async () => {
       const edit = await ask('PATCH', '/labels/999999999', { name: 'x' });
       const removal = await ask('DELETE', '/labels/999999999');
 
@@ -109,7 +109,7 @@ describeContract('labels', (forge) => {
       expect(namesOf(shared.json)).toContain('everywhere');
     });
 
-    it('may be changed in an archived repository, too', async () => {
+    it('can be changed even in an archived repository', async () => {
       const id = await make('x');
       await ask('PATCH', '', { archived: true });
 
@@ -164,20 +164,20 @@ describeContract('labels', (forge) => {
       ['a flag', [true], 400],
       ['null', [null], 400],
       ['a text in place of a list', 'bug', 422],
-    ])('refuse %s', async (_, wanted, status) => {
+    ])('reject %s', async (_, wanted, status) => {
       await put(['docs']);
 
       expect((await put(wanted)).status).toBe(status);
       expect(namesOf((await ask('GET', labels)).json)).toEqual(['docs']);
     });
 
-    it('keep, of several exclusive ones of a scope, the one whose name sorts last', async () => {
+    it('keep only the exclusive label of a scope whose name sorts last', async () => {
       const answer = await put(['size/s', 'size/l', 'size/m', 'bug']);
 
       expect(namesOf(answer.json)).toEqual(['bug', 'size/s']);
     });
 
-    it('lose the others of a scope when one more is added', async () => {
+    it('replace the exclusive labels of a scope when another is added', async () => {
       await put(['size/s', 'bug']);
 
       const answer = await ask('POST', labels, { labels: ['size/l'] });
@@ -185,7 +185,7 @@ describeContract('labels', (forge) => {
       expect(namesOf(answer.json)).toEqual(['bug', 'size/l']);
     });
 
-    it('may be those of the organization; a name that both have means both', async () => {
+    it('can be those of the organization; a name in both adds both', async () => {
       const shared = { name: 'bug', color: 'fff' };
       await forge.ask('POST', `/orgs/${organization}/labels`, { as: ada, body: shared });
 
@@ -208,7 +208,7 @@ describeContract('labels', (forge) => {
       expect((await put([foreign.json.id])).json).toEqual([]);
     });
 
-    it('are removed one by one, 204 even if the issue does not have it', async () => {
+    it('are removed one by one, with 204 even if the issue does not have the label', async () => {
       await put(['bug']);
 
       const carried = await ask('DELETE', `${labels}/${ids.bug}`);
@@ -237,7 +237,7 @@ describeContract('labels', (forge) => {
       expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404, 404]);
     });
 
-    it('may be replaced in an archived repository', async () => {
+    it('can be replaced even in an archived repository', async () => {
       await ask('PATCH', '', { archived: true });
 
       expect((await put(['bug'])).status).toBe(200);

@@ -14,7 +14,7 @@ function textOf({ oid, size }: Pointer): string {
   return `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
 }
 
-/** A Git LFS client according to the specification. */
+/** Creates a Git LFS client that follows the specification. */
 function createClient(forge: ContractForge, repository: string, sender: Sender) {
   const root = `${forge.url}/${repository}.git/info/lfs`;
   const credentials: Record<string, string> = sender ? basic(sender.name, sender.password) : {};
@@ -83,7 +83,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
   });
 
   describe('objects', () => {
-    it('are sent once, verified, and come back whole or from where a client stopped', async () => {
+    it('are uploaded once, verified, and downloaded whole or resumed', async () => {
       const client = as(owner);
       const sent = await client.upload(content);
       const again = (await client.batch('upload', pointer)).json;
@@ -105,7 +105,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(beyond.response.status).toBe(416);
     });
 
-    it('are offered with the credentials of the request, and refused one by one', async () => {
+    it('are offered with the credentials of the request, and refused individually', async () => {
       await as(owner).upload(content);
       const other = pointerOf(randomBytes(10));
       const wrong = { oid: 'x', size: 1 };
@@ -134,7 +134,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       ]);
     });
 
-    it('must have the size and the hash of their URL', async () => {
+    it('must match the size and hash in their URL', async () => {
       const client = as(owner);
       const put = async (path: string, body: Buffer) => {
         const { status, json } = await client.call('PUT', `/objects/${path}`, body);
@@ -153,7 +153,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(await client.upload(content)).toEqual([200, 200]);
     });
 
-    it('of another repository are no way to what one cannot read', async () => {
+    it('of other repositories cannot be used to read content without access', async () => {
       await as(owner).upload(content);
       const mine = await forge.makeRepository(stranger);
       const { json } = await as(stranger, mine).batch('upload', pointer);
@@ -164,7 +164,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(await as(stranger, mine).upload(content)).toEqual([200, 200]);
     });
 
-    it('reject invalid requests of the protocol', async () => {
+    it('reject requests that violate the protocol', async () => {
       const client = as(owner);
       const statuses = [
         await client.call('POST', '/objects/batch', { operation: 'x', objects: [] }),
@@ -178,7 +178,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(statuses).toEqual([400, 400, 415, 422, 422, 404]);
     });
 
-    it('are copied to a fork, and stay there when their repository is deleted', async () => {
+    it('are copied to a fork, and stay there when the original repository is deleted', async () => {
       await as(owner).upload(content);
       const fork = `${stranger.name}/${repository.split('/')[1]}`;
       await forge.ask('POST', `/repos/${repository}/forks`, { as: stranger, body: {} });
@@ -191,7 +191,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
   });
 
   describe('access', () => {
-    it('to a public repository is for all to read, and for writers to send', async () => {
+    it('to a public repository requires write access only for uploads', async () => {
       await as(owner).upload(content);
       const statuses = [
         (await as(undefined).batch('download', pointer)).status,
@@ -207,7 +207,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect(headers.get('www-authenticate')).toBe('Basic realm="gitea-lfs"');
     });
 
-    it('to a private repository is for those who can see it', async () => {
+    it('to a private repository requires permission to see it', async () => {
       const hidden = await forge.makeRepository(owner, { private: true, auto_init: true });
       await as(owner, hidden).upload(content);
       await forge.share(hidden, owner, { with: stranger, permission: 'read' });
@@ -220,7 +220,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect((await as(undefined, hidden).call('GET', `/objects/${pointer.oid}`)).status).toBe(401);
     });
 
-    it('by a token needs its scope', async () => {
+    it('by a token requires the matching scope', async () => {
       const tokenOf = async (scope: string) => {
         const answer = await forge.ask('POST', `/users/${owner.name}/tokens`, {
           body: { name: scope, scopes: [scope] },
@@ -270,7 +270,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       expect((await client.call('GET', '/locks')).json).toEqual({ locks: [] });
     });
 
-    it('of others are listed separately, and are removed only by force', async () => {
+    it('of others are listed separately, and are removed only with force', async () => {
       await forge.share(repository, owner, { with: stranger, permission: 'write' });
       const { json } = await as(owner).call('POST', '/locks', { path: 'ours' });
       await as(stranger).call('POST', '/locks', { path: 'theirs' });
@@ -300,7 +300,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
       ]);
     });
 
-    it('are for accounts: to read for readers, to write for writers', async () => {
+    it('require read access to list, and write access to create', async () => {
       const calls = (sender: Sender) => [
         as(sender).call('GET', '/locks'),
         as(sender).call('POST', '/locks/verify', {}),
@@ -317,7 +317,7 @@ describeContract('Git LFS', (forge: ContractForge) => {
     });
   });
 
-  it('is what the media operation and the contents show of a pointer', async () => {
+  it('resolves a pointer in the media operation, and describes it in the contents', async () => {
     await as(owner).upload(content);
     const body = { content: Buffer.from(textOf(pointer)).toString('base64') };
     await forge.ask('POST', `/repos/${repository}/contents/large.bin`, { as: owner, body });

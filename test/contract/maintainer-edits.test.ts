@@ -35,7 +35,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
   const tipOf = async (place: string, as: Account, branch: string): Promise<string | undefined> =>
     (await forge.ask('GET', `/repos/${place}/branches/${branch}`, { as })).json?.commit?.id;
 
-  /** Clones a repository and pushes a new commit to a branch of it, or the given refspec; returns whether git accepted it. */
+  /** Clones a repository and pushes a new commit to a branch, or the given refspec. Returns whether git accepted it. */
   async function pushes(
     as: Account,
     place: string,
@@ -56,7 +56,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
     return code === 0;
   }
 
-  /** Opens a pull request with the branch `topic` of the victim as its head, into the fork of the stranger. */
+  /** Opens a pull request into the fork of the stranger, with the branch `topic` of the victim as its head. */
   const openInFork = (as: Account) =>
     must('POST', `/repos/${fork}/pulls`, as, {
       title: 'mine',
@@ -65,7 +65,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
       allow_maintainer_edit: true,
     });
 
-  it('are refused if the author of the pull request may only read the head', async () => {
+  it('are refused if the author of the pull request can only read the head', async () => {
     await openInFork(stranger);
     const before = await tipOf(repository, victim, 'topic');
 
@@ -81,7 +81,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
     expect(await tipOf(repository, victim, 'topic')).toBe(before);
   });
 
-  it('are refused through the API, which updates the head with the base', async () => {
+  it('are refused by the API operation that updates the head with the base', async () => {
     await openInFork(stranger);
     await commitTo(fork, stranger, 'main');
     const before = await tipOf(repository, victim, 'topic');
@@ -96,7 +96,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
     expect(await tipOf(repository, victim, 'topic')).toBe(before);
   });
 
-  it('are accepted from accounts that may write to the base, while the author may write to the head', async () => {
+  it('are accepted from accounts with write access to the base while the author can write to the head', async () => {
     await forge.share(fork, stranger, { with: victim, permission: 'write' });
     await openInFork(victim);
 
@@ -104,7 +104,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
     expect(await pushes(stranger, repository, 'refs/heads/main')).toBe(false);
   });
 
-  it('are refused once the author may no longer write to the head', async () => {
+  it('are refused once the author can no longer write to the head', async () => {
     const helper = await forge.makeUser();
     await forge.share(repository, victim, { with: helper, permission: 'write' });
     await openInFork(helper);
@@ -118,7 +118,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
     expect([first, second, update.status]).toEqual([true, false, 403]);
   });
 
-  it('are refused to accounts that may no longer write to the base, and once the pull request is closed', async () => {
+  it('are refused to accounts that have lost write access to the base, and once the pull request is closed', async () => {
     const maintainer = await forge.makeUser();
     await forge.share(fork, stranger, { with: maintainer, permission: 'write' });
     await openInFork(victim);
@@ -131,7 +131,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
     expect([first, second, third]).toEqual([true, false, false]);
   });
 
-  it('are allowed only by the author, who may write to the head', async () => {
+  it('can be allowed only by an author with write access to the head', async () => {
     await openInFork(stranger);
     const reader = await forge.makeUser();
     const allow = (as: Account, place: string, number: number) =>

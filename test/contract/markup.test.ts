@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, describeContract } from '../support/contract-forge.ts';
 
-describeContract('markup', (forge) => {
+describeContract('rendered markup', (forge) => {
   let ada: Account;
   let repository: string;
   beforeAll(async () => {
@@ -11,7 +11,7 @@ describeContract('markup', (forge) => {
 
   const render = (path: string, body: object) => forge.ask('POST', path, { as: ada, body });
 
-  it('of Markdown is HTML', async () => {
+  it('from Markdown is HTML', async () => {
     const Text =
       '# One\n\n*a* **b** ~~c~~ `d` [e](http://example.org/)\n\n- [x] f\n\n| g |\n|--|\n| h |\n\n> i';
     const { status, headers, text } = await render('/markdown', { Text });
@@ -29,7 +29,7 @@ describeContract('markup', (forge) => {
     }
   });
 
-  it('of a whole body is HTML, for any content type', async () => {
+  it('from a raw body is HTML, for any content type', async () => {
     for (const type of ['text/plain', 'application/json', 'text/markdown']) {
       const headers = { 'content-type': type };
       const answer = await forge.ask('POST', '/markdown/raw', { as: ada, headers, body: '**raw**' });
@@ -43,7 +43,7 @@ describeContract('markup', (forge) => {
     }
   });
 
-  it('of a comment has line breaks, mentions, numbers of issues and links into the repository', async () => {
+  it('from a comment has line breaks, mentions, issue references and links into the repository', async () => {
     const Text = `one\ntwo @${ada.name} @no-such-account #1 http://example.org/x [three](b.md)`;
     const { text } = await render('/markdown', { Text, Mode: 'comment', Context: repository });
 
@@ -55,7 +55,7 @@ describeContract('markup', (forge) => {
     expect(text).not.toMatch(/<a[^>]*>@no-such-account/);
   });
 
-  it('of a file has links beside the file, and no way out of the repository', async () => {
+  it('from a file resolves relative links, and never outside the repository', async () => {
     const { text } = await render('/markup', {
       Text: '# One\n\n[a](b.md) [c](/d.md) ![e](f.png) [g](../../../../h)',
       Mode: 'file',
@@ -74,11 +74,11 @@ describeContract('markup', (forge) => {
   it.each([
     ['/markdown', { Text: 'x', Mode: 'other' }],
     ['/markup', { Text: 'x', Mode: 'file', FilePath: 'a.unknown' }],
-  ])('of an unknown kind is refused by %s %o', async (path, body) => {
+  ])('with an unknown mode or file type is refused by %s %o', async (path, body) => {
     expect((await render(path, body)).status).toBe(422);
   });
 
-  it.each(['/markdown', '/markdown/raw', '/markup'])('is for accounts: %s', async (path) => {
+  it.each(['/markdown', '/markdown/raw', '/markup'])('requires an account: %s', async (path) => {
     expect((await forge.ask('POST', path, { body: { Text: 'x' } })).status).toBe(401);
   });
 

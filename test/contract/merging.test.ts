@@ -23,7 +23,7 @@ describeContract('merging', (forge) => {
   }
   const merge = (body: object): Promise<Answer> => ask('POST', '/pulls/1/merge', body);
   it.each(['merge', 'rebase', 'rebase-merge', 'squash', 'fast-forward-only'])(
-    'as %s brings the files',
+    'as %s adds the files to the base',
     async (style) => {
       if (style !== 'fast-forward-only') await write('elsewhere', 'x');
 
@@ -43,7 +43,7 @@ describeContract('merging', (forge) => {
     },
   );
 
-  it('as rebase leaves out a merge with the base, also where the head contains the base', async () => {
+  it('as rebase drops a merge with the base, even if the head contains the base', async () => {
     await write('elsewhere', 'x');
     const base = (await ask('GET', '/branches/main')).json.commit.id;
     expect((await ask('POST', '/pulls/1/update')).status).toBe(200);
@@ -58,7 +58,7 @@ describeContract('merging', (forge) => {
     expect((await ask('GET', '/contents/b.txt')).status).toBe(200);
   });
 
-  it('includes who merged, except in lists', async () => {
+  it('records who merged, except in lists', async () => {
     await merge({ do: 'merge' });
 
     expect((await ask('GET', '/pulls/1')).json.merged_by).toMatchObject({ login: ada.name });
@@ -66,7 +66,7 @@ describeContract('merging', (forge) => {
     expect([listed.merged, listed.merged_by]).toEqual([true, null]);
   });
 
-  it('has the pull request in the message, or the requested message', async () => {
+  it('names the pull request in the commit message', async () => {
     await merge({ Do: 'merge' });
     const message = (await ask('GET', '/branches/main')).json.commit.message;
 
@@ -80,7 +80,7 @@ describeContract('merging', (forge) => {
     expect(message).toMatch(/^Mine\n\nAnd why/);
   });
 
-  it('takes the head branch along where asked', async () => {
+  it('deletes the head branch on request', async () => {
     await merge({ do: 'squash', delete_branch_after_merge: true, merge_title_field: 'Mine' });
 
     expect((await ask('GET', '/branches/topic')).status).toBe(404);
@@ -90,7 +90,7 @@ describeContract('merging', (forge) => {
   it.each([
     [{}, 404],
     [{ delete_branch_after_merge: false }, 200],
-  ])('takes the head branch along by default where the repository says so: %j', async (more, status) => {
+  ])('deletes the head branch by default if the repository says so: %j', async (more, status) => {
     await ask('PATCH', '', { has_pull_requests: true, default_delete_branch_after_merge: true });
     expect((await merge({ do: 'merge', ...more })).status).toBe(200);
 
@@ -100,7 +100,7 @@ describeContract('merging', (forge) => {
   it('keeps a head branch that another pull request uses, and the default branch', async () => {
     await ask('POST', '/branches', { new_branch_name: 'next', old_branch_name: 'main' });
     await ask('POST', '/pulls', { title: 'Another', head: 'topic', base: 'next' });
-    // Forgejo merges, and reports with 403 that the branch is kept.
+    // Forgejo merges, and reports with 403 that it kept the branch.
     expect([200, 403]).toContain((await merge({ do: 'merge', delete_branch_after_merge: true })).status);
     expect((await ask('GET', '/branches/topic')).status).toBe(200);
 
@@ -112,7 +112,7 @@ describeContract('merging', (forge) => {
     expect((await ask('GET', '/branches/main')).status).toBe(200);
   });
 
-  it('is refused twice, for drafts, for closed ones, for unknown styles and for moved heads', async () => {
+  it('is refused for merged, draft or closed pull requests, unknown styles and moved heads', async () => {
     expect((await merge({ do: 'octopus' })).status).toBe(422);
     expect((await merge({ do: 'merge', head_commit_id: '0'.repeat(40) })).status).toBe(409);
     await ask('PATCH', '/pulls/1', { title: 'WIP: x' });
@@ -127,8 +127,8 @@ describeContract('merging', (forge) => {
 
   it('is refused if the branches conflict', async () => {
     await write('a.txt', 'other\n');
-    // A server checks for conflicts in the background. Called before, Forgejo tries, and answers 500 for a
-    // fast-forward.
+    // Servers check for conflicts in the background. If a merge is requested before, Forgejo tries it, and answers 500
+    // for a fast-forward.
     const isMergeable = async () => (await ask('GET', '/pulls/1')).json.mergeable;
     await expect.poll(isMergeable).toBe(false);
 
@@ -137,26 +137,26 @@ describeContract('merging', (forge) => {
         as: ada,
         body: { do: style },
       });
-      // 405 for a known conflict, 409 if the merge is tried.
+      // 405 for a known conflict, 409 if the merge was tried.
       expect([405, 409], answer.text).toContain(answer.status);
     }
     expect((await ask('GET', '/pulls/1')).json).toMatchObject({ state: 'open', mergeable: false });
   });
 
-  it('is refused in a style that the repository does not allow', async () => {
+  it('is refused in a style that the repository disallows', async () => {
     await ask('PATCH', '', { has_pull_requests: true, allow_squash_merge: false });
 
     expect((await merge({ do: 'squash' })).status).toBe(405);
   });
 
-  it('is for writers', async () => {
+  it('requires write access', async () => {
     const reader = await forge.makeUser();
 
     expect([403, 405]).toContain((await ask('POST', '/pulls/1/merge', { do: 'merge' }, reader)).status);
   });
 
   describe('from a fork', () => {
-    it('works like from a branch of the same repository', async () => {
+    it('works as from a branch of the same repository', async () => {
       const other = await forge.makeUser();
       const forked = await ask('POST', '/forks', {}, other);
       const name = repository.split('/')[1];
@@ -186,7 +186,7 @@ describeContract('merging', (forge) => {
       expect((await ask('GET', '/contents/d.txt')).status).toBe(200);
     });
 
-    it('is made once in each account, and only in one’s own organizations', async () => {
+    it("allows one fork per account, and only in the account's own organizations", async () => {
       const other = await forge.makeUser();
       const organization = await forge.makeOrganization(ada);
 

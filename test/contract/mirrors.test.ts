@@ -37,7 +37,7 @@ describeContract('mirrors', (forge) => {
     });
 
   describe('of other repositories', () => {
-    it('are copied once', async () => {
+    it('are cloned once', async () => {
       const { status, json, text } = await migrate(ben, { description: 'Copied', private: true });
       const branches = await forge.ask('GET', `/repos/${json.full_name}/branches`, { as: ben });
       const tags = await forge.ask('GET', `/repos/${json.full_name}/tags`, { as: ben });
@@ -76,14 +76,14 @@ describeContract('mirrors', (forge) => {
       expect(arrived).toBe(tip);
     });
 
-    it('take no commits of their own', async () => {
+    it('refuse commits', async () => {
       const { json } = await migrate(ben, { mirror: true, mirror_interval: '0' });
 
       expect(json.mirror_interval).toBe('0s');
       expect((await add(json.full_name, 'own.txt', {}, ben)).status).toBe(423);
     });
 
-    it('are refused', async () => {
+    it('are refused for invalid settings', async () => {
       const statuses = [];
       for (const body of [
         { clone_addr: '' },
@@ -107,7 +107,7 @@ describeContract('mirrors', (forge) => {
       expect((await migrate(ben, { repo_name: name })).status).toBe(409);
     });
 
-    it('leave nothing where they fail', async () => {
+    it('leave no repository behind when they fail', async () => {
       const repo_name = freshName('failed');
       await migrate(ben, { repo_name, auth_password: 'wrong' });
 
@@ -206,7 +206,7 @@ describeContract('mirrors', (forge) => {
       expect((await forge.ask('DELETE', `${path}/none`, { as: ada })).status).toBe(204);
     });
 
-    it('that refuse are named, with the reason and without the password', async () => {
+    it('that fail are reported with the reason and without the password', async () => {
       const { from, created } = await makePair({ remote_password: 'wrong-password' });
       const failed = await sync(from);
       const path = `/repos/${from}/push_mirrors/${created.json.remote_name}`;
@@ -220,7 +220,7 @@ describeContract('mirrors', (forge) => {
       expect(text).not.toContain('wrong-password');
     });
 
-    it('have URLs and intervals with limits', async () => {
+    it('limit URLs and intervals', async () => {
       for (const [more, status] of [
         [{ interval: '' }, 400],
         [{ interval: 'soon' }, 400],
@@ -232,7 +232,7 @@ describeContract('mirrors', (forge) => {
       }
     });
 
-    it('are for administrators', async () => {
+    it('require an administrator', async () => {
       const shared = await makeSharedRepository(forge);
       const admins = [403, 403, 404, 404];
 

@@ -11,7 +11,7 @@ describeContract('notifications', (forge) => {
   });
 
   const list = (as: Account, query = '') => forge.ask('GET', `/notifications${query}`, { as });
-  /** The titles of an account's threads once there are as many as expected. */
+  /** Returns the titles of an account's threads once there are as many as expected. */
   async function titles(as: Account, count: number, query = ''): Promise<string[]> {
     const { json } = await waitFor(
       () => list(as, query),
@@ -94,7 +94,7 @@ describeContract('notifications', (forge) => {
     expect(json[0].subject.latest_comment_html_url).toMatch(/\/issues\/1#issuecomment-\d+$/);
   });
 
-  it('tell of pull requests: opened, asked to review, pushed to and merged', async () => {
+  it('report pull requests: opened, requested for review, pushed to and merged', async () => {
     const write = (path: string, more: object) =>
       shared.ask('POST', `/contents/${path}`, {
         body: { content: 'eA==', message: path, ...more },
@@ -122,7 +122,7 @@ describeContract('notifications', (forge) => {
     expect(json[0].subject.state).toBe('merged');
   });
 
-  it('notify the author of a review, and the reviewer of later activity', async () => {
+  it('notify the author of a pull request about a review, and the reviewer about later activity', async () => {
     const more = { body: { content: 'eA==', message: 'a', new_branch: 'topic' }, as: 'writer' as const };
     await shared.ask('POST', '/contents/a.txt', more);
     const body = { title: 'a change', head: 'topic', base: 'main' };
@@ -164,7 +164,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.owner, 2)).toEqual(['a change', 'marker']);
   });
 
-  it('stop with a subscription, except for mentions', async () => {
+  it('stop when the account unsubscribes, except for mentions', async () => {
     await open('quiet', shared.reader);
     await shared.ask('DELETE', `/issues/1/subscriptions/${shared.reader.name}`, { as: 'reader' });
     await shared.ask('POST', '/issues/1/comments', { body: { body: 'nothing for you' } });
@@ -177,7 +177,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.reader, 2)).toEqual(['loud', 'quiet']);
   });
 
-  it('stay pinned whatever happens, and read ones become unread again', async () => {
+  it('stay pinned on new activity, and become unread again if read', async () => {
     await open('pinned');
     await open('read');
     await titles(shared.owner, 2);
@@ -231,7 +231,7 @@ describeContract('notifications', (forge) => {
       ['?since=2999-01-01T00:00:00Z', []],
       ['?before=2001-01-01T00:00:00Z', []],
       ['?since=2001-01-01T00:00:00Z&before=2999-01-01T00:00:00Z', ['pinned', 'unread']],
-    ])('lists answer %s', async (query, expected) => {
+    ])('are filtered by the query "%s"', async (query, expected) => {
       expect(await titles(shared.owner, expected.length, query)).toEqual(expected);
       const { json } = await shared.ask('GET', `/notifications${query}`);
       expect(json.map((thread: Thread) => thread.subject.title).sort()).toEqual(expected);
@@ -254,7 +254,7 @@ describeContract('notifications', (forge) => {
       }
     });
 
-    it('refuses a bad bound', async () => {
+    it('refuse an invalid time bound', async () => {
       for (const path of ['/notifications', `/repos/${shared.fullName}/notifications`]) {
         const answers = [
           await forge.ask('GET', `${path}?since=soon`, { as: shared.owner }),
@@ -265,7 +265,7 @@ describeContract('notifications', (forge) => {
       }
     });
 
-    it('they come in pages', async () => {
+    it('come in pages', async () => {
       for (const path of ['/notifications', `/repos/${shared.fullName}/notifications`]) {
         const { json, headers } = await forge.ask('GET', `${path}?all=true&limit=2&page=2`, {
           as: shared.owner,
@@ -322,7 +322,7 @@ describeContract('notifications', (forge) => {
     expect((await forge.ask(method, path)).status).toBe(401);
   });
 
-  it('name nothing of what one lost access to', async () => {
+  it('hide repositories that the account can no longer read', async () => {
     await open('secret', shared.reader);
     await shared.ask('POST', '/issues/1/comments', { body: { body: 'hm' } });
     const { id } = await first(shared.reader);

@@ -12,7 +12,7 @@ describeContract('OAuth2 applications', (forge) => {
     ada = await forge.makeUser();
   });
 
-  it('show their secret once', async () => {
+  it('show their secret only once', async () => {
     const made = await make();
     const read = await forge.ask('GET', `${path}/${made.json.id}`, { as: ada });
     const list = await forge.ask('GET', path, { as: ada });
@@ -32,7 +32,7 @@ describeContract('OAuth2 applications', (forge) => {
     expect(list.headers.get('link')).toBeNull();
   });
 
-  it('get a new secret with an edit', async () => {
+  it('get a new secret when edited', async () => {
     const made = await make();
     const body = { name: 'Board', redirect_uris: [`${address}/2`], confidential_client: true };
 
@@ -48,7 +48,7 @@ describeContract('OAuth2 applications', (forge) => {
     ['no name', { name: '' }, 422],
     ['an address of another kind', { redirect_uris: ['javascript:alert(1)'] }, 400],
     ['an address that is none', { redirect_uris: ['nonsense'] }, 400],
-  ])('with %s are refused', async (_, more, status) => {
+  ])('are refused with %s', async (_, more, status) => {
     const made = await make();
     const edit = { name: 'x', redirect_uris: [address], ...more };
 
@@ -82,7 +82,7 @@ describeContract('OAuth2 applications', (forge) => {
     expect((await forge.ask('GET', path)).status).toBe(401);
   });
 
-  it('are closed to tokens for public things and to tokens without the scope', async () => {
+  it('are closed to tokens limited to public resources and to tokens without the scope', async () => {
     const token = async (scopes: string[]) => {
       const body = { name: scopes.join(), scopes };
       const headers = basic(ada.name, ada.password);

@@ -25,7 +25,7 @@ describeContract('organizations and accounts', (forge) => {
     const members = (as?: Account) => ask('GET', `/orgs/${organization}/members`, as);
     const open = (path = '') => `/orgs/${organization}/public_members${path}`;
 
-    it('show all to each other and only the public ones to strangers', async () => {
+    it('are all visible to each other, but only public ones to strangers', async () => {
       await ask('PUT', open(`/${bob.name}`), bob);
       const [inside, outside, listed] = await Promise.all([
         members(bob),
@@ -51,7 +51,7 @@ describeContract('organizations and accounts', (forge) => {
       expect([names(byOwner.json), names(byAdministrator.json)]).toEqual([[], [owner.name]]);
     });
 
-    it('are looked up by members, and strangers are redirected to the public list', async () => {
+    it('can be looked up by members; strangers are redirected to the public list', async () => {
       const check = (as: Account, who: Account) =>
         ask('GET', `/orgs/${organization}/members/${who.name}`, as);
       const sent = await check(stranger, bob);
@@ -63,7 +63,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', open(`/${ada.name}`))).status).toBe(404);
     });
 
-    it('hide and show themselves, others only for owners', async () => {
+    it('can publish and hide their own membership; owners can do so for others', async () => {
       const hidden = await ask('DELETE', open(`/${bob.name}`), bob);
       const byOwner = await ask('PUT', open(`/${bob.name}`), ada);
       const byMember = await ask('PUT', open(`/${ada.name}`), bob);
@@ -75,7 +75,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', open(`/${bob.name}`))).status).toBe(204);
     });
 
-    it('are let go by owners, out of every team, but the last owner is not', async () => {
+    it('are removed by owners, from every team, except the last owner', async () => {
       const refused = await ask('DELETE', `/orgs/${organization}/members/${ada.name}`, bob);
       const last = await ask('DELETE', `/orgs/${organization}/members/${ada.name}`, ada);
       const { json } = await ask('GET', `/orgs/${organization}/teams/search?q=crew`, ada);
@@ -89,7 +89,7 @@ describeContract('organizations and accounts', (forge) => {
     });
   });
 
-  it('are listed as far as they may be seen', async () => {
+  it('are listed only to those who may see them', async () => {
     const secret = await forge.makeOrganization(ada, { visibility: 'private' });
     const limited = await forge.makeOrganization(ada, { visibility: 'limited' });
     const mine = await ask('GET', '/user/orgs', ada);
@@ -106,7 +106,7 @@ describeContract('organizations and accounts', (forge) => {
     expect((await ask('GET', `/orgs/${secret}/members`, stranger)).status).toBe(404);
   });
 
-  it('have permissions for an account', async () => {
+  it('return the permissions of an account', async () => {
     const of = (who: Account, as: Account) =>
       ask('GET', `/users/${who.name}/orgs/${organization}/permissions`, as);
 
@@ -126,7 +126,7 @@ describeContract('organizations and accounts', (forge) => {
     expect((await of(stranger, ada)).json).toMatchObject({ can_read: false });
   });
 
-  it('redirect their old name to the new one', async () => {
+  it('redirect from their old name to the new one', async () => {
     const old = await forge.makeOrganization(ada);
     const repository = (await forge.makeRepository(ada, { in: old })).split('/')[1];
     const fresh = freshName('org');
@@ -137,7 +137,7 @@ describeContract('organizations and accounts', (forge) => {
     const moved = await Promise.all(paths.map((path) => ask('GET', path)));
 
     expect([taken.status, refused.status, renamed.status]).toEqual([422, 403, 204]);
-    // Gitea and the embedded forge answer 307; descriptions of the API say 301.
+    // Gitea and the embedded forge answer 307, while descriptions of the API say 301.
     for (const { status } of moved) expect([301, 307]).toContain(status);
     expect(moved.map(({ headers }) => headers.get('location'))).toEqual(
       paths.map((path) => `/api/v1${path.replace(old, fresh)}`),
@@ -147,7 +147,7 @@ describeContract('organizations and accounts', (forge) => {
     expect((await ask('GET', `/orgs/${old}`)).json.name).toBe(old);
   });
 
-  it('go once they own nothing', async () => {
+  it('can be deleted once they own nothing', async () => {
     const doomed = await forge.makeOrganization(ada);
     const repository = await forge.makeRepository(ada, { in: doomed });
     const full = await ask('DELETE', `/orgs/${doomed}`, ada);
@@ -165,7 +165,7 @@ describeContract('organizations and accounts', (forge) => {
   describe('accounts', () => {
     const admin = () => forge.adminToken;
 
-    it('are found by name and listed for administrators', async () => {
+    it('are found by name, and listed for administrators', async () => {
       const found = await ask('GET', `/users/search?q=${bob.name.toUpperCase()}`);
       const secret = await forge.makeUser({ visibility: 'private' });
       const hidden = await ask('GET', `/users/search?q=${secret.name}`, stranger);
@@ -177,7 +177,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', '/admin/users?visibility=odd', admin())).status).toBe(422);
     });
 
-    it('are found by a part of their address, unless they hide it', async () => {
+    it('are found by a part of their email address unless it is hidden', async () => {
       const open = await forge.makeUser();
       const shy = await forge.makeUser();
       await ask('PATCH', '/user/settings', shy, { hide_email: true });
@@ -223,7 +223,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', '/user', cid)).json.login).toBe(fresh);
     });
 
-    it('are deleted once they own nothing, and their content is kept', async () => {
+    it('can be deleted once they own nothing, and their content is kept', async () => {
       const cid = await forge.makeUser();
       const own = await forge.makeRepository(cid);
       const repository = await forge.makeRepository(ada);
@@ -249,7 +249,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', `/orgs/${owned}`)).status).toBe(404);
     });
 
-    it('have organizations created for them, and show their repositories', async () => {
+    it('can be given organizations, and list their repositories', async () => {
       const username = freshName('org');
       const repository = await forge.makeRepository(bob);
       const secret = await forge.makeRepository(bob, { private: true });
@@ -263,7 +263,7 @@ describeContract('organizations and accounts', (forge) => {
       expect(full((await ask('GET', `/users/${bob.name}/repos`, bob)).json)).toEqual([repository, secret]);
     });
 
-    it('learn of the token they use, and end it', async () => {
+    it('can read and revoke the token they use', async () => {
       const cid = await forge.makeUser();
       const { json } = await ask('GET', '/token', cid);
 

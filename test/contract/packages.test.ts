@@ -57,7 +57,7 @@ describeContract('packages', (forge) => {
     });
   });
 
-  it('give their files back, whole and in parts', async () => {
+  it('serve their files, whole and by range', async () => {
     const path = `${ada.name}/generic/${freshName('tool')}/1.0/a.txt`;
     await put(path, '0123456789');
 
@@ -72,7 +72,7 @@ describeContract('packages', (forge) => {
     expect([head.status, head.headers.get('content-length'), missing.status]).toEqual([200, '10', 404]);
   });
 
-  it('are listed newest first, by type and by a part of the name', async () => {
+  it('are listed newest first, and filtered by type and by a part of the name', async () => {
     const owner = await forge.makeUser();
     for (const path of ['alpha/1', 'alpha/2', 'beta/1']) {
       await put(`${owner.name}/generic/${path}/f`, 'x', owner);
@@ -120,12 +120,12 @@ describeContract('packages', (forge) => {
     ['the file', 'tool/1/%20x'],
     ['the file', 'tool/1/a%00b'],
     ['the version', 'tool/%201/f'],
-  ])('refuse a name of %s like %s', async (_, path) => {
+  ])('refuse an invalid name of %s, such as %s', async (_, path) => {
     expect((await put(`${ada.name}/generic/${path}`, 'x')).status).toBe(400);
   });
 
-  describe('are for', () => {
-    it('writers alone where they change', async () => {
+  describe('require', () => {
+    it('write access for changes', async () => {
       const path = `${ada.name}/generic/${freshName('tool')}/1/f`;
       await put(path, 'x');
       const api = `/packages/${path.replace(/\/f$/, '')}`;
@@ -144,7 +144,7 @@ describeContract('packages', (forge) => {
       expect((await send('GET', path)).status).toBe(200);
     });
 
-    it('members if the organization is private, with the access of their teams', async () => {
+    it("membership if the organization is private, with the access of the member's teams", async () => {
       const [reader, writer] = await Promise.all([forge.makeUser(), forge.makeUser()]);
       for (const [member, permission] of [
         [reader, 'read'],
@@ -173,7 +173,7 @@ describeContract('packages', (forge) => {
       expect(reads).toEqual([401, 401, 200, 403, 200]);
     });
 
-    it('tokens with the scope of packages', async () => {
+    it('a token with the package scope', async () => {
       const tokenOf = async (scopes: string[]): Promise<Account> => {
         const headers = basic(ada.name, ada.password);
         const body = { name: freshName('token'), scopes };

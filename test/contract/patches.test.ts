@@ -4,7 +4,7 @@ import { makeSharedRepository, type SharedRepository } from '../support/shared-r
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-/** A unified diff of one file that replaces `from` by `to` between two lines. */
+/** Returns a unified diff of one file that replaces `from` with `to` between two lines. */
 function diffOf(path: string, from: string, to: string): string {
   return `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -2,3 +2,3 @@\n one\n-${from}\n+${to}\n three\n`;
 }
@@ -29,7 +29,7 @@ describeContract('patches', (forge) => {
   };
   const tip = async (branch: string) => (await shared.ask('GET', `/branches/${branch}`)).json.commit;
 
-  it('are one commit on the branch, by the caller, with its own message', async () => {
+  it('create one commit on the branch, by the caller, with their own message', async () => {
     const before = (await tip('main')).id;
     const { status, json } = await apply(diffOf('a.txt', 'two', '2') + newFile('b/c.txt'));
 
@@ -43,7 +43,7 @@ describeContract('patches', (forge) => {
     expect(after.message.trim()).toBe('apply-patch');
   });
 
-  it('create a new branch, with the given people and message', async () => {
+  it('create a new branch, with the given author and message', async () => {
     const author = { name: 'Grace', email: 'grace@example.org' };
     const date = '2020-02-03T04:05:06Z';
     const { status, json } = await apply(diffOf('a.txt', 'two', '2'), {
@@ -62,12 +62,12 @@ describeContract('patches', (forge) => {
     expect((await tip('backport-1')).message.trim()).toBe('fix\n\n(cherry picked from commit 1)');
   });
 
-  it('lose trailing white space of added lines', async () => {
+  it('lose trailing white space in added lines', async () => {
     expect((await apply(diffOf('a.txt', 'two', '2  \t'))).status).toBe(201);
     expect(await read('a.txt')).toBe('intro\none\n2\nthree\nend\n');
   });
 
-  it('apply to a branch that has moved, if the context lines are still there', async () => {
+  it('apply to a branch that has moved if the context lines still match', async () => {
     const { sha } = (await shared.ask('GET', '/contents/a.txt')).json;
     const body = { content: encode('zero\nintro\none\ntwo\nthree\nend\n'), message: 'b', sha };
     await shared.ask('PUT', '/contents/a.txt', { body });
@@ -83,7 +83,7 @@ describeContract('patches', (forge) => {
     ['no patch', 'hello\n'],
     ['a path outside', newFile('../x')],
     ['a path inside of .git', newFile('.git/hooks/x')],
-  ])('for %s are refused, and leave nothing behind', async (_, content) => {
+  ])('are refused for %s, and leave nothing behind', async (_, content) => {
     const before = (await tip('main')).id;
     // Both forges answer 500.
     expect([422, 500]).toContain((await apply(content, { new_branch: 'refused' })).status);
@@ -92,7 +92,7 @@ describeContract('patches', (forge) => {
     expect((await shared.ask('GET', '/branches/refused')).status).toBe(404);
   });
 
-  it('require an existing branch, and a new one that does not exist', async () => {
+  it('require an existing branch, and an unused name for a new one', async () => {
     const content = diffOf('a.txt', 'two', '2');
 
     expect((await apply(content, { branch: 'nothing' })).status).toBe(404);
@@ -102,7 +102,7 @@ describeContract('patches', (forge) => {
     expect([422, 500]).toContain((await apply('')).status);
   });
 
-  it('are for writers, of what protections let them write, and not for the archive', async () => {
+  it('require write access, respect protected files and branches, and are refused in an archived repository', async () => {
     const body = (new_branch: string) => ({
       content: diffOf('a.txt', 'two', '2'),
       sha: 'x',

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describeContract('people of a repository', (forge) => {
+describeContract('users of a repository', (forge) => {
   let ada: Account;
   let ben: Account;
   let reader: Account;
@@ -23,14 +23,14 @@ describeContract('people of a repository', (forge) => {
     forge.ask('GET', `/repos/${repository}${path}`, { as });
   const logins = ({ json }: Answer) => json.map(({ login }: { login: string }) => login);
 
-  it('can be assigned if they can write, the owner last', async () => {
+  it('can be assigned if they can write, and the owner comes last', async () => {
     const answer = await ask('/assignees', stranger);
 
     expect([answer.status, logins(answer)]).toEqual([200, [ben.name, ada.name]]);
     expect((await forge.ask('GET', `/repos/${repository}/assignees`)).status).toBe(401);
   });
 
-  it('can be asked for reviews where they read, by those who may ask', async () => {
+  it('can be requested as reviewers if they can read, listed to accounts that may request', async () => {
     const answer = await ask('/reviewers', reader);
 
     expect([answer.status, logins(answer).toSorted()]).toEqual([
@@ -41,7 +41,7 @@ describeContract('people of a repository', (forge) => {
     expect((await forge.ask('GET', `/repos/${repository}/reviewers`)).status).toBe(401);
   });
 
-  it('come from teams of an organization', async () => {
+  it("include members of the organization's teams", async () => {
     const organization = await forge.makeOrganization(ada);
     const place = await forge.makeRepository(ada, { in: organization });
     const body = {
@@ -60,7 +60,7 @@ describeContract('people of a repository', (forge) => {
     expect(logins(reviewers).toSorted()).toEqual([ada.name, reader.name].toSorted());
   });
 
-  it('star it, page by page', async () => {
+  it('who star it are listed page by page', async () => {
     for (const as of [ben, reader]) await forge.ask('PUT', `/user/starred/${repository}`, { as });
 
     const all = await ask('/stargazers', undefined);
@@ -74,7 +74,7 @@ describeContract('people of a repository', (forge) => {
     expect(logins(page)).toHaveLength(1);
   });
 
-  it('fork it, and the forks that a caller cannot read are not listed', async () => {
+  it('who fork it are listed, without the forks that the caller cannot read', async () => {
     const made = await forge.ask('POST', `/repos/${repository}/forks`, { as: ben, body: {} });
     const organization = await forge.makeOrganization(reader, { visibility: 'private' });
     await forge.ask('POST', `/repos/${repository}/forks`, { as: reader, body: { organization } });
@@ -94,7 +94,7 @@ describeContract('people of a repository', (forge) => {
     expect((await ask('/forks', undefined)).status).toBe(200);
   });
 
-  it('are hidden from strangers of a private repository', async () => {
+  it('are hidden from strangers in a private repository', async () => {
     const hidden = await forge.makeRepository(ada, { private: true });
     for (const path of [
       'forks',
@@ -131,7 +131,7 @@ describeContract('people of a repository', (forge) => {
     ): Promise<Answer> => forge.ask(method, `/repos/${place}${path}`, { as, body });
     const ids = ({ json }: Answer) => json.map(({ id }: { id: number }) => id);
 
-    it('on all issues, in one list, page by page, filtered by time', async () => {
+    it('on all issues, listed together, page by page, filtered by time', async () => {
       const all = await at('GET', '/issues/comments', undefined);
       const page = await at('GET', '/issues/comments?limit=2&page=2');
 
@@ -147,7 +147,7 @@ describeContract('people of a repository', (forge) => {
       expect((await at('GET', '/issues/comments?since=x')).status).toBe(422);
     });
 
-    it('and change it under the number of any issue', async () => {
+    it('and change a comment through the number of any issue', async () => {
       const [first] = comments;
 
       const edited = await at('PATCH', `/issues/2/comments/${first}`, ben, { body: 'changed' });
@@ -180,7 +180,7 @@ describeContract('people of a repository', (forge) => {
     const pinned = async () =>
       (await at('GET', '/issues/pinned')).json.map(({ title }: { title: string }) => title);
 
-    it('issues in their own order', async () => {
+    it('issues in a changeable order', async () => {
       expect((await at('PATCH', '/issues/3/pin/1')).status).toBe(204);
       expect(await pinned()).toEqual(['c', 'a', 'b']);
       expect((await at('PATCH', '/issues/3/pin/2')).status).toBe(204);
@@ -192,13 +192,13 @@ describeContract('people of a repository', (forge) => {
       expect((await at('PATCH', '/issues/3/pin/1', stranger)).status).toBe(403);
     });
 
-    it('no more than allowed, pull requests separately', async () => {
+    it('no more than the maximum, with pull requests counted separately', async () => {
       const allowed = await at('GET', '/new_pin_allowed', undefined);
 
       expect([allowed.status, allowed.json]).toEqual([200, { issues: false, pull_requests: true }]);
     });
 
-    it('pull requests, too', async () => {
+    it('pull requests as well', async () => {
       await at('POST', '/contents/x.txt', ada, { content: '', message: 'x', new_branch: 'topic' });
       const { number } = (await at('POST', '/pulls', ada, { title: 'p', head: 'topic', base: 'main' })).json;
       expect((await at('GET', '/pulls/pinned')).json).toEqual([]);

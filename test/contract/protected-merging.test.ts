@@ -39,7 +39,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('waits for official approvals', async () => {
+  it('requires official approvals', async () => {
     await protect({ required_approvals: 1 });
     expect(await merge()).toBe(405);
     await approve(reader);
@@ -61,7 +61,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('is blocked by a rejection until that is dismissed', async () => {
+  it('is blocked by a rejection until the rejection is dismissed', async () => {
     await protect({ block_on_rejected_reviews: true });
     const { json } = await ask('POST', '/pulls/1/reviews', { event: 'REQUEST_CHANGES', body: 'No' }, bob);
 
@@ -70,7 +70,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('is blocked by an official request until it is fulfilled', async () => {
+  it('is blocked by an official review request until it is fulfilled', async () => {
     await protect({ block_on_official_review_requests: true });
     await ask('POST', '/pulls/1/requested_reviewers', { reviewers: [bob.name] });
 
@@ -79,7 +79,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('waits for every pattern of status checks', async () => {
+  it('requires a successful status for every pattern', async () => {
     await protect({ enable_status_check: true, status_check_contexts: ['ci/*', 'lint'] });
     expect(await merge()).toBe(405);
     await report('success', 'ci/unit/linux');
@@ -92,7 +92,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('requires all statuses if there is no pattern', async () => {
+  it('requires every status to succeed if there is no pattern', async () => {
     await protect({ enable_status_check: true });
     expect(await merge()).toBe(405);
     await report('success', 'a');
@@ -106,7 +106,7 @@ describeContract('merging into a protected branch', (forge) => {
   it('is blocked while the head is behind its base', async () => {
     await protect({ block_on_outdated_branch: true, enable_push: true });
     await write('elsewhere', 'x', { branch: 'main' });
-    // The distance to the base is computed in the background, and immediately for a new pull request.
+    // The distance to the base is computed in the background, but immediately for a new pull request.
     await ask('PATCH', '/pulls/1', { state: 'closed' });
     await ask('POST', '/pulls', { title: 'Late', head: 'topic', base: 'main' });
     const mergeLate = async () => (await ask('POST', '/pulls/2/merge', { do: 'merge' }, bob)).status;
@@ -116,7 +116,7 @@ describeContract('merging into a protected branch', (forge) => {
     await expect.poll(mergeLate).toBe(200);
   });
 
-  it('is stopped by a protected file', async () => {
+  it('is blocked by a protected file', async () => {
     await protect({ protected_file_patterns: 'LICENSE;docs/*.txt' });
 
     expect(await merge()).toBe(405);
@@ -132,7 +132,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge(bob)).toBe(200);
   });
 
-  it('is forced by administrators and by the bypass list, only when asked, unless blocked', async () => {
+  it('can be forced by administrators and the bypass list, only on request, unless overrides are blocked', async () => {
     await protect({ required_approvals: 9 });
     expect(await merge(ada)).toBe(405);
     expect(await merge(bob, { force_merge: true })).toBe(405);
@@ -147,7 +147,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge(bob, { force_merge: true })).toBe(200);
   });
 
-  it('is forced by an administrator if nothing prevents it', async () => {
+  it('can be forced by an administrator if overrides are not blocked', async () => {
     await protect({ required_approvals: 9 });
 
     expect(await merge(ada, { force_merge: true })).toBe(200);
@@ -160,7 +160,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect((await ask('GET', '/branches/topic')).status).toBe(200);
   });
 
-  it('stops files written, branches made, moved, renamed and removed', async () => {
+  it('refuses file writes, and the creation, move, rename and deletion of protected branches', async () => {
     await protect({});
     await ask('POST', '/branch_protections', { rule_name: 'release/*' });
     const content = Buffer.from('x').toString('base64');
@@ -183,7 +183,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await status('DELETE', '/branches/topic')).toBe(204);
   });
 
-  it('lets accounts without push permission write unprotected files, and none write protected ones', async () => {
+  it('lets accounts without push permission write unprotected files, and no account write protected ones', async () => {
     await protect({ unprotected_file_patterns: '*.md', protected_file_patterns: 'secret.*' });
     const content = Buffer.from('x').toString('base64');
 
@@ -194,7 +194,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect((await ask('POST', '/contents/Secret.txt', { content })).status).toBe(403);
   });
 
-  it('blocks updating a protected head, by rebase unless force-push is enabled', async () => {
+  it('refuses updates of a protected head, and updates by rebase unless force-push is enabled', async () => {
     await ask('POST', '/branch_protections', { rule_name: 'topic' });
     await write('elsewhere', 'x', { branch: 'main' });
     const update = async (style: string) => (await ask('POST', `/pulls/1/update?style=${style}`)).status;

@@ -22,7 +22,7 @@ describeContract('pull requests', (forge) => {
     ask('POST', '/pulls', { title: 'A change', head: 'topic', base: 'main', ...more }, as);
 
   describe('opened', () => {
-    it('come with everything that is known of them', async () => {
+    it('include every field', async () => {
       const { status, json } = await open({ body: 'why' });
 
       const head = (await ask('GET', '/branches/topic')).json.commit.id;
@@ -74,7 +74,7 @@ describeContract('pull requests', (forge) => {
       expect((await open({ title })).json.draft).toBe(draft);
     });
 
-    it('have labels, assignees, milestone and due date, unknown labels dropped', async () => {
+    it('get labels, assignees, milestone and due date, without unknown labels', async () => {
       const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
       const milestone = (await ask('POST', '/milestones', { title: 'one' })).json.id;
 
@@ -101,13 +101,13 @@ describeContract('pull requests', (forge) => {
       ['a reviewer is unknown', { reviewers: ['missing-account'] }, 404],
       ['the title is missing', { title: '' }, 422],
       ['the head is an option', { head: '--help' }, 404],
-    ])('are refused where %s', async (_, more, status) => {
+    ])('are refused if %s', async (_, more, status) => {
       expect((await open(more)).status).toBe(status);
 
       expect((await ask('GET', '/pulls')).json).toEqual([]);
     });
 
-    it('are refused from a commit', async () => {
+    it('are refused if the head is a commit', async () => {
       const head = (await ask('GET', '/branches/topic')).json.commit.id;
 
       expect((await open({ head })).status).toBe(422);
@@ -119,11 +119,11 @@ describeContract('pull requests', (forge) => {
       expect((await open()).status).toBe(409);
       await ask('PATCH', '/pulls/1', { state: 'closed' });
       expect((await open()).status).toBe(201);
-      // Gitea checks this only at creation.
+      // Gitea checks this only on creation.
       expect((await ask('PATCH', '/pulls/1', { state: 'open' })).status).toBe(201);
     });
 
-    it('are refused to strangers and in the archive', async () => {
+    it('are refused to strangers and in an archived repository', async () => {
       const stranger = await forge.makeUser();
 
       expect((await open({}, stranger)).status).toBe(403);
@@ -131,7 +131,7 @@ describeContract('pull requests', (forge) => {
       expect((await open()).status).toBe(423);
     });
 
-    it('are refused from a user without a fork', async () => {
+    it("are refused if the head's user has no fork", async () => {
       const other = await forge.makeUser();
 
       expect((await open({ head: `${other.name}:topic` })).status).toBe(400);
@@ -163,7 +163,7 @@ describeContract('pull requests', (forge) => {
       expect(await titles(query)).toEqual(expected);
     });
 
-    it('tell how many there are, and no lines', async () => {
+    it('include the total count, but no line counts', async () => {
       const answer = await ask('GET', '/pulls?limit=1');
 
       expect(answer.headers.get('x-total-count')).toBe('3');
@@ -184,8 +184,8 @@ describeContract('pull requests', (forge) => {
     });
   });
 
-  describe('found', () => {
-    it('by number, or by their branches', async () => {
+  describe('read', () => {
+    it('are found by number or by their branches', async () => {
       await open();
       const owner = repository.split('/')[0];
 
@@ -205,7 +205,7 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/main/topic')).json).toMatchObject({ number: 1, state: 'closed' });
     });
 
-    it('with their files and commits', async () => {
+    it('have their files and commits', async () => {
       const commit = (await ask('GET', '/branches/topic')).json.commit.id;
       await open();
 
@@ -229,7 +229,7 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/9/files')).status).toBe(404);
     });
 
-    it('with the head commit in the URLs of a deleted file', async () => {
+    it('have the head commit in the URLs of a deleted file', async () => {
       const { sha } = (await ask('GET', '/contents/README.md?ref=topic')).json;
       const body = { branch: 'topic', sha, message: 'No description' };
       expect((await ask('DELETE', '/contents/README.md', body)).status).toBe(200);
@@ -253,7 +253,7 @@ describeContract('pull requests', (forge) => {
     });
     const edit = (body: object, as: Account = ada): Promise<Answer> => ask('PATCH', '/pulls/1', body, as);
 
-    it('answer 201 with what they are now', async () => {
+    it('answer 201 with the new values', async () => {
       const { status, json } = await edit({ title: 'x', body: 'new', due_date: '2030-01-02T00:00:00Z' });
 
       expect(status).toBe(201);
@@ -261,14 +261,14 @@ describeContract('pull requests', (forge) => {
       expect((await edit({ unset_due_date: true })).json.due_date).toBeNull();
     });
 
-    it('refuse a body over one that the caller has not seen', async () => {
+    it('refuse a body based on an outdated version', async () => {
       await edit({ body: 'first' });
 
       expect((await edit({ body: 'second', content_version: 0 })).status).toBe(409);
       expect((await edit({ body: 'second', content_version: 1 })).status).toBe(201);
     });
 
-    it('close and open again', async () => {
+    it('close and reopen', async () => {
       const closed = await edit({ state: 'closed' });
 
       expect([closed.json.state, typeof closed.json.closed_at]).toEqual(['closed', 'string']);
@@ -277,14 +277,14 @@ describeContract('pull requests', (forge) => {
       expect((await edit({ state: 'merged' })).status).toBe(412);
     });
 
-    it('move to another base', async () => {
+    it('change their base', async () => {
       await ask('POST', '/branches', { new_branch_name: 'next', old_ref_name: 'main' });
 
       expect((await edit({ base: 'next' })).json.base.ref).toBe('next');
       expect((await edit({ base: 'nothing' })).status).toBe(404);
     });
 
-    it('replace their labels, with none dropping all', async () => {
+    it('replace their labels, and remove all if the list is empty', async () => {
       const make = async (name: string): Promise<number> =>
         (await ask('POST', '/labels', { name, color: '#123456' })).json.id;
       const [one, two] = [await make('one'), await make('two')];
@@ -296,7 +296,7 @@ describeContract('pull requests', (forge) => {
       expect((await edit({ labels: [] })).json.labels).toEqual([]);
     });
 
-    it('are for their author and for writers; others get a bare 403', async () => {
+    it('accept changes by their author and by writers; others get an empty 403', async () => {
       const stranger = await forge.makeUser();
 
       const { status, text } = await edit({ title: 'mine' }, stranger);

@@ -64,7 +64,7 @@ describeContract('reactions', (forge) => {
       expect(removed.map((status) => (status === 200 ? 204 : status))).toEqual([204, 204, 204, 404, 404]);
     });
 
-    it('are closed to those who cannot write while the issue is locked', async () => {
+    it('are closed to accounts without write access while the issue is locked', async () => {
       await shared.ask('PUT', '/issues/1/lock', { body: {} });
       const body = { content: 'rocket' };
 
@@ -73,7 +73,7 @@ describeContract('reactions', (forge) => {
       expect((await shared.ask('POST', pathOf(subject), { body, as: 'writer' })).status).toBe(201);
     });
 
-    it('without a content are removed all at once, for the caller only', async () => {
+    it('are removed all at once if no content is given, for the caller only', async () => {
       for (const content of ['laugh', 'hooray'])
         await shared.ask('POST', pathOf(subject), { body: { content }, as: 'reader' });
       await shared.ask('POST', pathOf(subject), { body: { content: 'confused' }, as: 'writer' });
@@ -106,7 +106,7 @@ describeContract('reactions', (forge) => {
     expect([first.json.length, second.json.length, third.json]).toEqual([2, 1, null]);
   });
 
-  it.each(['GET', 'POST', 'DELETE'])('answer %s with 404 if there is no such subject', async (method) => {
+  it.each(['GET', 'POST', 'DELETE'])('answer %s with 404 if the subject does not exist', async (method) => {
     const body = method === 'GET' ? undefined : { content: '+1' };
     const elsewhere = await makeSharedRepository(forge);
 

@@ -43,7 +43,7 @@ describeContract('releases', (forge) => {
     };
   }
 
-  it('come with everything that is known of them, and with a tag', async () => {
+  it('include every field, and create a tag', async () => {
     const head = (await ask('GET', '/branches/main')).json.commit.id;
 
     const { status, json } = await make('v1', { name: 'One', body: 'notes', tag_message: 'the first' });
@@ -83,7 +83,7 @@ describeContract('releases', (forge) => {
     expect((await ask('GET', '')).json.release_counter).toBe(1);
   });
 
-  it('use an existing tag, whose target is ignored', async () => {
+  it('use an existing tag and ignore the target', async () => {
     await ask('POST', '/tags', { tag_name: 'v1' });
 
     const { status, json } = await make('v1', { target_commitish: 'nowhere' });
@@ -93,7 +93,7 @@ describeContract('releases', (forge) => {
     expect(plain.status).toBe(404);
   });
 
-  it('create tags with slashes, on another branch', async () => {
+  it('create tags with slashes, also on another branch', async () => {
     await ask('POST', '/branches', { new_branch_name: 'topic' });
 
     const { status, json } = await make('rel/v1', { target_commitish: 'topic' });
@@ -112,7 +112,7 @@ describeContract('releases', (forge) => {
     expect((await ask('GET', '/releases')).json).toEqual([]);
   });
 
-  it('are refused twice for one tag, ignoring case, and in an empty repository', async () => {
+  it('are refused for a tag that already has a release, ignoring case, and in an empty repository', async () => {
     await make('v1');
     const empty = await forge.makeRepository(ada);
 
@@ -123,7 +123,7 @@ describeContract('releases', (forge) => {
     ).toBe(422);
   });
 
-  it('are refused for a tag that is protected from their author', async () => {
+  it('are refused if the tag is protected from their author', async () => {
     const writer = await forge.makeUser();
     await forge.share(repository, ada, { with: writer, permission: 'write' });
     await ask('POST', '/tag_protections', { name_pattern: 'v*', whitelist_usernames: [ada.name] });
@@ -135,7 +135,7 @@ describeContract('releases', (forge) => {
   });
 
   describe('that are drafts', () => {
-    it('have no tag, any target, and are for writers', async () => {
+    it('have no tag, accept any target, and are visible only to writers', async () => {
       const { status, json } = await make('v1', { draft: true, target_commitish: 'nowhere' });
 
       expect([status, json.draft]).toEqual([201, true]);
@@ -203,7 +203,7 @@ describeContract('releases', (forge) => {
     expect((await ask('GET', '')).json.release_counter).toBe(3);
   });
 
-  it('change named fields, and keep texts if given empty', async () => {
+  it('change given fields, and keep texts that are given empty', async () => {
     const { id } = (await make('v1', { name: 'One', body: 'notes' })).json;
 
     const edited = await ask('PATCH', `/releases/${id}`, { name: 'Two', body: '', prerelease: true });
@@ -245,7 +245,7 @@ describeContract('releases', (forge) => {
     },
   );
 
-  it('are written by writers, and read by everyone unless private', async () => {
+  it('are written by writers, and read by everyone unless the repository is private', async () => {
     const { id } = (await make('v1')).json;
     const hidden = await forge.makeRepository(ada, { auto_init: true, private: true });
 
@@ -265,7 +265,7 @@ describeContract('releases', (forge) => {
     expect((await forge.ask('GET', `/repos/${hidden}/releases`, { as: reader })).status).toBe(404);
   });
 
-  it('are closed where their unit is off, but not to administrators', async () => {
+  it('are closed if their unit is disabled, except to administrators', async () => {
     await make('v1');
     await ask('PATCH', '', { has_releases: false });
 
@@ -273,7 +273,7 @@ describeContract('releases', (forge) => {
     expect(await statusOf(ask('GET', '/releases'))).toBe(200);
   });
 
-  it('are not created in an archived repository', async () => {
+  it('cannot be created or changed in an archived repository', async () => {
     const { id } = (await make('v1')).json;
     await ask('PATCH', '', { archived: true });
 
@@ -342,7 +342,7 @@ describeContract('releases', (forge) => {
       expect((await ask('GET', `/releases/${id}/assets/${json.id}`)).json.download_count).toBe(2);
     });
 
-    it('show the files of a draft to writers alone', async () => {
+    it('show the files of a draft only to writers', async () => {
       const { id } = (await make('v1', { draft: true })).json;
       const { json } = await upload(id, 'a.txt', 'x');
 
@@ -363,7 +363,7 @@ describeContract('releases', (forge) => {
       expect((await fetch(two.json.browser_download_url)).status).toBe(404);
     });
 
-    it('refuse a file without a name, a form without the part, and another release', async () => {
+    it('refuse a file without a name, a form without the file part, and the id of another release', async () => {
       const { id } = (await make('v1')).json;
       const other = (await make('v2')).json.id;
       const { json } = await upload(id, 'a.txt', 'x');
@@ -383,14 +383,14 @@ describeContract('releases', (forge) => {
     });
   });
 
-  describe('tell their hooks', () => {
+  describe('send hooks', () => {
     let receiver: HookReceiver;
     beforeAll(async () => {
       receiver = await startReceiver();
     });
     afterAll(() => receiver.close());
 
-    it('that they are published, changed and deleted, and nothing for drafts', async () => {
+    it('when they are published, changed or deleted, but not for drafts', async () => {
       const config = { url: receiver.url, content_type: 'json' };
       const hook = { type: 'gitea', config, events: ['release', 'create'], active: true };
       await ask('POST', '/hooks', hook);
@@ -415,7 +415,7 @@ describeContract('releases', (forge) => {
     });
   });
 
-  it('need no key: without one, there is none to return', async () => {
+  it('answer 404 for the signing key if there is none', async () => {
     for (const path of ['/signing-key.gpg', `/repos/${repository}/signing-key.gpg`]) {
       const { status } = await forge.ask('GET', path);
       expect([path, status]).toEqual([path, 404]);

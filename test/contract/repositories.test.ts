@@ -9,7 +9,7 @@ describeContract('repositories', (forge) => {
 
   const create = (body: object) => forge.ask('POST', '/user/repos', { as: ada, body });
 
-  it('start empty, open and on main', async () => {
+  it('start empty, public, and with default branch main', async () => {
     const name = freshName('repo');
 
     const answer = await create({ name, description: 'about' });
@@ -30,7 +30,7 @@ describeContract('repositories', (forge) => {
     expect(answer.json.mirror_updated).toBe('0001-01-01T00:00:00Z');
   });
 
-  it('have a first commit where one is asked for', async () => {
+  it('have a first commit on request', async () => {
     const repository = await forge.makeRepository(ada, { auto_init: true, default_branch: 'trunk' });
 
     const answer = await forge.ask('GET', `/repos/${repository}`, { as: ada });
@@ -40,7 +40,7 @@ describeContract('repositories', (forge) => {
     expect(branches.json.map((branch: { name: string }) => branch.name)).toEqual(['trunk']);
   });
 
-  it('may start with a set of labels', async () => {
+  it('can start with a set of labels', async () => {
     const repository = await forge.makeRepository(ada, { issue_labels: 'Default' });
 
     const labels = await forge.ask('GET', `/repos/${repository}/labels`, { as: ada });
@@ -54,7 +54,7 @@ describeContract('repositories', (forge) => {
     expect([answer.status, answer.json.object_format_name]).toEqual([201, 'sha1']);
   });
 
-  it('D2: are created for others only by the site administrator', async () => {
+  it('D2: are created for other accounts only by site administrators', async () => {
     const other = await forge.makeUser();
     const organization = await forge.makeOrganization(other);
     const name = freshName('repo');
@@ -85,18 +85,18 @@ describeContract('repositories', (forge) => {
     ['a name over a hundred characters', { name: 'x'.repeat(101) }, 422],
     ['an unknown set of labels', { name: 'fine', issue_labels: 'Nothing' }, 422],
     ['an unknown readme', { name: 'fine', auto_init: true, readme: 'Nothing' }, 400],
-  ])('with %s are refused', async (_, body, status) => {
+  ])('are refused with %s', async (_, body, status) => {
     expect((await create(body)).status).toBe(status);
   });
 
-  it('of one name exist once, ignoring case', async () => {
+  it('have unique names, ignoring case', async () => {
     const name = freshName('repo');
     await create({ name });
 
     expect((await create({ name: name.toUpperCase() })).status).toBe(409);
   });
 
-  it('of one name requested concurrently are created once', async () => {
+  it('are created once if requested concurrently with the same name', async () => {
     const name = freshName('repo');
 
     const answers = await Promise.all([create({ name }), create({ name }), create({ name })]);
@@ -105,7 +105,7 @@ describeContract('repositories', (forge) => {
   });
 
   describe('when edited', () => {
-    it('keep unnamed fields', async () => {
+    it('keep omitted fields', async () => {
       const repository = await forge.makeRepository(ada, { description: 'about' });
 
       const answer = await forge.ask('PATCH', `/repos/${repository}`, {
@@ -142,7 +142,7 @@ describeContract('repositories', (forge) => {
       expect(new Date(back.json.archived_at).getTime()).toBe(0);
     });
 
-    it('reject a name that another one has', async () => {
+    it('reject a name in use', async () => {
       const [one, two] = [await forge.makeRepository(ada), await forge.makeRepository(ada)];
       const body = { name: two.split('/')[1] };
 
@@ -175,7 +175,7 @@ describeContract('repositories', (forge) => {
       expect(await list()).toEqual([[open], '1']);
     });
 
-    it('of the caller contain those they own and work on', async () => {
+    it('of the caller contain those they own and those they collaborate on', async () => {
       const bob = await forge.makeUser();
       const shared = await forge.makeRepository(ada, { private: true });
       const own = await forge.makeRepository(bob);
@@ -205,7 +205,7 @@ describeContract('repositories', (forge) => {
       expect(list.json.map((starred: { full_name: string }) => starred.full_name)).toEqual([repository]);
     });
 
-    it('show the permissions of the account that gave them, and private ones to no other', async () => {
+    it('show the permissions of the account that gave them, and hide private repositories from others', async () => {
       const bob = await forge.makeUser();
       const shared = await forge.makeRepository(ada, { private: true });
       await forge.share(shared, ada, { with: bob, permission: 'write' });
@@ -218,7 +218,7 @@ describeContract('repositories', (forge) => {
       expect([foreign.json, foreign.headers.get('x-total-count')]).toEqual([[], '1']);
     });
 
-    it('are dropped if their giver can no longer read the repository', async () => {
+    it('are dropped once their giver can no longer read the repository', async () => {
       const bob = await forge.makeUser();
       const repository = await forge.makeRepository(ada);
       await forge.ask('PUT', `/user/starred/${repository}`, { as: bob });
@@ -236,7 +236,7 @@ describeContract('repositories', (forge) => {
       expect([anonymous.status, unknown.status]).toEqual([401, 404]);
     });
 
-    it('cannot be given to an invisible repository', async () => {
+    it('cannot be given to a repository that the account cannot see', async () => {
       const secret = await forge.makeRepository(ada, { private: true });
       const bob = await forge.makeUser();
 

@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
-describeContract('the search for repositories', (forge) => {
+describeContract('repository search', (forge) => {
   let ada: Account;
   let ben: Account;
   let uid: number;
   let benId: number;
-  /** A word that only the names of these repositories contain. */
+  /** A word that occurs only in the names of these repositories. */
   const word = freshName('needle');
   beforeAll(async () => {
     [ada, ben] = [await forge.makeUser(), await forge.makeUser()];
@@ -33,7 +33,7 @@ describeContract('the search for repositories', (forge) => {
     return { names, headers, data: json.data };
   }
 
-  it('finds substrings of names, in name order, that the caller can read', async () => {
+  it('finds substrings of the names that the caller can read, in name order', async () => {
     expect((await find(`q=${word}`)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await find(`q=${word.toUpperCase()}`, ben)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await forge.ask('GET', `/repos/search?q=${word}`)).json.data).toHaveLength(4);

@@ -70,7 +70,7 @@ describeContract('reviews', (forge) => {
     expect(await get(json.id)).toMatchObject({ ...json, user: { login: bob.name } });
   });
 
-  it('counts as official if its author can write, or is on the rule’s list', async () => {
+  it('is official if its author can write or, if the rule has a list, is on it', async () => {
     expect((await review(eve, 'APPROVED')).json.official).toBe(false);
     await ask('POST', '/branch_protections', {
       rule_name: 'main',
@@ -92,7 +92,7 @@ describeContract('reviews', (forge) => {
     expect(await list()).toEqual([]);
   });
 
-  it('lets a newer vote supersede the older one, a comment keeps both', async () => {
+  it('is superseded by a newer vote of its author, but not by a comment', async () => {
     const first = (await review(bob, 'APPROVED')).json.id;
     await review(bob, 'COMMENT', 'By the way');
     expect(await get(first)).toMatchObject({ dismissed: false, official: true });
@@ -103,7 +103,7 @@ describeContract('reviews', (forge) => {
     expect(await get(second)).toMatchObject({ dismissed: false, official: true, state: 'REQUEST_CHANGES' });
   });
 
-  it('hides drafts from others until they are submitted', async () => {
+  it('is hidden from others as a draft until it is submitted', async () => {
     const { json } = await review(bob, 'PENDING', 'Wait');
     const path = `/pulls/1/reviews/${json.id}`;
 
@@ -119,7 +119,7 @@ describeContract('reviews', (forge) => {
     expect((await list()).length).toBe(1);
   });
 
-  it('keeps comments on lines, resolved and answered', async () => {
+  it('keeps comments on lines, with resolution and replies', async () => {
     const comments = [
       { path: 'a.txt', body: 'Why two?', new_position: 2 },
       { path: 'gone.txt', body: 'Old', old_position: 4 },
@@ -173,7 +173,7 @@ describeContract('reviews', (forge) => {
     await soon(fresh.id).toMatchObject({ stale: false });
   });
 
-  it('loses its approvals by a push if the rule says so, its rejections never', async () => {
+  it('is dismissed by a push if it is an approval and the rule says so, never if it is a rejection', async () => {
     await ask('POST', '/branch_protections', { rule_name: 'main', dismiss_stale_approvals: true });
     await forge.share(repository, ada, { with: eve, permission: 'write' });
     const [approval, rejection] = [
@@ -203,7 +203,7 @@ describeContract('reviews', (forge) => {
     expect([back.status, back.json.dismissed]).toEqual([200, false]);
   });
 
-  it('is dismissed with all earlier reviews of its author', async () => {
+  it('is dismissed together with all earlier reviews of its author', async () => {
     const old = (await review(bob, 'APPROVED')).json.id;
     const { id } = (await review(bob, 'REQUEST_CHANGES', 'No')).json;
     await ask('POST', `/pulls/1/reviews/${old}/undismissals`);
@@ -213,7 +213,7 @@ describeContract('reviews', (forge) => {
     expect([(await get(old)).dismissed, (await get(id)).dismissed]).toEqual([true, true]);
   });
 
-  it('is not dismissed where it is a comment, elsewhere, unknown, or its pull request is closed', async () => {
+  it('cannot be dismissed if it is a comment, elsewhere or unknown, or if its pull request is closed', async () => {
     const comment = (await review(bob, 'COMMENT', 'Hm')).json.id;
     const { id } = (await review(bob, 'APPROVED')).json;
     await write('c.txt', 'c', { new_branch: 'other' });
@@ -265,7 +265,7 @@ describeContract('reviews', (forge) => {
     expect((await list()).map((one: { state: string }) => one.state)).toEqual(['COMMENT']);
   });
 
-  it('makes a review stale when its author is requested again, and restores it', async () => {
+  it('is not official while its author is requested again', async () => {
     const { id } = (await review(bob, 'APPROVED')).json;
 
     await request([bob.name]);
@@ -303,7 +303,7 @@ describeContract('reviews', (forge) => {
     expect((await ask('GET', '/pulls/1')).json.review_comments).toBe(3);
   });
 
-  it('counts anew when the pull request is aimed at another branch', async () => {
+  it('is judged again when the base of the pull request changes', async () => {
     await ask('POST', '/branches', { new_branch_name: 'strict' });
     await ask('POST', '/branch_protections', {
       rule_name: 'strict',

@@ -13,7 +13,7 @@ describeContract('runners', (forge) => {
     await forge.share(repository, owner, { with: member, permission: 'admin' });
   });
 
-  /** Each level: its owner, and a related account without access. */
+  /** For each level: its path, its owner, and a related account without access. */
   const levels = (): readonly (readonly [string, Account | string, Account | undefined])[] => [
     [`/orgs/${organization}`, owner, member],
     [`/repos/${repository}`, owner, member],
@@ -31,7 +31,7 @@ describeContract('runners', (forge) => {
     }
   });
 
-  it('are for the owner of their level alone', async () => {
+  it('are accessible only to the owner of their level', async () => {
     const calls = [
       ['GET', '/actions/runners', undefined],
       ['GET', '/actions/runners/1', undefined],
@@ -50,7 +50,7 @@ describeContract('runners', (forge) => {
     }
   });
 
-  it('are 404 where they are unknown', async () => {
+  it('answer 404 for an unknown id', async () => {
     for (const [path, as] of levels()) {
       const at = `${path}/actions/runners/987654321`;
       const statuses = [
@@ -63,7 +63,7 @@ describeContract('runners', (forge) => {
     }
   });
 
-  it('register with a token that stays the same, another on each level', async () => {
+  it('register with a token that stays the same and differs per level', async () => {
     const tokens: string[] = [];
     for (const [path, as] of levels()) {
       const ask = () => forge.ask('POST', `${path}/actions/runners/registration-token`, { as, body: {} });

@@ -41,7 +41,7 @@ describeContract('scheduled merges', (forge, name) => {
   const report = (state: string, context = 'ci'): Promise<Answer> =>
     ask('POST', `/statuses/${head}`, { state, context });
   const isMerged = async () => (await ask('GET', '/pulls/1/merge')).status === 204;
-  /** A busy Forgejo skips a scheduled merge while it checks the pull request; the next status triggers it again. */
+  /** A busy Forgejo skips a scheduled merge while it checks the pull request. The next status triggers it again. */
   async function becomesMerged(): Promise<boolean> {
     for (let tries = 0; name.startsWith('http') && tries < 30; tries++) {
       if (await isMerged()) return true;
@@ -75,7 +75,7 @@ describeContract('scheduled merges', (forge, name) => {
     expect(await eventsOf()).toEqual(expect.arrayContaining(['pull_scheduled_merge', 'merge_pull']));
   });
 
-  it('happen immediately if the checks have passed already', async () => {
+  it('happen immediately if the checks have already passed', async () => {
     await report('success');
     const { status } = await schedule();
 
@@ -84,7 +84,7 @@ describeContract('scheduled merges', (forge, name) => {
 
   it('wait for approvals as well', async () => {
     await ask('PATCH', '/branch_protections/main', { required_approvals: 1 });
-    // An administrator may merge by force, which a scheduled merge never does.
+    // An administrator may force a merge, which a scheduled merge never does.
     await schedule({}, ada);
     await report('success');
     const before = await isMerged();
@@ -93,7 +93,7 @@ describeContract('scheduled merges', (forge, name) => {
     expect([before, await waitFor(isMerged, Boolean)]).toEqual([false, true]);
   });
 
-  it('are cancelled', async () => {
+  it('can be cancelled', async () => {
     await schedule();
     const cancelled = await ask('DELETE', '/pulls/1/merge', undefined, bob);
     await report('success');
@@ -108,7 +108,7 @@ describeContract('scheduled merges', (forge, name) => {
     expect(await becomesMerged()).toBe(true);
   });
 
-  it('are cancelled by accounts that may merge, and end with the merge', async () => {
+  it('can be cancelled by accounts that may merge, and end with the merge', async () => {
     const reader = await forge.makeUser();
     await schedule();
     const byReader = await ask('DELETE', '/pulls/1/merge', undefined, reader);
@@ -122,7 +122,7 @@ describeContract('scheduled merges', (forge, name) => {
     expect((await ask('DELETE', '/pulls/1/merge', undefined, bob)).status).toBe(404);
   });
 
-  it('are refused twice, and if the merge would be refused', async () => {
+  it('are refused if one is already scheduled or if the merge would be refused', async () => {
     const reader = await forge.makeUser();
     const byReader = await schedule({}, reader);
     const first = await schedule();

@@ -6,7 +6,7 @@ describeContract('searches', (forge) => {
   let ada: Account;
   let ben: Account;
   let organization: string;
-  /** A word that only the titles of these issues contain. */
+  /** A word that occurs only in the titles of these issues. */
   const word = freshName('needle').replace('-', '');
   let created: string;
 
@@ -54,7 +54,7 @@ describeContract('searches', (forge) => {
       as: ben,
       body: { reviewers: [ada.name] },
     });
-    // Forgejo's index includes the request with the next comment.
+    // Forgejo's index includes the pull request only after the next comment.
     await forge.ask('POST', `/repos/${open}/issues/${pull.json.number}/comments`, {
       as: ben,
       body: { body: 'please' },
@@ -76,7 +76,7 @@ describeContract('searches', (forge) => {
   }
 
   describe('for issues', () => {
-    it('find open ones of every repository that the caller can read', async () => {
+    it('find open ones in every repository that the caller can read', async () => {
       expect((await find('')).titles).toEqual(['hidden', 'one', 'pull', 'team', 'two']);
       expect((await find('', ben)).titles).toEqual(['one', 'pull', 'team', 'two']);
       expect((await forge.ask('GET', `/repos/issues/search?q=${word}`)).json).toHaveLength(4);
@@ -124,7 +124,7 @@ describeContract('searches', (forge) => {
       expect((await find('assigned=true')).titles).toEqual([]);
     });
 
-    it('narrow by author', async () => {
+    it('filter by author', async () => {
       expect((await find(`created_by=${ben.name}`)).titles).toEqual(['pull', 'two']);
       expect((await find(`created_by=${ben.name}&created=true`)).titles).toEqual(['hidden', 'one', 'team']);
       expect((await find(`created_by=${word}`)).status).toBe(404);
@@ -140,7 +140,7 @@ describeContract('searches', (forge) => {
       expect((await find('', json.sha1)).titles).toEqual(['one', 'pull', 'team', 'two']);
     });
 
-    it('refuse unknown values', async () => {
+    it('reject unknown values', async () => {
       for (const [query, status] of [
         [`owner=${word}`, 400],
         ['team=owners', 400],

@@ -11,13 +11,13 @@ describeContract('secrets and variables', (forge) => {
     organization = await forge.makeOrganization(owner);
     repository = await forge.makeRepository(owner, { in: organization });
     await forge.share(repository, owner, { with: member, permission: 'admin' });
-    // A member of the organization who owns neither.
+    // A member of the organization who owns neither the organization nor the repository.
     const body = { name: 'team', permission: 'write', units: ['repo.code', 'repo.actions'] };
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, { as: owner, body });
     await forge.ask('PUT', `/teams/${team.json.id}/members/${member.name}`, { as: owner });
   });
 
-  /** Each level: its owner, and a related account without access. */
+  /** For each level: its path, its owner, and a related account without access. */
   const levels = (): readonly (readonly [string, Account, Account | undefined])[] => [
     [`/orgs/${organization}/actions`, owner, member],
     [`/repos/${repository}/actions`, owner, member],
@@ -25,7 +25,7 @@ describeContract('secrets and variables', (forge) => {
   ];
   const listed = (): readonly string[] => [`/orgs/${organization}/actions`, `/repos/${repository}/actions`];
 
-  it('are created, replaced and deleted, and a secret is never read back', async () => {
+  it('are created, replaced and deleted, and the value of a secret is never returned', async () => {
     for (const [path, as] of levels()) {
       const name = freshName('s').replace('-', '_');
       const at = `${path}/secrets/${name}`;
@@ -51,7 +51,7 @@ describeContract('secrets and variables', (forge) => {
     }
   });
 
-  it('of variables have a value, and another name on request', async () => {
+  it('include variables with a value, which can be renamed', async () => {
     for (const [path, as] of levels()) {
       const name = freshName('v').replace('-', '_');
       const at = `${path}/variables/${name}`;
@@ -87,7 +87,7 @@ describeContract('secrets and variables', (forge) => {
     }
   });
 
-  it('of variables are pages in the order of their names', async () => {
+  it('include variables that are listed by name, page by page', async () => {
     const path = `/repos/${await forge.makeRepository(owner)}/actions/variables`;
     for (const name of ['C', 'A', 'B']) {
       await forge.ask('POST', `${path}/${name}`, { as: owner, body: { value: 'x' } });
@@ -101,7 +101,7 @@ describeContract('secrets and variables', (forge) => {
     expect(first.headers.get('link')).toContain('rel="next"');
   });
 
-  it.each(['1A', 'a-b', 'CI', 'github_token', 'Gitea_x', 'a%20b'])('are not named %s', async (name) => {
+  it.each(['1A', 'a-b', 'CI', 'github_token', 'Gitea_x', 'a%20b'])('cannot be named %s', async (name) => {
     for (const [path, as] of levels()) {
       const secret = await forge.ask('PUT', `${path}/secrets/${name}`, { as, body: { data: 'x' } });
       const variable = await forge.ask('POST', `${path}/variables/${name}`, { as, body: { value: 'x' } });
@@ -110,7 +110,7 @@ describeContract('secrets and variables', (forge) => {
     }
   });
 
-  it('need a value, and one that is not too long', async () => {
+  it('require a value of limited length', async () => {
     for (const [path, as] of levels()) {
       const ask = (method: string, at: string, body: object) => forge.ask(method, path + at, { as, body });
       const long = 'x'.repeat(65_537);
@@ -125,7 +125,7 @@ describeContract('secrets and variables', (forge) => {
     }
   });
 
-  it('are for the owner of their level alone', async () => {
+  it('are accessible only to the owner of their level', async () => {
     const calls = [
       ['GET', '/secrets', undefined],
       ['PUT', '/secrets/A', { data: 'x' }],
@@ -184,7 +184,7 @@ describeContract('tasks', (forge) => {
   });
 });
 
-describeContract('registration tokens of runners', (forge) => {
+describeContract('runner registration tokens', (forge) => {
   it('are the same by GET and by POST', async () => {
     const owner = await forge.makeUser();
     const organization = await forge.makeOrganization(owner);

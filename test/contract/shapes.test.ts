@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operations } from '../../src/contract/operations.ts';
 import { type Account, basic, describeContract } from '../support/contract-forge.ts';
 
-/** Fields that Gitea omits if they are not set; everything else is always present, null or not. */
+/** Fields that Gitea omits if they are not set. Every other field is always present, null or not. */
 const omittedWhenUnset = new Set([
   ...[
     'parent',
@@ -24,7 +24,7 @@ const omittedWhenUnset = new Set([
   ],
 ]);
 
-/** Returns the paths of fields that the schema has and an answer lacks. */
+/** Returns the paths of schema fields that an answer lacks. */
 function missingMembers(schema: z.ZodType, value: unknown, path = ''): string[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return missingMembers(schema.unwrap() as z.ZodType, value, path);

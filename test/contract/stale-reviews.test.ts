@@ -32,7 +32,7 @@ describeContract('approvals and pushes', (forge) => {
     const body = { event: 'APPROVED', body: '', ...(commit === undefined ? {} : { commit_id: commit }) };
     return (await ask('POST', '/pulls/1/reviews', body, bob)).json;
   };
-  /** Reviews are evaluated in the background on a real forge, and before the webhook. */
+  /** A real forge evaluates reviews in the background, before it sends the webhook. */
   async function pushAndWait(): Promise<void> {
     const head = (await work.git('rev-parse', 'HEAD')).trim();
     await work.git('push', '--quiet', '--force', 'origin', 'topic');
@@ -55,8 +55,8 @@ describeContract('approvals and pushes', (forge) => {
 
   describe('of an older commit', () => {
     it.each([
-      ['is stale at birth where the head changes something else', { 'b.txt': 'b again\n' }, true],
-      ['is not where the head takes something back', { 'a.txt': lines() }, false],
+      ['is stale immediately if the head has changed something else', { 'b.txt': 'b again\n' }, true],
+      ['is not stale if the head has reverted something', { 'a.txt': lines() }, false],
     ] as const)('%s', async (_, files, isStale) => {
       const older = (await work.git('rev-parse', 'HEAD')).trim();
       await work.commit(files);

@@ -46,23 +46,26 @@ describeContract('stars', (forge) => {
     expect((await forge.ask('GET', '/user/starred', { as: json.sha1 })).status).toBe(403);
   });
 
-  it.each(['limited', 'private'])('A6: of a %s organization are shown to their giver alone', async (kind) => {
-    const giver = await forge.makeUser();
-    const organization = await forge.makeOrganization(giver, { visibility: kind });
-    const repository = await forge.makeRepository(giver, { in: organization });
-    await star(giver, repository);
-    await forge.ask('PUT', `/repos/${repository}/subscription`, { as: giver });
+  it.each(['limited', 'private'])(
+    'A6: of a %s organization are shown only to the account that gave them',
+    async (kind) => {
+      const giver = await forge.makeUser();
+      const organization = await forge.makeOrganization(giver, { visibility: kind });
+      const repository = await forge.makeRepository(giver, { in: organization });
+      await star(giver, repository);
+      await forge.ask('PUT', `/repos/${repository}/subscription`, { as: giver });
 
-    for (const list of ['starred', 'subscriptions']) {
-      const path = `/users/${giver.name}/${list}`;
-      const own = await forge.ask('GET', path, { as: giver });
-      const others = await forge.ask('GET', path, { as: stranger });
+      for (const list of ['starred', 'subscriptions']) {
+        const path = `/users/${giver.name}/${list}`;
+        const own = await forge.ask('GET', path, { as: giver });
+        const others = await forge.ask('GET', path, { as: stranger });
 
-      expect([list, names(own.json), others.json]).toEqual([list, [repository], []]);
-    }
-  });
+        expect([list, names(own.json), others.json]).toEqual([list, [repository], []]);
+      }
+    },
+  );
 
-  it('A6: of a repository that the giver can no longer read are gone', async () => {
+  it('A6: are dropped once the account can no longer read the repository', async () => {
     const repository = await forge.makeRepository(ada, { private: true });
     const guest = await forge.makeUser();
     await forge.share(repository, ada, { with: guest, permission: 'read' });
@@ -72,7 +75,7 @@ describeContract('stars', (forge) => {
     expect((await forge.ask('GET', '/user/starred', { as: guest })).json).toEqual([]);
   });
 
-  it('A6: and watched repositories are shown to a token for public resources if they are public', async () => {
+  it('A6: and watched repositories are shown to a token limited to public resources only if they are public', async () => {
     const giver = await forge.makeUser();
     const body = { name: 'public', scopes: ['read:user', 'read:repository', 'public-only'] };
     const headers = basic(giver.name, giver.password);

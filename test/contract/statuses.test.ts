@@ -83,7 +83,7 @@ describeContract('statuses', (forge) => {
     expect(json.repository.full_name).toBe(repository);
   });
 
-  it('lets the newest of a context win', async () => {
+  it('uses only the newest status of a context', async () => {
     await report('failure', 'ci');
     await report('success', 'ci');
 
@@ -92,7 +92,7 @@ describeContract('statuses', (forge) => {
     expect([json.state, json.statuses.map((one: { id: number }) => one.id)]).toEqual(['success', [2]]);
   });
 
-  it('is pending with null statuses where none was reported', async () => {
+  it('is pending with null statuses if none was reported', async () => {
     expect((await ask('GET', '/commits/main/status')).json).toMatchObject({
       state: 'pending',
       total_count: 0,

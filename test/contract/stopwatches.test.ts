@@ -44,7 +44,7 @@ describeContract('stopwatches', (forge) => {
     expect(await eventsOf()).toEqual(['start_tracking', 'stop_tracking']);
   });
 
-  it('are cancelled without tracked time', async () => {
+  it('are cancelled without adding tracked time', async () => {
     await start();
 
     expect((await cancel()).status).toBe(204);
@@ -52,7 +52,7 @@ describeContract('stopwatches', (forge) => {
     expect(await eventsOf()).toEqual(['start_tracking', 'cancel_tracking']);
   });
 
-  it('run once, and stop only on their issue', async () => {
+  it('start once, and stop only on their own issue', async () => {
     const before = [await stop(), await cancel()];
     await start();
     const again = await start();
@@ -62,7 +62,7 @@ describeContract('stopwatches', (forge) => {
     expect((await running()).json).toHaveLength(1);
   });
 
-  it('end when another one starts, and with their issue', async () => {
+  it('stop when another one starts, and when their issue is closed', async () => {
     await start(1);
     await start(2);
     const [watch, ...others] = (await running()).json;
@@ -81,7 +81,7 @@ describeContract('stopwatches', (forge) => {
     expect((await running()).json).toEqual([]);
   });
 
-  it('name nothing of what one lost access to', async () => {
+  it('hide repositories that the account can no longer read', async () => {
     await start(1, shared.writer);
     const path = `/repos/${shared.fullName}/collaborators/${shared.writer.name}`;
     await forge.ask('DELETE', path, { as: shared.owner });
@@ -89,7 +89,7 @@ describeContract('stopwatches', (forge) => {
     expect((await running(shared.writer)).json).toEqual([]);
   });
 
-  it('are for writers, if time tracking is enabled', async () => {
+  it('require write access and enabled time tracking', async () => {
     for (const [method, path, success] of [
       ['POST', '/issues/1/stopwatch/start', 201],
       ['POST', '/issues/1/stopwatch/stop', 201],

@@ -13,7 +13,7 @@ describeContract('subscriptions', (forge) => {
   const names = (json: { full_name: string }[]) => json.map(({ full_name }) => full_name);
 
   describe('to a repository', () => {
-    it('begin with the creation of the repository', async () => {
+    it('start with the creation of the repository', async () => {
       const { json } = await shared.ask('GET', '/subscribers');
 
       expect(logins(json)).toEqual([shared.owner.name]);
@@ -74,14 +74,14 @@ describeContract('subscriptions', (forge) => {
       expect((await forge.ask('GET', '/user/subscriptions')).status).toBe(401);
     });
 
-    it('are for accounts that can read it', async () => {
+    it('require read access to the repository', async () => {
       expect(await shared.statuses('PUT', '/subscription')).toEqual([200, 200, 200, 404, 404]);
       expect(await shared.statuses('GET', '/subscription')).toEqual([200, 200, 200, 404, 404]);
       expect(await shared.statuses('DELETE', '/subscription')).toEqual([204, 204, 204, 404, 404]);
       expect(await shared.statuses('GET', '/subscribers')).toEqual([200, 200, 200, 404, 404]);
     });
 
-    it('end for all when it becomes private, and for a collaborator who goes', async () => {
+    it('end for everyone when it becomes private, and for a removed collaborator', async () => {
       await shared.ask('PATCH', '', { body: { private: false } });
       for (const as of ['owner', 'stranger'] as const) await shared.ask('PUT', '/subscription', { as });
       await shared.ask('PATCH', '', { body: { private: true } });
@@ -126,7 +126,7 @@ describeContract('subscriptions', (forge) => {
       expect(afterwards.json).toEqual([]);
     });
 
-    it('hold for who wrote it, comments on it or watches the repository', async () => {
+    it('include the author, commenters and watchers of the repository', async () => {
       const subscribed = async (as: 'owner' | 'writer' | 'reader') =>
         (await shared.ask('GET', '/issues/1/subscriptions/check', { as })).json.subscribed;
       await shared.ask('POST', '/issues/1/comments', { body: { body: 'hm' }, as: 'writer' });
@@ -139,7 +139,7 @@ describeContract('subscriptions', (forge) => {
       ]);
     });
 
-    it('belong to their account, and site administrators change those of everyone', async () => {
+    it('are changed by their own account, and by site administrators for everyone', async () => {
       expect((await shared.ask('PUT', path(), { as: 'writer' })).status).toBe(403);
       expect((await shared.ask('DELETE', path(), { as: 'owner' })).status).toBe(403);
       const address = `/repos/${shared.fullName}${path()}`;
@@ -157,7 +157,7 @@ describeContract('subscriptions', (forge) => {
         expect((await shared.ask(method, where)).status, `${method} ${where}`).toBe(404);
     });
 
-    it('are for accounts that can read it', async () => {
+    it('require read access to the issue', async () => {
       expect(await shared.statuses('GET', '/issues/1/subscriptions')).toEqual([200, 200, 200, 404, 404]);
       expect(await shared.statuses('GET', '/issues/1/subscriptions/check')).toEqual([
         200, 200, 200, 404, 404,

@@ -49,7 +49,7 @@ describeContract('tag protections', (forge) => {
     expect((await ask('GET', `/${id}`)).status).toBe(404);
   });
 
-  it('refuses blanks, empty lists, a pattern in use and unknown names', async () => {
+  it('refuses blank patterns, empty lists, a pattern in use and unknown names', async () => {
     const { id } = (await make('v*')).json;
 
     expect((await make('  ')).status).toBe(400);
@@ -78,7 +78,7 @@ describeContract('tag protections', (forge) => {
     expect([onPersons.status, onPersons.json.whitelist_teams]).toEqual([201, []]);
   });
 
-  it('is only for administrators, and archived repositories allow only deletions', async () => {
+  it('requires an administrator, and allows only deletions in an archived repository', async () => {
     const { id } = (await make('v*')).json;
 
     expect((await ask('GET', '', undefined, writer)).status).toBe(403);

@@ -96,7 +96,7 @@ describeContract('tags and commits', (forge) => {
       sha: head,
       files: [{ filename: 'README.md', status: 'added' }],
       stats: { deletions: 0 },
-      // The forge sends the id of the commit as that of its tree.
+      // The forge sends the commit id as the tree id.
       commit: { verification: { verified: false }, tree: { sha: head } },
       author: { login: ada.name },
     });
@@ -109,7 +109,7 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/git/commits/a..b')).status).toBe(422);
   });
 
-  it('returns the changes of a commit against its first parent, as a diff and as a mail', async () => {
+  it('returns the changes of a commit against its first parent, as a diff and as a patch in mail format', async () => {
     const body = { content: base64('one\n'), message: 'add one\n\nwith a reason', branch: 'main' };
     const sha = (await ask('POST', '/contents/one.txt', body)).json.commit.sha;
     const binary = { content: 'AP8BAgM=', message: 'add bytes', branch: 'main' };
@@ -126,7 +126,7 @@ describeContract('tags and commits', (forge) => {
     );
     const { text } = await ask('GET', `/git/commits/${ofBytes}.diff`);
     expect(text).toMatch(/^diff --git .*\nBinary files \/dev\/null and b\/bytes\.bin differ\n$/s);
-    // A branch stands for its newest commit.
+    // A branch name means its newest commit.
     expect((await ask('GET', '/git/commits/main.diff')).text).toBe(text);
   });
 
@@ -236,11 +236,11 @@ describeContract('tags and commits', (forge) => {
     expect((await ask('GET', '/contents/untouched.txt')).status).toBe(404);
   });
 
-  it('lets writers alone commit several files', async () => {
+  it('lets only writers commit several files', async () => {
     const files = [{ operation: 'create', path: 'no.txt', content: '' }];
     expect((await ask('POST', '/contents', { files }, reader)).status).toBe(403);
     expect((await forge.ask('POST', `/repos/${repository}/contents`, { body: { files } })).status).toBe(401);
-    // A commit without changes is still a commit.
+    // A commit without file changes is still created.
     const nothing = await ask('POST', '/contents', { files: [] });
     expect([nothing.status, nothing.json.files]).toEqual([201, null]);
   });

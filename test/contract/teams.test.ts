@@ -12,7 +12,7 @@ describeContract('teams', (forge) => {
   let organization: string;
   let name: string;
   let repository: string;
-  /** Ada owns the organization, Bob and Eve are each in one of its teams. */
+  /** Ada owns the organization; Bob and Eve are each in one of its teams. */
   let bobs: Team;
   beforeAll(async () => {
     [ada, bob, eve, stranger] = await Promise.all(
@@ -47,13 +47,13 @@ describeContract('teams', (forge) => {
     return found;
   };
 
-  it('are made with what they may do in each unit', async () => {
+  it('are created with a permission per unit', async () => {
     const made = await makeTeam({ ...readers, description: 'who reads', visibility: 'limited' });
 
     expect(made.status).toBe(201);
     expect(made.json).toMatchObject({
       description: 'who reads',
-      // Per unit, and not for the team as a whole.
+      // Permissions are per unit, not for the team as a whole.
       permission: 'none',
       units_map: readers.units_map,
       visibility: 'limited',
@@ -64,7 +64,7 @@ describeContract('teams', (forge) => {
     expect([...made.json.units].sort()).toEqual(['repo.code', 'repo.issues']);
   });
 
-  it('of administrators have every unit, and the deprecated list gives each the permission', async () => {
+  it("of administrators have every unit, and the deprecated `units` list gives each the team's permission", async () => {
     const administrators = await makeTeam({ permission: 'admin' });
     const writers = await makeTeam({ permission: 'write', units: ['repo.code', 'repo.unknown'] });
 
@@ -79,7 +79,7 @@ describeContract('teams', (forge) => {
     ['no units', { permission: 'read' }, [422, 500]],
     ['an unknown visibility', { ...readers, visibility: 'secret' }, [422]],
     ['a long description', { ...readers, description: 'x'.repeat(256) }, [422]],
-  ])('with %s are refused', async (_, more, accepted) => {
+  ])('are refused with %s', async (_, more, accepted) => {
     expect(accepted).toContain((await makeTeam(more)).status);
   });
 
@@ -89,7 +89,7 @@ describeContract('teams', (forge) => {
     ]);
   });
 
-  it('change what an edit names, of the owners only what they are called', async () => {
+  it('change the fields that an edit names, and for Owners only the description', async () => {
     const { id } = (await makeTeam(readers)).json;
     const edited = await forge.ask('PATCH', `/teams/${id}`, {
       as: ada,
@@ -120,7 +120,7 @@ describeContract('teams', (forge) => {
     ['private', [200, 200, 403, 404, 401]],
     ['limited', [200, 200, 200, 404, 401]],
     ['public', [200, 200, 200, 200, 401]],
-  ])('that are %s show themselves to those who may see them', async (visibility, expected) => {
+  ])('that are %s are visible to those who may see them', async (visibility, expected) => {
     await must('PATCH', `/teams/${bobs.id}`, { visibility });
 
     expect(await statuses('GET', `/teams/${bobs.id}`)).toEqual(expected);
@@ -129,7 +129,7 @@ describeContract('teams', (forge) => {
     await must('PATCH', `/teams/${bobs.id}`, { visibility: 'private' });
   });
 
-  it('are listed and found by members of the organization, with their number', async () => {
+  it('are listed with a count and found by members of the organization', async () => {
     const { name: special } = (await makeTeam({ ...readers, description: 'needle' })).json;
     const list = await forge.ask('GET', `/orgs/${organization}/teams?limit=1`, { as: ada });
     const search = (query: string) =>
@@ -145,7 +145,7 @@ describeContract('teams', (forge) => {
     expect(own.json).toMatchObject([{ id: bobs.id, organization: { name: organization } }]);
   });
 
-  it('take members and let them go, and with the last team the organization', async () => {
+  it('add and remove members, who leave the organization with their last team', async () => {
     const cid = await forge.makeUser();
     const { id } = (await makeTeam(readers)).json;
     const at = `/teams/${id}/members/${cid.name}`;
@@ -165,7 +165,7 @@ describeContract('teams', (forge) => {
     expect((await forge.ask('PUT', `/teams/${id}/members/${freshName('x')}`, { as: ada })).status).toBe(404);
   });
 
-  it('keep the last owner', async () => {
+  it('cannot lose their last owner', async () => {
     const { json } = await forge.ask('GET', `/orgs/${organization}/teams`, { as: ada });
     const owners = json.find((team: Team) => team.name === 'Owners');
 
@@ -195,7 +195,7 @@ describeContract('teams', (forge) => {
     expect(seen[0]?.json.permissions).toEqual({ admin: false, push: false, pull: true });
   });
 
-  it('of issues and pull requests give no access to code: no fork, comparison or pull request', async () => {
+  it('with issues and pull requests only give no access to code: no fork, comparison or pull request', async () => {
     const at = `/repos/${organization}/${name}`;
     await must('PUT', `/teams/${bobs.id}/repos/${organization}/${name}`);
     const own = await forge.ask('POST', '/user/repos', { as: bob, body: { name: 'own', auto_init: true } });
@@ -221,11 +221,11 @@ describeContract('teams', (forge) => {
     await must('PATCH', `/teams/${bobs.id}`, readers);
 
     expect([issues, refused]).toEqual([200, [403, 403, 403, 403]]);
-    // Gitea checks no further if the two are not forks of each other.
+    // Gitea makes no further checks if neither is a fork of the other.
     for (const status of elsewhere) expect([400, 404]).toContain(status);
   });
 
-  it('list their repositories, and repositories their teams', async () => {
+  it('list their repositories, and repositories list their teams', async () => {
     const at = `/teams/${bobs.id}/repos`;
     await must('PUT', `${at}/${organization}/${name}`);
     const list = await forge.ask('GET', at, { as: bob });
@@ -239,7 +239,7 @@ describeContract('teams', (forge) => {
     expect(teams.json.map((row: Team) => row.name)).toEqual(['Owners', bobs.name]);
   });
 
-  it('are given a repository and lose it by owners, from either side', async () => {
+  it('are given repositories and lose them by owners, from either side', async () => {
     const { id, name: team } = (await makeTeam(readers)).json;
     const at = `/repos/${repository}/teams/${team}`;
     const given = await forge.ask('PUT', at, { as: ada });
@@ -273,7 +273,7 @@ describeContract('teams', (forge) => {
     expect(made.json.permissions.admin).toBe(true);
   });
 
-  it('are deleted with the access they gave', async () => {
+  it('lose the access they gave when they are deleted', async () => {
     const { id } = (await makeTeam(readers)).json;
     const cid = await forge.makeUser();
     await must('PUT', `/teams/${id}/members/${cid.name}`);

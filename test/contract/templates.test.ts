@@ -28,7 +28,7 @@ describeContract('templates', (forge) => {
     },
   );
 
-  it('have text', async () => {
+  it('have content', async () => {
     const license = (await forge.ask('GET', '/licenses/MIT')).json;
     const gitignore = (await forge.ask('GET', '/gitignore/templates/Node')).json;
     const labels = (await forge.ask('GET', '/label/templates/Default')).json;
@@ -74,7 +74,7 @@ describeContract('templates', (forge) => {
     expect(commits.json).toHaveLength(1);
   });
 
-  it('of gitignore files are the texts of other forges, comments included', async () => {
+  it('of .gitignore files are the same as on other forges, including comments', async () => {
     const repository = await forge.makeRepository(ada, { auto_init: true, gitignores: 'C,C++' });
     const [gitignore, commits, c] = [
       await forge.ask('GET', `/repos/${repository}/raw/.gitignore`),
@@ -85,16 +85,16 @@ describeContract('templates', (forge) => {
 
     expect(c.json.source).toMatch(/^# Prerequisites\n\*\.d\n/);
     expect(gitignore.text.startsWith(`# ---> C\n${c.json.source}\n# ---> C++\n# Prerequisites\n`)).toBe(true);
-    // Lines of .gitignore and README.md, of which the last one has no newline.
+    // Line count of .gitignore and README.md; the last line of README.md has no newline.
     expect(commits.json[0].stats.additions).toBe(gitignore.text.split('\n').length - 1 + 2);
-    // From the library, from its folder for editors and systems, from a linked name there, and our own.
+    // Taken from the library, from its folder for editors and systems, from a linked name there, and from our own.
     expect(names).toEqual(
       expect.arrayContaining(['C', 'VisualStudioCode', 'Kotlin', 'Fortran', 'MATLAB', 'JBoss', 'Zig']),
     );
     expect(names).toEqual([...names].sort());
   });
 
-  it('end the first README.md with the description, or its blank line', async () => {
+  it('end the first README.md with the description, or with the blank line if there is none', async () => {
     const repository = await forge.makeRepository(ada, { auto_init: true });
 
     const readme = await forge.ask('GET', `/repos/${repository}/raw/README.md`, { as: ada });
@@ -104,11 +104,11 @@ describeContract('templates', (forge) => {
 
   it.each([
     ['readme', { readme: 'Other' }, [400]],
-    // Gitea answers 500 to these two.
+    // Gitea answers 500 for these two.
     ['gitignores', { gitignores: 'Node,Other' }, [400, 500]],
     ['license', { license: 'Other' }, [400, 500]],
     ['issue_labels', { issue_labels: 'Other' }, [422]],
-  ])('of an unknown name in %s create no repository', async (_, members, statuses) => {
+  ])('refuse to create a repository with an unknown name in %s', async (_, members, statuses) => {
     const name = freshName('repo');
 
     const refused = await forge.ask('POST', '/user/repos', {
@@ -122,8 +122,8 @@ describeContract('templates', (forge) => {
   });
 });
 
-describeContract('settings of the instance', (forge) => {
-  it('are for everyone', async () => {
+describeContract('instance settings', (forge) => {
+  it('are visible to everyone', async () => {
     const repository = await forge.ask('GET', '/settings/repository');
     const ui = await forge.ask('GET', '/settings/ui');
 
@@ -157,8 +157,8 @@ describeContract('node info', (forge) => {
   });
 });
 
-describeContract('the deprecated path of new repositories', (forge) => {
-  it('creates one in an organization, for permitted members', async () => {
+describeContract('the deprecated path for new repositories', (forge) => {
+  it('creates a repository in an organization, for permitted members', async () => {
     const [ada, stranger] = await Promise.all([forge.makeUser(), forge.makeUser()]);
     const organization = await forge.makeOrganization(ada);
     const path = `/org/${organization}/repos`;

@@ -32,7 +32,7 @@ describeContract('the timeline', (forge) => {
       expect((await shared.ask('GET', '/issues/1/timeline')).json).toBeNull();
     });
 
-    it('has comments among the events, in order, with ids of one sequence', async () => {
+    it('has comments among the events, in order, with ids from one sequence', async () => {
       const first = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'why' } })).json;
       await edit({ state: 'closed' });
       const second = (await shared.ask('POST', '/issues/1/comments', { body: { body: 'so' }, as: 'reader' }))
@@ -96,7 +96,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('tells locks with their reason, and pins', async () => {
+    it('includes locks with their reason, and pins', async () => {
       await shared.ask('PUT', '/issues/1/lock', { body: { lock_reason: 'off-topic' } });
       await shared.ask('PUT', '/issues/1/lock', { body: { lock_reason: 'again' } });
       await shared.ask('DELETE', '/issues/1/lock');
@@ -112,7 +112,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('includes tracked times in words, and dependencies at both ends', async () => {
+    it('includes tracked times in words, and dependencies on both issues', async () => {
       const [owner, repo] = shared.fullName.split('/');
       await shared.ask('POST', '/issues', { body: { title: 'two' } });
       await shared.ask('POST', '/issues/1/times', { body: { time: 3660 } });
@@ -142,7 +142,7 @@ describeContract('the timeline', (forge) => {
       expect(await types(2)).toEqual(['milestone', 'label', 'assignees']);
     });
 
-    it('includes the issues and comments that refer to it, and those that no longer do', async () => {
+    it('includes references from issues and comments, also removed ones', async () => {
       await shared.ask('POST', '/issues', { body: { title: 'see #1', body: 'and #1 again, not `#1`' } });
       const path = '/issues/2/comments';
       const comment = (await shared.ask('POST', path, { body: { body: 'like #1' }, as: 'reader' })).json;
@@ -164,12 +164,12 @@ describeContract('the timeline', (forge) => {
       expect((await refers()).map(({ ref_action }) => ref_action)).toEqual(['neutered', 'neutered']);
     });
 
-    it('includes commits that refer to it, once each', async () => {
+    it('includes commits that refer to the issue, once each', async () => {
       const body = { content: '', message: 'fix <it>, see #1 and #1' };
       const { sha } = (await shared.ask('POST', '/contents/x', { body: { ...body, new_branch: 'fix' } })).json
         .commit;
       const told = async () => (await ofType('commit_ref')).map(({ ref_commit_sha }) => ref_commit_sha);
-      // A commit that is on two branches when a forge processes the push is new on neither.
+      // A commit that is already on two branches when the forge processes the push is new on neither.
       await expect.poll(told).toEqual([sha]);
       await shared.ask('POST', '/branches', { body: { new_branch_name: 'again', old_branch_name: 'fix' } });
 
@@ -179,7 +179,7 @@ describeContract('the timeline', (forge) => {
       );
     });
 
-    it('has pages that count themselves, between two times', async () => {
+    it('counts only the entries of a page, and filters by time', async () => {
       for (const body of ['a', 'b', 'c']) await shared.ask('POST', '/issues/1/comments', { body: { body } });
       const page = (query: string) => shared.ask('GET', `/issues/1/timeline?${query}`);
       const [first, second, third] = [
@@ -196,7 +196,7 @@ describeContract('the timeline', (forge) => {
       expect((await page('since=soon')).status).toBe(422);
     });
 
-    it('is read by readers', async () => {
+    it('requires read access', async () => {
       expect(await shared.statuses('GET', '/issues/1/timeline')).toEqual([200, 200, 200, 404, 404]);
       // Gitea answers 500.
       expect([404, 500]).toContain((await shared.ask('GET', '/issues/9/timeline')).status);
@@ -229,14 +229,14 @@ describeContract('the timeline', (forge) => {
       expect((await entries())[0]?.pull_request_url).toMatch(/\/pulls\/1$/);
     });
 
-    it('includes in an issue that it would close it', async () => {
+    it('includes, on an issue, that the pull request would close it', async () => {
       await shared.ask('POST', '/issues', { body: { title: 'broken' } });
       await shared.ask('PATCH', '/pulls/1', { body: { body: 'Fixes #2' } });
 
       expect(await ofType('pull_ref', 2)).toMatchObject([{ ref_issue: { number: 1 }, ref_action: 'closes' }]);
     });
 
-    it('includes requested reviews and withdrawn requests, and their authors', async () => {
+    it('includes review requests and withdrawn requests, with who made them', async () => {
       const reviewers = [shared.writer.name];
       const path = '/pulls/1/requested_reviewers';
       const asked = (await shared.ask('POST', path, { body: { reviewers } })).json[0].id;
@@ -282,7 +282,7 @@ describeContract('the timeline', (forge) => {
       ]);
     });
 
-    it('includes reviews and their dismissal, and drops both with the review', async () => {
+    it('includes reviews and their dismissal, and drops both when the review is deleted', async () => {
       const first = (await review('APPROVED')).json.id;
       await shared.ask('POST', `/pulls/1/reviews/${first}/dismissals`, { body: { message: 'too soon' } });
       const ofReviews = async () =>
@@ -296,7 +296,7 @@ describeContract('the timeline', (forge) => {
       expect(await ofReviews()).toEqual([]);
     });
 
-    it('includes a new base, the merge and the deleted branch', async () => {
+    it('includes a base change, the merge and the deleted branch', async () => {
       await shared.ask('POST', '/branches', { body: { new_branch_name: 'next', old_branch_name: 'main' } });
       await shared.ask('PATCH', '/pulls/1', { body: { base: 'next' } });
       const body = { do: 'merge', delete_branch_after_merge: true };
@@ -307,7 +307,7 @@ describeContract('the timeline', (forge) => {
         old_ref: 'main',
         new_ref: 'next',
       });
-      // Forgejo adds that the merge commit refers to the pull request itself.
+      // Forgejo also records that the merge commit refers to the pull request itself.
       const own = found.filter(({ type }) => type !== 'commit_ref');
       expect(own.slice(-2)).toMatchObject([
         { type: 'merge_pull', user: { login: shared.owner.name } },

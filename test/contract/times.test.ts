@@ -37,7 +37,7 @@ describeContract('tracked times', (forge) => {
     });
     expect(json.issue_id).toBe(json.issue.id);
     expect(json.user_id).toEqual(expect.any(Number));
-    // The clock of a server may differ.
+    // The server's clock may differ.
     expect(Date.parse(json.created)).toBeGreaterThan(before - 60_000);
     expect(Date.parse(json.created)).toBeLessThan(Date.now() + 60_000);
   });
@@ -90,7 +90,7 @@ describeContract('tracked times', (forge) => {
     },
   );
 
-  it('answer 422 for an own list with a bad bound', async () => {
+  it("answer 422 for the caller's own list with an invalid bound", async () => {
     expect((await forge.ask('GET', '/user/times?since=soon', { as: shared.owner })).status).toBe(422);
   });
 
@@ -129,7 +129,7 @@ describeContract('tracked times', (forge) => {
     expect((await forge.ask('GET', '/user/times')).status).toBe(401);
   });
 
-  it('may be tracked for others by administrators', async () => {
+  it('can be tracked for others by administrators', async () => {
     const named = await track(10, shared.owner, { user_name: shared.reader.name });
     const ignored = await track(20, shared.writer, { user_name: shared.owner.name });
     const unknown = await track(20, shared.owner, { user_name: 'missing-account' });
@@ -151,7 +151,7 @@ describeContract('tracked times', (forge) => {
     expect((await shared.ask('GET', '/issues/1/times')).json).toEqual([]);
   });
 
-  it('are reset for the caller, and must exist', async () => {
+  it('are reset only for the caller, with 404 if there are none', async () => {
     await track(10);
     await track(20, shared.writer);
 
@@ -171,7 +171,7 @@ describeContract('tracked times', (forge) => {
     expect((await shared.ask('GET', '/times/missing-account')).status).toBe(404);
   });
 
-  it('are not available if the tracker is disabled', async () => {
+  it('are not available if time tracking is disabled', async () => {
     const { id } = (await track(10)).json;
     await tracker({ enable_time_tracker: false });
 

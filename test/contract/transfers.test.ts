@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
-describeContract('giving a repository away', (forge) => {
+describeContract('a repository transfer', (forge) => {
   let ada: Account;
   let bob: Account;
   let eve: Account;
@@ -17,7 +17,7 @@ describeContract('giving a repository away', (forge) => {
     forge.ask('POST', `/repos/${repository}/transfer/${word}`, { as });
   const nameOf = (repository: string) => repository.split('/')[1];
 
-  it('waits for the new owner, who can read it meanwhile', async () => {
+  it('waits for the new owner, who can read the repository meanwhile', async () => {
     const repository = await forge.makeRepository(ada, { private: true });
     const offered = await give(repository, bob.name);
     const twice = await give(repository, eve.name);
@@ -34,7 +34,7 @@ describeContract('giving a repository away', (forge) => {
     expect(seen.json.permissions).toEqual({ admin: false, push: false, pull: true });
   });
 
-  it('happens when the new owner says yes, and the old name leads there', async () => {
+  it('completes when the new owner accepts, and the old name redirects', async () => {
     const repository = await forge.makeRepository(ada);
     const name = nameOf(repository);
     await forge.share(repository, ada, { with: eve, permission: 'write' });
@@ -60,7 +60,7 @@ describeContract('giving a repository away', (forge) => {
     expect((await forge.ask('PATCH', `/repos/${bob.name}/${name}`, { as: ada, body: {} })).status).toBe(403);
   });
 
-  it('does not happen when the new owner says no', async () => {
+  it('is cancelled when the new owner rejects it', async () => {
     const repository = await forge.makeRepository(ada);
     await give(repository, bob.name);
     const byOther = await reply(repository, 'reject', eve);
@@ -72,7 +72,7 @@ describeContract('giving a repository away', (forge) => {
     expect(rejected.json.repo_transfer).toBeUndefined();
   });
 
-  it('happens immediately into an organization in which the giver may create repositories, for its teams', async () => {
+  it('completes immediately if the caller may create repositories in the new organization, and adds its given teams', async () => {
     const organization = await forge.makeOrganization(ada);
     const body = { name: 'crew', permission: 'read', units_map: { 'repo.code': 'read' } };
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, { as: ada, body });
@@ -108,7 +108,7 @@ describeContract('giving a repository away', (forge) => {
     expect([moved.status, json.labels]).toEqual([202, []]);
   });
 
-  it('is refused for an invalid new owner, and to callers who do not own it', async () => {
+  it('is refused for an invalid new owner, and to callers who are not the owner', async () => {
     const repository = await forge.makeRepository(ada);
     const name = nameOf(repository);
     const organization = await forge.makeOrganization(ada);
@@ -133,7 +133,7 @@ describeContract('giving a repository away', (forge) => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 422, 422, 422, 422, 403, 403, 403]);
   });
 
-  it('happens immediately for site administrators', async () => {
+  it('completes immediately for site administrators', async () => {
     const repository = await forge.makeRepository(ada);
 
     const moved = await give(repository, bob.name, {}, forge.adminToken);

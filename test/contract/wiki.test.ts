@@ -42,24 +42,27 @@ describeContract('wikis', (forge) => {
     'a/b-c',
     'ends in.-',
     '-',
-  ])('has a page with the title %j, which the fact finds by it, whatever its URL', async (title) => {
-    const [owner = '', name = ''] = repository.split('/');
-    const made = await write(title, `text of ${title}`);
-    const client = createClient({ timeoutMs: 60_000, url: forge.url, credentials: { token: ada.token } });
-    const facts = createFacts({
-      client,
-      subject: { kind: 'repository', repository: { id: 1, owner, name } },
-      memory: createFactMemory(systemClock),
-      clock: systemClock,
-    });
-
-    expect(made.status).toBe(201);
-    for (const argument of [title, ` ${title}\n`])
-      expect(await facts.ask({ name: 'wiki', argument })).toMatchObject({
-        title,
-        content: `text of ${title}`,
+  ])(
+    'has a page with the title %j, which the `wiki` fact finds by title, whatever its URL',
+    async (title) => {
+      const [owner = '', name = ''] = repository.split('/');
+      const made = await write(title, `text of ${title}`);
+      const client = createClient({ timeoutMs: 60_000, url: forge.url, credentials: { token: ada.token } });
+      const facts = createFacts({
+        client,
+        subject: { kind: 'repository', repository: { id: 1, owner, name } },
+        memory: createFactMemory(systemClock),
+        clock: systemClock,
       });
-  });
+
+      expect(made.status).toBe(201);
+      for (const argument of [title, ` ${title}\n`])
+        expect(await facts.ask({ name: 'wiki', argument })).toMatchObject({
+          title,
+          content: `text of ${title}`,
+        });
+    },
+  );
 
   it('stores a page, shows it, and counts its revisions', async () => {
     const made = await write('Home', 'welcome');
@@ -100,7 +103,7 @@ describeContract('wikis', (forge) => {
     ['that climbs', '../../etc/passwd', '..%2F..%2Fetc%2Fpasswd'],
     ['like an option', '--upload-pack=x', '--upload-pack%3Dx.-'],
     ['like a pathspec', ':(top)x', '%3A%28top%29x'],
-  ])('names a page %s', async (_, title, subUrl) => {
+  ])('accepts a page title %s', async (_, title, subUrl) => {
     const made = await write(title, title);
     const read = await forge.ask('GET', wiki(`/page/${subUrl}`));
     const listed = await forge.ask('GET', wiki('/pages?limit=100'));
@@ -144,7 +147,7 @@ describeContract('wikis', (forge) => {
     expect((await forge.ask('POST', wiki('/new'), { as: ada, body })).status).toBe(400);
   });
 
-  it('takes a limit of one for thirty, has no upper limit, and links', async () => {
+  it('treats a limit of 1 as the default, has no maximum limit, and sends links', async () => {
     const roomy = await forge.makeRepository(ada);
     const make = (title: string) =>
       forge.ask('POST', `/repos/${roomy}/wiki/new`, {
@@ -191,7 +194,7 @@ describeContract('wikis', (forge) => {
     expect(writes).toEqual([201, 201, 403, 404, 404]);
   });
 
-  it('answers 401 to an anonymous write to a public one', async () => {
+  it('answers 401 to an anonymous write to a public wiki', async () => {
     const answers = await Promise.all([
       forge.ask('POST', wiki('/new'), { body: { title: 'x' } }),
       forge.ask('PATCH', wiki('/page/Home'), { body: {} }),
@@ -201,7 +204,7 @@ describeContract('wikis', (forge) => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
   });
 
-  it('is read-only in an archived repository and missing if the unit is disabled', async () => {
+  it('is read-only in an archived repository, and not found if the unit is disabled', async () => {
     const old = await forge.makeRepository(ada);
     const at = `/repos/${old}`;
     const page = { title: 'Home', content_base64: base64('x') };

@@ -74,7 +74,7 @@ describeContract('workflows', (forge) => {
     });
   });
 
-  it('are run by hand, on a branch or a tag, and the run is found', async () => {
+  it('can be dispatched on a branch or a tag, which creates a run', async () => {
     await shared.ask('POST', '/tags', { body: { tag_name: 'v1' } });
     const first = await dispatch({ ref: 'main' });
     const second = await dispatch({ ref: 'refs/tags/v1', inputs: { target: 'production' } });
@@ -100,7 +100,7 @@ describeContract('workflows', (forge) => {
     expect((await shared.ask('GET', '/actions/runs/99999999')).status).toBe(404);
   });
 
-  it('answer a dispatch with the run where that is asked for', async () => {
+  it('return the run of a dispatch on request', async () => {
     const { status, json } = await dispatch(
       { ref: 'refs/heads/main' },
       { query: '?return_run_details=true' },
@@ -116,7 +116,7 @@ describeContract('workflows', (forge) => {
     ['a workflow that is not there', { ref: 'main' }, 'nothing.yml', 404],
     ['a workflow that is not run by hand', { ref: 'main' }, 'test.yaml', 422],
     ['no ref', {}, 'deploy.yml', 422],
-  ])('are not run for %s', async (_, body, workflow, status) => {
+  ])('are not dispatched for %s', async (_, body, workflow, status) => {
     const before = (await runs()).total_count;
 
     expect((await dispatch(body, { workflow })).status).toBe(status);
@@ -135,7 +135,7 @@ describeContract('workflows', (forge) => {
       expect(headers.get('x-total-count')).toBe(String(json.total_count));
     });
 
-    it('are narrowed by branch, state, actor and event', async () => {
+    it('are filtered by branch, state, actor and event', async () => {
       await dispatch({ ref: 'main' }, { as: 'writer' });
       const count = async (query: string) => (await runs(`?${query}`)).total_count;
 
@@ -152,7 +152,7 @@ describeContract('workflows', (forge) => {
     });
   });
 
-  it('are read by readers who sign in, and run by writers', async () => {
+  it('require a signed-in reader to read, and a writer to dispatch', async () => {
     expect(await shared.statuses('GET', '/actions/workflows')).toEqual([200, 200, 200, 404, 404]);
     expect(await shared.statuses('GET', '/actions/workflows/deploy.yml')).toEqual([200, 200, 200, 404, 404]);
     expect(await shared.statuses('GET', '/actions/workflows/deploy.yml/runs')).toEqual([
@@ -163,7 +163,7 @@ describeContract('workflows', (forge) => {
     expect(await shared.statuses('POST', path, { ref: 'main' })).toEqual([204, 204, 403, 404, 404]);
   });
 
-  it('are left to administrators while the repository has no actions', async () => {
+  it('are visible only to administrators while actions are disabled in the repository', async () => {
     const other = await makeSharedRepository(forge, { auto_init: true });
     const text = { content: encode(byHand), message: 'add a workflow' };
     await other.ask('POST', '/contents/.gitea/workflows/deploy.yml', { body: text });

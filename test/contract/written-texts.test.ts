@@ -4,7 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { asWritten, isTitle, writtenTexts } from '../../src/contract/written-texts.ts';
 import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
-/** Operations that Gitea and Forgejo trim according to their sources, besides the table. */
+/** Returns whether Gitea and Forgejo trim the text according to their sources, independent of the table. */
 const isTrimmed = (name: string, member: string): boolean =>
   [
     /^createStatus (context|description|target_url)$/,
@@ -15,14 +15,14 @@ const isTrimmed = (name: string, member: string): boolean =>
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** White space that forges trim, and similar characters that they keep. */
+/** Surrounds a text with white space that forges trim, and with similar characters that they keep. */
 const padded = (text: string): string => ` \t\u00a0\u0085\u3000\n\ufeff${text}\u200b\n\u2028\u0085\u00a0\t `;
 
 /** Writes a text as one field of a body and returns the stored value. */
 type Write = (member: string, text: string) => Promise<unknown>;
 type Row = readonly [operation: keyof typeof operations, members: readonly string[], write: Write];
 
-describeContract('texts that are written', (forge) => {
+describeContract('stored texts', (forge) => {
   let ada: Account;
   let client: Client;
   let organization: string;
@@ -198,16 +198,19 @@ describeContract('texts that are written', (forge) => {
     members.map((member) => [name, member, write] as const),
   );
 
-  it.each(cases)('%s has %s as the table says, with surrounding white space', async (name, member, write) => {
-    const isAddress = member === 'target_url' || member === 'website';
-    const inner = isAddress ? 'https://ci.example.org/1' : 'some  text';
-    const text = padded(inner);
+  it.each(cases)(
+    '%s stores %s as the table says, with surrounding white space',
+    async (name, member, write) => {
+      const isAddress = member === 'target_url' || member === 'website';
+      const inner = isAddress ? 'https://ci.example.org/1' : 'some  text';
+      const text = padded(inner);
 
-    const has = await write(member, text);
+      const has = await write(member, text);
 
-    expect(has).toBe(asWritten(operations[name], member, text));
-    expect(has).toBe(isTrimmed(name, member) ? `\ufeff${inner}\u200b` : text);
-  });
+      expect(has).toBe(asWritten(operations[name], member, text));
+      expect(has).toBe(isTrimmed(name, member) ? `\ufeff${inner}\u200b` : text);
+    },
+  );
 
   const titles = cases.filter(([, member]) => member === 'title');
   it.each(titles)('%s shortens a long %s as the table says', async (name, member, write) => {

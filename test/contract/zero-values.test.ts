@@ -9,7 +9,7 @@ const yearOne = '0001-01-01T00:00:00Z';
 const config = { url: 'http://localhost:9/', content_type: 'json' };
 const units = ['repo.code'];
 
-/** Input of a call: required or decisive fields, and its own path parameters. */
+/** Input of a call: required or significant fields, and its own path parameters. */
 type Call = { readonly body: object; readonly params?: Readonly<Record<string, string | number>> };
 
 /** Returns the zero value that a Go client sends for an unset field. */
@@ -34,7 +34,7 @@ function variableName(): string {
   return freshName('v').replace('-', '_');
 }
 
-describeContract('members that a Go client leaves unset', (forge) => {
+describeContract('fields that a Go client leaves unset', (forge) => {
   let ada: Account;
   let friend: Account;
   let organization: string;
@@ -129,8 +129,8 @@ describeContract('members that a Go client leaves unset', (forge) => {
     }),
   };
 
-  it.each(Object.entries(calls))('D2: %s takes zero values for absent members', async (name, makeCall) => {
-    // The keys of the table above are names of operations.
+  it.each(Object.entries(calls))('D2: %s accepts zero values for absent members', async (name, makeCall) => {
+    // The keys of the table above are operation names.
     const operation: Operation = operations[name as OperationName];
     const statuses: number[] = [];
     for (const isComplete of [false, true]) {
@@ -152,7 +152,7 @@ describeContract('members that a Go client leaves unset', (forge) => {
     return fillPath(operation, { owner, repo, org: organization, username: ada.name, index, ...params });
   }
 
-  it('D2: dates of year one in a written file mean now', async () => {
+  it('D2: dates of year one in a file write mean now', async () => {
     const start = Date.now() - 60_000;
     const fresh = await forge.makeRepository(ada, { auto_init: true });
     const body = { content: '', message: 'x', dates: { author: yearOne, committer: yearOne } };
@@ -165,7 +165,7 @@ describeContract('members that a Go client leaves unset', (forge) => {
     expect(Date.parse(branches.json[0].commit.timestamp)).toBeGreaterThan(start);
   });
 
-  it('D2: filters of year one in a query filter nothing', async () => {
+  it('D2: bounds of year one in a query filter nothing', async () => {
     const times = await ask('GET', `/issues/1/times?since=${yearOne}&before=${yearOne}`);
     const issues = await ask('GET', `/issues?since=${yearOne}&before=${yearOne}`);
 

@@ -5,16 +5,16 @@ import { onForgejo } from './row.ts';
 export const instance: readonly Difference[] = [
   onForgejo(
     'Forgejo answers 204 to a new variable, bounds no value, and takes `CI` for the name of a secret.',
-    'secrets and variables > of variables have a value, and another name on request',
-    'secrets and variables > need a value, and one that is not too long',
-    'secrets and variables > are not named CI',
-    'members that a Go client leaves unset > D2: createOrganizationVariable takes zero values for absent members',
-    'members that a Go client leaves unset > D2: createRepositoryVariable takes zero values for absent members',
-    'members that a Go client leaves unset > D2: createUserVariable takes zero values for absent members',
+    'secrets and variables > include variables with a value, which can be renamed',
+    'secrets and variables > require a value of limited length',
+    'secrets and variables > cannot be named CI',
+    'fields that a Go client leaves unset > D2: createOrganizationVariable accepts zero values for absent members',
+    'fields that a Go client leaves unset > D2: createRepositoryVariable accepts zero values for absent members',
+    'fields that a Go client leaves unset > D2: createUserVariable accepts zero values for absent members',
   ),
   onForgejo(
     'Forgejo reads limit on the list of variables only where page is named too.',
-    'secrets and variables > of variables are pages in the order of their names',
+    'secrets and variables > include variables that are listed by name, page by page',
   ),
   onForgejo(
     'A token for public resources reaches the secrets and variables of its account.',
@@ -22,17 +22,17 @@ export const instance: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo gives the registration token of runners by GET alone.',
-    'registration tokens of runners > are the same by GET and by POST',
+    'runner registration tokens > are the same by GET and by POST',
   ),
   onForgejo(
     'Forgejo resolves links from the root of the server where they begin with a slash, and numbers of issues only in a context with a slash at its beginning.',
-    'markup > of a file has links beside the file, and no way out of the repository',
-    'markup > of a comment has line breaks, mentions, numbers of issues and links into the repository',
+    'rendered markup > from a file resolves relative links, and never outside the repository',
+    'rendered markup > from a comment has line breaks, mentions, issue references and links into the repository',
   ),
   onForgejo(
     'Forgejo takes an unknown mode of `/markdown` for Markdown, and needs the mode of `/markup`.',
-    'members that a Go client leaves unset > D2: renderMarkup takes zero values for absent members',
-    "markup > of an unknown kind is refused by /markdown { Text: 'x', Mode: 'other' }",
+    'fields that a Go client leaves unset > D2: renderMarkup accepts zero values for absent members',
+    "rendered markup > with an unknown mode or file type is refused by /markdown { Text: 'x', Mode: 'other' }",
   ),
   onForgejo(
     'Servers answer node info only where federation is switched on.',
@@ -44,7 +44,7 @@ export const instance: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo knows no HEAD for files of packages, and shows packages of public accounts to anonymous callers.',
-    'packages > give their files back, whole and in parts',
-    'packages > are for > writers alone where they change',
+    'packages > serve their files, whole and by range',
+    'packages > require > write access for changes',
   ),
 ];

@@ -5,44 +5,44 @@ import { onForgejo } from './row.ts';
 export const issues: readonly Difference[] = [
   onForgejo(
     'Forgejo sends neither X-Total-Count nor links with dependencies.',
-    'dependencies > are added, listed from both ends and removed',
-    'dependencies > come in pages, of blocks without headers',
-    'dependencies > reach into other repositories, where what cannot be read is a stub',
+    'dependencies > are added, listed from both ends, and removed',
+    'dependencies > come in pages, for `blocks` without headers',
+    'dependencies > can refer to other repositories; issues that the caller cannot read are placeholders',
   ),
   onForgejo(
     'Forgejo has no operation that locks an issue, and answers 404.',
-    'the rest of issues, milestones and labels > an issue > is locked for those who cannot write',
-    'the rest of issues, milestones and labels > an issue > answers PUT /issues/1/lock by role',
-    'the rest of issues, milestones and labels > an issue > answers DELETE /issues/1/lock by role',
-    'reactions > on the issue > are closed to those who cannot write while the issue is locked',
-    'reactions > on the comment > are closed to those who cannot write while the issue is locked',
-    'the timeline > of an issue > tells locks with their reason, and pins',
+    'issue moderation, milestones and organization labels > an issue > can be locked for accounts without write access',
+    'issue moderation, milestones and organization labels > an issue > answers PUT /issues/1/lock by role',
+    'issue moderation, milestones and organization labels > an issue > answers DELETE /issues/1/lock by role',
+    'reactions > on the issue > are closed to accounts without write access while the issue is locked',
+    'reactions > on the comment > are closed to accounts without write access while the issue is locked',
+    'the timeline > of an issue > includes locks with their reason, and pins',
   ),
   onForgejo(
     'Forgejo answers 500 for an issue that cannot be pinned.',
-    'the rest of issues, milestones and labels > an issue > is not pinned twice',
+    'issue moderation, milestones and organization labels > an issue > cannot be pinned twice',
   ),
   onForgejo(
     'Forgejo answers the first instant of the calendar for a due date that an edit takes away.',
-    'the rest of issues, milestones and labels > an issue > is due at the end of a day',
+    'issue moderation, milestones and organization labels > an issue > is due at the end of a day',
   ),
   onForgejo(
     'Forgejo keeps the time of day of the due date of a milestone.',
-    'the rest of issues, milestones and labels > a milestone > is edited, closed, opened; an absent due date goes',
+    'issue moderation, milestones and organization labels > a milestone > is edited, closed and reopened, and loses an omitted due date',
   ),
   onForgejo(
     'Forgejo has neither projects nor content_version of issues.',
-    'issues > when opened > carry what a writer gives them',
+    'issues > when opened > get every field that a writer sets',
     'answers > of listIssues have every member of the contract',
     'answers > of getIssue have every member of the contract',
   ),
   onForgejo(
     'Forgejo takes an assignee who cannot write.',
-    'issues > when opened > with an assignee who cannot write here are refused',
+    'issues > when opened > are refused with an assignee who cannot write here',
   ),
   onForgejo(
     'Forgejo lists milestones of every state unless asked otherwise, those without a due date last.',
-    'issues > milestones > are listed by due date, those without one last, open ones unless asked otherwise',
+    'issues > milestones > are listed by due date, those without one first, only open ones by default',
   ),
   onForgejo(
     'Forgejo answers a combined state of warning where the worst status is one.',
@@ -50,11 +50,11 @@ export const issues: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers an empty state for a commit without statuses, known or not.',
-    'statuses > is pending with null statuses where none was reported',
+    'statuses > is pending with null statuses if none was reported',
     'statuses > is reported by writers, read by readers, and needs a commit',
   ),
   onForgejo(
     'Forgejo answers 500 for time that is tracked for an unknown account.',
-    'tracked times > may be tracked for others by administrators',
+    'tracked times > can be tracked for others by administrators',
   ),
 ];

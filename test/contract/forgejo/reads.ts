@@ -9,47 +9,50 @@ export const reads: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo says of the last page of a tree that more follows.',
-    'git reads > of a tree > go through its folders when asked, page by page',
+    'git reads > of a tree > are recursive on request, page by page',
   ),
   onForgejo(
     'Forgejo 15 ignores `since` and `until` in lists of commits.',
-    'git reads > of commits > are those of a time',
-    'git reads > of commits > of a time that is none are refused: since=yesterday',
-    'git reads > of commits > of a time that is none are refused: until=2024-01-01',
-    'git reads > of commits > of a time that is none are refused: since=2024-13-01T00:00:00Z',
+    'git reads > of commits > are filtered by time',
+    'git reads > of commits > are refused for an invalid time: since=yesterday',
+    'git reads > of commits > are refused for an invalid time: until=2024-01-01',
+    'git reads > of commits > are refused for an invalid time: since=2024-13-01T00:00:00Z',
   ),
   onForgejo(
     'Forgejo takes the beginning of an id for a `ref` of contents.',
-    'files > as they are > are not found by the contents at the beginning of an id',
+    'files > as raw bytes > are not found by an abbreviated id in `ref` of the contents',
   ),
   onForgejo(
     'Forgejo answers 404 for the raw file of an unknown `ref`.',
-    'files > as they are > of an unknown ref are those of the default branch',
+    'files > as raw bytes > come from the default branch if the ref is unknown',
   ),
-  onForgejo('Forgejo makes archives of the whole commit.', 'files > in an archive > are those of a path'),
-  onForgejo('Forgejo 15 has no operation for licences.', 'files > say the licence of a repository'),
+  onForgejo(
+    'Forgejo makes archives of the whole commit.',
+    'files > in an archive > can be limited to a path',
+  ),
+  onForgejo('Forgejo 15 has no operation for licences.', 'files > determine the license of a repository'),
   onForgejo(
     'Forgejo ignores `tag_message`, and says more of a release.',
-    'releases > come with everything that is known of them, and with a tag',
+    'releases > include every field, and create a tag',
   ),
   onForgejo(
     'Forgejo answers 404 for releases whose unit is off.',
-    'releases > are closed where their unit is off, but not to administrators',
+    'releases > are closed if their unit is disabled, except to administrators',
   ),
   onForgejo(
     'Forgejo 15 shows a file of a draft to everyone who knows its id.',
-    'releases > with files > show the files of a draft to writers alone',
+    'releases > with files > show the files of a draft only to writers',
   ),
   onForgejo(
     'Forgejo 15 lists all forks on every page.',
-    'people of a repository > fork it, and the forks that a caller cannot read are not listed',
+    'users of a repository > who fork it are listed, without the forks that the caller cannot read',
   ),
   onForgejo(
     'Forgejo lists reviewers of a public repository for every signed-in account.',
-    'people of a repository > can be asked for reviews where they read, by those who may ask',
+    'users of a repository > can be requested as reviewers if they can read, listed to accounts that may request',
   ),
   onForgejo(
     'Forgejo answers an empty text where there is no signing key.',
-    'releases > need no key: without one, there is none to return',
+    'releases > answer 404 for the signing key if there is none',
   ),
 ];

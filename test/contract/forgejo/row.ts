@@ -1,6 +1,6 @@
 import type { Difference } from '../differences.ts';
 
-/** Returns a row of observed differences of Forgejo 15: the reason, and the cases. */
+/** Returns an observed difference of Forgejo 15 with its reason and cases. */
 export function onForgejo(reason: string, ...cases: readonly string[]): Difference {
   return { on: ['forgejo 15.0'], cases, reason };
 }

@@ -5,24 +5,24 @@ import { onForgejo } from './row.ts';
 export const surface: readonly Difference[] = [
   onForgejo(
     'Forgejo reads the body of a new token before it refuses a token.',
-    'answers > of tokens refuse a token before they read the body',
+    'answers > to token creation refuse a token before they read the body',
   ),
   onForgejo(
     'Forgejo keeps actions on in template repositories.',
-    'answers > of a template repository have actions off',
+    'answers > show a template repository with actions disabled',
   ),
   onForgejo(
     'Forgejo has no list of workflows, other members of a run, and answers a dispatch with the run by a member of the body.',
     'workflows > are those of the default branch',
-    'workflows > are run by hand, on a branch or a tag, and the run is found',
-    'workflows > answer a dispatch with the run where that is asked for',
-    'workflows > are not run for a branch that is not there',
-    'workflows > are not run for a workflow that is not there',
-    'workflows > are not run for a workflow that is not run by hand',
-    'workflows > are not run for no ref',
+    'workflows > can be dispatched on a branch or a tag, which creates a run',
+    'workflows > return the run of a dispatch on request',
+    'workflows > are not dispatched for a branch that is not there',
+    'workflows > are not dispatched for a workflow that is not there',
+    'workflows > are not dispatched for a workflow that is not run by hand',
+    'workflows > are not dispatched for no ref',
     'workflows > in the list of runs > *',
-    'workflows > are read by readers who sign in, and run by writers',
-    'workflows > are left to administrators while the repository has no actions',
+    'workflows > require a signed-in reader to read, and a writer to dispatch',
+    'workflows > are visible only to administrators while actions are disabled in the repository',
   ),
   onForgejo(
     'Forgejo ends every JSON body with a newline.',
@@ -42,9 +42,9 @@ export const surface: readonly Difference[] = [
   onForgejo(
     'Forgejo takes an empty JSON body for an object without members, and knows no operation that edits runners, sets the commit of a branch, orders protections, locks an issue or replies to a review comment.',
     'bodies > D1: a body that is missing or of another type is refused > by every POST and PUT without a content type',
-    'bodies > D1: a body that is missing or of another type is refused > by every operation as plain text',
-    'bodies > D1: a body that is missing or of another type is refused > by every operation as empty JSON',
-    'members that a Go client leaves unset > D2: lockIssue takes zero values for absent members',
+    'bodies > D1: a body that is missing or of another type is refused > by every operation if sent as plain text',
+    'bodies > D1: a body that is missing or of another type is refused > by every operation if sent as empty JSON',
+    'fields that a Go client leaves unset > D2: lockIssue accepts zero values for absent members',
   ),
   onForgejo(
     'Forgejo reads a JSON body up to the end of its first value, and bytes that are no UTF-8 as replacement characters.',
@@ -65,20 +65,20 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo shows the one kind of reviews as three: approved, rejected and comment.',
-    'hooks > for ["pull_request"] hear ["pull_request","pull_request_assign","pull_request_comment","pull_request_label","pull_request_milestone","pull_request_review","pull_request_review_request","pull_request_sync"]',
+    'hooks > for ["pull_request"] receive ["pull_request","pull_request_assign","pull_request_comment","pull_request_label","pull_request_milestone","pull_request_review","pull_request_review_request","pull_request_sync"]',
   ),
   onForgejo(
     'Forgejo has no names of hooks: the member is ignored and not answered.',
-    'hooks > with a long name are refused',
-    'hooks > when edited > fall back to pushes and lose their filter where these are not named',
-    'hooks > when edited > keep active, name and config where these are not named',
-    'hooks > when edited > change one member of config alone, and lose a name that is emptied',
-    'texts that are written > createHook has name *',
-    'texts that are written > editHook has name *',
-    'texts that are written > createOrganizationHook has name *',
-    'texts that are written > editOrganizationHook has name *',
-    'texts that are written > createUserHook has name *',
-    'texts that are written > editUserHook has name *',
+    'hooks > are refused with a long name',
+    'hooks > when edited > reset events to pushes and clear the filter if these are omitted',
+    'hooks > when edited > keep `active`, `name` and `config` if these are omitted',
+    'hooks > when edited > keep the omitted members of `config`, and clear the name if it is empty',
+    'stored texts > createHook stores name *',
+    'stored texts > editHook stores name *',
+    'stored texts > createOrganizationHook stores name *',
+    'stored texts > editOrganizationHook stores name *',
+    'stored texts > createUserHook stores name *',
+    'stored texts > editUserHook stores name *',
   ),
   onForgejo(
     'Forgejo checks the branch filter where a hook is made, not where it is edited.',
@@ -86,15 +86,15 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers 404 for the test of a hook with a ref that is not there.',
-    'test deliveries > are refused where the hook or every commit is missing, and of the default branch where the ref is',
+    'test deliveries > are refused if the hook or every commit is missing, and use the default branch if the ref is missing',
   ),
   onForgejo(
     'Forgejo does not know the type of hooks of the instance as a filter, and lists those for everything.',
-    'hooks of every level > of the instance are for everything, or copied into new repositories',
+    'hooks of every level > of the instance receive all events, or are copied into new repositories',
   ),
   onForgejo(
     'Forgejo does not say in a header which level of hook a delivery is from.',
-    'hooks of every level > each hear once of what happens in a repository below them',
+    'hooks of every level > each receive one delivery per event in a repository below them',
   ),
   onForgejo(
     'Forgejo answers runners as a bare list with its length in X-Total-Count.',
@@ -102,22 +102,25 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo has no operation that switches a runner off, and answers 405.',
-    'runners > are for the owner of their level alone',
-    'runners > are 404 where they are unknown',
+    'runners > are accessible only to the owner of their level',
+    'runners > answer 404 for an unknown id',
   ),
   onForgejo(
     'Forgejo gives registration tokens by GET and answers 405 for POST.',
-    'runners > register with a token that stays the same, another on each level',
+    'runners > register with a token that stays the same and differs per level',
   ),
-  onForgejo('Forgejo has no skip_secondary_authorization.', 'OAuth2 applications > show their secret once'),
+  onForgejo(
+    'Forgejo has no skip_secondary_authorization.',
+    'OAuth2 applications > show their secret only once',
+  ),
   onForgejo(
     'Forgejo does not look at the addresses of an OAuth2 application.',
-    'OAuth2 applications > with an address of another kind are refused',
-    'OAuth2 applications > with an address that is none are refused',
+    'OAuth2 applications > are refused with an address of another kind',
+    'OAuth2 applications > are refused with an address that is none',
   ),
   onForgejo(
     'Forgejo lets a token for public things read OAuth2 applications.',
-    'OAuth2 applications > are closed to tokens for public things and to tokens without the scope',
+    'OAuth2 applications > are closed to tokens limited to public resources and to tokens without the scope',
   ),
   onForgejo(
     'Forgejo has no default_max_response_size.',
@@ -133,7 +136,7 @@ export const surface: readonly Difference[] = [
     'answers > of listOrganizationRepositories have every member of the contract',
     'answers > of listOwnRepositories have every member of the contract',
     'answers > of listStarred have every member of the contract',
-    'repositories > have a first commit where one is asked for',
+    'repositories > have a first commit on request',
   ),
   onForgejo(
     'Forgejo sets no limit to the length of a public key.',
@@ -147,33 +150,33 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers null where no transfer of a repository waits, the baseline leaves it out.',
-    'giving a repository away > happens when the new owner says yes, and the old name leads there',
-    'giving a repository away > does not happen when the new owner says no',
+    'a repository transfer > completes when the new owner accepts, and the old name redirects',
+    'a repository transfer > is cancelled when the new owner rejects it',
   ),
   onForgejo(
     'Forgejo keeps those who watch a repository that becomes private.',
-    'subscriptions > to a repository > end for all when it becomes private, and for a collaborator who goes',
+    'subscriptions > to a repository > end for everyone when it becomes private, and for a removed collaborator',
   ),
   onForgejo(
     'Forgejo sends no links with notifications.',
-    'notifications > with one of each status > they come in pages',
+    'notifications > with one of each status > come in pages',
   ),
   onForgejo(
     'Forgejo does not count who comments on an issue as subscribed.',
-    'subscriptions > to an issue > hold for who wrote it, comments on it or watches the repository',
+    'subscriptions > to an issue > include the author, commenters and watchers of the repository',
   ),
   onForgejo(
     'Forgejo still names repository and subject to who lost access.',
-    'notifications > name nothing of what one lost access to',
-    'stopwatches > name nothing of what one lost access to',
+    'notifications > hide repositories that the account can no longer read',
+    'stopwatches > hide repositories that the account can no longer read',
   ),
   onForgejo(
     'Forgejo has no assignees of issue templates, and does not count those with mistakes.',
     'issue templates > are forms and Markdown files of the default branch, in the order of their folders',
-    'issue templates > with mistakes are left out and counted',
+    'issue templates > are omitted but counted if they are invalid',
   ),
   onForgejo(
     'Forgejo searches issues by the caller as author alone.',
-    'searches > for issues > narrow by author',
+    'searches > for issues > filter by author',
   ),
 ];
