@@ -6,7 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { createForge, type Forge } from '../../src/exports/embedded-forge.ts';
 import { packageRoot } from '../../src/platform/package.ts';
 
-/** Values for the parameters of a path; a read with other parameters is reached through the URLs in answers. */
+/** Values of path parameters. Reads with other parameters are reached through the URLs in answers. */
 const parameters: Readonly<Record<string, readonly string[]>> = {
   '{owner}/{repo}': ['acme/shop', 'acme/api', 'acme/docs', 'globex/reactor', 'globex/secret'],
   '{org}': ['acme', 'globex'],
@@ -67,7 +67,7 @@ describe('the URLs in the answers of a populated forge', () => {
     if (typeof value === 'string')
       return value.startsWith(`${forge.url}/`) ? [{ url: value, member, from }] : [];
     if (typeof value !== 'object' || value === null) return [];
-    // Gitea, too, labels the tree of a folder as a blob here, and answers 400.
+    // Gitea also gives a folder a blob URL here, which answers 400.
     const isFolder = 'type' in value && value.type === 'dir';
     return Object.entries(value).flatMap(([name, inner]) =>
       isFolder && ['git_url', '_links'].includes(name)

@@ -4,7 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { type Account, basic, startEmbedded } from '../support/contract-forge.ts';
 import { type HiddenData, makeHiddenData } from '../support/hidden-data.ts';
 
-/** Each caller requests every tenth path of an operation, with a different start; `LONG=1` requests all of them. */
+/** Each caller requests every tenth path of an operation, from a different start. `LONG=1` requests all paths. */
 const step = process.env.LONG ? 1 : 10;
 const reads = Object.values<Operation>(operations).filter(({ method }) => method === 'GET');
 
@@ -55,7 +55,7 @@ describe('every read of the API, by every caller', { timeout: 600_000 }, () => {
     }
 
     expect([...leaks]).toEqual([]);
-    // The probes reach open resources, and do not all end at a guard.
+    // The probes reach accessible resources, and do not all end at a guard.
     expect(statuses.get(200)).toBeGreaterThan(2_000 / step);
     expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(15_000 / step);
   });
@@ -84,7 +84,7 @@ describe('every read of the API, by every caller', { timeout: 600_000 }, () => {
     return false;
   }
 
-  it('A6: shows no page with more than the API shows', async () => {
+  it('A6: pages show no more than the API', async () => {
     const leaks: string[] = [];
     for (const [caller, as] of setup.callers) {
       if (caller === 'root' || typeof as === 'string') continue;

@@ -172,7 +172,7 @@ describe('the embedded forge under garbage', () => {
           if (parameter === 'repo') return name;
           return rest.pop() ?? '1';
         });
-        // The repository that the other requests use is kept.
+        // The repository that the other requests use must be kept.
         const isDeadly = row.id === 'repository.delete' || row.id === 'repository.edit';
         if (own && isDeadly) return;
         const token = { ada: ada.token, admin: forge.adminToken, anonymous: undefined }[who];

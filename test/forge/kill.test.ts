@@ -18,7 +18,7 @@ import {
 
 /** Minimum number of kills, and of confirmed writes. */
 const [kills, writes] = process.env.LONG ? [40, 1_000] : [3, 20];
-/** Maximum per kind between two kills, so that quick writes leave room for slow ones. */
+/** Maximum number of writes per kind between two kills, so that quick writes leave room for slow ones. */
 const perRound = 2;
 
 const timeout = process.env.LONG ? 3_600_000 : 600_000;
@@ -53,7 +53,7 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
     return { url, ask, kill };
   }
 
-  it('keeps every confirmed write, of every kind, and git and the database consistent', async () => {
+  it('keeps every confirmed write of every kind, and keeps git and the database consistent', async () => {
     const confirmed: ConfirmedWrite[] = [];
     let server = await open();
     const prepared = await prepareWrites(server.ask, server.url);
@@ -66,13 +66,13 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
           const name = `${kind.replaceAll(' ', '-')}-${round}-${at}`;
           const found = await write({ url, ask, name, ...prepared }).catch(() => undefined);
           if (found) confirmed.push({ kind, name, found });
-          // One that is refused immediately leaves room for others.
+          // A write that is refused immediately leaves room for others.
           else await new Promise((resolve) => setTimeout(resolve, 5));
         }
       };
       const writers = Object.entries(kindsOfWrite).map(([kind, write]) => writer(kind, write));
-      // A different moment each time, in the middle of the effects of these writes. Every fifth time all complete: a
-      // merge is the last of three writes.
+      // A different moment in each round, while these writes take effect. In every fifth round all writes complete,
+      // because a merge is the last of three writes.
       const enough = round % 5 === 4 ? Number.POSITIVE_INFINITY : confirmed.length + 5 + ((round * 7) % 30);
       let isDone = false;
       const all = Promise.all(writers).then(() => {
@@ -151,7 +151,7 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
 
     const second = await open();
 
-    // Four were being sent to a receiver that never answered: those are lost, as on Gitea.
+    // Four deliveries were in progress to a receiver that never answered. They are lost, as in Gitea.
     await expect.poll(() => receiver.received.length).toBe(before + count - 4);
     const titles = receiver.payloads('issues').map(({ issue }) => issue.title);
     await second.kill('SIGTERM');

@@ -25,7 +25,7 @@ describe('private data', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'private-'));
     data = join(folder, 'data');
-    // Child processes inherit it: their files are open to all unless they restrict the mode.
+    // Child processes inherit this umask, so their files are open to all unless they restrict the mode.
     umask = process.umask(0);
   });
   afterEach(() => {
@@ -98,7 +98,7 @@ describe('private data', () => {
     ['a folder with our file', 0o755, ['forge.db', 'else'], '700'],
     ['a folder of another account', 0o755, ['else'], '755'],
     ['a folder that everybody may write to', 0o1777, ['forge.db'], '777'],
-  ])('A6: narrows %s if it is ours', (_, mode, names, expected) => {
+  ])('A6: restricts %s only if it belongs to the program', (_, mode, names, expected) => {
     const path = join(folder, 'given');
     mkdirSync(path);
     for (const name of names) writeFileSync(join(path, name), '');

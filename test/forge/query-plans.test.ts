@@ -27,9 +27,9 @@ import { passwordCost } from '../support/privilege-setup.ts';
 /** Tables that grow with the forge: this test forbids full reads of them. */
 const growing =
   /SCAN (users|repositories|issues|comments|labels|issue_labels|pulls|hooks|hook_tasks|stars|notifications|watches|issue_watches|tracked_times|attachments|dependencies|activities|activity_receivers|follows|blocks|public_keys|gpg_keys|email_addresses|avatars|r|i|u|c|l|s|a|f)\b/;
-/** The repository search finds substrings, which no index supports; usage statistics count all rows. */
+/** The repository search finds substrings, which no index supports, and usage statistics count all rows. */
 const isSearch = (sql: string) => /\/\* (search|usage) \*\//.test(sql);
-/** Small full reads: pending deliveries, with their own index, and a page that is already limited. */
+/** Small full reads: pending deliveries, which have their own index, and a page that is already limited. */
 const isSmall = (detail: string, sql: string) =>
   /INDEX hook_tasks_(queued|sending)/.test(detail) || (detail === 'SCAN r' && sql.includes('OFFSET ?) r'));
 

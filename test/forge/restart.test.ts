@@ -60,7 +60,7 @@ describe('the embedded forge', () => {
     expect(body.html_url).toBe('https://forge.example/root');
   });
 
-  it('uses its clock', async () => {
+  it('uses the configured clock', async () => {
     const forge = await createForgeInstance({
       passwordCost,
       clock: () => new Date('2020-02-03T04:05:06.789Z'),

@@ -10,11 +10,11 @@ import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/privilege-setup.ts';
 
 const isLong = Boolean(process.env.LONG);
-/** Requests of one run of the property; with the garbage test beside it 100,000 in the long run. */
+/** Number of concurrent requests. The long run of this test and of the garbage test together sends 100,000 requests. */
 const together = 10;
 const runs = isLong ? 5_000 : 60;
 
-/** Operations that would delete what later requests need: called with unknown names. */
+/** Operations that would delete what later requests need. They are called with unknown names. */
 const deadly =
   /^(repository|organization|user|admin|token|team)\.(delete|edit|rename|transfer|accept|reject|delete-.*|edit-.*|rename-.*)/;
 

@@ -123,7 +123,7 @@ describe('repositories on disk without a row', () => {
     expect(existsSync(folder)).toBe(true);
   });
 
-  it('a task corrects wrong counters', async () => {
+  it('have wrong counters corrected by a task', async () => {
     const repository = await forge.makeRepository(ada);
     await forge.ask('PUT', `/user/starred/${repository}`, { as: ada });
     const database = new DatabaseSync(join(data, 'forge.db'));

@@ -148,7 +148,7 @@ describe('a clone', () => {
   }
 
   it.each(['0', '1', '2'])(
-    'may be shallow, deepened and pushed from, in version %s of the protocol',
+    'may be shallow, deepened and pushed from, with protocol version %s',
     async (version) => {
       const repository = await makeHistory();
       const folder = makeFolder();
@@ -188,7 +188,7 @@ describe('a clone', () => {
     expect((await runGit(trees, ['log', '--oneline', '--', '1.txt'])).trim().split('\n')).toHaveLength(1);
   });
 
-  it('may be of one branch, since a time, or without a commit', async () => {
+  it('may be limited to one branch, to commits since a date, or to one commit by its id', async () => {
     const repository = await makeHistory();
     const one = makeFolder();
     await runGit(one, [
@@ -211,7 +211,7 @@ describe('a clone', () => {
     expect((await runGit(bare, ['rev-parse', 'FETCH_HEAD'])).trim()).toBe(id);
   });
 
-  it('is offered version 2 of the protocol, with its object format and filters', async () => {
+  it('is offered protocol version 2, with its object format and filters', async () => {
     const repository = await forge.makeRepository(owner, { object_format_name: 'sha256', auto_init: true });
     const response = await fetch(`${forge.url}/${repository}.git/info/refs?service=git-upload-pack`, {
       headers: { 'git-protocol': 'version=2' },

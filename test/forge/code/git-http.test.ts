@@ -118,7 +118,7 @@ describe('git over HTTP', () => {
     );
   });
 
-  test('refuses pushes of readers and pushes into the archive', async () => {
+  test('refuses pushes by readers and pushes into an archived repository', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const reader = await forge.makeUser();
     const clone = await cloneOf(repository, reader);
@@ -158,7 +158,7 @@ describe('git over HTTP', () => {
     expect(await clone.git('ls-files')).toBe('README.md\n');
   });
 
-  test('handles concurrent pushes, each completely', async () => {
+  test('completes concurrent pushes', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const many = await Promise.all(Array.from({ length: 6 }, () => cloneOf(repository, owner)));
 

@@ -38,7 +38,7 @@ describe('a push of many objects', () => {
     return JSON.parse(await response.text());
   }
 
-  it('gets its history indexed, and the last commits of paths do not change', async () => {
+  it('indexes the history without changing the last commits of paths', async () => {
     const { id } = await ask('/user/repos', 'POST', { name: 'large', auto_init: true });
     const graph = join(data, 'repositories', `${id}.git`, 'objects/info/commit-graphs/commit-graph-chain');
     const url = new URL(`${forge.url}/root/large.git`);

@@ -88,7 +88,7 @@ describe('a push beyond the limits', () => {
       duplex: 'half',
     } as RequestInit);
 
-  it('A6: is answered 413 if it decompresses to more, and leaves nothing behind', async () => {
+  it('A6: is answered 413 if it decompresses beyond them, and leaves nothing behind', async () => {
     const packed = gzipSync(Buffer.alloc(256 * mebibyte));
 
     const answer = await push(packed, { 'content-encoding': 'gzip' });
@@ -108,7 +108,7 @@ describe('a push beyond the limits', () => {
     expect([known.status, unknown.status]).toEqual([413, 413]);
   });
 
-  it('A6: receives the answer while it is still sending', async () => {
+  it('A6: is answered before it has been sent completely', async () => {
     const socket = connect(Number(new URL(forge.url).port), '127.0.0.1');
     const answer = new Promise<string>((resolve) => socket.once('data', (piece) => resolve(String(piece))));
     const head = [`POST /root/${name}.git/git-receive-pack HTTP/1.1`, 'Host: x', `Content-Type: ${type}`];
@@ -127,7 +127,7 @@ describe('a push beyond the limits', () => {
     expect(answer.status).toBe(400);
   });
 
-  it('A6: is refused completely, and the next one is accepted', async () => {
+  it('A6: is refused completely, and the next push is accepted', async () => {
     const work = await clone();
     writeFileSync(join(work.folder, 'large.bin'), randomBytes(5 * mebibyte));
     await work.commit({ 'a.txt': 'a' });
@@ -170,7 +170,7 @@ describe('a push beyond the limits', () => {
     expect(await branches()).toEqual(['main']);
   });
 
-  it('A6: takes no more space in the repository than its own size, however much its deltas expand', async () => {
+  it('A6: uses no more space in the repository than its own size, however much its deltas expand', async () => {
     const work = await clone();
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {
@@ -185,7 +185,7 @@ describe('a push beyond the limits', () => {
     expect(sizeOf(join(data, 'repositories', `${id}.git`))).toBeLessThan(3 * mebibyte);
   });
 
-  it('a pull request of a fork takes no more space in its target than the size of its pack', async () => {
+  it('a pull request from a fork uses no more space in its target than the size of its pack', async () => {
     const organization = `org-${randomBytes(4).toString('hex')}`;
     await post('/orgs', { username: organization });
     await post(`/repos/root/${name}/forks`, { organization });

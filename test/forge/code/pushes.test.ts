@@ -47,7 +47,7 @@ async function openPull(head = 'topic'): Promise<number> {
   return answer.json.number;
 }
 
-/** Returns the deliveries in the order they were sent: their arrivals may overtake each other. */
+/** Returns the deliveries in the order they were sent, because they may arrive in another order. */
 function receivedTypes(): string[] {
   const tasks = [...forge.forge.deliveries.list(hook)].reverse();
   return tasks.map(({ event_type, payload }) => {
@@ -114,7 +114,7 @@ describe('a push', () => {
     expect(receiver.received.at(-1)?.body).toMatch(/^\{\n {2}"ref"/);
   });
 
-  test('includes five commits, newest first, and counts all', async () => {
+  test('includes the newest five commits, newest first, and the count of all', async () => {
     await addHook();
     const ids = [];
     for (let at = 0; at < 7; at += 1) ids.unshift(await clone.commit({ a: `${at}` }));
@@ -140,7 +140,7 @@ describe('a push', () => {
     expect(creation).toMatchObject({ sha: payload.after, ref: 'topic', ref_type: 'branch' });
   });
 
-  test('of a tag is sent before its creation event, and its removal before the deletion event', async () => {
+  test('of a tag is sent before its creation event, and the removal of a tag before its deletion event', async () => {
     await addHook();
     const head = (await clone.git('rev-parse', 'HEAD')).trim();
     await clone.git('tag', 'v1');
@@ -225,7 +225,7 @@ describe('a push', () => {
     });
   });
 
-  test('reaches the hooks of the owner too, each with its own delivery', async () => {
+  test('reaches the hooks of the owner as well, each with its own delivery', async () => {
     const config = { url: receiver.url, content_type: 'json' };
     const other = await forge.makeUser();
     const own = await forge.makeRepository(other, { auto_init: true });
@@ -269,7 +269,7 @@ describe('the pull requests of a branch', () => {
     expect(fetched).toContain(after);
   });
 
-  test('detect when their base moves into a conflict, and out of it', async () => {
+  test('detect when their base moves into a conflict, and when it is resolved', async () => {
     const number = await openPull();
     const stateOf = async (): Promise<unknown[]> => {
       const { json } = await forge.ask('GET', `/repos/${repository}/pulls/${number}`, { as: owner });

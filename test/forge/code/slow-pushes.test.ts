@@ -4,10 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, basic, type ContractForge, startEmbedded } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone, tryGit } from '../../support/git-client.ts';
 
-/**
- * Starts a proxy server that forwards requests, of a push all but the last byte; `meanwhile` runs before that byte is
- * forwarded.
- */
+/** Starts a proxy server that forwards requests. It holds back the last byte of a push until `meanwhile` has run. */
 async function startSlowDoor(forge: string, meanwhile: () => Promise<unknown>): Promise<Server> {
   const { hostname, port } = new URL(forge);
   const server = createServer(async (request, reply) => {
@@ -48,7 +45,7 @@ describe('a slow push', () => {
     return answer.json;
   }
 
-  /** Pushes a commit to the branch `main` of a git repository; `meanwhile` runs while the push is in progress. */
+  /** Pushes a commit to the branch `main` of a git repository. `meanwhile` runs while the push is in progress. */
   async function push(
     pusher: { readonly name: string; readonly secret: string },
     place: string,

@@ -18,7 +18,7 @@ const receivers: HookReceiver[] = [];
 const clock = (): Date => new Date('2026-01-02T03:04:05Z');
 const payload = '{\n  "é": "<&>"\n}';
 
-/** Most tests do not measure the duration of an exchange: a busy machine makes every one slow. */
+/** Most tests do not measure the duration of an exchange, because a busy machine slows every exchange. */
 function start(timeoutMs = 600_000): void {
   db = openDatabase(join(folder, 'forge.db'));
   deliveries = createDeliveries({ database: db, log: silentLog, now: () => 1_767_323_045, timeoutMs });
@@ -168,7 +168,7 @@ describe('a delivery', () => {
     expect(deliveries.redeliver('unknown')).toBeUndefined();
   });
 
-  test('fails unsent if the hook was disabled meanwhile', async () => {
+  test('fails without being sent if the hook was disabled in the meantime', async () => {
     const target = await receiver();
     const uuid = queue(addHook(target.url, { is_active: 0 }));
 
@@ -250,7 +250,7 @@ describe('the sender', () => {
     expect(new Set(stuck.map((id) => taskOf(id)?.state))).toEqual(new Set(['failed']));
   });
 
-  test('resumes the queue after a restart, and sends deliveries in progress again', async () => {
+  test('resumes the queue after a restart, and resends deliveries in progress', async () => {
     const dead = await receiver(() => undefined);
     const target = await receiver();
     const hook = addHook(dead.url);
@@ -268,7 +268,7 @@ describe('the sender', () => {
     );
   });
 
-  test('records deliveries in progress as failed when the process died', async () => {
+  test('records deliveries in progress as failed if the process died', async () => {
     const target = await receiver();
     const uuid = queue(addHook(target.url));
     await deliveries.idle();

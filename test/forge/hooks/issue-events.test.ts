@@ -134,7 +134,7 @@ describe('what hooks receive', () => {
     expect(await heard()).toEqual(['issue_comment created']);
   });
 
-  it('contains a comment before and after, and the deleted one', async () => {
+  it('contains a comment before and after an edit, and a deleted comment', async () => {
     const { id } = (await ask('POST', '/issues/1/comments', { body: 'one' })).json;
     await ask('PATCH', `/issues/comments/${id}`, { body: 'one' });
     await ask('PATCH', `/issues/comments/${id}`, { body: 'two' });

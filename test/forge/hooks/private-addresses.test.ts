@@ -13,7 +13,7 @@ describe('webhooks to private addresses', () => {
   let ada: Account;
   const receivers: HookReceiver[] = [];
   beforeAll(async () => {
-    // Another address of this machine is listed: the listener on 127.0.0.1 stands for an internal service.
+    // The allowlist contains another address of this machine. The listener on 127.0.0.1 represents an internal service.
     forge = await startEmbedded({ hookHosts: ['127.0.0.2'] });
     root = { name: 'root', password: 'correct horse', token: forge.adminToken };
     ada = await forge.makeUser();
@@ -93,7 +93,7 @@ describe('webhooks to private addresses', () => {
     await forge.ask('DELETE', `/user/hooks/${hooks[0]}`, { as: ada });
   });
 
-  it('follow no redirect to one', async () => {
+  it('follow no redirect to a private address', async () => {
     const receiver = await internal();
     const listed = createServer((_, response) => response.writeHead(307, { location: receiver.url }).end());
     await new Promise<void>((resolve) => listed.listen(0, '127.0.0.2', resolve));

@@ -104,7 +104,7 @@ describe('a pull request', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('includes the previous values of edits, and the new base instead of the old one', async () => {
+  test('includes the previous values of edits, but the new value of the base', async () => {
     await open({ body: 'old body' });
 
     await ask('PATCH', '/pulls/1', { title: 'New', body: 'new body' });
@@ -155,7 +155,7 @@ describe('a pull request', () => {
 });
 
 describe('a fork', () => {
-  test('is sent to the hooks of its source, with the two repositories reversed', async () => {
+  test('is announced to the hooks of its source, with the two repositories reversed', async () => {
     const bob = await forge.makeUser();
 
     await ask('POST', '/forks', {}, bob);

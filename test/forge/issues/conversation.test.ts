@@ -103,7 +103,7 @@ describe('attached files', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => entry.name);
 
-  it('are sent as downloads that no browser runs, under a name without folders, and are counted', async () => {
+  it('are sent as downloads that no browser executes, under a name without folders, and are counted', async () => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
     const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner, '<b>x</b>');
@@ -136,7 +136,7 @@ describe('attached files', () => {
     expect(files()).toEqual([]);
   });
 
-  it('survive a restart; files without a row after an interruption are removed at the next start', async () => {
+  it('survive a restart, while files left without a row by an interruption are removed at the next start', async () => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
     const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner);
@@ -166,7 +166,7 @@ describe('attached files', () => {
   );
 });
 
-describe('settings of the instance', () => {
+describe('instance settings', () => {
   let forge: ForgeInstance;
   let url: string;
   const ask = async (method: string, path: string, body?: unknown) => {

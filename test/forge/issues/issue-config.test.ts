@@ -20,7 +20,7 @@ it('an empty configuration is the default', () => {
   expect(parseIssueConfig('')).toEqual({ blank_issues_enabled: true, contact_links: [] });
 });
 
-it('numbers in a template keep the text of the file', () => {
+it('numbers in a template keep their text from the file', () => {
   const text = '---\nname: 0x10\nabout: 1.50\nlabels: [1, yes]\n---\n';
 
   expect(parseTemplate('a.md', text)).toMatchObject({ name: '0x10', about: '1.50', labels: ['1', 'yes'] });

@@ -91,7 +91,7 @@ describe('an account with many threads', () => {
   });
 });
 
-it('finds threads by an index, newest first, without sorting those of all accounts', () => {
+it('finds threads through an index, newest first, without sorting those of all accounts', () => {
   const db = openDatabase(':memory:');
   const plan = (where: string) =>
     db

@@ -116,7 +116,7 @@ describe('files of packages', () => {
     });
   });
 
-  it('survive a restart, and incomplete uploads do not', async () => {
+  it('survive a restart, but incomplete uploads do not', async () => {
     await send('PUT', 'kept/1/f', 'text');
     await forge.close();
     mkdirSync(incoming(), { recursive: true });

@@ -95,7 +95,7 @@ describe.runIf(isThorough && hasBrowser)('the layout of the pages of the forge',
     await forge?.close();
   });
 
-  it('fits 360 and 1280 px, runs no text as code, passes axe, and has no broken links', async () => {
+  it('fits 360 and 1280 px, executes no text as code, passes axe, and has no broken links', async () => {
     const person = await browser.newContext({
       httpCredentials: { username: ada.name, password: ada.password },
     });

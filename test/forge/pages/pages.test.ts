@@ -44,7 +44,7 @@ describe('pages of the embedded forge', () => {
     ['/REPO', ['git clone', 'bug', '&lt;script&gt;', '#1']],
     ['/REPO/issues/1', ['open', 'bug', 'me &amp; &lt;you&gt;', '&lt;/pre&gt;&lt;img']],
     ['/REPO/settings/hooks', ['active']],
-    // The receiver has a private address, whose responses site administrators see.
+    // The receiver has a private address. Only site administrators see responses from private addresses.
     ['/REPO/settings/hooks/HOOK', ['delivered', '202', 'thanks &amp; &lt;bye&gt;', 'issue_label'], 'root'],
     ['/api/swagger', ['swagger.v1.json']],
   ])('show the content at %s, escaped', async (path, texts, as = '') => {

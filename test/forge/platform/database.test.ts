@@ -63,7 +63,7 @@ describe('a transaction', () => {
     expect(names()).toEqual([]);
   });
 
-  it('runs after-commit callbacks in order, and none that were rolled back', () => {
+  it('runs after-commit callbacks in order, and none of those rolled back', () => {
     const said: string[] = [];
     db.transaction(() => {
       db.afterCommit(() => said.push('first'));
@@ -119,7 +119,7 @@ describe('numbered parameters', () => {
     const sqlite = new DatabaseSync(':memory:');
 
     expect(sqlite.prepare(sql).get(...byNumber(['a', 2]))).toEqual({ second: 2, first: 'a', again: 2 });
-    // Node 22 does not, Node 24 does: on both, the two ways give the same result.
+    // Node 22 does not bind them by position, and Node 24 does. On both, the two ways give the same result.
     if (bindsNumbersByPosition(sqlite)) {
       expect(sqlite.prepare(sql).get('a', 2)).toEqual({ second: 2, first: 'a', again: 2 });
     }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => forge.close());
 
 it.each(['/^v/', '../x', '/etc/passwd', ':(top)x'])(
-  'a review comments on "%s" without an error of git',
+  'a review comments on "%s" without an error from git',
   async (path) => {
     const repository = await forge.makeRepository(ada, { auto_init: true });
     const ask = (method: string, rest: string, body: object) =>

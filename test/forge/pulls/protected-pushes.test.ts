@@ -102,7 +102,7 @@ describe('a push to a protected branch', () => {
     await expect(push(':work')).rejects.toThrow('protected from deletion');
   });
 
-  test('rewrites only if force-push is enabled and the pusher is allowed', async () => {
+  test('rewrites history only if force-push is enabled and the pusher is allowed', async () => {
     await protect('main', { enable_push: true });
     await clone.git('commit', '--quiet', '--amend', '-m', 'other');
 
@@ -156,7 +156,7 @@ describe('a push to a protected branch', () => {
     expect(other).toBe(head);
   });
 
-  test('is refused for the owner likewise', async () => {
+  test('is refused for the owner as well', async () => {
     await protect('main');
     const own = await cloneAs(ada);
     await own.commit({ 'a.txt': 'x' });

@@ -21,7 +21,7 @@ type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
 const packetLine = (text: string): string => (text.length + 4).toString(16).padStart(4, '0') + text;
 
-/** Serves a repository as `git http-backend` does; or, without a service, as plain files. */
+/** Serves a repository as `git http-backend` does or, with `isDumb`, as plain files. */
 function serving(folder: string, isDumb = false): Answering {
   return (request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?');
@@ -44,7 +44,7 @@ function serving(folder: string, isDumb = false): Answering {
   };
 }
 
-/** Files that together exceed the push limit, each of them small enough. */
+/** Files that together exceed the push limit, although each of them is small enough. */
 const largeFiles = (): Record<string, Buffer> =>
   Object.fromEntries(['x', 'y', 'z', 'w'].map((name) => [`${name}.bin`, randomBytes(1.4 * mebibyte)]));
 
@@ -141,7 +141,7 @@ describe('a migration has the limits of a push', () => {
     expect((await migrate(await serve(serving(source)))).status).toBe(422);
   });
 
-  it('takes no more space than its own size, however much its deltas expand', async () => {
+  it('uses no more space than its own size, however much its deltas expand', async () => {
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {
       bytes[at] = 0;
@@ -213,10 +213,10 @@ describe('a migration has the limits of a push', () => {
 
     const answers = [await migrate(endlessRefs), await migrate(endlessPack)];
 
-    // A list of refs is an allocation as well, beyond the limit of one object.
+    // A list of refs is an allocation as well, and exceeds the limit of one object.
     const refused = [422, expect.stringMatching(/sends more than 4194304 bytes|over limit 2097152/)];
     expect(answers.map(({ status, json }) => [status, json.message])).toEqual([refused, refused]);
-    // The buffers of the connections are in transit besides.
+    // The connection buffers hold additional data in transit.
     expect(sent).toBeLessThan(64 * mebibyte);
   });
 
@@ -232,7 +232,7 @@ describe('a migration has the limits of a push', () => {
     expect([status, json.message]).toEqual([422, expect.stringContaining('compresses its answers')]);
   });
 
-  it('applies to each synchronization of a mirror, which continues when the remote is within it again', async () => {
+  it('applies to each synchronization of a mirror, which resumes once the remote is within the limits again', async () => {
     const mirror = await migrate(await serve(serving(source)), { mirror: true, mirror_interval: '0' });
     const { full_name, id } = mirror.json;
     const folder = join(data, 'repositories', `${id}.git`);

@@ -31,13 +31,13 @@ describe('durations', () => {
     },
   );
 
-  it('are negative with a sign', () => {
+  it('are negative with a minus sign', () => {
     expect(parseGoDuration('-1h')).toBe(-3600);
   });
 });
 
 describe('URLs of remotes', () => {
-  it('lose their credentials, which given ones replace', () => {
+  it('lose their credentials, which are replaced by given ones', () => {
     const inside = parseRemote('https://ada:p%40ss@git.example.org/a/b.git#x');
     const given = parseRemote('https://ada:old@git.example.org/a/b.git', 'ben', 'new');
 
@@ -80,7 +80,7 @@ describe('URLs of remotes', () => {
     'http://0x7f.1/a.git',
     'http://2130706433/a.git',
     'http://no-such-host.invalid/a.git',
-  ])('are not connected to in local networks: %s', async (address) => {
+  ])('in local networks are not connected to: %s', async (address) => {
     const features = { crossRepositoryDependencies: true, attachments: true, localMirrors: false };
 
     await expect(resolveRemote({ features }, parseRemote(address))).rejects.toMatchObject({

@@ -73,7 +73,7 @@ describe('the control routes of the embedded forge', () => {
     await control('POST', 'clock', { now: new Date().toISOString() });
 
     expect(set).toMatchObject({ now: expect.stringMatching(/^2031-02-03T04:05:06/) });
-    // The clock continues: on a busy machine by more than a minute.
+    // The clock continues, on a busy machine by more than a minute.
     for (const time of [moved.now, json.created_at]) expect(time).toMatch(/^2031-02-03T05:(0[4-9]|[1-5]\d):/);
     expect((await control('POST', 'clock', { now: 'tomorrow' })).status).toBe(422);
   });

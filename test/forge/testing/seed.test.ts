@@ -220,7 +220,7 @@ runners:
     expect(answer.status).toBe(404);
   });
 
-  it('creates badges, which administrators give and take', async () => {
+  it('creates badges, which administrators grant and remove', async () => {
     const text = `version: 1
 accounts: [{ name: chief, password: pw, admin: true }, { name: ada }]
 badges: [{ slug: helper, description: Helps., image_url: /helper.png }, { slug: early }]

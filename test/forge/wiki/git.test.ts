@@ -63,7 +63,7 @@ describe('the git repository of a wiki', () => {
     expect((await forge.ask('GET', `/repos/${repository}/wiki/page/Home`)).status).toBe(200);
   });
 
-  it('is pushed to only by writers, and moves with its renamed repository', async () => {
+  it('accepts pushes only from writers, and moves when its repository is renamed', async () => {
     const repository = await forge.makeRepository(ada, { private: true });
     const reader = await forge.makeUser();
     const stranger = await forge.makeUser();

@@ -69,7 +69,7 @@ describe('seeded runners of the embedded forge', () => {
   const namesAt = async (path: string, as = 'ada'): Promise<string[]> =>
     (await ask(`${path}/actions/runners`, { as })).json.runners.map(({ name }: { name: string }) => name);
 
-  it('belong to their level, and the administrator sees all', async () => {
+  it('belong to their level, and site administrators see all', async () => {
     expect(await namesAt('/orgs/acme')).toEqual(['idle', 'busy', 'lost']);
     expect(await namesAt('/repos/acme/shop')).toEqual(['of-the-shop']);
     expect(await namesAt('/repos/acme/other')).toEqual([]);
@@ -77,7 +77,7 @@ describe('seeded runners of the embedded forge', () => {
     expect((await namesAt('/admin', 'root')).sort()).toEqual(runners.map(({ name }) => name).sort());
   });
 
-  it('have the given state', async () => {
+  it('have the configured state', async () => {
     const { json } = await ask('/orgs/acme/actions/runners');
 
     expect(json.total_count).toBe(3);
@@ -134,7 +134,7 @@ describe('seeded runners of the embedded forge', () => {
     expect((await ask(at)).status).toBe(404);
   });
 
-  it('keep their id while they are given again, and are removed otherwise', async () => {
+  it('keep their id if they are given again, and are removed otherwise', async () => {
     const before = (await ask('/orgs/acme/actions/runners')).json.runners;
     await control('PUT', 'runners', { runners: [{ name: 'lost', owner: 'acme', state: 'idle' }] });
 

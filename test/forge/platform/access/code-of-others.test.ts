@@ -33,7 +33,7 @@ async function cloneAs(account: Account, place: string): Promise<GitClone> {
   clones.push(clone);
   return clone;
 }
-/** Pushes a new commit to a branch; returns its id. */
+/** Pushes a new commit to a branch, and returns its id. */
 async function pushAs(account: Account, place: string, branch: string, file: string): Promise<string> {
   const clone = await cloneAs(account, place);
   await tryGit(clone.folder, ['checkout', '--quiet', branch]);
@@ -48,7 +48,7 @@ async function serves(place: string, as: Account, id: string): Promise<boolean> 
   return (await statusOf('GET', `/repos/${place}/git/commits/${id}`, as)) === 200 || code === 0;
 }
 
-describe('a member of a team for the issues of a private repository', () => {
+describe('a team member with access only to issues and pull requests of a private repository', () => {
   let owner: Account;
   let member: Account;
   let secret: string;
@@ -166,7 +166,7 @@ describe('code of a private repository', () => {
     const hidden = await pushAs(owner, secret, 'topic', 'third.txt');
     const afterwards = await headOf(own, 1);
     const isServed = await serves(own, reader, hidden);
-    // Neither closing nor reopening copies commits pushed meanwhile.
+    // Neither closing nor reopening copies commits that were pushed in the meantime.
     await must('PATCH', `/repos/${own}/pulls/1`, reader, { state: 'closed' });
     await must('PATCH', `/repos/${own}/pulls/1`, reader, { state: 'open' });
     const reopened = await headOf(own, 1);
@@ -307,7 +307,7 @@ describe('allow_maintainer_edit of an author who may only read the head', () => 
   it('is not set, and grants no push even if the author gains write access later', async () => {
     const [ada, ben, eve] = [await forge.makeUser(), await forge.makeUser(), await forge.makeUser()];
     const repository = await forge.makeRepository(ada, { auto_init: true });
-    // Not a fork: a pull request may join any two repositories that its author can read.
+    // Not a fork, because a pull request may connect any two repositories that its author can read.
     const base = await forge.makeRepository(eve, { auto_init: true });
     await forge.share(base, eve, { with: ben, permission: 'write' });
     const wish = { head: `${repository}:main`, base: 'main', allow_maintainer_edit: true };
@@ -323,7 +323,7 @@ describe('allow_maintainer_edit of an author who may only read the head', () => 
 });
 
 describe('a merge allowlist', () => {
-  it('does not let an account merge that has lost access', async () => {
+  it('does not allow a merge by an account that has lost access', async () => {
     const [ada, ben] = [await forge.makeUser(), await forge.makeUser()];
     const base = await forge.makeRepository(ada, { auto_init: true });
     await forge.share(base, ada, { with: ben, permission: 'write' });
@@ -343,7 +343,7 @@ describe('a merge allowlist', () => {
 });
 
 describe('a comparison with another repository', () => {
-  it('writes nothing to either, for any caller', async () => {
+  it('writes nothing to either repository, for any caller', async () => {
     const [ada, eve] = [await forge.makeUser(), await forge.makeUser()];
     const base = await forge.makeRepository(ada, { auto_init: true });
     const fork = (await must('POST', `/repos/${base}/forks`, eve, {})).json.full_name;

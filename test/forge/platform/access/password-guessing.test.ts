@@ -22,7 +22,7 @@ describe('guesses of a password at the embedded forge', () => {
   const statusesOf = (count: number, name: (at: number) => string): Promise<number[]> =>
     Promise.all(Array.from({ length: count }, async (_, at) => (await ask(name(at), 'wrong')).status));
 
-  it('A6: are refused after ten failures of an address for an account, for a minute', async () => {
+  it('A6: are refused for a minute after ten failures from an address for an account', async () => {
     const { json: token } = await makeToken();
     const failures = await statusesOf(10, () => 'ada');
 
@@ -56,7 +56,7 @@ describe('guesses of a password at the embedded forge', () => {
     expect((await ask('ada', 'wrong')).status).toBe(429);
   });
 
-  it('A6: do not reveal by the throttle which e-mail address belongs to an account', async () => {
+  it('A6: do not reveal through the throttle which email address belongs to an account', async () => {
     await statusesOf(10, () => 'ada');
 
     const [own, other] = [await ask('ada@localhost', 'wrong'), await ask('missing@localhost', 'wrong')];
@@ -64,7 +64,7 @@ describe('guesses of a password at the embedded forge', () => {
     expect([own.status, other.status]).toEqual([401, 401]);
   });
 
-  it('A6: for many names are refused after fifty failures, except from addresses that have signed in', async () => {
+  it('A6: are refused after fifty failures for many names, except from addresses that have signed in', async () => {
     await ask('ada', 'right');
     const failures = await statusesOf(50, (at) => `missing-${at}`);
 
@@ -76,7 +76,7 @@ describe('guesses of a password at the embedded forge', () => {
     expect([next.status, signedIn.status, stranger.status]).toEqual([429, 200, 429]);
   });
 
-  it('A6: sent concurrently get no more answers than sequential ones, except those in progress', async () => {
+  it('A6: get no more answers when sent concurrently, except those in progress', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => ask('ada', `wrong-${at}`)));
 
     const refused = answers.filter(({ status }) => status === 429).length;
@@ -145,8 +145,8 @@ describe('the password gate', () => {
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(30 - refused);
   });
 
-  it('A6: does the same work for an account, for one without a password, and for none', async () => {
-    // At its full cost: the work must exceed all overhead.
+  it('A6: does the same amount of work for an account, for one without a password, and for an unknown one', async () => {
+    // At its full cost, because the work must exceed all overhead.
     const passwords = createPasswords();
     const microseconds = async (hash: string): Promise<number> => {
       const before = process.cpuUsage();
@@ -157,7 +157,7 @@ describe('the password gate', () => {
 
     const stored = await passwords.hash('right');
     await microseconds(stored);
-    // The minimum of several rounds: other load only adds to a round.
+    // The minimum of several rounds, because other load can only prolong a round.
     const hashes = [stored, '', 'scrypt$$'];
     const least = hashes.map(() => Number.POSITIVE_INFINITY);
     for (let round = 0; round < 5; round += 1)

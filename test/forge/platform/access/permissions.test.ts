@@ -48,7 +48,7 @@ function addTeam(organization: UserRow, member: UserRow, permission: string, all
   return lastId;
 }
 
-/** Whether the list of readable repositories contains this one: it must agree with the single answer. */
+/** Returns whether the list of readable repositories contains this one. It must agree with the single answer. */
 function isListed(repository: RepositoryRow, caller: UserRow | undefined): boolean {
   const { sql, values } = readableCondition(caller);
   const query = `SELECT 1 AS one FROM repositories r JOIN users o ON o.id = r.owner_id WHERE r.id = ? AND ${sql}`;
@@ -83,13 +83,13 @@ describe('the permission of an account', () => {
     const ada = addUser('ada');
     addTeam(owner, ada, permission, true);
 
-    // A member of a team of administrators counts as an owner, as on Gitea.
+    // A member of a team of administrators counts as an owner, as in Gitea.
     const held = permission === 'admin' ? 'owner' : permission;
     expect(permissionOf(db, ada, repository, owner)).toBe(held);
     expect(isListed(repository, ada)).toBe(true);
   });
 
-  it("is that of a team for the team's repositories, and none for the others", () => {
+  it("is that of a team for the team's repositories, and none for other repositories", () => {
     const owner = addUser('acme', { type: 'organization', visibility: 'private' });
     const ada = addUser('ada');
     const [own, other] = [addRepository(owner, true), addRepository(owner, false)];

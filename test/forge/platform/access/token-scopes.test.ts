@@ -126,13 +126,13 @@ describe('a token outside the API', () => {
     return json.sha1;
   }
 
-  /** Sends requests like clients: with the token as a bearer, and as a password. */
+  /** Sends requests as clients do, with the token as a bearer token and as a password. */
   async function ask(address: string, token: string): Promise<{ statuses: number[]; texts: string }> {
     const words = [...names].sort(([one], [other]) => other.length - one.length);
     const path = words.reduce((text, [word, value]) => text.replace(word, value), address);
     const lfs = address.includes('/lfs/locks') ? { accept: 'application/vnd.git-lfs+json' } : {};
     const headers = [{ authorization: `Bearer ${token}` }, basic(owner.name, token)];
-    // The account response is for bearers only.
+    // The userinfo endpoint accepts only bearer tokens.
     const ways = address.includes('userinfo') ? headers.slice(0, 1) : headers;
     const answers = await Promise.all(
       ways.map((way) => fetch(`${forge.url}${path}`, { headers: { ...way, ...lfs }, redirect: 'manual' })),
@@ -175,7 +175,7 @@ describe('a token outside the API', () => {
     }
   });
 
-  it('for public resources clones only public repositories', async () => {
+  it('limited to public resources clones only public repositories', async () => {
     const token = await tokenWith(['public-only', 'write:repository', 'read:issue']);
     const open = await forge.makeRepository(owner, { auto_init: true });
     const listed = (place: string) =>

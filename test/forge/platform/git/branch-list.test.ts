@@ -15,7 +15,7 @@ describe('the branch list', () => {
   let lastId = 0;
   let repository: GitRepository;
   let head: string;
-  /** Started commands. */
+  /** Number of started commands. */
   let runs: number;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'branches-'));
@@ -52,7 +52,9 @@ describe('the branch list', () => {
   const list = () => listBranchNames(repository);
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repository.folder, stdio: 'pipe' });
 
-  /** Makes written refs appear old, each with a different time: a list of just-written refs is not cached. */
+  /**
+   * Makes written refs appear old, each with a different time, because a list of recently written refs is not cached.
+   */
   let instant = 1_700_000_000;
   function age(): void {
     instant += 1;

@@ -20,7 +20,7 @@ describe('the cache of git objects', () => {
     reader = {
       async info(name) {
         asked.push(`info ${name}`);
-        // The reader of a process answers with an empty content.
+        // The process reader answers `info` with an empty content.
         return name === 'gone' ? undefined : { ...objectOf(name), content: Buffer.alloc(0) };
       },
       async read(name) {
@@ -51,7 +51,7 @@ describe('the cache of git objects', () => {
     expect([object?.content, asked]).toEqual([content, [`info ${id}`, `read ${id}`]]);
   });
 
-  it('does not cache a name that may change its meaning', async () => {
+  it('does not cache a name whose target may change', async () => {
     const names = ['refs/heads/main', 'HEAD', 'abcdef', `refs/heads/${id}`, `${id}~1`, `${id}:a.txt`, 'gone'];
     for (const name of names) for (const _ of [1, 2]) await open().read(name);
     for (const name of names) for (const _ of [1, 2]) await open().info(name);
@@ -60,7 +60,7 @@ describe('the cache of git objects', () => {
     expect(asked).toEqual([...twice.map((name) => `read ${name}`), ...twice.map((name) => `info ${name}`)]);
   });
 
-  it('treats a text as long as an id of the other object format as a name', async () => {
+  it('treats a text with the length of an id of the other object format as a name', async () => {
     // A branch of that name, in a repository of the other format.
     const named: ObjectReader = {
       info: async () => ({ id, type: 'blob', size: 4 }),

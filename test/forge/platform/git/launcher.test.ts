@@ -67,7 +67,7 @@ describe('a program that is started by the launcher', () => {
     ]);
   });
 
-  it('inherits nothing else of our environment', async () => {
+  it("inherits nothing else from the parent's environment", async () => {
     expect(
       (await run('env')).out.split('\n').filter((line) => !/^(PATH|PWD|SHLVL|_|OLDPWD)=/.test(line)),
     ).toEqual(['']);
@@ -91,7 +91,7 @@ describe('a program that is started by the launcher', () => {
     program.stdout.on('data', (piece: Buffer) => {
       out += piece.toString();
       if (out !== 'first') return;
-      // It ends while we are busy: writing then fails before the rest of its output is read.
+      // The program ends while this thread is blocked, so that writing fails before the rest of its output is read.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
       program.stdin.write('input');
     });
@@ -116,7 +116,7 @@ describe('a program that is started by the launcher', () => {
     expect(await ended(program)).toBeNull();
   });
 
-  it('closes even if its output is not read, or no longer wanted', async () => {
+  it('closes even if its output is not read or is no longer wanted', async () => {
     const unread = start('echo much');
     const unwanted = start('yes');
     const ends = Promise.all([ended(unread), ended(unwanted)]);

@@ -138,7 +138,7 @@ describe('a path to write', () => {
     const refused = await namesRefusedByFsck(unique);
 
     expect(unique.filter(isDotGit)).toEqual(unique.filter((name) => refused.has(name)));
-    // The names are random: the number of refused ones differs from run to run.
+    // The names are random, so the number of refused ones differs between runs.
     expect(refused.size).toBeGreaterThan(20);
     expect(unique.length - refused.size).toBeGreaterThan(50);
   });
@@ -159,7 +159,7 @@ async function namesRefusedByFsck(names: readonly string[]): Promise<ReadonlySet
       .split('\n')
       .map((tree, at) => [tree, names[at] ?? '']),
   );
-  // Without the runner of the forge, which keeps only the beginning of git's output.
+  // Not started by the forge's runner, which keeps only the beginning of git's output.
   const { stderr } = spawnSync('git', ['--git-dir', folder, 'fsck', '--no-dangling'], { encoding: 'utf8' });
   const reported = stderr.matchAll(/in tree ([0-9a-f]+): hasDotgit/g);
   return new Set([...reported].map(([, tree = '']) => byTree.get(tree) ?? ''));
@@ -227,7 +227,7 @@ describe('the git program', () => {
     expect(await resolveRef(store.open(1), word)).toBeUndefined();
   });
 
-  test('moves no ref under a name that would be a second command', async () => {
+  test('moves no ref whose name would be a second command', async () => {
     const store = await makeStore();
     const name = 'refs/heads/x 1\ndelete refs/heads/main';
 

@@ -10,7 +10,7 @@ import { createGitStore, type GitStore } from '../../../../src/forge/platform/gi
 import { isThorough } from '../../../support/figure.ts';
 
 type Commit = { readonly parents: readonly number[]; readonly at: number };
-/** Commits with earlier ones as parents, and the heads of the branches. */
+/** Commits that have earlier ones as parents, and the heads of the branches. */
 const histories = fc
   .tuple(
     fc.array(fc.record({ parents: fc.array(fc.nat(), { maxLength: 2 }), at: fc.nat(20) }), {

@@ -46,7 +46,7 @@ describe('the pool of reader processes', () => {
         started += 1;
         alive += 1;
         most = Math.max(most, alive);
-        // An ended process counts from the signal on: when it disappears depends on the machine.
+        // A process counts as ended once it is signalled, because the time until it exits depends on the machine.
         return Object.assign(Object.create(child), {
           kill() {
             alive -= 1;
@@ -70,7 +70,7 @@ describe('the pool of reader processes', () => {
     ]);
   });
 
-  it('D2: answers every request, with more repositories in use than processes', async () => {
+  it('D2: answers every request while more repositories are in use than there are processes', async () => {
     const pool = createReaderPool(git, { maxProcesses });
     const questions = ids.flatMap((id) => [1, 2, 3].map(() => pool.of(id, store.open(id).folder)));
 

@@ -36,7 +36,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Commits texts onto a branch, from its head or from the given parent; null removes a file. */
+/** Commits texts onto a branch, on top of its head or of the given parent. Null removes a file. */
 async function commit(
   id: number,
   branch: string,
@@ -88,7 +88,7 @@ describe.each(['sha1', 'sha256'] as const)('a %s repository', (objectFormat) => 
     expect((await listRefs(repository)).map((ref) => ref.name)).toEqual(['refs/heads/main', 'refs/tags/v1']);
   });
 
-  test('reads trees and blobs within the reader process', async () => {
+  test('reads trees and blobs through the reader process', async () => {
     const id = await makeRepository(objectFormat);
     const head = await commit(id, 'main', { 'b/c/d "quoted" ä.txt': 'deep', a: 'top', 'b.txt': '' });
     const repository = store.open(id);

@@ -84,7 +84,7 @@ describe('writes that a browser sends with stored Basic credentials', () => {
     expect((await post(labelPath(), headers(), labelForm())).status).toBe(201);
   });
 
-  it('A6: do not affect reads, whose answers a browser hides from other sites', async () => {
+  it('A6: are refused without affecting reads, whose answers a browser hides from other sites', async () => {
     const headers = { ...stored(), origin: elsewhere, 'sec-fetch-site': 'cross-site' };
 
     const answer = await fetch(`${forge.url}/api/v1/user`, { headers });

@@ -42,6 +42,6 @@ it('A6: large answers that no client reads are limited, and small ones are still
   await expect.poll(() => statusOf('/large')).toBe(200);
 
   expect(beyond).toEqual([503, 503, 200]);
-  // Completely read answers no longer count.
+  // Answers that were read completely no longer count.
   expect([await statusOf('/large'), await statusOf('/large')]).toEqual([200, 200]);
 });
