@@ -59,7 +59,7 @@ const factsOf = (given: object = {}) =>
 const plan = (given: object = {}, more: object = {}, context = makeContext()) =>
   backport.plan({ to: ['release/1'], ...more }, factsOf(given), context);
 
-/** Says what becomes of each change in a few words. */
+/** Summarizes the outcome of each change in a few words. */
 const said = (changes: readonly Change[]) =>
   changes.map(({ target, operation, waits, already }) => {
     const what = operation.replace('contents.apply-patch', 'patch').replace('pull.create', 'open');
@@ -77,7 +77,7 @@ const wanted = (target: string): readonly string[] => [
 ];
 
 describe('backport', () => {
-  it('applies the patch on a new branch, as one commit of the author, and opens it with its marker', async () => {
+  it('applies the patch on a new branch, as one commit by the author, and opens a pull request with its marker', async () => {
     const [patching, opening] = await plan(
       { label_definitions: [{ id: 3, name: 'backport', level: 'repository' }] },
       { labels: ['backport'] },
@@ -105,14 +105,14 @@ describe('backport', () => {
         labels: [3],
       },
     });
-    // The grant of `branches` is about the target, and the conditions hold until the write.
+    // The grant of `branches` covers the target, and the conditions are checked again until the write.
     for (const change of [patching, opening]) {
       expect(change).toMatchObject({ branch: 'release/1', reconsiders: true });
     }
     expect(opening?.needs).toBe(patching?.target);
   });
 
-  it('makes nothing of a stranger close or name an issue with the rights of this account', async () => {
+  it("breaks references in a stranger's text, so that it closes or names no issue with the rights of this account", async () => {
     const [patching, opening] = await plan({
       pull_request: pull({ title: 'Fixes #3, closes other/repo#5 https://x.org/a/b/issues/6' }),
       commits: [commit('Fix the door\n\nResolves: #3, reopen other/repo!5')],
@@ -175,7 +175,7 @@ describe('backport', () => {
     expect(said(await plan(given, more))).toEqual(words);
   });
 
-  it('is recorded without the end of a long patch', async () => {
+  it('records a long patch truncated', async () => {
     const [patching] = await plan({ merged_patch: { text: 'x'.repeat(70_000), size: 70_000 } });
 
     const recorded = patching && backport.recorded?.(patching.input);
@@ -239,7 +239,7 @@ describe('backport', () => {
       { merged_patch: { text: diffOf('\uFFFD'), size: 1 } },
       /git cherry-pick/,
     ],
-  ])('writes one comment where %s', async (why, given, commands) => {
+  ])('writes one comment if %s', async (why, given, commands) => {
     const changes = await plan(given, { to: ['release/*'] });
 
     expect(said(changes)).toEqual(['comment.create tidy/backport on #7']);
@@ -253,7 +253,7 @@ describe('backport', () => {
     ]);
   });
 
-  it('names no branch in the comment that its grant does not cover', async () => {
+  it('names only branches in the comment that its grant covers', async () => {
     const context = makeContext({
       covers: async (action, name) => action === 'backport' && name === 'release/1',
     });
@@ -263,7 +263,7 @@ describe('backport', () => {
     expect(bodyIn(changes[2])).not.toContain('release/2');
   });
 
-  it('shows no name to a shell that has another meaning there', async () => {
+  it('shows no name in a command that has a special meaning to a shell', async () => {
     const name = 'a;$(rm)`b`';
     const [comment] = await plan(
       { branches: [branch(name)], merged_patch: { text: null, size: 9 } },
@@ -284,7 +284,7 @@ describe('backport', () => {
       compare: { [`release/1...${name}`]: { total_commits, commits: [] } },
       commit_diff: { [tip]: diff },
     });
-    /** The memory after the forge took the patch. */
+    /** The memory after the forge has applied the patch. */
     async function made() {
       const context = makeContext({ memory: createActionMemory() });
       const [patching] = await plan({}, {}, context);
@@ -292,7 +292,7 @@ describe('backport', () => {
       return context;
     }
 
-    it('opens the pull request of a branch with the same changes, whatever the memory holds', async () => {
+    it('opens the pull request for an existing branch with the same changes, regardless of the memory', async () => {
       const changes = await plan(there(diffOf('2').replace('@@ -1,2 +1,2 @@', '@@ -41,2 +41,2 @@ void f()')));
 
       expect(said(changes)).toEqual(['open #7 to release/1']);
@@ -302,7 +302,7 @@ describe('backport', () => {
     it.each([
       ['differs', diffOf('2 '), 'with other whitespace, or only a part'],
       ['is empty', '', 'in that branch already'],
-    ])('removes its own branch where the commit %s, and writes the comment', async (_, diff, words) => {
+    ])('deletes its own branch if the commit %s, and writes the comment', async (_, diff, words) => {
       const context = await made();
 
       const changes = await plan(there(diff), {}, context);
@@ -310,7 +310,7 @@ describe('backport', () => {
       expect(said(changes)).toEqual(['comment.create tidy/backport on #7', `branch.delete ${name}`]);
       const body = bodyIn(changes[0]);
       expect(body).toContain(words);
-      // The comment is there, the branch not yet gone.
+      // The comment exists, but the branch is not deleted yet.
       const ours = { id: 8, body, user: { id: 9 } };
       expect(said(await plan({ ...there(diff), comments: [ours] }, {}, context))).toEqual([
         'comment.edit tidy/backport on #7 already',
@@ -318,7 +318,7 @@ describe('backport', () => {
       ]);
     });
 
-    /** The memory after a request whose answer was lost, and what the forge made of it. */
+    /** The memory after a request whose answer was lost, and what the forge did with the request. */
     async function lost(more: object = {}) {
       const context = makeContext({ memory: createActionMemory() });
       const [patching] = await plan({}, {}, context);
@@ -330,7 +330,7 @@ describe('backport', () => {
       return { context, withdraw, live: { ...there(diffOf('2 ')), compare: compared } };
     }
 
-    it('removes its own branch where the answer was lost, and writes the comment', async () => {
+    it('deletes its own branch after a lost answer, and writes the comment', async () => {
       const { context, live } = await lost();
 
       const changes = await plan(live, {}, context);
@@ -357,7 +357,7 @@ describe('backport', () => {
       ]);
     });
 
-    it('leaves a branch alone that was made after its request was refused', async () => {
+    it('leaves a branch alone that was created after its own request was refused', async () => {
       const { context, withdraw, live } = await lost();
       await withdraw?.();
 
@@ -368,14 +368,14 @@ describe('backport', () => {
 
     it.each([
       ['another account made', diffOf('3'), 1],
-      ['another account went on with', diffOf('2'), 2],
+      ['another account continued', diffOf('2'), 2],
     ])('leaves a branch alone that %s', async (_, diff, commits) => {
       expect(said(await plan(there(diff, commits)))).toEqual([
         `open #7 to release/1 waits: there is a branch ${name} with other changes`,
       ]);
     });
 
-    it('leaves a branch alone that the forge cannot compare, and goes on with the other targets', async () => {
+    it('leaves a branch alone that the forge cannot compare, and continues with the other targets', async () => {
       const unreadable = new ReeveError('forge-not-found', 'no common history');
 
       expect(
@@ -396,7 +396,7 @@ describe('backport', () => {
       ]);
     });
 
-    it('reports what the forge refused, tries it once, and tries it again without the comment', async () => {
+    it('reports what the forge refused, does not retry it, and retries it once the comment is gone', async () => {
       const context = makeContext({ memory: createActionMemory() });
       const [patching] = await plan({}, {}, context);
       const why = patching && (await backport.refused?.(patching, context));
@@ -412,14 +412,14 @@ describe('backport', () => {
       expect(said(await plan({ comments: [ours] }, {}, context))).toEqual([
         'comment.edit tidy/backport on #7 already',
       ]);
-      // A comment of another account says nothing.
+      // A comment by another account does not count.
       expect(said(await plan({ comments: [{ ...ours, user: { id: 4 } }] }, {}, context))).toEqual(
         wanted('release/1'),
       );
       expect(said(await plan({}, {}, context))).toEqual(wanted('release/1'));
     });
 
-    it('keeps the notes of other branches in the comment', async () => {
+    it('keeps the notes about other branches in the comment', async () => {
       const [first] = await plan({ merged_patch: { text: null, size: 9 } });
       const body = bodyIn(first);
 
@@ -445,10 +445,10 @@ describe('two diffs', () => {
 
   it.each<[string, string, string]>([
     ['in another place', whole, whole.replace('@@ -1,2 +1,2 @@', '@@ -9,2 +9,2 @@ f()')],
-    ['with other lines around', whole, whole.replace(' one', ' eins')],
+    ['with other context lines', whole, whole.replace(' one', ' eins')],
     ['with other similarity of a renamed file', renamed(80), renamed(60)],
     ['with abbreviated ids of binary files', binary(`00ff0102${'3'.repeat(32)}`), short('00ff010')],
-  ])('make the same changes %s', (_, one, other) => {
+  ])('are the same change %s', (_, one, other) => {
     expect(isSameChange(one, other)).toBe(true);
     expect(isSameChange(other, one)).toBe(true);
   });
@@ -457,8 +457,8 @@ describe('two diffs', () => {
     ['of whitespace', whole, diffOf('2 ')],
     ['of the end of a line', whole, diffOf('2\r')],
     ['of the end of the file', whole, `${whole}\\ No newline at end of file\n`],
-    ['of a file more', whole, whole + diffOf('2').replaceAll('a.txt', 'c.txt')],
-    ['of a file less', whole, ''],
+    ['of an additional file', whole, whole + diffOf('2').replaceAll('a.txt', 'c.txt')],
+    ['of a missing file', whole, ''],
     ['of the mode', binary('1234567890'), binary('1234567890').replace('100644', '100755')],
     ['of the content of binary files', binary(`00ff0102${'3'.repeat(32)}`), short('00ff011')],
     // A removed line `-- a/x` looks like the header of a file.
@@ -467,7 +467,7 @@ describe('two diffs', () => {
       'diff --git a/q b/q\n--- a/q\n+++ b/q\n@@ -1,2 +1 @@\n--- a/x\n one\n',
       'diff --git a/q b/q\n--- a/q\n+++ b/q\n@@ -1,2 +1 @@\n--- a/y\n one\n',
     ],
-  ])('differ in a change %s', (_, one, other) => {
+  ])('are different changes if they differ in a change %s', (_, one, other) => {
     expect(isSameChange(one, other)).toBe(false);
     expect(isSameChange(other, one)).toBe(false);
   });

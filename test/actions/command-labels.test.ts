@@ -28,7 +28,7 @@ function plan(given: Arguments, facts: Given = {}, context: Partial<PlanContext>
   return setLabels.plan(given, createGivenFacts({ subject, given: all }), makeContext(context));
 }
 
-/** Returns what becomes of labels as `+label` and `-label`, and the answer as its text. */
+/** Returns the planned labels as `+label` and `-label`, and the text of the answer. */
 async function planned(given: Arguments, facts: Given = {}) {
   const changes = (await plan(given, facts)).filter(({ already }) => !already);
   const labels = changes.filter(({ target }) => target.startsWith('label:'));
@@ -45,28 +45,28 @@ describe('names in a command', () => {
     ['are removed', { only, remove: { command: ['kind/bug'] } }, { labels: ['kind/bug'] }, ['-kind/bug'], []],
     ['are none without the command', { only, add: { command: [] } }, {}, [], []],
     [
-      'are refused where they do not match',
+      'are refused if they do not match',
       { only, add: { command: ['secret', 'kind/bug'] } },
       {},
       ['+kind/bug'],
       ['- `secret`: commands may not name it here'],
     ],
     [
-      'are refused where they do not exist, also to be removed',
+      'are refused if they do not exist, even for removal',
       { only, add: { command: ['kind/x'] }, remove: { command: ['kind/y'] } },
       {},
       [],
       ['- `kind/x`: it does not exist', '- `kind/y`: it does not exist'],
     ],
     [
-      'never take the place of what the rule decides',
+      'never override what the rule decides',
       { only, add: { command: ['kind/bug'] }, remove: ['kind/bug'] },
       { labels: ['kind/bug'] },
       ['-kind/bug'],
       ['- `kind/bug`: the rule itself decides it'],
     ],
     [
-      'are refused where they contradict each other',
+      'are refused if they contradict each other',
       { only, add: { command: ['kind/bug', 'size/S', 'size/L'] }, remove: { command: ['kind/bug'] } },
       {},
       [],
@@ -77,7 +77,7 @@ describe('names in a command', () => {
       ],
     ],
     [
-      'are refused where a name stands for two labels',
+      'are refused if a name means two labels',
       { only, add: { command: ['kind/bug'] } },
       { label_definitions: [defined('kind/bug'), defined('kind/bug')] },
       [],
@@ -96,7 +96,7 @@ describe('names in a command', () => {
     expect(await planned(given, facts)).toEqual({ labels, answer });
   });
 
-  it('are ten at most: with more, none is used', async () => {
+  it('are limited to ten; with more, none is used', async () => {
     const command = Array.from({ length: 11 }, (_, place) => `kind/${place}`);
     const all = command.map((name) => defined(name));
     const ten = await plan({ only, add: { command: command.slice(1) } }, { label_definitions: all });
@@ -108,7 +108,7 @@ describe('names in a command', () => {
     expect(answer?.value).toContain('names 11 labels, and at most 10 are allowed');
   });
 
-  it('are answered in one comment, which is edited, and not written again', async () => {
+  it('are answered in one comment, which is edited, and not written again if unchanged', async () => {
     const given = { only, add: { command: ['secret'] } };
     const [first] = await plan(given);
     const own = (body: unknown) => [{ id: 5, body, user: { id: 9 } }];
@@ -123,14 +123,14 @@ describe('names in a command', () => {
     expect(imitated).toMatchObject({ operation: 'comment.create' });
   });
 
-  it('fail the step where it is not known whether the sender may be answered', async () => {
+  it('fail the step if it is unknown whether the sender may be answered', async () => {
     const given = { only, add: { command: ['secret'] } };
 
     await expect(plan(given, { sender_permission: undefined })).rejects.toThrow('sender_permission');
   });
 });
 
-describe('a name as code', () => {
+describe('a name shown as code', () => {
   const cases: readonly [string, string][] = [
     ['bug', '`bug`'],
     ['', '`  `'],
@@ -144,12 +144,12 @@ describe('a name as code', () => {
     ['\ud800', '`\ufffd`'],
   ];
 
-  it.each(cases)('%j is %j', (text, shown) => {
+  it.each(cases)('%j becomes %j', (text, shown) => {
     expect(asCode(text)).toBe(shown);
   });
 });
 
-describe('at load', () => {
+describe('a step at load', () => {
   const problemsOf = (step: string, on = 'issue_comment.created') =>
     loadRuleFile({
       path: 'x.yml',
@@ -179,7 +179,7 @@ describe('at load', () => {
     expect(problemsOf(step)).toEqual(messages.map((message) => expect.stringContaining(message)));
   });
 
-  it('a command needs a comment', () => {
+  it('that uses a command needs a comment event', () => {
     expect(problemsOf(`{ add: ${args}, only: ["kind/*"] }`, 'issues.opened')).toEqual([
       expect.stringContaining('command'),
     ]);

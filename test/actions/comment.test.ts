@@ -14,61 +14,61 @@ const ours = (text: string, more: object = {}) => ({
 const plan = (given: object, facts: Record<string, unknown>) =>
   comment.plan({ key: 'main', ...given } as never, makeFacts(facts), makeContext());
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const others = { id: 1, body: `${marker}\nHello`, user: { id: 1, login: 'ada' } };
   const quoted = { id: 2, body: `> ${marker}\nHello`, user: { id: 9, login: 'reeve' } };
   const below = { id: 3, body: `Hello\n${marker}`, user: { id: 9, login: 'reeve' } };
   const otherKey = { id: 4, body: '<!-- reeve:tidy/other -->\nHello', user: { id: 9, login: 'reeve' } };
 
   it.each([
-    ['writes what is not there', { text: 'Hello' }, [], 'comment.create', `${marker}\nHello`],
-    ['leaves what says so already', { text: 'Hello' }, [ours('Hello')], 'already', `${marker}\nHello`],
+    ['writes a missing comment', { text: 'Hello' }, [], 'comment.create', `${marker}\nHello`],
     [
-      'takes other line ends for the same',
+      'leaves a comment with the same text unchanged',
+      { text: 'Hello' },
+      [ours('Hello')],
+      'already',
+      `${marker}\nHello`,
+    ],
+    [
+      'treats other line ends as the same text',
       { text: 'a\nb' },
       [ours('a\r\nb\n')],
       'already',
       `${marker}\na\nb`,
     ],
-    ['edits what says something else', { text: 'New' }, [ours('Old')], 'comment.edit', `${marker}\nNew`],
+    ['edits a comment with another text', { text: 'New' }, [ours('Old')], 'comment.edit', `${marker}\nNew`],
     [
-      'never takes the words of others for its own',
+      "never treats another account's comment as its own",
       { text: 'Hello' },
       [others],
       'comment.create',
       `${marker}\nHello`,
     ],
     [
-      'never takes a marker inside a text for its own',
+      'never treats a marker inside a text as its own',
       { text: 'Hello' },
       [quoted, below],
       'comment.create',
       `${marker}\nHello`,
     ],
-    ['tells keys apart', { text: 'Hello' }, [otherKey], 'comment.create', `${marker}\nHello`],
+    ['distinguishes keys', { text: 'Hello' }, [otherKey], 'comment.create', `${marker}\nHello`],
+    ['expects no comment while its condition does not hold', { text: 'x', when: false }, [], 'already', null],
     [
-      'is content with nothing while its condition does not hold',
-      { text: 'x', when: false },
-      [],
-      'already',
-      null,
-    ],
-    [
-      'removes it once its condition does not hold',
+      'removes the comment once its condition does not hold',
       { text: 'x', when: false },
       [ours('x')],
       'comment.delete',
       null,
     ],
     [
-      'says otherwise instead',
+      'writes `otherwise` instead',
       { text: 'x', when: false, otherwise: 'Fine now' },
       [ours('x')],
       'comment.edit',
       `${marker}\nFine now`,
     ],
     [
-      'writes no otherwise where there was nothing',
+      'does not write `otherwise` if there was no comment',
       { text: 'x', when: false, otherwise: 'Fine' },
       [],
       'already',
@@ -83,7 +83,7 @@ describe('what is planned', () => {
     expect(change?.target).toBe('comment:tidy/main on #7');
   });
 
-  it('sends the text alone, to the comment it found', async () => {
+  it('sends only the text, to the comment that it found', async () => {
     const [change] = await plan({ text: 'New' }, { comments: [ours('Old')] });
 
     expect(change?.input).toEqual({
@@ -95,13 +95,13 @@ describe('what is planned', () => {
 });
 
 describe('a text from the wiki', () => {
-  it('is that of the page', async () => {
+  it('is the text of the page', async () => {
     const [change] = await plan({ wiki: 'Welcome' }, { comments: [], wiki: { Welcome: '# Welcome\n' } });
 
     expect(change?.value).toBe(`${marker}\n# Welcome`);
   });
 
-  it('names no issue elsewhere, since some forges let everyone edit a wiki', async () => {
+  it('refers to no issue elsewhere, because some forges let everyone edit a wiki', async () => {
     const pages = { Welcome: 'closes other/repo#5' };
     const [change] = await plan({ wiki: 'Welcome' }, { comments: [], wiki: pages });
 
@@ -111,11 +111,11 @@ describe('a text from the wiki', () => {
   it.each([
     ['is missing', undefined, 'wiki("Welcome") is not given'],
     ['is empty', { Welcome: ' ' }, 'the wiki page "Welcome" is empty'],
-  ])('fails where the page %s', async (_title, wiki, message) => {
+  ])('fails the step if the page %s', async (_title, wiki, message) => {
     await expect(plan({ wiki: 'Welcome' }, { comments: [], wiki: wiki ?? {} })).rejects.toThrow(message);
   });
 
-  it('is not asked for while the condition does not hold', async () => {
+  it('is not requested while the condition does not hold', async () => {
     const facts = makeFacts({ comments: [] });
 
     await comment.plan({ key: 'main', wiki: 'Welcome', when: false }, facts, makeContext());
@@ -124,7 +124,7 @@ describe('a text from the wiki', () => {
   });
 });
 
-it('takes a what-if without comments for one where nothing was written', async () => {
+it('treats a simulation without comments as one in which nothing was written', async () => {
   const facts = createGivenFacts({
     subject: { kind: 'issue', index: 1, repository: { id: 1, owner: 'acme', name: 'site' } },
     given: {},
@@ -135,7 +135,7 @@ it('takes a what-if without comments for one where nothing was written', async (
   expect(change?.operation).toBe('comment.create');
 });
 
-it('keeps names that could end the marker inside it', async () => {
+it('encodes names that could end the marker', async () => {
   const context = makeContext({ rule: 'a --> b' });
   const [change] = await comment.plan(
     { key: 'x/y\n-->', text: 'Hello' },
@@ -151,6 +151,6 @@ it.each([
   [{ text: 'a', wiki: 'b' }, false],
   [{ text: 'a' }, true],
   [{ wiki: 'b', when: true }, true],
-])('takes either text or wiki: %o', (written, ok) => {
+])('accepts either text or wiki: %o', (written, ok) => {
   expect(comment.arguments.safeParse(written).success).toBe(ok);
 });

@@ -32,7 +32,7 @@ const plan = (given: Parameters<typeof commitFiles.plan>[0], facts = factsOf({})
   commitFiles.plan(given, facts, context);
 
 describe('commit-files plans', () => {
-  it('a file that is absent, one that differs, and none that is equal', async () => {
+  it('a file that is absent and one that differs, but not one that is equal', async () => {
     const facts = factsOf({ 'b.txt': 'old', 'c.txt': 'same' });
     const changes = await plan(
       {
@@ -128,13 +128,13 @@ describe('commit-files plans', () => {
       /1048577 bytes; a file may have 1048576/,
     ],
     ['is kept in LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n', /LFS/],
-  ])('nothing where the other file %s', async (_, found, why) => {
+  ])('nothing if the other file %s', async (_, found, why) => {
     const facts = factsOf({}, { file_of: { 'acme/x:y': found } });
 
     await expect(plan({ files: [{ path: 'a.txt', from: 'acme/x:y' }] }, facts)).rejects.toThrow(why);
   });
 
-  it('nothing above the size of a file, or of a commit', async () => {
+  it('nothing above the size limit of a file or of a commit', async () => {
     const text = 'x'.repeat(mebibyte);
     const files = (count: number, more = '') =>
       Array.from({ length: count }, (_, at) => ({ path: `${at}`, content: text + more }));
@@ -144,7 +144,7 @@ describe('commit-files plans', () => {
   });
 
   it.each(['organization', 'repository'] as const)(
-    'nothing for rules of the %s, which read nothing by it',
+    'nothing for rules of the %s, and then reads no file',
     async (level) => {
       const facts = factsOf({}, { file_of: { 'evil/secret:key': 'secret' } });
 
@@ -159,13 +159,13 @@ describe('commit-files plans', () => {
     ['the branch does not exist', { branch: 'gone' }, {}, 'there is no branch gone'],
     ['a directory is there', {}, { 'a.txt': { type: 'dir', sha: '', size: 0 } }, 'a.txt is a dir there'],
     ['a link is there', {}, { 'a.txt': { type: 'symlink', sha: 'ab', size: 3 } }, 'a.txt is a symlink there'],
-  ])('a refusal where %s', async (_, more, files, why) => {
+  ])('a refusal if %s', async (_, more, files, why) => {
     const changes = await plan({ ...more, files: [{ path: 'a.txt', content: 'x' }] }, factsOf(files));
 
     expect(changes.map(({ waits }) => waits)).toEqual([{ why, polls: false }]);
   });
 
-  it('a change that says what a refusal by a protected branch means', async () => {
+  it('a change that explains a refusal by a protected branch', async () => {
     const named_branch = { main: { commit: tip, protected: true, can_push: false } };
     const [change] = await plan({ files: [{ path: 'a.txt', content: 'x' }] }, factsOf({}, { named_branch }));
 
@@ -175,7 +175,7 @@ describe('commit-files plans', () => {
     });
   });
 
-  it('ids of the object format of the repository', async () => {
+  it('ids in the object format of the repository', async () => {
     const long = 'b'.repeat(64);
     const facts = factsOf(
       {},
@@ -184,12 +184,12 @@ describe('commit-files plans', () => {
 
     const [change] = await plan({ files: [{ path: 'a.txt', content: '' }] }, facts);
 
-    // The id of the empty file in a repository of git with SHA-256.
+    // The id of the empty file in a SHA-256 repository.
     expect(change?.value).toBe('473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813');
   });
 });
 
-describe('a file that the forge stores otherwise', () => {
+describe('a file that the forge stores in another form', () => {
   const files = [{ path: 'a.txt', content: 'large' }];
   const answer = (sha: string) => ({ files: [{ path: 'a.txt', sha }], commit: { sha: tip } });
 
@@ -210,10 +210,10 @@ describe('a file that the forge stores otherwise', () => {
 
     const live = { 'a.txt': { type: 'file', sha, size: 130 } };
     expect(await plan({ files }, factsOf(live), context)).toMatchObject([{ already: true }]);
-    // What a person commits instead is replaced all the same.
+    // If a person commits something else, the file is still replaced.
     const other = { 'a.txt': { type: 'file', sha: idOf('other'), size: 5 } };
     expect((await plan({ files }, factsOf(other), context))[0]?.already).toBeUndefined();
-    // A pointer that this forge did not store for this content is no equal file.
+    // A pointer that this forge did not store for this content does not count as equal.
     expect((await plan({ files }, factsOf(live)))[0]?.already).toBeUndefined();
   });
 });
@@ -262,7 +262,7 @@ describe('the path of a file', () => {
     expect(pathProblem(path)).toEqual(expect.any(String));
   });
 
-  it('is given once, and is no directory of another one', () => {
+  it('is given once, and is not a directory of another path', () => {
     expect(clashingPaths(['a', 'b', 'a', 'c', 'c/d', 'cd'])).toEqual([2, 3]);
   });
 });
@@ -272,7 +272,7 @@ describe('commit-files at load', () => {
     commitFiles.examine?.({ files } as never).map(({ path, message }) => `${path.join('.')}: ${message}`) ??
     [];
 
-  it('refuses paths, addresses, and inserted text in workflows', () => {
+  it('refuses invalid paths and addresses, and inserted text in workflows', () => {
     expect(
       problems([
         { path: '../x', content: '' },

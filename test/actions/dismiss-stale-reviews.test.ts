@@ -23,29 +23,34 @@ const plan = (written: object, reviews: readonly unknown[], more: Record<string,
   );
 const ids = async (...given: Parameters<typeof plan>) => (await plan(...given)).map(({ target }) => target);
 
-describe('what is dismissed', () => {
+describe('the dismissed review', () => {
   it.each([
-    ['what was given for an older commit', {}, review(1), true],
-    ['also where the forge does not call it stale', {}, review(1, { stale: false }), true],
-    ['what was given for no known commit', {}, review(1, { commit_id: '' }), true],
-    ['nothing that was given for the head', {}, review(1, { commit_id: head }), false],
-    ['nothing that is dismissed already', {}, review(1, { dismissed: true }), false],
-    ['no rejection that is not named', {}, review(1, { state: 'REQUEST_CHANGES' }), false],
+    ['one submitted for an older commit', {}, review(1), true],
     [
-      'a rejection that is named',
+      'one of an older commit even if the forge does not mark it stale',
+      {},
+      review(1, { stale: false }),
+      true,
+    ],
+    ['one submitted for no known commit', {}, review(1, { commit_id: '' }), true],
+    ['not one submitted for the head', {}, review(1, { commit_id: head }), false],
+    ['not one that is already dismissed', {}, review(1, { dismissed: true }), false],
+    ['not a rejection, by default', {}, review(1, { state: 'REQUEST_CHANGES' }), false],
+    [
+      'a rejection, if configured',
       { states: ['REQUEST_CHANGES'] },
       review(1, { state: 'REQUEST_CHANGES' }),
       true,
     ],
-    ['no comment', { states: ['APPROVED', 'REQUEST_CHANGES'] }, review(1, { state: 'COMMENT' }), false],
+    ['not a comment', { states: ['APPROVED', 'REQUEST_CHANGES'] }, review(1, { state: 'COMMENT' }), false],
   ])('is %s', async (_title, written, one, isDismissed) => {
     expect(await ids(written, [one])).toEqual(isDismissed ? ['review:1'] : []);
   });
 
   it.each([
-    ['is kept where it is about the changes as they are now', [review(1, { stale: true })], []],
-    ['is dismissed where it is not, whatever the forge says', [], ['review:1']],
-  ])('with keep-on-rebase, a review %s', async (_title, current, expected) => {
+    ['a review of the current changes is kept', [review(1, { stale: true })], []],
+    ['a review of other changes is dismissed, whatever the forge says', [], ['review:1']],
+  ])('with keep-on-rebase, %s', async (_title, current, expected) => {
     const found = await ids({ 'keep-on-rebase': true }, [review(1, { stale: false })], {
       current_reviews: current,
     });
@@ -53,11 +58,11 @@ describe('what is dismissed', () => {
     expect(found).toEqual(expected);
   });
 
-  it('is nothing of a closed pull request, which the forge would refuse', async () => {
+  it('is none for a closed pull request, because the forge would refuse it', async () => {
     expect(await ids({}, [review(1)], { pull_request: { ...pull, state: 'closed' } })).toEqual([]);
   });
 
-  it('is asked for with the message and the wish for older ones', async () => {
+  it('is requested with the message and the choice to include earlier ones', async () => {
     const [change] = await plan({ message: 'Again, please.', priors: true }, [review(1)]);
 
     expect(change?.input).toEqual({
@@ -71,14 +76,14 @@ describe('paths to ignore', () => {
   const since = (...files: readonly unknown[]) => ({ changed_since: { [old]: files } });
 
   it.each([
-    ['keep a review while all changes lie under them', since('docs/a.md', 'docs/b/c.md'), []],
-    ['keep none where something else changed', since('docs/a.md', 'src/a.ts'), ['review:1']],
+    ['keep a review while all changes are below them', since('docs/a.md', 'docs/b/c.md'), []],
+    ['keep no review if something else changed', since('docs/a.md', 'src/a.ts'), ['review:1']],
     [
-      'look at both names of a renamed file',
+      'compare both names of a renamed file',
       since({ filename: 'docs/a.md', previous_filename: 'src/a.md', status: 'renamed' }),
       ['review:1'],
     ],
-    ['keep none where everything may have changed', { changed_since: { [old]: null } }, ['review:1']],
+    ['keep no review if everything may have changed', { changed_since: { [old]: null } }, ['review:1']],
   ])('%s', async (_title, more, expected) => {
     const facts = makeFacts({ pull_request: pull, reviews: [review(1)], ...more });
     const given = dismissStaleReviews.arguments.parse({ 'ignore-paths': ['docs/**'] });
@@ -88,7 +93,7 @@ describe('paths to ignore', () => {
     expect(changes.map(({ target }) => target)).toEqual(expected);
   });
 
-  it('are compared once for all reviews of one commit, and not at all where nothing is stale', async () => {
+  it('are not compared if no review is stale', async () => {
     const facts = makeFacts({ pull_request: pull, reviews: [review(1, { stale: false, commit_id: head })] });
     const given = dismissStaleReviews.arguments.parse({ 'ignore-paths': ['docs/**'] });
 
@@ -104,7 +109,7 @@ describe('paths to ignore', () => {
   });
 });
 
-it('notices an answer that dismissed nothing', async () => {
+it('detects an answer that dismissed nothing', async () => {
   const [change] = await plan({}, [review(1)]);
   if (!change) throw new Error('no change');
 

@@ -9,7 +9,7 @@ import { makeSchema } from '../support/postgres.ts';
 
 const place = { repository: 'acme/shop', workflow: 'deploy.yml', ref: 'main' };
 const runOf = (id: number) => ({ id, ref: 'main', actor_id: 9 }) as DispatchedRun;
-/** Of two processes. */
+/** The stores of two processes. */
 let stores: readonly Store[];
 beforeEach(async () => {
   const url = await makeSchema();
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 const contexts = () => stores.map((store) => makeContext({ memory: createStoredMemory(store) }));
 
-it('dispatches whose answers are lost find a run each, also in two processes at the same time', async () => {
+it('dispatches whose answers are lost each find a different run, even in two processes at the same time', async () => {
   const runs = Array.from({ length: 10 }, (_, at) => runOf(20 - at));
 
   const found = await Promise.all(
@@ -33,7 +33,7 @@ it('dispatches whose answers are lost find a run each, also in two processes at 
   expect(found).not.toContain(undefined);
 });
 
-it('a dispatch whose answer names its run has it, and those without a name are all counted', async () => {
+it('a dispatch whose answer names its run gets that run, and dispatches without a name are all counted', async () => {
   const [one, two] = contexts();
   if (one === undefined || two === undefined) throw new Error('no process');
   await findOwnRun([runOf(11)], { ...place, key: 'lost', after: 10 }, one);
@@ -47,6 +47,6 @@ it('a dispatch whose answer names its run has it, and those without a name are a
     ),
   );
   const later = Array.from({ length: 10 }, (_, at) => runOf(30 - at));
-  // Nine of the ten are those of the others.
+  // Nine of the ten runs belong to the other dispatches.
   expect(await findOwnRun(later, { ...place, key: 'late', after: 15 }, two)).toBe(30);
 });

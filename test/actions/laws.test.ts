@@ -43,9 +43,9 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   let done: Run;
   let wanted: readonly string[] = [];
   let memory = createActionMemory();
-  /** Messages to receivers that are not the forge. */
+  /** Messages to receivers other than the forge. */
   const sent: Message[] = [];
-  // An action that asks nothing of the forge needs no access to it.
+  // An action that requests nothing from the forge needs no access to it.
   const isOutside = action.needs.scopes.length === 0;
   beforeAll(async () => {
     setup = await privilegeForge.make(action.needs);
@@ -53,7 +53,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     subject = typeof scenario.on === 'function' ? await scenario.on(setup) : setup.subjects[scenario.on];
   });
 
-  it('plans the same twice, and sends only GET for it', async () => {
+  it('plans the same twice, and sends only GET requests for it', async () => {
     setup.requests.length = 0;
     sent.length = 0;
 
@@ -82,7 +82,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
   if (isOutside) it('needs no access: it sends one message and no request to the forge', needsNothing);
   else {
-    it('needs the access it says: with less it is refused', async () => {
+    it('needs the access it declares: it is refused with less', async () => {
       const { outcomes } = await apply(await plan(), setup.underprivileged.client);
 
       const refusals = (scenario.refusal ?? [403]).join('|');
@@ -90,7 +90,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
       expect(outcomes[0]?.error).toMatch(new RegExp(`the forge answered (${refusals})`));
     });
 
-    it('needs the scopes it says: a token that may only read is refused', async () => {
+    it('needs the scopes it declares: a read-only token is refused', async () => {
       const { outcomes } = await apply(await plan(), setup.readOnlyClient);
 
       expect(outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
@@ -98,7 +98,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     });
   }
 
-  it('is content once it is applied, and touches nothing that is not named', async () => {
+  it('plans nothing more once applied, and changes nothing that is not named', async () => {
     const before = await unrelatedState();
     const planned = await plan();
 
@@ -113,7 +113,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     wanted = open(planned);
   });
 
-  it('is taken back as far as the forge permits, and then wanted anew', async () => {
+  it('is undone as far as the forge permits, and then planned again', async () => {
     const client = setup.holder.client.counted();
 
     const back = await revertRun(done, {
@@ -175,7 +175,7 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
 type Applied = Awaited<ReturnType<typeof applyPlan>> & { readonly planned: readonly PlannedChange[] };
 
-/** The run that a store would keep of what was applied. */
+/** Returns the run that a store would keep of the applied changes. */
 function recordOf({ planned, outcomes, sent }: Applied): Run {
   const changes = planned.map(({ id, change }) => ({
     ...change,

@@ -19,7 +19,7 @@ const threads = {
 };
 const subject = { kind: 'notification', thread: 5 } as const;
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const all: readonly As[] = ['read', 'unread', 'pinned'];
   const cases = all.flatMap((from) => all.map((to) => [from, to] as const));
 
@@ -38,14 +38,14 @@ describe('what is planned', () => {
     expect(changes[0]?.already ?? false).toBe(from === to);
   });
 
-  it('fails where the thread cannot be read', async () => {
+  it('fails if the thread cannot be read', async () => {
     const facts = makeFacts({ notification: new Error('404') }, { subject });
 
     await expect(markNotifications.plan({ as: 'read' }, facts, makeContext())).rejects.toThrow('404');
   });
 });
 
-describe('all of them', () => {
+describe('all threads', () => {
   const at = '2026-03-01T12:00:00Z';
   const plan = (given: object, kind: 'repository' | 'notification', unread = 3, instant = at) => {
     const facts = makeFacts({ unread_notifications: { [instant]: unread } }, { subject: { kind } });
@@ -67,7 +67,7 @@ describe('all of them', () => {
     ]);
   });
 
-  it('are those of the account, up to an instant', async () => {
+  it('are those of the account, up to a given time', async () => {
     const until = '2026-02-01T01:00:00.5+01:00';
     const [change] = await plan({ until }, 'notification', 1, '2026-02-01T00:00:00Z');
 
@@ -75,13 +75,13 @@ describe('all of them', () => {
     expect(change?.input.query).toMatchObject({ last_read_at: '2026-02-01T00:00:00Z' });
   });
 
-  it('are left where none is unread', async () => {
+  it('are left unchanged if none is unread', async () => {
     expect(await plan({}, 'repository', 0)).toMatchObject([{ already: true }]);
   });
 
   it.each([
-    ['a text that is no time', { until: 'yesterday' }, '"yesterday" is not an RFC 3339 time'],
-    ['a repository without all', { all: undefined }, 'a repository has no thread of its own'],
+    ['a text that is not a time', { until: 'yesterday' }, '"yesterday" is no RFC 3339 time'],
+    ['a repository without `all`', { all: undefined }, 'a repository has no thread of its own'],
   ])('fail for %s', async (_title, given, words) => {
     await expect(plan(given, 'repository')).rejects.toThrow(words);
   });

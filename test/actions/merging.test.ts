@@ -44,7 +44,7 @@ const factsOf = (given: object) =>
     ...given,
   });
 
-/** Says what becomes of each change in a few words. */
+/** Summarizes the outcome of each change in a few words. */
 const said = (changes: readonly Change[]) =>
   changes.map(({ operation, waits, already }) => {
     if (already) return `${operation} already`;
@@ -55,7 +55,7 @@ describe('merge', () => {
   const plan = (more: object = {}, given: object = {}) =>
     merge.plan({ 'delete-branch': false, 'after-push': 'anyone', ...more }, factsOf(given), makeContext());
 
-  it('sends the head that was read, no force, no schedule, and no deletion by the forge', async () => {
+  it('sends the head that was read, without force, schedule or branch deletion by the forge', async () => {
     const [change] = await plan({ title: 'Work (#7)', message: 'All of it.' });
 
     expect(change?.input).toEqual({
@@ -73,11 +73,11 @@ describe('merge', () => {
 
   it.each<[string, object, object, readonly string[]]>([
     ['nothing while `when` is false', { when: false }, {}, []],
-    ['nothing of a closed one', {}, { pull_request: pull({ state: 'closed' }) }, []],
-    ['nothing more of a merged one', {}, { pull_request: merged() }, ['pull.merge already']],
+    ['nothing for a closed one', {}, { pull_request: pull({ state: 'closed' }) }, []],
+    ['nothing more for a merged one', {}, { pull_request: merged() }, ['pull.merge already']],
     ['to wait for a draft', {}, { pull_request: pull({ draft: true }) }, ['pull.merge waits: it is a draft']],
     [
-      'to wait where it is not mergeable, and to look again',
+      'to wait if it is not mergeable, and to check again',
       {},
       { pull_request: pull({ mergeable: false }) },
       ['pull.merge waits and polls: it conflicts with its base, or the forge has not checked that yet'],
@@ -104,7 +104,7 @@ describe('merge', () => {
       ['pull.merge waits and polls: the required status !ci is missing'],
     ],
     [
-      'to merge where the only other required one is a broken pattern, which forges leave out',
+      'to merge if the only other required one is a broken pattern, which forges ignore',
       {},
       {
         base_branch: { ...checked, status_check_contexts: ['[ci', 'ci/*'] },
@@ -113,7 +113,7 @@ describe('merge', () => {
       ['pull.merge'],
     ],
     [
-      'to wait where all required ones are broken patterns',
+      'to wait if all required ones are broken patterns',
       {},
       { base_branch: { ...checked, status_check_contexts: ['[ci'] }, statuses: [status('ci/a', 'success')] },
       ['pull.merge waits and polls: the required status [ci is missing'],
@@ -125,7 +125,7 @@ describe('merge', () => {
       ['pull.merge'],
     ],
     [
-      'to wait for any status where the base requires some without a name',
+      'to wait for any status if the base requires some without a name',
       {},
       { base_branch: { name: 'main', enable_status_check: true, status_check_contexts: [] } },
       ['pull.merge waits and polls: it has no status yet, and its base requires status checks'],
@@ -137,13 +137,13 @@ describe('merge', () => {
       ['pull.merge', 'branch.delete'],
     ],
     [
-      'the deletion alone where Reeve has merged it before',
+      'only the deletion if Reeve has merged it before',
       { 'delete-branch': true },
       { pull_request: merged(9) },
       ['pull.merge already', 'branch.delete'],
     ],
     [
-      'no deletion where a person merged it and kept the branch',
+      'no deletion if a person merged it and kept the branch',
       { 'delete-branch': true },
       { pull_request: merged(8) },
       ['pull.merge already'],
@@ -153,13 +153,13 @@ describe('merge', () => {
     expect(said(await plan(more, given))).toEqual(expected);
   });
 
-  it('names a method that the repository does not allow, and those it allows', async () => {
+  it('names a method that the repository does not allow, and those that it allows', async () => {
     await expect(plan({ method: 'rebase' })).rejects.toThrow(
       'does not allow the merge method rebase; it allows merge, rebase-merge, squash, fast-forward-only',
     );
   });
 
-  it('the deletion rests on the merge, and on the grant of delete-branch', async () => {
+  it('makes the deletion depend on the merge and on the grant of delete-branch', async () => {
     const [first, second] = await plan({ 'delete-branch': true });
 
     expect(second).toMatchObject({ needs: first?.target, alsoNeeds: 'delete-branch', action: 'merge' });
@@ -176,27 +176,27 @@ describe('delete-branch', () => {
 
   it.each<[string, object, readonly string[]]>([
     ['deletes the branch of a merged pull request', {}, ['branch.delete']],
-    ['leaves that of an open one', { pull_request: pull() }, []],
-    ['leaves that of one closed without a merge', { pull_request: pull({ state: 'closed' }) }, []],
-    ['has nothing to do where it is gone', { head_branch: null }, []],
-    ['leaves a branch of a fork', { pull_request: { ...merged(), ...ofFork } }, []],
+    ['keeps the branch of an open one', { pull_request: pull() }, []],
+    ['keeps the branch of one closed without a merge', { pull_request: pull({ state: 'closed' }) }, []],
+    ['has nothing to do if the branch is gone', { head_branch: null }, []],
+    ['keeps a branch of a fork', { pull_request: { ...merged(), ...ofFork } }, []],
     [
-      'leaves the default branch',
+      'keeps the default branch',
       { head_branch: branch({ is_default: true }) },
       ['branch.delete waits: work is the default branch'],
     ],
     [
-      'leaves a protected branch',
+      'keeps a protected branch',
       { head_branch: branch({ protected: true }) },
       ['branch.delete waits: work is protected'],
     ],
     [
-      'leaves a branch with newer commits',
+      'keeps a branch with newer commits',
       { head_branch: branch({ sha: 'c'.repeat(40) }) },
       ['branch.delete waits: work has commits that were not merged'],
     ],
     [
-      'leaves a branch that another open pull request uses',
+      'keeps a branch that another open pull request uses',
       { head_branch: branch({ used_by: [12] }) },
       ['branch.delete waits: work is used by the open pull request #12'],
     ],
@@ -204,7 +204,7 @@ describe('delete-branch', () => {
     expect(said(await plan(given))).toEqual(expected);
   });
 
-  it('leaves it while `when` does not hold', async () => {
+  it('keeps the branch while `when` does not hold', async () => {
     expect(await plan({}, false)).toEqual([]);
   });
 });
@@ -215,9 +215,9 @@ describe('update-branch', () => {
 
   it.each<[string, object, object, readonly string[]]>([
     ['updates a head that is behind', {}, {}, ['pull.update']],
-    ['leaves one that is not', {}, { 'pull_request.behind': 0 }, ['pull.update already']],
-    ['leaves a merged one', {}, { pull_request: merged() }, []],
-    ['leaves one while `when` does not hold', { when: false }, {}, []],
+    ['leaves a head that is not behind', {}, { 'pull_request.behind': 0 }, ['pull.update already']],
+    ['leaves a merged pull request', {}, { pull_request: merged() }, []],
+    ['updates nothing while `when` does not hold', { when: false }, {}, []],
     [
       'waits in a conflict',
       {},
@@ -225,19 +225,19 @@ describe('update-branch', () => {
       ['pull.update waits and polls: it conflicts with its base, or the forge has not checked that yet'],
     ],
     [
-      'never updates the head of a fork by itself',
+      'does not update the head of a fork by default',
       {},
       { pull_request: pull(ofFork) },
       ['pull.update waits: its head is in a fork, and forks: true is not set'],
     ],
     [
-      'nor one whose repository is gone',
+      'does not update a head whose repository is gone',
       {},
       { pull_request: pull({ head: { ref: 'work', sha: head, repo_id: -1, repo: null } }) },
       ['pull.update waits: its head is in a fork, and forks: true is not set'],
     ],
     [
-      'updates that of a fork where it says so',
+      'updates the head of a fork if `forks` is set',
       { forks: true },
       { pull_request: pull(ofFork) },
       ['pull.update'],
@@ -246,7 +246,7 @@ describe('update-branch', () => {
     expect(said(await plan(more, given))).toEqual(expected);
   });
 
-  it('says how, and that the head is in a fork', async () => {
+  it('uses the method in `how`, and reports a head in a fork', async () => {
     const [change] = await plan({ how: 'rebase', forks: true }, { pull_request: pull(ofFork) });
 
     expect(change).toMatchObject({ input: { query: { style: 'rebase' } }, fork: true, branch: 'main' });

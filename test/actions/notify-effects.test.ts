@@ -16,24 +16,26 @@ const url = 'https://chat.example.org/T0K3N';
 const secrets = createNamedSecrets(new Map([['CHAT', url]]), new Uint8Array(32));
 const rule = plainRule();
 
-/** What becomes of a message: taken and recorded; not taken; taken, and the process ends before it is recorded. */
+/**
+ * The fate of a message: received and recorded; not received; or received while the process ends before recording it.
+ */
 const fate = fc.constantFrom('taken', 'taken', 'not taken', 'lost');
 const step = fc.record({
   text: fc.constantFrom('a', 'b', 'c'),
   when: fc.constantFrom(true, true, true, false),
   fate,
-  /** Times that it is planned at once: a webhook and a sweep about the same subject. */
+  /** Number of times it is planned concurrently: a webhook and a sweep about the same subject. */
   plans: fc.integer({ min: 1, max: 2 }),
 });
 
-it('every change of the content is received, under one id for each message and another for each', async () => {
+it('every change of the content is received, with one id per message', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const memory = createActionMemory();
       const context = makeContext({ memory, secrets });
       const received: Message[] = [];
       const expected: { readonly text: string; readonly key: string }[] = [];
-      /** The model: the content that was recorded last, and how many were. */
+      /** The model: the content recorded last, and the number of recorded messages. */
       let last: string | null = null;
       let number = 0;
 
@@ -59,7 +61,7 @@ it('every change of the content is received, under one id for each message and a
           continue;
         }
         if (text === last || how === 'not taken') continue;
-        // What was lost is sent again by each plan that is made of it.
+        // A lost message is sent again by each of its plans.
         const times = how === 'lost' ? plans : 1;
         for (let time = 0; time < times; time += 1) expected.push({ text, key: `${number} ${text}` });
         if (how === 'lost') continue;

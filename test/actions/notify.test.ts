@@ -13,7 +13,7 @@ const secretsOf = (key: number) => createNamedSecrets(new Map([['CHAT', url]]), 
 const secrets = secretsOf(1);
 type Given = Parameters<typeof notify.plan>[0];
 
-/** Makes a rule with a memory of its own; what it plans is sent at once, unless told otherwise. */
+/** Creates a rule with its own memory. `send` records the planned message as sent unless told otherwise. */
 function makeRule(given: Partial<PlanContext> = {}) {
   const context = makeContext({ memory: createActionMemory(), secrets, ...given });
   const plan = async (
@@ -39,7 +39,7 @@ function makeRule(given: Partial<PlanContext> = {}) {
   return { context, plan, send };
 }
 
-it('plans a POST to the name of the secret, which is all that the change contains of it', async () => {
+it('plans a POST to the name of the secret, and the change contains nothing else of the secret', async () => {
   const { change, message } = await makeRule().plan({ text: 'Hello' });
 
   expect(change).toMatchObject({
@@ -59,7 +59,7 @@ it('plans a POST to the name of the secret, which is all that the change contain
   expect(JSON.stringify(change)).not.toContain('chat.example.org');
 });
 
-it('plans JSON as it is given', async () => {
+it('plans JSON as given', async () => {
   const json = { text: 'A "b"', count: 3, on: true, none: null, blocks: [{ type: 'x', of: [{ y: 1.5 }] }] };
 
   const { change, message } = await makeRule().plan({ json });
@@ -69,7 +69,7 @@ it('plans JSON as it is given', async () => {
 });
 
 describe('the same content', () => {
-  it('is sent once, and again after another one, each time with another id', async () => {
+  it('is sent once, and again after another content, each time with a new id', async () => {
     const { send } = makeRule();
     const ids: unknown[] = [];
     const open: boolean[] = [];
@@ -83,7 +83,7 @@ describe('the same content', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('has the same id until it is recorded as sent', async () => {
+  it('keeps its id until it is recorded as sent', async () => {
     const { plan, send } = makeRule();
     await send({ text: 'before' });
 
@@ -110,14 +110,14 @@ describe('the same content', () => {
     expect(other.message?.id).not.toBe(first.message?.id);
   });
 
-  it('as text and as JSON are two messages', async () => {
+  it('is two messages if sent as text and as JSON', async () => {
     const { send } = makeRule();
     await send({ text: '{"a":"b"}' });
 
     expect((await send({ json: { a: 'b' } })).isOpen).toBe(true);
   });
 
-  it('is known after a rename of the repository', async () => {
+  it('is recognized after the repository is renamed', async () => {
     const { send } = makeRule();
     await send({ text: 'a' });
 
@@ -137,7 +137,7 @@ describe('the same content', () => {
 });
 
 describe('`when`', () => {
-  it('that is false sends nothing, and after it the same content is sent again', async () => {
+  it('that is false sends nothing, and the same content is sent again afterwards', async () => {
     const { send } = makeRule();
     const found = [];
     for (const when of [false, true, true, false, false, true])
@@ -157,7 +157,7 @@ describe('`when`', () => {
 });
 
 describe('the memory', () => {
-  it('is written again once a day while the content stays, and never in a dry run', async () => {
+  it('is refreshed once a day while the content stays the same, and never in a dry run', async () => {
     const memory = createActionMemory();
     const writes: unknown[] = [];
     const watched = {
@@ -188,12 +188,12 @@ describe('the memory', () => {
     ]);
   });
 
-  it('keeps what another process has sent meanwhile', async () => {
+  it('keeps what another process has sent in the meantime', async () => {
     const memory = createActionMemory();
     const { send } = makeRule({ memory });
     await send({ text: 'a' }, {}, { now: new Date('2026-03-01T00:00:00Z') });
     const other = { digest: 'of another text', number: 2, at: '2026-03-03T00:00:00Z' };
-    /** A memory in which another process sends between the read and the write. */
+    /** Keys of a memory in which another process sends between the read and the write. */
     const keys: string[] = [];
     const raced = {
       ...memory,

@@ -29,11 +29,11 @@ const plan = (more: object, pull: unknown, facts: Record<string, unknown> = {}) 
   return openPullRequest.plan({ ...given, ...more }, { ...asked, ask }, makeContext());
 };
 
-describe('what is planned', () => {
+describe('the plan', () => {
   it.each([
     ['opens one', {}, null, {}, 'pull.create', { head: 'develop', base: 'main', title: 'Merge develop' }],
     [
-      'opens one with everything that is said',
+      'opens one with all given fields',
       { body: 'All.', labels: ['release'], reviewers: ['ada'], team_reviewers: ['core'] },
       null,
       {},
@@ -49,16 +49,9 @@ describe('what is planned', () => {
       },
     ],
     ['opens none without a difference', {}, null, { compare: between(0) }, undefined, undefined],
-    ['leaves one that says so', { body: 'All.' }, open(), {}, 'already', undefined],
-    ['leaves its text where none is said', {}, open({ body: 'Mine' }), {}, 'already', undefined],
-    [
-      'edits its own one',
-      { body: 'New.' },
-      open(),
-      {},
-      'pull.edit',
-      { title: 'Merge develop', body: 'New.' },
-    ],
+    ['leaves one with the same text', { body: 'All.' }, open(), {}, 'already', undefined],
+    ['leaves its text if none is given', {}, open({ body: 'Mine' }), {}, 'already', undefined],
+    ['edits its own', { body: 'New.' }, open(), {}, 'pull.edit', { title: 'Merge develop', body: 'New.' }],
     [
       'leaves one that a person opened',
       { body: 'New.' },
@@ -79,14 +72,14 @@ describe('what is planned', () => {
     await expect(plan({ labels: ['nope'] }, null)).rejects.toThrow('no label "nope"');
   });
 
-  it('says where it needs a forge that takes reviewers', async () => {
+  it('declares that reviewers need a forge that supports them on creation', async () => {
     const [change] = await plan({ reviewers: ['ada'] }, null);
 
     expect(change?.requires).toEqual(['pull_reviewers_on_create']);
   });
 });
 
-it('tells what a forge dropped from the one it opened', async () => {
+it('reports what a forge dropped from the pull request it opened', async () => {
   const [change] = await plan({ labels: ['bug'], reviewers: ['Ada'] }, null);
   if (!change) throw new Error('no change');
   const label = { id: 1, name: 'bug', color: 'ff0000' };
@@ -108,6 +101,6 @@ it.each([
   [{ head: 'a..b', base: 'main' }, false],
   [{ head: 'a b', base: 'main' }, false],
   [{ head: 'owner:feature/x', base: 'release/1.x' }, true],
-])('takes two branches: %o', (written, ok) => {
+])('requires two valid, different branches: %o', (written, ok) => {
   expect(openPullRequest.arguments.safeParse({ ...given, ...written }).success).toBe(ok);
 });

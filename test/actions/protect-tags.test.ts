@@ -15,17 +15,17 @@ const plan = async (tags: Given['tags'], all: readonly unknown[], prune = false)
 };
 const at = { owner: 'acme', repo: 'site' };
 
-describe('what is planned', () => {
+describe('the plan', () => {
   it.each([
     [
-      'makes one that is missing',
+      'creates a missing protection',
       [{ name_pattern: 'v*', whitelist_teams: ['release'] }],
       [],
       ['tag-protection.create'],
       { params: at, body: { name_pattern: 'v*', whitelist_teams: ['release'] } },
     ],
     [
-      'leaves one unchanged in the desired state, in any order',
+      'leaves a protection in the desired state unchanged, in any order',
       [{ name_pattern: 'v*', whitelist_teams: ['Release'] }],
       [live],
       [],
@@ -33,14 +33,14 @@ describe('what is planned', () => {
     ],
     ['leaves lists that are not given', [{ name_pattern: 'v*' }], [live], [], undefined],
     [
-      'edits the list that differs, alone',
+      'edits only the list that differs',
       [{ name_pattern: 'v*', whitelist_usernames: ['bob'], whitelist_teams: ['release'] }],
       [live],
       ['tag-protection.edit'],
       { params: { ...at, id: 3 }, body: { whitelist_usernames: ['bob'] } },
     ],
     [
-      'empties a list that is given empty',
+      'clears a list that is given empty',
       [{ name_pattern: 'v*', whitelist_usernames: [] }],
       [live],
       ['tag-protection.edit'],
@@ -53,7 +53,7 @@ describe('what is planned', () => {
     expect(planned.input).toEqual(input);
   });
 
-  it('removes what is not named only with prune', async () => {
+  it('removes unnamed protections only with prune', async () => {
     expect((await plan([], [live])).operations).toEqual([]);
     expect(await plan([], [live], true)).toEqual({
       operations: ['tag-protection.delete'],
@@ -61,7 +61,7 @@ describe('what is planned', () => {
     });
   });
 
-  it('fails for a new one that no account may pass, which forges refuse', async () => {
+  it('fails for a new protection that allows no account, because forges refuse it', async () => {
     await expect(plan([{ name_pattern: 'v*' }], [])).rejects.toThrow('needs a user or a team');
   });
 });

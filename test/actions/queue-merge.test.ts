@@ -50,7 +50,7 @@ const said = async (...asked: Parameters<typeof plan>) =>
   (await plan(...asked)).changes.map(({ waits, already }) => waits?.why ?? (already ? 'already' : 'enters'));
 
 describe('queue-merge', () => {
-  it('writes a pending status on the head, and names how it is to be merged', async () => {
+  it('writes a pending status on the head, and records how it is to be merged', async () => {
     const { changes } = await plan({ title: 'Work (#7)', priority: 3 });
 
     expect(changes[0]).toMatchObject({
@@ -68,31 +68,43 @@ describe('queue-merge', () => {
 
   it.each<[string, object, object, Partial<QueueDesk> | undefined, readonly string[]]>([
     ['nothing while `when` is false', { when: false }, {}, {}, []],
-    ['nothing of a closed one', {}, { pull_request: pull({ state: 'closed' }) }, {}, []],
+    ['nothing for a closed one', {}, { pull_request: pull({ state: 'closed' }) }, {}, []],
     ['to wait for a draft', {}, { pull_request: pull({ draft: true }) }, {}, ['it is a draft']],
-    ['nothing more of a queued one', {}, {}, { find: async () => 'queued' }, ['already']],
-    ['nothing of one that left', {}, {}, { find: async () => ({ why: 'it left' }) }, ['it left']],
+    ['nothing more for a queued one', {}, {}, { find: async () => 'queued' }, ['already']],
+    ['nothing for one that left', {}, {}, { find: async () => ({ why: 'it left' }) }, ['it left']],
     ['to enter without a server', {}, {}, undefined, ['enters']],
-    ['nothing more where its status says so', {}, { statuses: [own('pending')] }, undefined, ['already']],
-    ['to enter where another account wrote it', {}, { statuses: [own('pending', 8)] }, undefined, ['enters']],
-    ['to enter where it had left', {}, { statuses: [own('error')] }, undefined, ['enters']],
+    [
+      'nothing more if its status is already pending',
+      {},
+      { statuses: [own('pending')] },
+      undefined,
+      ['already'],
+    ],
+    [
+      'to enter if another account wrote the status',
+      {},
+      { statuses: [own('pending', 8)] },
+      undefined,
+      ['enters'],
+    ],
+    ['to enter if it had left', {}, { statuses: [own('error')] }, undefined, ['enters']],
   ])('plans %s', async (_title, more, facts, desk, expected) => {
     expect(await said(more, facts, desk)).toEqual(expected);
   });
 
-  it('needs a grant that includes forks only where the head of a fork is to be updated', async () => {
+  it('needs a grant that includes forks only if the head of a fork will be updated', async () => {
     const ofFork = { pull_request: pull({ head: { ref: 'work', sha: head, repo_id: 5, repo: repo(5) } }) };
 
     expect((await plan({}, ofFork)).changes[0]).not.toHaveProperty('fork');
     expect((await plan({ forks: true }, ofFork)).changes[0]).toMatchObject({ fork: true });
   });
 
-  it('forgets why it left once `when` is false, and not in a dry run', async () => {
+  it('forgets why the pull request left once `when` is false, but not in a dry run', async () => {
     expect((await plan({ when: false }, {}, {})).forgiven).toEqual([7]);
     expect((await plan({ when: false }, {}, {}, true)).forgiven).toEqual([]);
   });
 
-  it('lets it enter before the request, and takes that back where the forge refuses', async () => {
+  it('enters the pull request before the request, and withdraws it if the forge refuses', async () => {
     const calls: string[] = [];
     const desk: QueueDesk = {
       find: async () => undefined,

@@ -8,11 +8,17 @@ const theirs = { content: 'eyes', user: { id: 1, login: 'ada' } };
 const onComment = { kind: 'issue', comment: 12 } as const;
 
 it.each([
-  ['adds ours beside theirs', [theirs], true, 'reaction.add-to-issue', false],
-  ['leaves ours', [ours], true, 'reaction.add-to-issue', true],
-  ['adds another one beside ours', [{ ...ours, content: '+1' }], true, 'reaction.add-to-issue', false],
-  ['removes ours while when does not hold', [ours, theirs], false, 'reaction.remove-from-issue', false],
-  ['leaves theirs', [theirs], false, 'reaction.remove-from-issue', true],
+  ["adds our reaction beside another account's", [theirs], true, 'reaction.add-to-issue', false],
+  ['keeps our reaction', [ours], true, 'reaction.add-to-issue', true],
+  ['adds another reaction beside ours', [{ ...ours, content: '+1' }], true, 'reaction.add-to-issue', false],
+  [
+    'removes our reaction while `when` does not hold',
+    [ours, theirs],
+    false,
+    'reaction.remove-from-issue',
+    false,
+  ],
+  ['keeps the reactions of other accounts', [theirs], false, 'reaction.remove-from-issue', true],
 ])('%s', async (_title, reactions, when, operation, already) => {
   const [change] = await react.plan({ reaction: 'eyes', when }, makeFacts({ reactions }), makeContext());
 
@@ -20,7 +26,7 @@ it.each([
   expect(change?.already ?? false).toBe(already);
 });
 
-it('is on the comment where the event is about one', async () => {
+it('is on the comment if the event is about one', async () => {
   const facts = makeFacts({ reactions: [] }, { subject: onComment });
   const [change] = await react.plan({ reaction: '+1' }, facts, makeContext());
 

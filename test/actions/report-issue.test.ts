@@ -22,51 +22,51 @@ const plan = (more: object, own: readonly unknown[], context = makeContext()) =>
     context,
   );
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const cases: readonly [string, boolean, readonly unknown[], string, object | undefined][] = [
     ['opens one', true, [], 'issue.create', { title: given.title, body: `${standing}\nSince noon.` }],
     ['needs none', false, [], 'already', undefined],
-    ['leaves one that says so', true, [issue(1, 'open', standing)], 'already', undefined],
+    ['leaves one with the same text', true, [issue(1, 'open', standing)], 'already', undefined],
     [
-      'edits one that says something else',
+      'edits one with another text',
       true,
       [issue(1, 'open', standing, { title: 'Old' })],
       'issue.edit',
       { title: given.title, body: `${standing}\nSince noon.` },
     ],
     [
-      'closes it, and says in it that it is settled',
+      'closes it with a note that it is settled',
       false,
       [issue(1, 'open', standing)],
       'issue.edit',
       { state: 'closed', body: `${settled}\nSince noon.` },
     ],
-    ['leaves one that it closed', false, [issue(1, 'closed', settled)], 'already', undefined],
+    ['leaves one that it has closed', false, [issue(1, 'closed', settled)], 'already', undefined],
     [
-      'opens it again when its condition holds anew',
+      'reopens it when its condition holds again',
       true,
       [issue(1, 'closed', settled)],
       'issue.edit',
       { state: 'open', title: given.title, body: `${standing}\nSince noon.` },
     ],
-    ['does not overrule a person who closed it', true, [issue(1, 'closed', standing)], 'already', undefined],
+    ['does not reopen one that a person closed', true, [issue(1, 'closed', standing)], 'already', undefined],
     [
-      'settles what a person closed, once the condition does not hold',
+      'settles one that a person closed, once the condition does not hold',
       false,
       [issue(1, 'closed', standing)],
       'issue.edit',
       { body: `${settled}\nSince noon.` },
     ],
-    ['leaves one that a person opened again', false, [issue(1, 'open', settled)], 'already', undefined],
+    ['leaves one that a person reopened', false, [issue(1, 'open', settled)], 'already', undefined],
     [
-      'never takes what others wrote',
+      'never uses one that another account wrote',
       true,
       [issue(1, 'open', standing, { user: { id: 1 } })],
       'issue.create',
       undefined,
     ],
     [
-      'takes the older of two',
+      'uses the older of two',
       true,
       [issue(8, 'open', standing), issue(2, 'open', standing)],
       'already',
@@ -83,8 +83,8 @@ describe('what is planned', () => {
   });
 });
 
-describe('where it reports to', () => {
-  it('is the repository that is named', async () => {
+describe('the target repository', () => {
+  it('is the named one', async () => {
     const [change] = await plan({ repository: 'acme/ops' }, []);
 
     expect(change?.input.params).toEqual({ owner: 'acme', repo: 'ops' });
@@ -104,7 +104,7 @@ describe('where it reports to', () => {
     },
   );
 
-  it('must be said where the subject has no repository', async () => {
+  it('must be named if the subject has no repository', async () => {
     const facts = makeFacts({}, { subject: { kind: 'runner' } });
     const nowhere = { ...facts, subject: { kind: 'runner' } as const };
 

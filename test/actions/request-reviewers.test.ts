@@ -12,7 +12,7 @@ const review = (login: string, state: string, more: object = {}) => ({
   ...more,
 });
 const ofTeam = (name: string) => ({ id: 2, state: 'REQUEST_REVIEW', user: null, team: { id: 3, name } });
-/** An entry of the timeline: whose review was requested or withdrawn, and by which account (ours is 9). */
+/** A timeline entry: whose review was requested or withdrawn, and by which account (ours is 9). */
 const entry = (login: string, by: number, isRemoved: boolean) => ({
   id: 1,
   type: 'review_request',
@@ -28,7 +28,7 @@ async function planned(given: Given, facts: Record<string, unknown> = {}): Promi
   return changes.map(({ target, already }) => `${target}${already ? ' (already)' : ''}`);
 }
 
-describe('who is requested', () => {
+describe('the plan', () => {
   const cases: readonly [string, Given, Record<string, unknown>, readonly string[]][] = [
     [
       'users and teams',
@@ -37,7 +37,7 @@ describe('who is requested', () => {
       ['reviewer:ada', 'team-reviewer:release'],
     ],
     [
-      'the owners of the changed files, and of teams those of the organization',
+      'the owners of the changed files, including teams only of the organization',
       { users: ['ada'], from: 'codeowners' },
       {
         codeowners: [
@@ -47,18 +47,18 @@ describe('who is requested', () => {
       },
       ['reviewer:ada', 'reviewer:grace', 'team-reviewer:release'],
     ],
-    ['no reviewer where no file has an owner', { from: 'codeowners' }, { codeowners: [] }, []],
-    ['no reviewer while when does not hold', { users: ['ada'], when: false }, {}, []],
+    ['no reviewer if no file has an owner', { from: 'codeowners' }, { codeowners: [] }, []],
+    ['no reviewer while `when` does not hold', { users: ['ada'], when: false }, {}, []],
     [
       'no reviewer for a closed pull request',
       { users: ['ada'] },
       { pull_request: { ...pull, state: 'closed' } },
       [],
     ],
-    ['no author', { users: ['author', 'ada'] }, {}, ['reviewer:ada']],
+    ['not the author', { users: ['author', 'ada'] }, {}, ['reviewer:ada']],
     ['no name twice', { users: ['ada', 'ADA'] }, {}, ['reviewer:ada']],
     [
-      'no reviewer who is requested',
+      'no reviewer who is already requested',
       { users: ['ada'] },
       { reviews: [review('Ada', 'REQUEST_REVIEW')] },
       ['reviewer:ada (already)'],
@@ -76,7 +76,7 @@ describe('who is requested', () => {
       ['reviewer:ada'],
     ],
     [
-      'no team that is requested',
+      'no team that is already requested',
       { teams: ['release'] },
       { reviews: [ofTeam('Release')] },
       ['team-reviewer:release (already)'],
@@ -105,7 +105,7 @@ describe('who is requested', () => {
     expect(await planned(given, facts)).toEqual(expected);
   });
 
-  it('reads no timeline where no reviewer is missing', async () => {
+  it('reads no timeline if no reviewer is missing', async () => {
     const facts = makeFacts({ pull_request: pull, reviews: [review('ada', 'APPROVED')] });
     await requestReviewers.plan({ users: ['ada'] }, facts, makeContext());
 
@@ -125,26 +125,26 @@ describe('a pick', () => {
     })),
   });
 
-  it('is the same for a pull request every time', async () => {
+  it('is the same every time for a pull request', async () => {
     expect(await open({ users, pick: 2 })).toHaveLength(2);
     expect(await open({ users, pick: 2 })).toEqual(await open({ users, pick: 2 }));
   });
 
-  it('counts those who are requested or have reviewed', async () => {
+  it('counts accounts that are requested or have reviewed', async () => {
     const reviews = [review('b', 'REQUEST_REVIEW'), review('c', 'APPROVED')];
 
     expect(await open({ users, pick: 2 }, { reviews })).toEqual([]);
     expect(await open({ users, pick: 3 }, { reviews })).toHaveLength(1);
   });
 
-  it('takes another one in place of the author and of those who were withdrawn', async () => {
+  it('replaces the author and those whose request was withdrawn', async () => {
     const timeline = [entry('a', 1, true), entry('b', 1, true)];
     const facts = { timeline, pull_request: { ...pull, user: { id: 5, login: 'c' } } };
 
     expect((await open({ users, pick: 2 }, facts)).toSorted()).toEqual(['reviewer:d', 'reviewer:e']);
   });
 
-  it('takes those who were requested least often', async () => {
+  it('chooses those requested least often', async () => {
     const facts = requests('a', 'b', 'c', 'd', 'a', 'B');
 
     expect(await open({ users, pick: 1, by: 'least-requested' }, facts)).toEqual(['reviewer:e']);
@@ -152,13 +152,13 @@ describe('a pick', () => {
     expect(three.toSorted()).toEqual(['reviewer:c', 'reviewer:d', 'reviewer:e']);
   });
 
-  it('takes those who were requested longest ago', async () => {
+  it('chooses those requested longest ago', async () => {
     const facts = requests('e', 'd', 'c', 'b', 'a', 'e');
 
     expect(await open({ users, pick: 2, by: 'round-robin' }, facts)).toEqual(['reviewer:d', 'reviewer:c']);
   });
 
-  it('reads no other pull request where all of the pool are requested', async () => {
+  it('reads no other pull request if the whole pool is requested', async () => {
     const facts = makeFacts({ pull_request: pull, reviews: [], timeline: [] });
     await requestReviewers.plan({ users: ['a'], pick: 1, by: 'round-robin' }, facts, makeContext());
 
@@ -166,7 +166,7 @@ describe('a pick', () => {
   });
 });
 
-it('sends one request for all', async () => {
+it('sends one request for all reviewers', async () => {
   const facts = makeFacts({ pull_request: pull, reviews: [], timeline: [] });
   const changes = await requestReviewers.plan(
     { users: ['ada', 'grace'], teams: ['release'] },
@@ -183,7 +183,7 @@ it('sends one request for all', async () => {
 
 it.each([
   ['an empty pool', { pick: 1 }, 'name at least one reviewer'],
-  ['a way without a number', { users: ['a'], by: 'hash' }, 'by needs pick'],
+  ['a method without a number', { users: ['a'], by: 'hash' }, 'by needs pick'],
 ])('refuses %s', (_title, written, words) => {
   const parsed = (requestReviewers as Action).arguments.safeParse(written);
   expect(JSON.stringify(parsed.error?.issues)).toContain(words);

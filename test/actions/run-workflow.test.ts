@@ -14,7 +14,7 @@ const run = (id: number, more: Partial<DispatchedRun> = {}): DispatchedRun => ({
   actor_id: 9,
   ...more,
 });
-/** Facts of a repository with these runs before, and those that a search finds. */
+/** Facts of a repository with these runs before the request, and with those that a search finds. */
 const factsOf = (before: readonly DispatchedRun[], found: Readonly<Record<string, unknown>> = {}) =>
   makeFacts({
     repository: { id: 1, name: 'site', default_branch: 'main' },
@@ -36,7 +36,7 @@ async function planned(facts = factsOf([run(5)]), context = contextAt(0), asked 
   return change;
 }
 
-/** Sends a request whose answer is lost. */
+/** Plans a request whose answer is lost. */
 async function lose(context = contextAt(0), asked = given): Promise<Change> {
   const change = await planned(factsOf([run(5)]), context, asked);
   await runWorkflow.intend?.(change, context);
@@ -44,7 +44,7 @@ async function lose(context = contextAt(0), asked = given): Promise<Change> {
 }
 
 describe('run-workflow plans', () => {
-  it('a request with texts as inputs, and the newest run before it', async () => {
+  it('a request with inputs as texts, and with the newest run before it', async () => {
     expect(await planned()).toMatchObject({
       input: {
         params: { owner: 'acme', repo: 'site', workflow_id: 'deploy.yml' },
@@ -72,7 +72,7 @@ describe('run-workflow plans', () => {
     expect(change?.before).toEqual({ newest_run: 0 });
   });
 
-  it('nothing while its condition does not hold, and never for rules of others', async () => {
+  it('nothing while its condition does not hold, and never for rules of other levels', async () => {
     const facts = factsOf([]);
     expect(await runWorkflow.plan({ ...given, when: false }, facts, contextAt(0))).toEqual([]);
     for (const level of ['repository', 'organization'] as const) {
@@ -82,7 +82,7 @@ describe('run-workflow plans', () => {
     expect(facts.asked).toEqual([]);
   });
 
-  it('nothing more for a trigger once it was started', async () => {
+  it('nothing more for a trigger once the run was started', async () => {
     const context = contextAt(0);
     const change = await planned();
     await runWorkflow.intend?.(change, context);
@@ -99,7 +99,7 @@ describe('run-workflow plans', () => {
     expect((await planned(factsOf([]), next)).already).toBeUndefined();
   });
 
-  it('it again where the forge has refused the request', async () => {
+  it('the request again if the forge refused it', async () => {
     const context = contextAt(0);
     const withdraw = await runWorkflow.intend?.(await planned(), context);
     await withdraw?.();
@@ -115,7 +115,7 @@ describe('after a lost answer', () => {
     ['a run with the short name of the branch', run(6, { ref: 'main' }), 6],
     ['a run of another account', run(6, { actor_id: 7 }), undefined],
     ['a run of another branch', run(6, { ref: 'refs/heads/other' }), undefined],
-  ])('%s is the one that was started, or is none', async (_, found, id) => {
+  ])('%s is recognized as the started one, or is not', async (_, found, id) => {
     await lose();
     const facts = factsOf([found], { 'deploy.yml>5': [found] });
 
@@ -129,7 +129,7 @@ describe('after a lost answer', () => {
       });
   });
 
-  it('the request is not repeated within a minute, and is tried again after it', async () => {
+  it('the request is not repeated within a minute, and is retried afterwards', async () => {
     await lose();
     const facts = factsOf([run(5)], { 'deploy.yml>5': [] });
 
@@ -151,7 +151,7 @@ describe('after a lost answer', () => {
     ).rejects.toThrow();
   });
 
-  it('two of them share no run', async () => {
+  it('two dispatches share no run', async () => {
     const second = { trigger: 'delivery-2' };
     await lose();
     await lose(contextAt(0, second));
@@ -162,7 +162,7 @@ describe('after a lost answer', () => {
     expect(await planned(facts, contextAt(61))).toMatchObject({ already: true });
   });
 
-  it('a run that another dispatch is known to have started is none', async () => {
+  it('a run that another dispatch is known to have started does not count', async () => {
     const second = contextAt(0, { trigger: 'delivery-2' });
     await lose();
     const change = await planned(factsOf([run(5)]), second);
@@ -172,7 +172,7 @@ describe('after a lost answer', () => {
     expect((await planned(facts, contextAt(60))).already).toBeUndefined();
   });
 
-  it('a run of a dispatch whose answer named none is none', async () => {
+  it('a run is left to an earlier dispatch whose answer named none', async () => {
     const second = contextAt(0, { trigger: 'delivery-2' });
     await lose();
     const change = await planned(factsOf([run(5)]), second);
@@ -185,7 +185,7 @@ describe('after a lost answer', () => {
 
     expect((await lost(6)).already).toBeUndefined();
     expect(await lost(7, 6)).toMatchObject({ reason: 'it was started for this trigger: run 7' });
-    // Of another ref there may be as many runs as there are.
+    // The number of runs of another ref does not matter.
     const [other] = await runWorkflow.plan(
       { ...given, ref: 'refs/tags/v1' },
       factsOf([run(5)]),
@@ -195,7 +195,7 @@ describe('after a lost answer', () => {
     expect(await lost(7, 6)).toMatchObject({ already: true });
   });
 
-  it('a run is its own where an earlier answer named none', async () => {
+  it('a run is found even if an answer before it named no run', async () => {
     const first = contextAt(0, { trigger: 'delivery-0' });
     await runWorkflow.remember?.(await planned(factsOf([run(4)]), first), undefined, first);
     await lose();
@@ -205,7 +205,7 @@ describe('after a lost answer', () => {
     });
   });
 
-  it('a dry run finds it, and notes nothing', async () => {
+  it('a dry run finds the run, and records nothing', async () => {
     await lose();
     const facts = factsOf([run(6)], { 'deploy.yml>5': [run(6)] });
 

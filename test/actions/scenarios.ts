@@ -2,27 +2,30 @@ import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { addFile, type PrivilegeSetup } from '../support/privilege-setup.ts';
 
-/** One situation in which an action has something to do: what is there, and the arguments as `plan` takes them. */
+/** One situation in which an action has something to do: the existing state, and the arguments as `plan` takes them. */
 export type Scenario = {
-  /** What cannot be taken back, as `target: why`. */
+  /** What cannot be undone, as `target: why`. */
   readonly stays?: RegExp;
-  /** True where taking it back is an answer to the rule: it is not wanted again until it was not wanted once. */
+  /**
+   * True if undoing counts as a response to the rule: the change is not planned again until the rule stopped asking for
+   * it once.
+   */
   readonly rests?: true;
   readonly arguments: (setup: PrivilegeSetup) => unknown;
   readonly on: keyof PrivilegeSetup['subjects'] | ((setup: PrivilegeSetup) => Promise<Subject>);
   readonly arrange?: (setup: PrivilegeSetup) => Promise<unknown>;
   /** Members of the repository that the arguments name. */
   readonly names?: readonly string[];
-  /** Statuses that the forge may answer to an account with less access; 403 unless the thing is not even visible. */
+  /** Statuses with which the forge may refuse an account with less access; 403 unless the thing is not even visible. */
   readonly refusal?: readonly number[];
 };
 
-/** A workflow that is started by hand. */
+/** A workflow that can be dispatched manually. */
 export const workflowByHand = `on: { workflow_dispatch: { inputs: { target: {}, count: {} } } }
 jobs: { deploy: { runs-on: nowhere, steps: [{ run: "true" }] } }
 `;
 
-/** A scenario for every action of the table: the laws are held on all of them. */
+/** A scenario for every action of the table. The laws are tested on all of them. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'set-labels': {
     on: 'pull_request',
@@ -234,7 +237,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     stays: /a merge cannot be taken back/,
     on: (setup) => pullFrom(setup, 'topic'),
     arguments: () => ({ method: 'merge', title: 'Topic', 'delete-branch': true }),
-    // Who may not merge gets 405.
+    // Accounts that may not merge get 405.
     refusal: [405],
   },
   'queue-merge': {
@@ -252,7 +255,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     arguments: () => ({}),
   },
   backport: {
-    // A pull request that was opened cannot be deleted, and one that was closed is not opened again.
+    // A pull request cannot be deleted once it is opened, and is not opened again once it is closed.
     rests: true,
     async on(setup) {
       const { owner, at } = setup;
@@ -277,7 +280,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
 };
 
-/** Opens a pull request from a branch of its own, as ada. */
+/** Opens a pull request from its own branch, as ada. */
 async function pullFrom({ ada, at, subjects }: PrivilegeSetup, branch: string): Promise<Subject> {
   await addFile(ada.client, at, branch, `${branch}.txt`);
   const body = { title: branch, head: branch, base: 'main' };

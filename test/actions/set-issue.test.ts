@@ -28,7 +28,7 @@ type Given = Parameters<typeof setIssue.plan>[0];
 
 const factsOf = (live: object = {}) => makeFacts({ issue: issue(live), milestones, timeline: [] });
 
-/** Returns what is to be done as `target=value`, with `(already)` where the value is present. */
+/** Returns the plan as `target=value`, with `(already)` if the value is already set. */
 async function planned(given: Given, live: object = {}, context = makeContext()): Promise<readonly string[]> {
   const changes = await setIssue.plan(given, factsOf(live), context);
   return changes.map(
@@ -46,37 +46,37 @@ async function body(given: Given, live: object = {}): Promise<unknown> {
   )?.body;
 }
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const cases: readonly [string, Given, object, readonly string[]][] = [
     ['another title', { title: 'Crash at start ' }, {}, ['issue.title="Crash at start"']],
-    ['the title it has', { title: 'Crash' }, {}, ['issue.title="Crash" (already)']],
+    ['the existing title, as already set', { title: 'Crash' }, {}, ['issue.title="Crash" (already)']],
     ['another state', { state: 'closed' }, {}, ['issue.state="closed"']],
-    ['nothing while when does not hold', { state: 'closed', title: 'x', when: false }, {}, []],
+    ['nothing while `when` does not hold', { state: 'closed', title: 'x', when: false }, {}, []],
     ['another milestone', { milestone: 'next' }, {}, ['issue.milestone="next"']],
-    ['the milestone it has', { milestone: 'now' }, {}, ['issue.milestone="now" (already)']],
+    ['the existing milestone, as already set', { milestone: 'now' }, {}, ['issue.milestone="now" (already)']],
     ['no milestone', { milestone: null }, {}, ['issue.milestone=null']],
     [
-      'no milestone where there is none',
+      'no milestone if there is none',
       { milestone: null },
       { milestone: null },
       ['issue.milestone=null (already)'],
     ],
     ['another day', { due_date: '2027-01-01' }, {}, ['issue.due_date="2027-01-01"']],
     [
-      'the day it has, in the zone of a server',
+      "the existing day in the server's time zone, as already set",
       { due_date: '2026-12-31' },
       { due_date: '2027-01-01T00:59:59+01:00' },
       ['issue.due_date="2026-12-31" (already)'],
     ],
     [
-      'the day of a time',
+      'the day that contains a time',
       { due_date: '2026-12-31T12:00:00.5Z' },
       {},
       ['issue.due_date="2026-12-31" (already)'],
     ],
-    ['no day', { due_date: null }, {}, ['issue.due_date=null']],
+    ['no due date', { due_date: null }, {}, ['issue.due_date=null']],
     ['a lock', { locked: true, pinned: false }, {}, ['issue.locked=true', 'issue.pinned=false (already)']],
-    ['a pin taken away', { pinned: false }, { pin_order: 2 }, ['issue.pinned=false']],
+    ['a removed pin', { pinned: false }, { pin_order: 2 }, ['issue.pinned=false']],
     [
       'assignees, whatever the case of their names',
       { assignees: { add: ['ada', 'Grace', 'GRACE'], remove: ['linus'] } },
@@ -84,13 +84,13 @@ describe('what is planned', () => {
       ['assignee:ada=true (already)', 'assignee:grace=true', 'assignee:linus=false (already)'],
     ],
     [
-      'no more than are to be picked, counting those already assigned',
+      'no more assignees than to be picked, counting those already assigned',
       { assignees: { add: ['ada', 'grace', 'linus'], pick: 1 } },
       {},
       ['assignee:ada=true (already)'],
     ],
     [
-      'no state of a merged pull request',
+      'no state for a merged pull request',
       { state: 'open' },
       { state: 'closed', pull_request: { merged: true } },
       ['issue.state="open" (already)'],
@@ -103,13 +103,13 @@ describe('what is planned', () => {
 
   it.each([
     ['an unknown milestone', { milestone: 'never' }, 'there is no milestone "never"'],
-    ['a day that no month has', { due_date: '2026-02-31' }, '"2026-02-31" is not a date'],
-    ['a text that is no day', { due_date: 'tomorrow' }, '"tomorrow" is not a date'],
+    ['a day that does not exist', { due_date: '2026-02-31' }, '"2026-02-31" is no date'],
+    ['a text that is not a date', { due_date: 'tomorrow' }, '"tomorrow" is no date'],
   ])('fails for %s', async (_title, given, words) => {
     await expect(planned(given)).rejects.toThrow(words);
   });
 
-  it('picks the same ones for an issue every time, and others for others', async () => {
+  it('picks the same accounts for an issue every time, and others for other issues', async () => {
     const add = ['a', 'b', 'c', 'd', 'e', 'f'];
     const pick = (index: number) =>
       setIssue
@@ -127,13 +127,13 @@ describe('what is planned', () => {
   });
 });
 
-describe('the one request', () => {
+describe('the single request', () => {
   it.each([
     ['keeps the assignees of others', { assignees: { add: ['grace'] } }, {}, { assignees: ['Ada', 'grace'] }],
     ['removes only those named', { assignees: { remove: ['ADA'] } }, {}, { assignees: [] }],
-    ['takes a milestone away', { milestone: null }, {}, { milestone: 0 }],
-    ['takes the open one of two milestones of a name', { milestone: 'again' }, {}, { milestone: 8 }],
-    ['takes a due date away', { due_date: null }, {}, { unset_due_date: true }],
+    ['removes a milestone', { milestone: null }, {}, { milestone: 0 }],
+    ['uses the open one of two milestones with the same name', { milestone: 'again' }, {}, { milestone: 8 }],
+    ['removes a due date', { due_date: null }, {}, { unset_due_date: true }],
     [
       'has all fields',
       { title: 'x', milestone: null, due_date: '2027-01-01' },
@@ -144,12 +144,12 @@ describe('the one request', () => {
     expect(await body(given, live)).toEqual(expected);
   });
 
-  it('is not made where a milestone is there twice', async () => {
+  it('is not sent if two open milestones have the name', async () => {
     await expect(body({ milestone: 'twice' })).rejects.toThrow('several milestones "twice"');
   });
 });
 
-describe('a person who reopens', () => {
+describe('a person who reopens an issue', () => {
   const closed = { state: 'closed' };
   const entry = (type: string, id: number) => ({ id: 1, type, user: { id, login: `user${id}` } });
   /** Our account is 9. */
@@ -159,7 +159,7 @@ describe('a person who reopens', () => {
     (await setIssue.plan({ state: 'closed', when }, facts, context)).some(({ already }) => !already);
   const byPerson = course(['close', 9], ['reopen', 1]);
 
-  it('is not overruled until when was false once', async () => {
+  it('is not overruled until `when` was false once', async () => {
     const context = makeContext();
     const [change] = await setIssue.plan({ state: 'closed' }, factsOf(), context);
     if (change === undefined) throw new Error('no change');
@@ -172,14 +172,14 @@ describe('a person who reopens', () => {
     expect(await isWanted(byPerson, context)).toBe(true);
   });
 
-  it('is not overruled where the rule found it closed', async () => {
+  it('is not overruled if the rule found the issue closed', async () => {
     const context = makeContext();
     await planned({ state: 'closed' }, closed, context);
 
     expect(await isWanted(course(['close', 2], ['reopen', 1]), context)).toBe(false);
   });
 
-  it('is found in the timeline where the memory knows nothing, and then held to', async () => {
+  it('is found in the timeline if the memory has no record, and is then respected', async () => {
     const context = makeContext();
 
     expect(await isWanted(byPerson, context)).toBe(false);
@@ -197,11 +197,11 @@ describe('a person who reopens', () => {
       true,
     ],
     ['a person reopened what our account closed', byPerson, false],
-  ])('leaves the rule to decide, or not, where %s', async (_title, facts, expected) => {
+  ])('leaves the rule to decide, or not, if %s', async (_title, facts, expected) => {
     expect(await isWanted(facts)).toBe(expected);
   });
 
-  it('is noted by no dry run', async () => {
+  it('is not recorded in a dry run', async () => {
     const context = makeContext({ dryRun: true });
     await planned({ state: 'closed' }, closed, context);
 
@@ -209,7 +209,7 @@ describe('a person who reopens', () => {
   });
 });
 
-it('notices what the forge did not set', async () => {
+it('detects what the forge did not set', async () => {
   const [change] = await setIssue.plan({ title: 'x' }, factsOf(), makeContext());
   if (change === undefined) throw new Error('no change');
 
@@ -217,7 +217,7 @@ it('notices what the forge did not set', async () => {
   expect(setIssue.confirm?.(change, issue())).toContain('did not set issue.title');
 });
 
-it('decides again on its conditions right before the state changes', async () => {
+it('checks its conditions again right before the state changes', async () => {
   const changes = await setIssue.plan({ state: 'closed', title: 'x' }, factsOf(), makeContext());
 
   expect(changes.map(({ target, reconsiders }) => [target, reconsiders ?? false])).toEqual([
@@ -226,7 +226,7 @@ it('decides again on its conditions right before the state changes', async () =>
   ]);
 });
 
-it('is refused by a forge without locks only where a lock is missing', async () => {
+it('requires a forge with locks only if a lock is missing', async () => {
   const of = async (live: object) =>
     (await setIssue.plan({ locked: true }, factsOf(live), makeContext())).map(({ requires }) => requires);
 
@@ -242,7 +242,7 @@ it.each([
   expect(JSON.stringify((setIssue as Action).arguments.safeParse(written).error?.issues)).toContain(words);
 });
 
-it('refuses a user who is to be added and removed', () => {
+it('refuses a user who is both added and removed', () => {
   expect(setIssue.examine?.({ assignees: { add: ['x', 'Ada'], remove: ['ada'] } })).toEqual([
     { path: ['assignees', 'add', 1], message: 'Ada is under add and under remove' },
   ]);

@@ -15,7 +15,7 @@ function factsOf(given: Record<string, unknown>) {
 
 type Arguments = Parameters<typeof setLabels.plan>[0];
 
-/** Returns what is to be done as `+label`, `-label`, `=label` (already so) and `new label`. */
+/** Returns the plan as `+label`, `-label`, `=label` (already as wanted) and `new label`. */
 async function planned(given: Arguments, facts: Record<string, unknown>): Promise<readonly string[]> {
   const changes = await setLabels.plan(given, factsOf(facts), makeContext());
   return changes.map(({ target, value, already, stage }) => {
@@ -32,12 +32,12 @@ async function body(given: Arguments, facts: Record<string, unknown>): Promise<u
 
 const defined = (name: string, id: number, more: object = {}) => ({ id, name, level: 'repository', ...more });
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const cases: readonly [string, Arguments, Record<string, unknown>, readonly string[]][] = [
-    ['adds what is missing', { add: ['bug'] }, { labels: [], label_definitions: ['bug'] }, ['+bug']],
-    ['says what is there already', { add: ['bug'] }, { labels: ['bug'] }, ['=+bug']],
-    ['removes what is there', { remove: ['bug'] }, { labels: ['bug', 'kept'] }, ['-bug']],
-    ['says what is not there already', { remove: ['bug'] }, { labels: ['kept'] }, ['=-bug']],
+    ['adds missing labels', { add: ['bug'] }, { labels: [], label_definitions: ['bug'] }, ['+bug']],
+    ['marks labels that are already present', { add: ['bug'] }, { labels: ['bug'] }, ['=+bug']],
+    ['removes present labels', { remove: ['bug'] }, { labels: ['bug', 'kept'] }, ['-bug']],
+    ['marks labels that are already absent', { remove: ['bug'] }, { labels: ['kept'] }, ['=-bug']],
     [
       'follows conditions both ways',
       { sync: { a: true, b: false, c: true } },
@@ -45,7 +45,7 @@ describe('what is planned', () => {
       ['+a', '=+c', '-b'],
     ],
     [
-      'takes the place of a label that excludes it',
+      'replaces a label that excludes it',
       { add: ['size/L'] },
       {
         labels: [{ id: 1, name: 'size/S', exclusive: true }],
@@ -63,18 +63,18 @@ describe('what is planned', () => {
       ['+size/L'],
     ],
     [
-      'makes a label that exists nowhere',
+      'creates a label that does not exist',
       { add: ['fresh'], create: { color: '#00FF00' } },
       { labels: [], label_definitions: ['other'] },
       ['new fresh', '+fresh'],
     ],
     [
-      'does not make a label of the organization again',
+      'does not create a label that the organization has',
       { add: ['shared'], create: { color: '00ff00' } },
       { labels: [], label_definitions: [{ id: 9, name: 'shared', level: 'organization' }] },
       ['+shared'],
     ],
-    ['plans by name where a what-if does not know the labels', { add: ['bug'] }, { labels: [] }, ['+bug']],
+    ['plans by name if a simulation does not know the labels', { add: ['bug'] }, { labels: [] }, ['+bug']],
   ];
 
   it.each(cases)('%s', async (_title, given, facts, expected) => {
@@ -89,13 +89,13 @@ describe('what is planned', () => {
       'there is no label "bug"',
     ],
     [
-      'two labels of one name in one place',
+      'two labels with the same name on one level',
       { add: ['bug'] },
       { labels: [], label_definitions: [defined('bug', 1), defined('bug', 2)] },
       '2 labels named "bug"',
     ],
     [
-      'two true labels of one exclusive scope',
+      'two wanted labels of one exclusive scope',
       { sync: { 'size/S': true, 'size/L': true } },
       {
         labels: [],
@@ -106,7 +106,7 @@ describe('what is planned', () => {
       },
       'exclude each other',
     ],
-    ['labels that cannot be asked', { add: ['bug'] }, { label_definitions: ['bug'] }, 'labels is not given'],
+    ['labels that cannot be read', { add: ['bug'] }, { label_definitions: ['bug'] }, 'labels is not given'],
   ];
 
   it.each(failures)('fails for %s', async (_title, given, facts, words) => {
@@ -114,8 +114,8 @@ describe('what is planned', () => {
   });
 });
 
-describe('the one request', () => {
-  it('holds the ids of what stays and what comes, the repository before the organization', async () => {
+describe('the single request', () => {
+  it('contains the ids of kept and added labels, with those of the repository before those of the organization', async () => {
     const facts = {
       labels: [
         { id: 3, name: 'kept' },
@@ -131,7 +131,7 @@ describe('the one request', () => {
     expect(await body({ add: ['bug', 'shared'], remove: ['gone'] }, facts)).toEqual({ labels: [3, 5, 8] });
   });
 
-  it('drops the label that the new one excludes, whatever the forge would make of both', async () => {
+  it('drops the label that the new one excludes, regardless of what the forge would do with both', async () => {
     const facts = {
       labels: [{ id: 1, name: 'size/S', exclusive: true }],
       label_definitions: [defined('size/L', 2, { exclusive: true })],
@@ -145,7 +145,7 @@ describe('the one request', () => {
   });
 });
 
-it('notices a label that the forge dropped', async () => {
+it('detects a label that the forge dropped', async () => {
   const [change] = await setLabels.plan(
     { add: ['bug'] },
     factsOf({ labels: [], label_definitions: ['bug'] }),

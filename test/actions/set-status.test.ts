@@ -14,10 +14,10 @@ const status = (context: string, state: string, description = '', target_url = '
 const plan = (written: object, statuses: unknown, context = makeContext()) =>
   setStatus.plan(setStatus.arguments.parse(written), makeFacts({ head, statuses }), context);
 
-describe('what is planned', () => {
+describe('the plan', () => {
   it.each([
-    ['a status that is missing', {}, [], false, ['success', '']],
-    ['a status that says something else', {}, [status('reeve/tidy', 'failure')], false, ['success', '']],
+    ['a missing status', {}, [], false, ['success', '']],
+    ['a status with another state', {}, [status('reeve/tidy', 'failure')], false, ['success', '']],
     [
       'another description',
       { description: 'new' },
@@ -26,24 +26,24 @@ describe('what is planned', () => {
       ['success', 'new'],
     ],
     [
-      'nothing where it says so',
+      'nothing new if the status is already as wanted',
       { description: 'a' },
       [status('reeve/tidy', 'success', 'a')],
       true,
       ['success', 'a'],
     ],
-    ['its own context alone', {}, [status('ci', 'success')], false, ['success', '']],
+    ['only its own context', {}, [status('ci', 'success')], false, ['success', '']],
     ['failure while success does not hold', { when: false }, [], false, ['failure', '']],
     ['success while failure does not hold', { state: 'failure', when: false }, [], false, ['success', '']],
     [
-      'what is said otherwise',
+      '`otherwise` if its condition does not hold',
       { when: false, description: 'yes', otherwise: { state: 'pending', description: 'no' } },
       [],
       false,
       ['pending', 'no'],
     ],
     [
-      'what is said while it holds',
+      'the main status while its condition holds',
       { when: true, description: 'yes', otherwise: { state: 'pending' } },
       [],
       false,
@@ -110,14 +110,14 @@ describe('the name of a status', () => {
     expect(problem).toMatchObject({ path: ['context'], message: expect.stringContaining(remedy) });
   });
 
-  it('has no base where there is none', () => {
+  it('cannot contain the base if a subject has none', () => {
     const place = { level: 'operator', subjects: ['pull_request', 'branch'] } as const;
 
     expect(setStatus.examineAt?.({ context: `a ${base}` } as never, place)).toHaveLength(1);
   });
 
   it.each(['queue', 'rules'])(
-    'cannot become that of Reeve itself by the name of a branch: %s',
+    "cannot become one of Reeve's own through the name of a branch: %s",
     async (ref) => {
       const facts = makeFacts({ head, statuses: [], pull_request: { base: { ref } } });
       const given = setStatus.arguments.parse({ context: `reeve/${base}` });
@@ -127,12 +127,12 @@ describe('the name of a status', () => {
   );
 });
 
-describe('a status of before each level had its own names', () => {
+describe('a status from before each level had its own names', () => {
   const old = { ...status('reeve/tidy', 'success'), creator: { id: 9 } };
   const context = (level: 'operator' | 'repository', isStatusOfOperator = () => false) =>
     makeContext({ level, isStatusOfOperator });
 
-  it('is not left green, and names its successor', async () => {
+  it('is ended, and names its successor', async () => {
     const [, ended, ...more] = await plan({}, [old], context('repository'));
 
     expect(more).toEqual([]);
@@ -155,7 +155,7 @@ describe('a status of before each level had its own names', () => {
   });
 });
 
-it('never links to anything but a web page', async () => {
+it('links only to web pages', async () => {
   const given = { ...setStatus.arguments.parse({}), target_url: 'javascript:alert(1)' };
 
   await expect(setStatus.plan(given, makeFacts({ head, statuses: [] }), makeContext())).rejects.toThrow(
@@ -163,7 +163,7 @@ it('never links to anything but a web page', async () => {
   );
 });
 
-it('is read again before it is written, on the commit that was judged', async () => {
+it('reads the statuses again before the write, on the commit that was judged', async () => {
   const [change] = await plan({}, []);
 
   expect(change?.reads).toMatchObject([{ name: 'statuses' }]);

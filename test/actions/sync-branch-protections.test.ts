@@ -18,7 +18,7 @@ const plan = (
 ) => syncBranchProtections.plan(parse(protections, prune), factsOf(live), context);
 const open = (changes: readonly Change[]) =>
   changes.filter(({ already }) => !already).map(({ target, value }) => [target, value]);
-/** Returns what is sent: method-like operation, name and body of each request. */
+/** Returns what is sent: operation, name and body of each request. */
 async function sent(protections: readonly object[], live: readonly unknown[]) {
   const changes = (await plan(protections, live)).filter(({ already }) => !already);
   const keys = [...new Set(changes.map(({ operation, joins }) => `${operation} ${joins}`))];
@@ -31,8 +31,8 @@ async function sent(protections: readonly object[], live: readonly unknown[]) {
   );
 }
 
-describe('what is planned', () => {
-  it('is each member that differs, and nothing that is not given', async () => {
+describe('the plan', () => {
+  it('contains each field that differs, and nothing that is not given', async () => {
     const live = {
       rule_name: 'main',
       required_approvals: 2,
@@ -45,7 +45,7 @@ describe('what is planned', () => {
     ).toEqual([['protection:main.required_approvals', 1]]);
   });
 
-  it('is one request for a protection, whatever its members', async () => {
+  it('contains one request for a protection, whatever its fields', async () => {
     expect(await sent([{ rule_name: 'main', required_approvals: 1, enable_status_check: true }], [])).toEqual(
       [
         [
@@ -57,7 +57,7 @@ describe('what is planned', () => {
     );
   });
 
-  it('takes names as a set, without case', async () => {
+  it('compares names as a set, ignoring case', async () => {
     const live = { rule_name: 'main', merge_whitelist_usernames: ['bob', 'ada'] };
 
     expect(
@@ -65,7 +65,7 @@ describe('what is planned', () => {
     ).toEqual([]);
   });
 
-  it('knows every member of the resource', async () => {
+  it('covers every field of the resource', async () => {
     const sample = (name: string) =>
       name === 'priority' || name === 'required_approvals'
         ? 3
@@ -86,7 +86,7 @@ describe('what is planned', () => {
     );
   });
 
-  it('removes what is not named only with prune, and says how many there are', async () => {
+  it('removes unnamed protections only with prune, and reports how many exist', async () => {
     const live = [{ rule_name: 'main' }, { rule_name: 'old' }];
 
     expect(open(await plan([{ rule_name: 'main' }], live))).toEqual([]);
@@ -101,7 +101,7 @@ describe('what is planned', () => {
     });
   });
 
-  it('names what only some forges know', async () => {
+  it('names what only some forges support', async () => {
     const changes = await plan([{ rule_name: 'main', priority: 1, enable_bypass_allowlist: true }], []);
 
     expect(changes.flatMap(({ requires = [] }) => requires)).toEqual([
@@ -111,7 +111,7 @@ describe('what is planned', () => {
   });
 });
 
-describe('switches that forges read only together', () => {
+describe('flags that forges read only together', () => {
   const live = {
     rule_name: 'main',
     enable_push: true,
@@ -122,17 +122,17 @@ describe('switches that forges read only together', () => {
 
   it.each([
     [
-      'a flag goes with those it rests on',
+      'a flag is sent with those it depends on',
       { push_whitelist_deploy_keys: true },
       { enable_push: true, enable_push_whitelist: true, push_whitelist_deploy_keys: true },
     ],
     [
-      'a switch that comes on keeps what rests on it',
+      'a flag that is turned on is sent with the flags that depend on it',
       { enable_force_push: true },
       { enable_force_push: true, enable_force_push_allowlist: false },
     ],
-    ['a switch that goes off goes alone', { enable_push: false }, { enable_push: false }],
-    ['others go alone', { required_approvals: 1 }, { required_approvals: 1 }],
+    ['a flag that is turned off is sent alone', { enable_push: false }, { enable_push: false }],
+    ['other fields are sent alone', { required_approvals: 1 }, { required_approvals: 1 }],
   ])('%s', async (_title, wanted, body) => {
     expect(await sent([{ rule_name: 'main', ...wanted }], [live])).toEqual([
       ['branch-protection.edit', 'main', body],
@@ -144,13 +144,13 @@ describe('switches that forges read only together', () => {
     ['push_whitelist_deploy_keys', { enable_push_whitelist: false, push_whitelist_deploy_keys: true }],
     ['enable_force_push_allowlist', { enable_force_push: false, enable_force_push_allowlist: true }],
     ['bypass_allowlist_teams', { enable_bypass_allowlist: false, bypass_allowlist_teams: ['x'] }],
-  ])('%s cannot count where what it rests on is said to be off', (member, wanted) => {
+  ])('%s is refused while the flag it depends on is off in the rule', (member, wanted) => {
     expect(syncBranchProtections.examine?.(parse([{ rule_name: 'main', ...wanted }]))).toMatchObject([
       { path: ['protections', 0, member] },
     ]);
   });
 
-  it('fail where what they rest on is off and not said', async () => {
+  it('fail if the flag they depend on is off and not in the rule', async () => {
     await expect(plan([{ rule_name: 'main', enable_push_whitelist: true }], [])).rejects.toThrow(
       'main: enable_push_whitelist takes effect only with enable_push: true, and it is off',
     );
@@ -176,7 +176,7 @@ describe('names that the forge drops', () => {
     expect(open(await plan(wanted, live, later))).toHaveLength(1);
   });
 
-  it('are tried again when the rule or the forge says something else', async () => {
+  it('are tried again when the rule or the forge changes', async () => {
     const context = makeContext();
     const [change] = (await plan(wanted, live, context)).filter(({ already }) => !already);
     if (change) await syncBranchProtections.learn?.(change, answer, context);
@@ -188,7 +188,7 @@ describe('names that the forge drops', () => {
     ).toHaveLength(1);
   });
 
-  it('are no reason to give up on anything else', async () => {
+  it('do not make other fields be given up', async () => {
     const context = makeContext();
     const [change] = (await plan([{ rule_name: 'main', required_approvals: 1 }], live, context)).filter(
       ({ already }) => !already,
@@ -202,7 +202,7 @@ describe('names that the forge drops', () => {
   });
 });
 
-it('refuses a protection that is named twice, and members that are none', () => {
+it('refuses a protection that is named twice, and invalid fields', () => {
   expect(syncBranchProtections.examine?.(parse([{ rule_name: 'a' }, { rule_name: 'a' }]))).toMatchObject([
     { path: ['protections', 1, 'rule_name'] },
   ]);

@@ -23,9 +23,9 @@ const planned = async (...given: Parameters<typeof plan>) =>
   );
 const ada = (permission: Wanted['permission']): Given => ({ collaborators: [{ login: 'ada', permission }] });
 
-describe('what is planned', () => {
+describe('the plan', () => {
   it.each<readonly [string, Given, readonly string[]]>([
-    ['the access that is there', ada('write'), ['collaborator:ada=write (already)']],
+    ['existing access, as already set', ada('write'), ['collaborator:ada=write (already)']],
     ['more access', ada('admin'), ['collaborator:ada=admin']],
     ['less access', ada('read'), ['collaborator:ada=read']],
     [
@@ -34,7 +34,7 @@ describe('what is planned', () => {
       ['collaborator:linus=read'],
     ],
     [
-      'nothing of our own account',
+      'nothing for our own account',
       { collaborators: [{ login: 'reeve', permission: 'read' }] },
       ['collaborator:reeve=read (already)'],
     ],
@@ -47,7 +47,7 @@ describe('what is planned', () => {
     expect(await planned(given)).toEqual(expected);
   });
 
-  it('counts removals, which are limited', async () => {
+  it('counts removals against their limit', async () => {
     const changes = await plan({ ...ada('write'), prune: true });
 
     expect(changes.flatMap(({ removes }) => removes ?? [])).toEqual([
@@ -57,21 +57,21 @@ describe('what is planned', () => {
   });
 });
 
-describe('access that is more than was given', () => {
+describe('access that exceeds the granted permission', () => {
   async function apply(context: PlanContext): Promise<void> {
     const [change] = await plan(ada('read'), live, context);
     if (change === undefined) throw new Error('no change');
     await syncCollaborators.remember?.(change, undefined, context);
   }
 
-  it('is not reduced on every run: it comes through a team', async () => {
+  it('is not reduced on every run, because it comes through a team', async () => {
     const context = makeContext();
     await apply(context);
 
     expect(await planned(ada('read'), live, context)).toEqual(['collaborator:ada=read (already)']);
   });
 
-  it('is reduced again where it was reduced in between', async () => {
+  it('is reduced again if it was reduced in between', async () => {
     const context = makeContext();
     await apply(context);
     const reduced = [{ id: 1, login: 'Ada', permission: 'read' }];
@@ -80,7 +80,7 @@ describe('access that is more than was given', () => {
     expect(await planned(ada('read'), live, context)).toEqual(['collaborator:ada=read']);
   });
 
-  it('is restored where a person took it away', async () => {
+  it('is restored if a person removed it', async () => {
     const context = makeContext();
     const [change] = await plan(ada('admin'), live, context);
     if (change === undefined) throw new Error('no change');

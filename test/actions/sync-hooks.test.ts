@@ -34,7 +34,7 @@ const hook = (id: number, more: object = {}) => ({
 type Plan = {
   readonly wanted?: object;
   readonly hooks?: readonly unknown[];
-  /** What is remembered of hooks, by id. */
+  /** Records about hooks, by id. */
   readonly known?: Readonly<Record<number, object>>;
   readonly context?: Parameters<typeof makeContext>[0];
   readonly facts?: Record<string, unknown>;
@@ -53,10 +53,10 @@ async function planned({ wanted = {}, hooks = [], known = {}, context = {}, fact
 
 const own = { 1: { authorization: 'none' } };
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const cases: readonly [string, Plan, readonly unknown[]][] = [
     [
-      'makes a hook that is not there, with its secrets by name',
+      'creates a missing hook, with its secrets by name',
       { wanted: { events: ['issues'], authorization: { secret: 'CI' }, hmac: { secret: 'SIGN' } } },
       [
         {
@@ -76,7 +76,7 @@ describe('what is planned', () => {
     ],
     ['marks what is already in the desired state', { hooks: [hook(1)] }, [{ already: true }]],
     [
-      'takes a family for what the forge made of it',
+      'accepts a family of events in the form the forge stores it',
       {
         wanted: { events: ['issues'] },
         hooks: [
@@ -86,7 +86,7 @@ describe('what is planned', () => {
       [{ already: true }],
     ],
     [
-      'notices one kind where the family is wanted, and sends filter and header along',
+      'detects a single kind if the family is wanted, and sends filter and header with the edit',
       {
         wanted: { events: ['pull_request'] },
         hooks: [hook(1, { events: ['pull_request'], branch_filter: 'main' })],
@@ -101,7 +101,7 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'switches a hook on',
+      'activates a hook',
       { hooks: [hook(1, { active: false })], known: own },
       [{ before: { active: false }, input: { body: { active: true, events: ['push'] } } }],
     ],
@@ -111,7 +111,7 @@ describe('what is planned', () => {
       [{ already: true }],
     ],
     [
-      'knows a header by its fingerprint',
+      'recognizes a header by its fingerprint',
       {
         wanted: { authorization: { secret: 'CI' } },
         hooks: [hook(1)],
@@ -120,7 +120,7 @@ describe('what is planned', () => {
       [{ already: true }],
     ],
     [
-      'edits a header that is another one, or not known',
+      'edits a header that differs or is unknown',
       {
         wanted: { authorization: { secret: 'CI' } },
         hooks: [hook(1)],
@@ -129,7 +129,7 @@ describe('what is planned', () => {
       [{ operation: 'hook.edit', input: { body: { authorization_header: { secret: 'CI' } } } }],
     ],
     [
-      'makes a hook anew for another secret, tests it and removes the old one, in this order',
+      'replaces a hook for another secret: creates a new one, tests it, and removes the old one',
       {
         wanted: { hmac: { secret: 'SIGN' } },
         hooks: [hook(1)],
@@ -142,7 +142,7 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'goes on with a rotation that was interrupted',
+      'resumes an interrupted rotation',
       {
         wanted: { hmac: { secret: 'SIGN' } },
         hooks: [hook(1), hook(2)],
@@ -165,7 +165,7 @@ describe('what is planned', () => {
       [{ operation: 'hook.create' }, { operation: 'hook.delete' }],
     ],
     [
-      'takes secrets as they are in a what-if, which knows none',
+      'assumes unchanged secrets in a simulation, which knows none',
       {
         wanted: { authorization: { secret: 'CI' }, hmac: { secret: 'SIGN' } },
         hooks: [hook(1)],
@@ -174,17 +174,17 @@ describe('what is planned', () => {
       [{ already: true }],
     ],
     [
-      'says what the forge must know',
+      'declares what the forge must support',
       { wanted: { events: ['push', 'status', 'workflow_run'], name: 'ci' } },
       [{ requires: ['status_events', 'workflow_run_events', 'hook_names'] }],
     ],
     [
-      'says that not every forge changes in an edit whether packages are heard',
+      'declares that not every forge can change package events in an edit',
       { hooks: [hook(1, { events: ['package', 'push'] })], known: own },
       [{ operation: 'hook.edit', requires: ['hook_package_edit'] }],
     ],
     [
-      'asks nothing of the forge where packages are heard and shall be',
+      'requires nothing of the forge if package events are already as wanted',
       {
         wanted: { events: ['push', 'package'], active: false },
         hooks: [hook(1, { events: ['package', 'push'] })],
@@ -193,7 +193,7 @@ describe('what is planned', () => {
       [expect.not.objectContaining({ requires: expect.anything() })],
     ],
     [
-      'says that not every forge takes a header away',
+      'declares that not every forge can remove a header',
       { wanted: { authorization: 'none' }, hooks: [hook(1, { has_authorization: true })] },
       [
         {
@@ -204,7 +204,7 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'sees a header on a hook that is declared without one',
+      'detects a header on a hook that is declared without one',
       { wanted: { authorization: 'none' }, hooks: [hook(1, { has_authorization: true })], known: own },
       [{ operation: 'hook.edit', reason: 'different: authorization' }],
     ],
@@ -219,14 +219,14 @@ describe('what is planned', () => {
 
   const failures: readonly [string, Plan, string][] = [
     [
-      'a header that an edit would clear unseen',
+      'a header that an edit would clear unnoticed',
       { wanted: { events: ['issues'] }, hooks: [hook(1)] },
       'does not show whether',
     ],
-    ['two hooks to one place', { hooks: [hook(1), hook(2)] }, 'there are 2 hooks to'],
+    ['two hooks with the same URL', { hooks: [hook(1), hook(2)] }, 'there are 2 hooks to'],
     ['a secret without a value', { wanted: { hmac: { secret: 'NONE' } } }, 'REEVE_SECRET_NONE'],
     [
-      'a rule that is not the operator’s and names a secret',
+      'a rule below operator level that names a secret',
       { wanted: { hmac: { secret: 'SIGN' } }, context: { level: 'organization' } },
       'only rules of the operator',
     ],
@@ -237,7 +237,7 @@ describe('what is planned', () => {
     await expect(planned(given)).rejects.toThrow(words);
   });
 
-  it('holds no value of a secret anywhere', async () => {
+  it('contains no secret value', async () => {
     const changes = await planned({
       wanted: { authorization: { secret: 'CI' }, hmac: { secret: 'SIGN' } },
       hooks: [hook(1)],
@@ -249,16 +249,16 @@ describe('what is planned', () => {
   });
 });
 
-describe('taking a hook back', () => {
+describe('undoing a hook', () => {
   it.each([
-    ['removes it', {}, [hook(7)], { operation: operations.deleteHook, input: { params: { id: 7 } } }],
+    ['removes the hook', {}, [hook(7)], { operation: operations.deleteHook, input: { params: { id: 7 } } }],
     [
-      'tells that the one it replaced cannot be made again',
+      'reports that the replaced hook cannot be restored',
       { hooks: [hook(1)], known: { 1: {} } },
       [hook(7)],
       'cannot be read',
     ],
-    ['tells that there are several now', {}, [hook(7), hook(8)], 'several hooks'],
+    ['reports that several hooks exist now', {}, [hook(7), hook(8)], 'several hooks'],
   ] as const)('%s', async (_title, given, live, expected) => {
     const signed = { wanted: { authorization: 'none', hmac: { secret: 'SIGN' } }, ...given };
     const [change] = await planned(signed);
@@ -280,7 +280,7 @@ describe('taking a hook back', () => {
 describe('named secrets', () => {
   const input = { params: {}, body: { a: { secret: 'CI' }, config: { url, secret: { secret: 'SIGN' } } } };
 
-  it('enter the request, and only there', () => {
+  it('are inserted into the request, and only there', () => {
     expect(secrets.reveal(input).body).toEqual({
       a: 'the-value-of-ci',
       config: { url, secret: 'the-value-of-sign' },
@@ -288,7 +288,7 @@ describe('named secrets', () => {
     expect(JSON.stringify(input)).not.toContain('the-value');
   });
 
-  it('are taken out of what a forge repeats', () => {
+  it('are removed from what a forge repeats', () => {
     expect(secrets.redact('bad header "the-value-of-ci"')).toBe('bad header "{secret: CI}"');
   });
 
@@ -300,7 +300,7 @@ describe('named secrets', () => {
   });
 });
 
-it('notices events that the forge did not take', async () => {
+it('detects events that the forge did not accept', async () => {
   const [change] = await planned({ wanted: { events: ['push', 'status'] } });
   if (!change) throw new Error('no change');
 
@@ -308,14 +308,14 @@ it('notices events that the forge did not take', async () => {
   expect(syncHooks.confirm?.(change, hook(1))).toContain('events');
 });
 
-it('sees that one kind of a family was taken', async () => {
+it('accepts one kind of an event family under the name that the forge returns', async () => {
   const [change] = await planned({ wanted: { events: ['pull_request_only'] } });
   if (!change) throw new Error('no change');
 
   expect(syncHooks.confirm?.(change, hook(1, { events: ['pull_request'] }))).toBeUndefined();
 });
 
-it('remembers what the forge will not show, so that a second plan is empty', async () => {
+it('remembers what the forge does not show, so that a second plan is empty', async () => {
   const memory = createActionMemory();
   const context = makeContext({ memory, secrets });
   const given = syncHooks.arguments.parse({

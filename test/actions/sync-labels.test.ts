@@ -21,10 +21,10 @@ const planned = (given: Arguments, own_labels: unknown, kind: 'repository' | 'or
   );
 const red = { color: 'ff0000' };
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const cases: readonly [string, Arguments, readonly unknown[], readonly unknown[]][] = [
     [
-      'makes what is missing, with what is given',
+      'creates missing labels with the given fields',
       { labels: [{ name: 'bug', color: '#F00', description: 'Broken' }] },
       [],
       [
@@ -45,7 +45,7 @@ describe('what is planned', () => {
       [{ already: true }],
     ],
     [
-      'edits what differs and says whether it is archived, since silence un-archives',
+      'edits what differs and sends the archived flag, because omitting it un-archives',
       { labels: [{ name: 'bug', color: '00ff00' }] },
       [label(1, 'bug', { is_archived: true })],
       [
@@ -56,7 +56,7 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'takes a label out of the archive where that is said',
+      'un-archives a label if the rule says so',
       { labels: [{ name: 'bug', ...red, archived: false }] },
       [label(1, 'bug', { is_archived: true })],
       [
@@ -68,19 +68,19 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'renames a label under its former name',
+      'renames a label with a former name',
       { labels: [{ name: 'kind/bug', ...red, previously: ['defect', 'bug'] }] },
       [label(4, 'bug')],
       [{ operation: 'label.edit', input: { params: { id: 4 }, body: { name: 'kind/bug' } } }],
     ],
     [
-      'leaves a former name alone once the new one is there',
+      'leaves a former name alone once the new one exists',
       { labels: [{ name: 'kind/bug', ...red, previously: ['bug'] }] },
       [label(4, 'bug'), label(5, 'kind/bug')],
       [{ already: true }],
     ],
     [
-      'removes the others where it prunes, last',
+      'removes the others last, if it prunes',
       { labels: [{ name: 'bug', ...red }], prune: true },
       [label(1, 'bug'), label(2, 'old')],
       [
@@ -89,7 +89,7 @@ describe('what is planned', () => {
       ],
     ],
     [
-      'does not remove what it renames',
+      'does not remove a label that it renames',
       { labels: [{ name: 'kind/bug', ...red, previously: ['bug'] }], prune: true },
       [label(1, 'bug')],
       [{ operation: 'label.edit' }],
@@ -103,7 +103,7 @@ describe('what is planned', () => {
     expect(changes).toHaveLength(expected.length);
   });
 
-  it('is about the labels of the organization where that is the subject', async () => {
+  it('uses the labels of the organization if that is the subject', async () => {
     const changes = await planned(
       {
         labels: [
@@ -123,7 +123,7 @@ describe('what is planned', () => {
     ]);
   });
 
-  it('says how many labels there are, so that too many removals are refused', async () => {
+  it('reports how many labels exist, so that too many removals are refused', async () => {
     const changes = await planned({ labels: [{ name: 'bug', ...red }], prune: true }, [
       label(1, 'bug'),
       label(2, 'old'),
@@ -132,14 +132,14 @@ describe('what is planned', () => {
     expect(changes[1]?.removes).toEqual({ from: 'labels', there: 2 });
   });
 
-  it('fails for two labels of one name', async () => {
+  it('fails for two labels with the same name', async () => {
     await expect(
       planned({ labels: [{ name: 'bug', ...red }] }, [label(1, 'bug'), label(2, 'bug')]),
     ).rejects.toThrow('2 labels named "bug"');
   });
 });
 
-it('notices what the forge did not take', async () => {
+it('detects what the forge did not accept', async () => {
   const [change] = await planned({ labels: [{ name: 'bug', ...red, archived: true }] }, []);
   if (!change) throw new Error('no change');
 

@@ -25,10 +25,10 @@ type Arguments = Parameters<typeof syncOrganization.plan>[0];
 const planned = (given: Arguments, organization: unknown = live) =>
   syncOrganization.plan(given, factsOf(organization), makeContext());
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const cases: readonly [string, Arguments, readonly unknown[], unknown?][] = [
     [
-      'changes what differs, from what it was',
+      'changes what differs, with the value before',
       { visibility: 'private' },
       [{ target: 'organization:visibility', before: 'public', after: 'private', joins: 'settings of acme' }],
     ],
@@ -38,15 +38,15 @@ describe('what is planned', () => {
       [{ target: 'organization:full_name', already: true }],
     ],
     [
-      'asks for what older forges cannot do where it makes public',
+      'requires what older forges lack if it makes the organization public',
       { visibility: 'public' },
       [{ target: 'organization:visibility', requires: ['organization_public_again'] }],
       { ...live, visibility: 'limited' },
     ],
-    ['asks for nothing where it is public', { visibility: 'public' }, [{ already: true }]],
+    ['requires nothing if it is already public', { visibility: 'public' }, [{ already: true }]],
     ['clears a text', { full_name: '' }, [{ value: '', before: 'Acme' }]],
     [
-      'takes false for a setting',
+      'accepts false as a setting',
       { repo_admin_change_team_access: false },
       [{ target: 'organization:repo_admin_change_team_access', already: true }],
     ],
@@ -59,32 +59,32 @@ describe('what is planned', () => {
     expect(changes).toHaveLength(expected.length);
   });
 
-  it('is one PATCH with the members that differ, and those that a forge clears where they are absent', async () => {
+  it('is one PATCH with the fields that differ, and those that a forge clears if omitted', async () => {
     const changes = await planned({ visibility: 'limited', full_name: 'Acme', location: 'Moon' });
     const open = changes.filter(({ already }) => !already);
 
     expect(await syncOrganization.join?.(open, factsOf(live))).toEqual({
       params: { org: 'acme' },
-      // What a forge may clear where it is absent goes along as it is.
+      // Fields that a forge may clear if omitted are sent unchanged.
       body: { full_name: 'Acme', description: '', website: '', visibility: 'limited', location: 'Moon' },
     });
   });
 
-  it('is about the owner where the subject is a repository', async () => {
+  it('is about the owner if the subject is a repository', async () => {
     const facts = makeFacts({ organization: live }, { subject: { kind: 'repository' } });
     const [change] = await syncOrganization.plan({ location: 'Moon' }, facts, makeContext());
 
     expect(change?.input.params).toEqual({ org: 'acme' });
   });
 
-  it('fails where the owner is a person', async () => {
+  it('fails if the owner is a person', async () => {
     await expect(planned({ location: 'Moon' }, new Error('no organization'))).rejects.toThrow(
       'no organization',
     );
   });
 });
 
-it('notices a setting that the forge made something else of', async () => {
+it('detects a setting that the forge changed to something else', async () => {
   const [change] = await planned({ website: 'https://acme.example.org' });
   if (!change) throw new Error('no change');
 
@@ -94,17 +94,17 @@ it('notices a setting that the forge made something else of', async () => {
   expect(syncOrganization.confirm?.(change, live)).toContain('website');
 });
 
-describe('what may be written', () => {
+describe('the arguments', () => {
   const refused: readonly [string, unknown][] = [
-    ['nothing', {}],
+    ['no setting', {}],
     ['an unknown visibility', { visibility: 'secret' }],
-    ['a website that is no web address', { website: 'javascript:alert(1)' }],
+    ['a website that is not a web URL', { website: 'javascript:alert(1)' }],
     ['a text that is too long', { location: 'x'.repeat(51) }],
-    ['an address that is none', { email: 'acme' }],
+    ['an invalid email address', { email: 'acme' }],
     ['an unknown setting', { name: 'other' }],
   ];
 
-  it.each(refused)('not %s', (_title, given) => {
+  it.each(refused)('are refused with %s', (_title, given) => {
     expect(syncOrganization.arguments.safeParse(given).success).toBe(false);
   });
 });
@@ -123,7 +123,7 @@ async function takenBack(change: Pick<DoneChange, 'target' | 'before' | 'after'>
   }
 }
 
-it('is taken back with what a forge clears where it is absent', async () => {
+it('is undone together with the fields that a forge clears if omitted', async () => {
   const change = { target: 'organization:location', before: 'Earth', after: 'Moon' };
 
   expect(await takenBack(change, '1.27.0')).toMatchObject({
@@ -131,7 +131,7 @@ it('is taken back with what a forge clears where it is absent', async () => {
   });
 });
 
-it('is not made public again on a forge that leaves it as it is', async () => {
+it('is not made public again on a forge that does not support it', async () => {
   const change = { target: 'organization:visibility', before: 'public', after: 'limited' };
 
   expect(await takenBack(change, '15.0.3+gitea-1.22.0')).toContain(

@@ -26,11 +26,11 @@ async function planned(given: Given, more: object = {}): Promise<readonly string
   );
 }
 
-describe('what is planned', () => {
+describe('the plan', () => {
   it.each([
     ['another description', { description: 'New' }, {}, ['repository:description="New"']],
     [
-      'the settings it has',
+      'existing settings, as already set',
       { website: '', has_wiki: true },
       {},
       ['repository:website="" (already)', 'repository:has_wiki=true (already)'],
@@ -38,7 +38,7 @@ describe('what is planned', () => {
     ['other topics', { topics: ['c', 'a'] }, {}, ['repository:topics=["a","c"]']],
     ['no topics', { topics: [] }, {}, ['repository:topics=[]']],
     [
-      'the topics it has, in any order',
+      'existing topics in any order, as already set',
       { topics: ['a', 'b'] },
       {},
       ['repository:topics=["a","b"] (already)'],
@@ -60,7 +60,7 @@ describe('what is planned', () => {
     );
   });
 
-  it('needs a forge that can switch the code off, where that is to be done', async () => {
+  it('requires a forge that can disable code, if code is to be disabled', async () => {
     const [change] = await syncRepository.plan(
       { has_code: false },
       factsOf({ has_code: true }),
@@ -71,7 +71,7 @@ describe('what is planned', () => {
   });
 });
 
-it('names the unit of pull requests beside their settings, which forges ignore without it', async () => {
+it('sends the pull request unit with its settings, which forges ignore without it', async () => {
   const given = { description: 'New', allow_squash_merge: false, default_merge_style: 'squash' } as const;
   const changes = await syncRepository.plan(given, factsOf(), makeContext());
 
@@ -82,7 +82,7 @@ it('names the unit of pull requests beside their settings, which forges ignore w
   expect((await syncRepository.join?.(changes.slice(0, 1), factsOf()))?.body).toEqual({ description: 'New' });
 });
 
-it('notices what the forge did not set', async () => {
+it('detects what the forge did not set', async () => {
   const [change] = await syncRepository.plan({ description: 'New' }, factsOf(), makeContext());
   if (change === undefined) throw new Error('no change');
 

@@ -41,7 +41,7 @@ async function planned(...args: Parameters<typeof plan>): Promise<readonly strin
   );
 }
 
-describe('what is planned', () => {
+describe('the plan', () => {
   const same = 'team:core={} (already)';
 
   it.each<readonly [string, Partial<Wanted>, Partial<Given>, readonly string[]]>([
@@ -59,7 +59,7 @@ describe('what is planned', () => {
       ['team:core={"units_map":{"repo.code":"write"}}'],
     ],
     [
-      'members, whatever their case',
+      'members, ignoring case',
       { members: ['ada', 'linus'] },
       {},
       [same, 'team-member:core/ada=true (already)', 'team-member:core/linus=true'],
@@ -85,7 +85,7 @@ describe('what is planned', () => {
     expect(await planned(more, rest)).toEqual(expected);
   });
 
-  it('the creation of a team, its members after it', async () => {
+  it('creates a team before it adds the members', async () => {
     const changes = await plan({ name: 'fresh', permission: 'write', members: ['ada'] });
 
     expect(changes).toMatchObject([
@@ -101,21 +101,21 @@ describe('what is planned', () => {
     ]);
   });
 
-  it('the removal of other teams, but not of the owners', async () => {
+  it('removes other teams with prune, but not the Owners', async () => {
     const changes = await plan({ name: 'fresh', permission: 'read' }, { prune: true });
 
     expect(changes.filter(({ value }) => value === null).map(({ target }) => target)).toEqual(['team:core']);
   });
 
   it.each<readonly [string, Partial<Wanted>, string]>([
-    ['a team that is to be created without access', { name: 'fresh' }, 'there is no team "fresh"'],
-    ['the access of the owners', { name: 'owners', permission: 'read' }, 'is the owners team'],
+    ['a new team without access', { name: 'fresh' }, 'there is no team "fresh"'],
+    ['access for the owners', { name: 'owners', permission: 'read' }, 'the team of the owners'],
   ])('fails for %s', async (_title, more, words) => {
     await expect(plan(more)).rejects.toThrow(words);
   });
 });
 
-it('an edit keeps the units that are not named, and what forges read only beside the permission', async () => {
+it('an edit keeps unnamed units, and sends the fields that forges read only with the permission', async () => {
   const [change] = await plan({ units_map: { 'repo.code': 'write' } });
 
   expect(change?.input.body).toEqual({
@@ -140,12 +140,12 @@ it('settings that the forge drops are reported once', async () => {
 
 it.each([
   [
-    'two ways to say access',
+    'two ways to specify access',
     { permission: 'read', units_map: { 'repo.code': 'read' } },
     'either permission or units_map',
   ],
   [
-    'a list beside all repositories',
+    'a list together with all repositories',
     { includes_all_repositories: true, repositories: ['a'] },
     'needs no list',
   ],

@@ -36,7 +36,7 @@ it('undoing a pull request closes ours, not one from a branch of the same name i
   expect(undo()).toMatchObject({ input: { params: { index: 30 }, body: { state: 'closed' } } });
 });
 
-it('undoing a pull request finds none where only a fork has one', async () => {
+it('undoing a pull request finds none if only a fork has one', async () => {
   server = await startBareServer((_request, response) =>
     json(response, [pull(99, 2)], 200, { 'x-total-count': '1' }),
   );

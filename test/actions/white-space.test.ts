@@ -17,12 +17,12 @@ import { plainRule } from '../support/plain-rule.ts';
 import { type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 import { scenarios } from './scenarios.ts';
 
-/** Space, tab, no-break space and line end: forges trim each. */
+/** Adds spaces, tabs, no-break spaces and line ends, which forges trim. */
 const padded = (text: string): string => ` \t\u00a0\n${text}\n\u00a0\t `;
 type Path = readonly (string | number)[];
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Texts that the scenario of an action does not have. */
+/** Texts that the scenario of an action does not contain. */
 const more: Readonly<Record<string, (setup: PrivilegeSetup) => Arguments>> = {
   'set-labels': () => ({ remove: ['kept'], create: { color: '00aabb', description: 'new' } }),
   'set-issue': ({ ada, owner }) => ({
@@ -108,7 +108,7 @@ const notWritten = [
   'dismiss-stale-reviews ignore-paths',
 ];
 
-/** Returns the places of all texts of a value. */
+/** Returns the paths of all texts in a value. */
 function textsIn(value: unknown, path: Path = []): readonly Path[] {
   if (typeof value === 'string') return [path];
   if (typeof value !== 'object' || value === null) return [];
@@ -126,7 +126,7 @@ function withText(value: unknown, [key, ...rest]: Path, change: (text: string) =
   return copy;
 }
 
-/** Returns a value without the members at these places, which are written as `Action.requires` writes them. */
+/** Returns a value without the members at these places, written as in `Action.requires`. */
 function without(value: unknown, places: readonly string[], at = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => without(one, places, at));
   if (typeof value !== 'object' || value === null) return value;
@@ -137,7 +137,7 @@ function without(value: unknown, places: readonly string[], at = ''): unknown {
   return Object.fromEntries(members);
 }
 
-/** Returns the places of texts that a schema takes: without conditions, and without choices from a list. */
+/** Returns the paths of texts that a schema accepts, without conditions and without enumerated choices. */
 function textsOf(schema: unknown, path = ''): readonly string[] {
   const one = schema as Record<string, unknown>;
   if (one.holds === 'condition' || one.holds === 'command-arguments' || one.enum || one.const !== undefined)
@@ -166,7 +166,7 @@ describe.each(contractForges)('white space at both ends of a text on $name', ({ 
     let setup: PrivilegeSetup;
     let subject: Subject;
     let given: Arguments;
-    /** Places of arguments that this forge does not support: their changes are refused before they are sent. */
+    /** Arguments that this forge does not support. Their changes are refused before they are sent. */
     let lacking: readonly string[];
     beforeAll(async () => {
       if (scenario === undefined) throw new Error(`${name} has no scenario`);
@@ -192,7 +192,7 @@ describe.each(contractForges)('white space at both ends of a text on $name', ({ 
     const context = () => makeContext({ account: { id: setup.holder.id }, memory, secrets });
     const plan = (written: unknown): Promise<readonly Change[]> => action.plan(written, factsOf(), context());
 
-    /** Returns what became of these arguments, applied once and planned again. */
+    /** Returns the outcome of these arguments, applied once and planned again. */
     async function resultOf(written: unknown): Promise<string> {
       const read = action.arguments.safeParse(written);
       if (!read.success || (action.examine?.(read.data) ?? []).length > 0) return 'refused at load';
@@ -213,7 +213,7 @@ describe.each(contractForges)('white space at both ends of a text on $name', ({ 
       return [...failed, ...again.map((change) => `again: ${JSON.stringify(change)}`)].join() || 'settled';
     }
 
-    /** So that each text is one of an opening, where labels and reviewers are read. */
+    /** Closes the pull requests, so that each text is part of an opening, which reads labels and reviewers. */
     async function closePulls(): Promise<void> {
       const { client } = setup.owner;
       const open = await client.call(operations.listPulls, { params: setup.at, query: { state: 'open' } });
@@ -234,14 +234,14 @@ describe.each(contractForges)('white space at both ends of a text on $name', ({ 
         }
       }
 
-      // The name of a label may have white space on a forge: another one is meant.
+      // A label name may have white space on a forge, so that another label is meant.
       const isOther = ([path, result]: readonly [string, string]): boolean =>
         /label/.test(path) && /there is no label/.test(result);
       const wrong = results.filter((one) => !/^(settled|refused at load)$/.test(one[1]) && !isOther(one));
       expect(wrong).toEqual([]);
     });
 
-    it('is tried for every text that the action takes', () => {
+    it('is tested for every text that the action accepts', () => {
       const tried = new Set(
         textsIn(given).map((path) => path.filter((key) => typeof key === 'string').join('.')),
       );
