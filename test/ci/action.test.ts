@@ -54,11 +54,11 @@ async function runSources(environment: Record<string, string>) {
   return { status, stdout, stderr: '' };
 }
 
-it('is what the sources make', async () => {
+it('is built from the current sources', async () => {
   expect(readFileSync('dist/action.mjs', 'utf8') === (await bundleAction())).toBe(true);
 });
 
-// A thorough run downloads the older ones.
+// A thorough run downloads the older Node versions.
 describe.each(isThorough ? [20, 22, 24] : [24])('on Node %i', (major) => {
   it('checks the rule files of a folder', async ({ skip }) => {
     const node = await nodeOf(major);
@@ -81,7 +81,7 @@ describe.each(isThorough ? [20, 22, 24] : [24])('on Node %i', (major) => {
 });
 
 describe('inputs', () => {
-  it('takes paths from config, and only tells where fail-on is never', async () => {
+  it('takes paths from config, and does not fail if fail-on is never', async () => {
     const environment = { INPUT_CONFIG: 'x', 'INPUT_FAIL-ON': 'never' };
     const result = await run({ 'x/a.yml': bad, '.reeve.yml': good }, { environment });
 
@@ -101,18 +101,18 @@ describe('inputs', () => {
     expect(result.output).toContain('failed');
   });
 
-  it('says that there is nothing to check', async () => {
+  it('reports that there is nothing to check', async () => {
     expect((await run({})).lines[0]).toContain('::error::no rule file');
   });
 });
 
-it('gives the place as properties on GitHub', async () => {
+it('reports positions as annotation properties on GitHub', async () => {
   const result = await run({ 'rules/a,b:c.yml': bad }, { environment: { GITHUB_ACTIONS: 'true' } });
 
   expect(result.lines[0]).toMatch(/^::error file=rules\/a%2Cb%3Ac\.yml,line=10,col=\d+::/);
 });
 
-it('never lets text of a rule file begin a line', async () => {
+it('never lets text from a rule file start a line', async () => {
   const hostile = [
     '::set-env name=PATH::/evil',
     '##[add-path]/evil',
@@ -133,7 +133,7 @@ it('never lets text of a rule file begin a line', async () => {
   }
 });
 
-it('says in action.yml what the code takes', () => {
+it('declares in action.yml what the code accepts', () => {
   const action = parse(readFileSync('action.yml', 'utf8'));
 
   expect(Object.keys(action.inputs)).toEqual([

@@ -13,18 +13,18 @@ const action: { inputs: Record<string, unknown>; outputs: Record<string, unknown
   readFileSync('action.yml', 'utf8'),
 );
 const workflows = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-/** The names in the first column of the table with this heading. */
+/** Returns the names in the first column of the table below this heading. */
 const namesIn = (heading: string): readonly string[] => {
   const table = new RegExp(`^\\| ${heading} \\|.*\\n\\|.*\\n((?:\\|.*\\n)+)`, 'm').exec(page)?.[1] ?? '';
   return [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name);
 };
 
 describe('docs/ci.md', () => {
-  it('has the workflows that it promises', () => {
+  it('contains the promised workflows', () => {
     expect(workflows).toHaveLength(4);
   });
 
-  it.each(workflows)('has a workflow that gives the action what it takes: %s', (text) => {
+  it.each(workflows)('has a workflow with only valid action inputs: %s', (text) => {
     const { on, jobs }: Workflow = parse(text);
     const steps = Object.values(jobs).flatMap((job) => job.steps);
     const ours = steps.filter(({ uses }) => uses === './' || /\/reeve\/reeve@v\d+\.\d+\.\d+$/.test(uses));

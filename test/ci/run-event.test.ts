@@ -25,9 +25,9 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-ci-'));
 let harness: Harness;
 let token: string;
 let index: number;
-/** The payload of the pull request as the forge delivered it: what a runner of that forge gives its jobs. */
+/** The payload of the pull request as the forge delivered it, which a runner of the forge passes to its jobs. */
 let opened: Record<string, unknown>;
-/** What the bot did with it. */
+/** The webhook's run for this pull request. */
 let heard: Run;
 beforeAll(async () => {
   harness = await startHarness({ rules, on: 'the embedded forge' });
@@ -52,7 +52,10 @@ type Given = {
   readonly files?: Readonly<Record<string, string>>;
   readonly inputs?: Readonly<Record<string, string>>;
   readonly ref?: string;
-  /** The program that runs the committed bundle as a runner of the forge does; absent: the sources run in this process. */
+  /**
+   * The program that runs the committed bundle as a runner of the forge does. If absent, the sources run in this
+   * process.
+   */
   readonly node?: string;
 };
 
@@ -89,7 +92,7 @@ async function act(
   const { status, stdout, stderr } = await (node ? runBundle(node, environment) : runSources(environment));
   const output = readFileSync(paths.GITHUB_OUTPUT, 'utf8');
   const summary = readFileSync(paths.GITHUB_STEP_SUMMARY, 'utf8');
-  // Where the runner keeps its checkout says nothing to a reader.
+  // The location of the runner's checkout is of no use to a reader.
   expect(`${stdout}${stderr}${output}${summary}`).not.toContain(workspace);
   const [, , plan] = /plan<<(end_\S+)\n([\s\S]*?)\n\1\n/.exec(output) ?? [];
   return {
@@ -127,7 +130,7 @@ const labels = async (): Promise<readonly string[]> =>
   (await harness.root.call(operations.listIssueLabels, { params: { ...at, index } })).map(({ name }) => name);
 const unlabel = () =>
   harness.root.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
-/** What a plan decides, whichever door it came by. */
+/** Returns what a plan decides, whichever door it came through. */
 const decided = (run: Run | undefined) =>
   run?.changes.map(({ action, target, value, method, path, input }) => ({
     action,
@@ -139,7 +142,7 @@ const decided = (run: Run | undefined) =>
   }));
 
 describe('plan', () => {
-  it('is the plan that the webhook of the same event gave, and writes nothing', async () => {
+  it('equals the plan of the webhook of the same event, and writes nothing', async () => {
     await unlabel();
 
     const { status, out, stderr, run, result, summary } = await act('plan', { node: process.execPath });
@@ -151,7 +154,7 @@ describe('plan', () => {
     expect(await labels()).toEqual([]);
   });
 
-  it.runIf(isThorough)('runs on Node 20, which the images of older runners bring', async ({ skip }) => {
+  it.runIf(isThorough)('runs on Node 20, which is in the images of older runners', async ({ skip }) => {
     const node = await nodeOf(20);
     if (node === undefined) return skip('no Node 20 for this machine in the registry');
 
@@ -161,13 +164,13 @@ describe('plan', () => {
     expect(decided(run)).toEqual(decided(heard));
   });
 
-  it('shows what the checked-out file would do, whatever is in force', async () => {
+  it('shows what the checked-out file would do, regardless of the file in force', async () => {
     const { run } = await act('plan', { files: { '.reeve.yml': rules.replace('area/docs:', 'area/code:') } });
 
     expect(run?.changes.map(({ target }) => target)).toEqual(['label:area/code']);
   });
 
-  it('marks what is only observed', async () => {
+  it('marks changes that are only observed', async () => {
     const observing = rules.replace('version: 1\n', 'version: 1\nmode: observe\n');
     const { out, summary } = await act('plan', { files: { '.reeve.yml': observing } });
 
@@ -176,7 +179,7 @@ describe('plan', () => {
     expect(summary).toMatch(/`label:area\/docs` .*\(observed, not sent\)/);
   });
 
-  it('counts a broken file, and goes on with the others', async () => {
+  it('reports a broken file, and continues with the others', async () => {
     const files = { '.reeve.yml': rules, 'rules/a.yml': 'version: 1\nrules: { a: { on: nothing } }\n' };
     const { status, out, run, result } = await act('plan', { files });
 
@@ -185,7 +188,7 @@ describe('plan', () => {
     expect(run?.changes).toHaveLength(1);
   });
 
-  it.each(['schedule', 'workflow_dispatch'])('has nothing to plan for %s', async (name) => {
+  it.each(['schedule', 'workflow_dispatch'])('plans nothing for %s', async (name) => {
     const { status, out, run } = await act('plan', { name, payload: {} });
 
     expect(status).toBe(0);
@@ -194,13 +197,13 @@ describe('plan', () => {
   });
 
   it.each([
-    ['no token', { inputs: { token: '' } }, 'set token'],
-    ['a token that the forge does not know', { inputs: { token: 'a'.repeat(40) } }, 'GET /api/v1/user'],
+    ['no token', { inputs: { token: '' } }, 'give token'],
+    ['an unknown token', { inputs: { token: 'a'.repeat(40) } }, 'GET /api/v1/user'],
     ['an unknown event', { name: 'unheard_of' }, 'there is no event'],
     ['a payload of another kind', { payload: { action: 'opened' } }, 'pull_request'],
-    ['a payload that is none', { payload: [] }, 'is not a JSON object'],
+    ['an invalid payload', { payload: [] }, 'is no map'],
     ['no forge', { inputs: { 'server-url': 'http://127.0.0.1:1' } }, 'cannot be reached'],
-  ] as const)('fails with %s, and says why', async (_title, given, words) => {
+  ] as const)('fails with %s, and reports the reason', async (_title, given, words) => {
     const { status, out, result } = await act('plan', given);
 
     expect([status, result]).toEqual([2, 'failed']);
@@ -208,7 +211,7 @@ describe('plan', () => {
     expect(out).toContain(words);
   });
 
-  it('tells the runner to hide the token before anything else, and never shows it', async () => {
+  it('masks the token before any other output, and never shows it', async () => {
     const { out, summary } = await act('plan');
 
     expect(out.startsWith(`::add-mask::${token}\n`)).toBe(true);
@@ -216,7 +219,7 @@ describe('plan', () => {
     expect(summary).not.toContain(token);
   });
 
-  it('lets no title of a pull request begin a line', async () => {
+  it('never lets the title of a pull request start a line', async () => {
     const title = '::set-env name=PATH::/evil\n::error::x\n##[add-path]/evil';
     const payload = { ...opened, pull_request: { ...(opened.pull_request as object), title } };
     const file = rules.replace('    steps:', '    if: pull_request.title != "x"\n    steps:');
@@ -231,7 +234,7 @@ describe('plan', () => {
 describe('apply', () => {
   const write = { apply: 'true' };
 
-  it('does what the file of the default branch asks, whatever is checked out', async () => {
+  it('follows the file of the default branch, regardless of the checkout', async () => {
     await unlabel();
 
     const files = { '.reeve.yml': rules.replace('area/docs:', 'area/code:') };
@@ -247,14 +250,14 @@ describe('apply', () => {
   });
 
   it.each([
-    ['it was not told to write', {}, 'set apply: true'],
+    ['the apply input is missing', {}, 'say apply: true'],
     ['the repository of the head is gone', { inputs: write, payload: 'gone' }, 'about a fork'],
     [
-      'a file is named that a pull request brings',
+      'the configured file comes from a pull request',
       { inputs: { ...write, config: '.reeve.yml' } },
       'only on the default branch',
     ],
-  ] as const)('refuses where %s', async (_title, given, words) => {
+  ] as const)('refuses if %s', async (_title, given, words) => {
     await unlabel();
     const pull = opened.pull_request as { head: object };
     const gone = { ...pull.head, repo: null };
@@ -304,7 +307,9 @@ rules:
       await harness.root.call(operations.updateFile, { params: { ...at, filepath }, body: { ...text, sha } });
     });
 
-    /** The event of a comment as runners give it: `on` are members of the payload that say of what. */
+    /**
+     * Returns the event of a comment as runners deliver it. `on` contains the payload fields that identify its subject.
+     */
     const commented = async (number: number, on: { issue?: object; [member: string]: unknown } = {}) => {
       const params = { ...at, index: number };
       const made = await eve.call(operations.createComment, { params, body: { body: '/ship' } });
@@ -321,10 +326,10 @@ rules:
       );
 
     it.each([
-      ['as Gitea tells of it', { is_pull: true }],
-      ['as GitHub tells of it', { issue: { pull_request: { url: 'x' } } }],
-      ['told as one on an issue', { is_pull: false, issue: { pull_request: null } }],
-    ])('on the pull request of a fork, %s, is skipped', async (_title, on) => {
+      ['as Gitea reports it', { is_pull: true }],
+      ['as GitHub reports it', { issue: { pull_request: { url: 'x' } } }],
+      ['reported as one on an issue', { is_pull: false, issue: { pull_request: null } }],
+    ])('on a pull request from a fork, %s, is skipped', async (_title, on) => {
       const payload = await commented(fromFork, on);
 
       const { status, out, result } = await act('apply', { name: 'issue_comment', payload, inputs: write });
@@ -334,7 +339,7 @@ rules:
       expect(await labelsAt(fromFork)).toEqual([]);
     });
 
-    it('on what the forge does not show refuses, and says that it cannot tell', async () => {
+    it('on a subject that the forge does not show is refused, because its origin is unknown', async () => {
       const payload = { ...(await commented(issue)), issue: { number: 4_711 } };
 
       const { status, out } = await act('apply', { name: 'issue_comment', payload, inputs: write });
@@ -343,7 +348,7 @@ rules:
       expect(out).toContain('cannot determine whether this issue_comment is about a fork');
     });
 
-    it('on an issue, or a pull request of the repository itself, does what the rules ask', async () => {
+    it('on an issue, or a pull request from the repository itself, follows the rules', async () => {
       await unlabel();
       for (const number of [issue, index]) {
         const payload = await commented(number, { is_pull: number === index });
@@ -355,7 +360,7 @@ rules:
     });
   });
 
-  it('refuses kinds of events that do not say which code they are about', async () => {
+  it('refuses event types that do not say which code they are about', async () => {
     const { repository } = opened as { repository: object };
     const sender = { id: 999, login: 'ada' };
     const payload = { sha: '1'.repeat(40), state: 'success', repository, sender };
@@ -366,7 +371,7 @@ rules:
     expect(out).toContain('cannot determine whether this status is about a fork');
   });
 
-  it('takes files that are checked out on the default branch, with all that they may do there', async () => {
+  it('uses files checked out on the default branch, with all permissions there', async () => {
     const file = `version: 1
 rules:
   tell: { on: push, steps: [{ uses: report-issue, with: { key: pushed, title: Pushed by CI, body: See the branch. } }] }
@@ -397,7 +402,7 @@ rules:
     expect(issues?.filter(({ title }) => title === 'Pushed by CI')).toHaveLength(1);
   });
 
-  it('sends no message: it is refused with the reason, also in a plan', async () => {
+  it('refuses messages with a reason, also in a plan', async () => {
     const file = `version: 1
 rules:
   tell:
@@ -447,7 +452,7 @@ describe('test', () => {
     expect(out).toContain('| 1 case passed, 0 failed; reached 1 of 1 rule, 1 of 1 step');
   });
 
-  it('names the case that differs, at its line', async () => {
+  it('reports the case that differs, at its line', async () => {
     const wrong = cases.replace('label:area/docs', 'label:area/code');
     const { status, out } = await act('test', { files: { 'rules/a.yml': rules, 'rules/a.test.yml': wrong } });
 
@@ -455,7 +460,7 @@ describe('test', () => {
     expect(out).toMatch(/::error::rules\/a\.test\.yml:2:1: documents are labelled: /);
   });
 
-  it('says that there is none', async () => {
+  it('reports that no test exists', async () => {
     expect((await act('test')).out).toContain('no rule test was found');
   });
 });
@@ -489,7 +494,7 @@ rules:
   const files = { '.reeve.yml': including };
 
   it.each(['check', 'plan'])(
-    'says in %s what to give the action where it does not know the packs',
+    'explains in %s which input to set if it does not know the packs',
     async (command) => {
       const { status, out } = await act(command, { files });
 
@@ -499,7 +504,7 @@ rules:
     },
   );
 
-  it('finds them in a folder of what is checked out, and shows a name that is nearly right', async () => {
+  it('finds packs in a checked-out folder, and suggests a similar name', async () => {
     const found = { ...files, 'shared/area.yml': pack };
     const { status, run } = await act('plan', { files: found, inputs: { packs: 'shared' } });
     expect(status).toBe(0);
@@ -511,7 +516,7 @@ rules:
     expect([wrong.status, wrong.out]).toEqual([1, expect.stringContaining('did you mean "area"?')]);
   });
 
-  it('finds them in the rules repository that it is given, with the token, also in the bundle', async () => {
+  it('finds packs in the given rules repository, with the token, also in the bundle', async () => {
     for (const node of [undefined, process.execPath]) {
       const { status, run } = await act('plan', { files, inputs, ...(node ? { node } : {}) });
       expect(status).toBe(0);
@@ -521,7 +526,7 @@ rules:
     expect([away.status, away.out]).toEqual([1, expect.stringContaining('nowhere cannot be seen')]);
   });
 
-  it('applies the file of the default branch with the packs of the repository, and trusts no folder of a pull request', async () => {
+  it('applies the file of the default branch with packs of the repository, and refuses packs from the checkout of a pull request', async () => {
     const refused = await act('apply', {
       files: { ...files, 'shared/area.yml': pack },
       inputs: { apply: 'true', packs: 'shared' },
@@ -538,7 +543,7 @@ rules:
   it.each([
     [{ packs: 'nowhere' }, 'nowhere, which is not among the checked-out files'],
     [{ 'packs-repository': 'acme' }, 'write OWNER/REPO'],
-  ])('with %j the action fails, and says why', async (wrong, words) => {
+  ])('with %j makes the action fail, with the reason', async (wrong, words) => {
     const { status, out } = await act('check', { files, inputs: wrong });
 
     expect([status, out]).toEqual([2, expect.stringContaining(words)]);

@@ -9,7 +9,7 @@ import { createClient } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 
-describe('what a version can do', () => {
+describe('the capabilities of a version', () => {
   const cases: readonly [string, Capability, boolean][] = [
     ['1.27.0', 'bypass_allowlist', true],
     ['1.27.0+dev-1277-g9d3f04eb7e', 'bypass_allowlist', true],
@@ -43,7 +43,7 @@ describe('what a version can do', () => {
     expect(capabilitiesOf(version).has[capability]).toBe(expected);
   });
 
-  it('says in words what is lacking, and nothing where all is there', () => {
+  it('names what is missing, and nothing if all is supported', () => {
     expect(unsupportedReason(capabilitiesOf('1.25.0'), ['contents_ext', 'hook_names'])).toBe(
       'this forge (1.25.0) does not support names of hooks',
     );
@@ -51,7 +51,7 @@ describe('what a version can do', () => {
   });
 });
 
-describe('asking a forge', () => {
+describe('detecting the capabilities of a forge', () => {
   let server: BareServer;
   afterEach(() => server.close());
 
@@ -64,7 +64,7 @@ describe('asking a forge', () => {
     return { found: await findCapabilities(client), client };
   }
 
-  it('takes one request where the version is shown', async () => {
+  it('takes one request if the version is shown', async () => {
     const { found, client } = await askWith({ '/version': { version: '1.26.3' } });
 
     expect(found.has.hook_names).toBe(true);
@@ -72,7 +72,7 @@ describe('asking a forge', () => {
     expect(client.requests).toBe(1);
   });
 
-  it('tells the two lines apart by their settings where the version is hidden', async () => {
+  it('distinguishes Gitea and Forgejo by their settings if the version is hidden', async () => {
     const settings = { max_response_items: 50, default_paging_num: 30 };
     const forgejo = await askWith({ '/version': { version: 'hidden' }, '/settings/api': settings });
     await server.close();
@@ -95,20 +95,20 @@ describe('asking a forge', () => {
     ['development', false],
     ['15.0.3-gitea-1.22.0', false],
     ['', false],
-  ])('is certain of %j: %s', async (version, expected) => {
+  ])('is certain about %j: %s', async (version, expected) => {
     const { found } = await askWith({ '/version': { version }, '/settings/api': { max_response_items: 50 } });
 
     expect(found.isCertain).toBe(expected);
   });
 
-  it('recognises a release of Forgejo by its number alone', async () => {
+  it('recognizes a Forgejo release by its number alone', async () => {
     const { found } = await askWith({ '/version': { version: '13.0.2' }, '/settings/api': {} });
 
     expect(found.has.apply_to_admins).toBe(true);
     expect(found.version).toBe('13.0.2');
   });
 
-  it('is asked once for all that share a connection, and again after the forge was away', async () => {
+  it('happens once for all clients that share a connection, and again after an outage', async () => {
     let version: string | undefined = '1.26.3';
     server = await startBareServer((_request, reply) => {
       if (version === undefined) reply.destroy();
@@ -130,14 +130,14 @@ describe('asking a forge', () => {
     expect((await counted.capabilities()).has.bypass_allowlist).toBe(true);
   });
 
-  it('goes on with the safe capabilities where the forge shows no version', async () => {
+  it('falls back to the safe capabilities if the forge shows no version', async () => {
     await expect(askWith({})).rejects.toMatchObject({ code: 'settings' });
     const client = createClient({ url: server.url });
 
     expect(await client.capabilities()).toMatchObject({ isCertain: false });
   });
 
-  it('says that an address without an API is no forge', async () => {
+  it('fails for a URL without an API', async () => {
     await expect(askWith({})).rejects.toMatchObject({ code: 'settings' });
   });
 });

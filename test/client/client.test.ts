@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 describe('the list of requests', () => {
-  it('has every try with its answer, and neither queries nor credentials', async () => {
+  it('contains every attempt with its answer, but neither query values nor credentials', async () => {
     let answers = 0;
     const { client } = await serve((_seen, response) => {
       answers += 1;
@@ -69,7 +69,7 @@ describe('the list of requests', () => {
     expect(JSON.stringify([own.requestList, cut.requestList])).not.toContain(token);
   });
 
-  it('holds the first ones, and says how many more there were', async () => {
+  it('keeps the first requests, and counts the others', async () => {
     const { client } = await serve((_seen, response) => json(response, { id: 1, login: 'reeve' }));
     for (let n = 0; n < 53; n += 1) await client.call(operations.getSelf, {});
 
@@ -79,7 +79,7 @@ describe('the list of requests', () => {
 });
 
 describe('a call', () => {
-  it('hides its own credential in what a forge answers', async () => {
+  it('hides its own credential if a forge repeats it', async () => {
     const { client } = await serve((_seen, response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ message: `access token does not exist [sha: ${token}]` }));
@@ -102,19 +102,19 @@ describe('a call', () => {
   const echoes: readonly (readonly [string, number, Record<string, string>, string])[] = [
     ['its header in a message', 401, {}, `{"message":"bad header: Basic ${basic}"}`],
     ['its password as Go escapes it', 422, {}, `{"message":${ofGo}}`],
-    ['its password with every sign escaped', 422, {}, `{"message":"${everySignEscaped(password)}"}`],
-    ['its password as Go escapes it, in another member', 422, {}, `{"errors":[${ofGo}],"url":"x"}`],
+    ['its password with every character escaped', 422, {}, `{"message":"${everySignEscaped(password)}"}`],
+    ['its password as Go escapes it, in another field', 422, {}, `{"errors":[${ofGo}],"url":"x"}`],
     ['its password in plain text', 500, {}, `panic: ${password} ${basic} ${encodeURIComponent(password)}`],
-    ['its header where text is cut off', 400, {}, `${'x'.repeat(190)} Basic ${basic}`],
-    ['its password in an answer that is no JSON', 200, {}, `welcome ${password} (${basic})`],
+    ['its header at the point where text is truncated', 400, {}, `${'x'.repeat(190)} Basic ${basic}`],
+    ['its password in an answer that is not JSON', 200, {}, `welcome ${password} (${basic})`],
     [
-      'its password in the address of a redirect',
+      'its password in the URL of a redirect',
       302,
       { location: `/api/v1/${encodeURIComponent(password)}` },
       '',
     ],
   ];
-  it.each(echoes)('hides its password where a forge repeats %s', async (_title, status, headers, body) => {
+  it.each(echoes)('hides its password if a forge repeats %s', async (_title, status, headers, body) => {
     const { client } = await serve((_seen, response) => void response.writeHead(status, headers).end(body), {
       credentials: { user: 'reeve', password },
       tries: 1,
@@ -129,7 +129,7 @@ describe('a call', () => {
     expect(printed).toMatch(/\[secret\]|moved to|x{20}/);
   });
 
-  it('fills in the path, sends query and credential, and reads the answer by its shape', async () => {
+  it('fills in the path, sends the credential, and parses the answer by its schema', async () => {
     const { server, client } = await serve((_seen, response) =>
       json(response, { id: 1, name: 'a/b', color: null, odd: 1 }),
     );
@@ -154,7 +154,7 @@ describe('a call', () => {
     expect(server.requests[0]?.path).toBe('/api/v1/repos/acme/demo/contents/a/b%20c?ref=x%26y');
   });
 
-  it('never sends a path that could leave its place', async () => {
+  it('never sends a path with traversal', async () => {
     const { server, client } = await serve((_seen, response) => json(response, {}));
 
     await expect(
@@ -169,7 +169,7 @@ describe('a call', () => {
     expect(await client.call(operations.listBranches, { params })).toEqual([]);
   });
 
-  it('refuses to send a body that the row does not know', async () => {
+  it('refuses to send a body that the operation does not accept', async () => {
     const { server, client } = await serve((_seen, response) => json(response, {}));
 
     const error = await failureOf(
@@ -184,7 +184,7 @@ describe('a call', () => {
   });
 });
 
-describe('an answer that is no success', () => {
+describe('an unsuccessful answer', () => {
   const bodies: readonly [number, string, string, string][] = [
     [401, '{"message":"token is required","url":"x"}', 'forge-unauthorized', 'token is required'],
     [403, '', 'forge-forbidden', 'this needs read access, and a token with read:repository'],
@@ -209,7 +209,7 @@ describe('an answer that is no success', () => {
     expect(error.message).toContain('GET /api/v1/repos/acme/demo');
   });
 
-  it('carries no credential, however it is printed', async () => {
+  it('never contains the credential, however it is printed', async () => {
     const { client } = await serve((_seen, response) => void response.destroy(), { tries: 1 });
 
     const error = await failureOf(client.call(operations.getRepository, { params }));
@@ -219,7 +219,7 @@ describe('an answer that is no success', () => {
 });
 
 describe('retries', () => {
-  it('asks a read again after 503 and gives the answer', async () => {
+  it('repeat a read after 503 and return its answer', async () => {
     let asked = 0;
     const { client, slept } = await serve((_seen, response) => {
       asked += 1;
@@ -232,7 +232,7 @@ describe('retries', () => {
     expect(client.requests).toBe(3);
   });
 
-  it('sends a write once, whatever comes back', async () => {
+  it('never repeat a write, whatever the answer', async () => {
     const { server, client } = await serve(
       (_seen, response) => void response.writeHead(502).end('bad gateway'),
     );
@@ -245,7 +245,7 @@ describe('retries', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('leaves a long pause to the caller', async () => {
+  it('leave a long wait to the caller', async () => {
     const { server, client } = await serve(
       (_seen, response) => void response.writeHead(429, { 'retry-after': '60' }).end(),
     );
@@ -256,14 +256,14 @@ describe('retries', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('gives up a forge that does not answer in time', async () => {
+  it('give up on a forge that does not answer in time', async () => {
     const { client } = await serve(() => {}, { timeoutMs: 50, tries: 2 });
 
     expect(await failureOf(client.call(operations.getVersion, {}))).toMatchObject({ code: 'forge-timeout' });
     expect(client.requests).toBe(2);
   });
 
-  it('tells a forge that is not there from one that refuses', async () => {
+  it('distinguish a forge that is unreachable from one that refuses', async () => {
     const { server, client } = await serve(() => {}, { tries: 1 });
     await server.close();
 
@@ -277,7 +277,7 @@ describe('retries', () => {
     ['<html>captive portal</html>', 'forge-junk'],
     ['{"version": 7}', 'forge-unexpected'],
     ['[]', 'forge-unexpected'],
-  ])('takes %s for %s', async (body, code) => {
+  ])('treat %s as %s', async (body, code) => {
     const { client } = await serve((_seen, response) => void response.end(body), { tries: 1 });
 
     expect(await failureOf(client.call(operations.getVersion, {}))).toMatchObject({
@@ -288,7 +288,7 @@ describe('retries', () => {
 });
 
 describe('redirects', () => {
-  it('follows a read inside the forge', async () => {
+  it('are followed for a read within the forge', async () => {
     const { server, client } = await serve((seen, response) => {
       if (seen.path.endsWith('/old')) response.writeHead(301, { location: '/api/v1/repos/acme/new' }).end();
       else json(response, { id: 1, name: 'new', full_name: 'acme/new', owner: { id: 1, login: 'acme' } });
@@ -303,7 +303,7 @@ describe('redirects', () => {
     ]);
   });
 
-  it.each([301, 302, 303, 307, 308])('refuses a write that is sent elsewhere by %i', async (status) => {
+  it.each([301, 302, 303, 307, 308])('fail for a write with status %i', async (status) => {
     const { server, client } = await serve((_seen, response) => {
       response.writeHead(status, { location: '/api/v1/repos/acme/new/labels' }).end();
     });
@@ -317,7 +317,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('never contacts another origin', async () => {
+  it('never lead to another origin', async () => {
     const stranger = await startBareServer((_seen, response) => json(response, {}));
     open.push(stranger);
     const { client } = await serve((_seen, response) => {
@@ -328,7 +328,7 @@ describe('redirects', () => {
     expect(stranger.requests).toEqual([]);
   });
 
-  it('ends a circle', async () => {
+  it('are aborted in a loop', async () => {
     const { server, client } = await serve((_seen, response) => {
       response.writeHead(302, { location: '/api/v1/version' }).end();
     });
@@ -351,7 +351,7 @@ describe('paging', () => {
     return ids;
   }
 
-  it('goes on while Link names a next page, and never follows its address', async () => {
+  it('continues while Link names a next page, but never follows its URL', async () => {
     const { server, client } = await serve((seen, response) => {
       const page = pageOf(seen);
       const link =
@@ -365,7 +365,7 @@ describe('paging', () => {
     expect(server.requests.map(pageOf)).toEqual([1, 2, 3]);
   });
 
-  it('stops at the total where there is no Link', async () => {
+  it('stops at the total if there is no Link', async () => {
     const { server, client } = await serve((seen, response) => {
       json(response, [label(pageOf(seen) * 2), label(pageOf(seen) * 2 + 1)], 200, { 'x-total-count': '4' });
     });
@@ -374,7 +374,7 @@ describe('paging', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('goes on over a page that is shorter than asked for, to the first empty one', async () => {
+  it('continues after a page that is shorter than requested, until the first empty page', async () => {
     const { client } = await serve((seen, response) => {
       const page = pageOf(seen);
       json(response, page === 1 ? [label(1)] : page === 2 ? [label(2)] : []);
@@ -383,7 +383,7 @@ describe('paging', () => {
     expect(await collect(client)).toEqual([1, 2]);
   });
 
-  it('reads on where the total counts the page alone, over one empty page', async () => {
+  it('continues after one empty page if the total counts only the page', async () => {
     const entry = (id: number) => ({ id, type: 'comment' });
     const pages = [[entry(1), entry(2)], null, [entry(3), null], null, null];
     const { server, client } = await serve((seen, response) => {
@@ -398,7 +398,7 @@ describe('paging', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('calls a repeated page an error instead of going round for ever', async () => {
+  it('fails on a repeated page instead of looping forever', async () => {
     const { client } = await serve((_seen, response) =>
       json(response, [label(1)], 200, { link: '<x>; rel="next"' }),
     );
@@ -406,7 +406,7 @@ describe('paging', () => {
     expect((await failureOf(collect(client))).code).toBe('forge-paging');
   });
 
-  it('ends a list that does not end', async () => {
+  it('ends a list that never ends', async () => {
     const { client } = await serve((seen, response) => {
       json(response, [label(pageOf(seen))], 200, { link: '<x>; rel="next"' });
     });
@@ -415,14 +415,14 @@ describe('paging', () => {
   });
 });
 
-describe('the address of the forge', () => {
+describe('the URL of the forge', () => {
   it.each([
     ['http://h', 'http://h/api/v1'],
     ['http://h/', 'http://h/api/v1'],
     ['http://h:3000/api/v1', 'http://h:3000/api/v1'],
     ['https://h/sub/api/v1/', 'https://h/sub/api/v1'],
     ['https://h/sub', 'https://h/sub/api/v1'],
-  ])('%s is asked at %s', (given, root) => {
+  ])('%s has the API root %s', (given, root) => {
     expect(apiRoot(given).href).toBe(root);
   });
 
@@ -434,7 +434,7 @@ describe('the address of the forge', () => {
 describe('a client that is stopped', () => {
   const stuck = (options: Partial<ClientOptions> = {}) => serve(() => {}, { tries: 1, ...options });
 
-  it('ends the call under way and those that wait for their turn, and sends no further one', async () => {
+  it('ends the active and the queued calls, and sends no further request', async () => {
     const stop = new AbortController();
     const { client, server } = await stuck({ signal: stop.signal, concurrency: 1 });
     const calls = [1, 2, 3].map(() => failureOf(client.call(operations.getSelf, {})));
@@ -447,7 +447,7 @@ describe('a client that is stopped', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('ends the body of an answer that does not come', async () => {
+  it('ends an answer whose body does not arrive', async () => {
     const stop = new AbortController();
     const { client, server } = await serve(
       (_seen, response) => {
@@ -463,7 +463,7 @@ describe('a client that is stopped', () => {
     expect((await call).code).toBe('stopped');
   });
 
-  it('does not wait between two tries', async () => {
+  it('does not wait between two attempts', async () => {
     const stop = new AbortController();
     const { client, server } = await serve((_seen, response) => json(response, {}, 503), {
       signal: stop.signal,
@@ -479,7 +479,7 @@ describe('a client that is stopped', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('has parts that stop alone', async () => {
+  it('has parts that can be stopped separately', async () => {
     const stop = new AbortController();
     const { client, server } = await stuck();
     const own = failureOf(client.counted({ signal: stop.signal }).call(operations.getSelf, {}));
@@ -503,7 +503,7 @@ describe('a credential in a file', () => {
       return json(response, { message: `unknown: ${seen.headers.authorization}` }, 401);
     };
 
-  it('is read again when the forge refuses it, and the request is sent again', async () => {
+  it('is read again when the forge refuses the current one, and the request is repeated', async () => {
     let read = 0;
     const { server, client } = await serve(
       answerOf(() => others),
@@ -526,7 +526,7 @@ describe('a credential in a file', () => {
     ['is the same', { token }],
     ['cannot be read', undefined],
     ['is refused as well', { token: 'a-third-token-that-is-refused' }],
-  ])('that %s is refused without a circle, and shown nowhere', async (_what, credentials) => {
+  ])('that %s is refused without a loop, and never shown', async (_what, credentials) => {
     const { server, client } = await serve(
       answerOf(() => others),
       { readCredentials: () => credentials },

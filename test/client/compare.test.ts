@@ -4,7 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 
 const commit = (...files: { filename: string; status: string }[]) => ({ sha: 'a', files });
 
-it('takes the files of a comparison from its commits where the forge names them there alone', () => {
+it('takes the files of a comparison from its commits if the forge lists them only there', () => {
   const answer = {
     total_commits: 2,
     commits: [
@@ -23,7 +23,7 @@ it('takes the files of a comparison from its commits where the forge names them 
   });
 });
 
-it('leaves the files that a forge names, and every other answer', () => {
+it('keeps the files that a forge lists, and every other answer', () => {
   const whole = { commits: [commit({ filename: 'a', status: 'added' })], files: [] };
 
   expect(normalizeCompare(whole)).toBe(whole);

@@ -16,9 +16,9 @@ const entry = { name: 'a.md', path: 'docs/a.md', type: 'file' } as const;
 const at = '2026-11-20T14:08:24Z';
 
 it.each([
-  ['last_committer_date', 'of one line of forges'],
-  ['last_commit_when', 'of the other'],
-])('reads when the last commit of an entry was made from %s, the word %s', async (member) => {
+  ['last_committer_date', 'of Gitea'],
+  ['last_commit_when', 'of Forgejo'],
+])("reads the date of an entry's last commit from %s, the field %s", async (member) => {
   const one = await entriesFrom({ ...entry, [member]: at });
   await server.close();
   const list = await entriesFrom([{ ...entry, [member]: at }]);
@@ -27,6 +27,6 @@ it.each([
   expect(list).toMatchObject([{ last_committer_date: at }]);
 });
 
-it('reads an entry that does not say when its last commit was made', async () => {
+it('reads an entry without a date of its last commit', async () => {
   expect(await entriesFrom(entry)).toEqual(entry);
 });

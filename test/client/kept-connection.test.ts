@@ -27,7 +27,7 @@ const ask = (more: { method?: string; body?: string | URLSearchParams; maxBytes?
   return sendRequest({ url, method: 'GET', where: 'GET /a', headers: {}, timeoutMs: 10_000, ...more });
 };
 
-it('has the status, the headers and the text of its answer, and leaves the connection to the next request', async () => {
+it('returns status, headers and text of the answer, and keeps the connection for the next request', async () => {
   answer = (_, response) => response.writeHead(201, { 'X-Total-Count': '3' }).end('Zoë');
 
   for (const { status, header, text } of [await ask(), await ask()])
@@ -38,7 +38,7 @@ it('has the status, the headers and the text of its answer, and leaves the conne
 it.each<[string, string | URLSearchParams, string | undefined]>([
   ['DELETE', '{"reviewers":["zoë"]}', undefined],
   ['POST', new URLSearchParams({ code: 'a b' }), 'application/x-www-form-urlencoded;charset=UTF-8'],
-])('sends the body of a %s whole, with its length', async (method, body, type) => {
+])('sends the complete body of a %s, with its length', async (method, body, type) => {
   answer = async (request, response) => {
     const pieces = await request.toArray();
     const { 'content-length': length, 'content-type': sentType } = request.headers;
@@ -73,7 +73,7 @@ it.each<[string, RequestListener, string]>([
     },
     'forge-unreachable',
   ],
-])('rejects where the answer %s', async (_, given, code) => {
+])('rejects if the answer %s', async (_, given, code) => {
   answer = given;
 
   await expect(ask({ maxBytes: 10 })).rejects.toMatchObject({ code });

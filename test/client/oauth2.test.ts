@@ -28,7 +28,7 @@ const says = (status: number, body: unknown, headers = {}): void => {
 };
 
 describe('a code', () => {
-  it('is given for tokens at the forge that is configured, below its path', async () => {
+  it('is exchanged for tokens at the configured forge, below its path', async () => {
     says(200, { access_token: 'a', refresh_token: 'r', expires_in: 3600, token_type: 'bearer' });
 
     const tokens = await oauth2.redeem('the code', proof);
@@ -45,7 +45,7 @@ describe('a code', () => {
     });
   });
 
-  it('that the forge refuses is reported in its words, without what was sent', async () => {
+  it("that the forge refuses is reported with the forge's message, without the sent values", async () => {
     says(400, {
       error: 'unauthorized_client',
       error_description: `client is not authorized: ${application.clientSecret}, the code`,
@@ -79,7 +79,7 @@ describe('a code', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('waits for no answer that does not come, and says which kind of failure it was', async () => {
+  it('does not wait for a missing answer, and reports the kind of failure', async () => {
     says(503, 'later');
     await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-unavailable' });
     const gone = createOAuth2({ url: 'http://127.0.0.1:1', application });
@@ -89,7 +89,7 @@ describe('a code', () => {
     expect(inspect(thrown, { depth: 9 })).not.toContain(application.clientSecret);
   });
 
-  it('without a word about its end is asked again after a few minutes', async () => {
+  it('whose token has no expiry is refreshed after a few minutes', async () => {
     says(200, { access_token: 'a' });
 
     expect(await oauth2.refresh('r')).toEqual({ accessToken: 'a', expiresInMs: 300_000 });
@@ -97,7 +97,7 @@ describe('a code', () => {
   });
 });
 
-it('is given up in time where its answer drips', async () => {
+it('times out if the answer arrives too slowly', async () => {
   const slow = await startBareServer((_request, response) => {
     response.writeHead(200).write('{');
   });
@@ -107,7 +107,7 @@ it('is given up in time where its answer drips', async () => {
   await slow.close();
 });
 
-it('hides an empty value nowhere, and what was sent in every spelling', async () => {
+it('hides the sent values in every encoding, but no empty value', async () => {
   const code = 'a code/with signs';
   says(400, {
     error: 'invalid_grant',
@@ -122,10 +122,10 @@ it('hides an empty value nowhere, and what was sent in every spelling', async ()
   expect(message.length).toBeLessThan(400);
 });
 
-describe('the address where people sign in', () => {
+describe('the authorization URL', () => {
   const wanted = { redirectUri: proof.redirectUri, state: 's', challenge: 'c', scopes: ['read:user'] };
 
-  it('is the forge’s own word, which may be another name than ours for it', async () => {
+  it('comes from the forge, which may use another name than the configured one', async () => {
     says(200, { authorization_endpoint: 'https://git.example.org/forge/login/oauth/authorize?x=1' });
 
     const address = new URL(await oauth2.authorizeUrl(wanted));
@@ -154,7 +154,7 @@ describe('the address where people sign in', () => {
     '{"authorization_endpoint":"javascript:alert(1)"}',
     '{"authorization_endpoint":"/login"}',
     'none',
-  ])('is none where the forge says %s', async (body) => {
+  ])('is an error if the forge answers %s', async (body) => {
     says(200, body);
 
     await expect(oauth2.authorizeUrl(wanted)).rejects.toMatchObject({ code: 'forge-junk' });

@@ -30,7 +30,7 @@ it('reads runners in an object with their count', async () => {
   expect(await runnersFrom({ runners, total_count: 2 })).toMatchObject(expected);
 });
 
-it('reads runners in a bare list, in words of their own', async () => {
+it("reads runners from a bare list, with Forgejo's field names", async () => {
   const runners = [
     { id: 1, uuid: 'a', owner_id: 3, name: 'one', status: 'active', version: 'v6', labels: ['linux'] },
     { id: 2, uuid: 'b', owner_id: 3, name: 'two', status: 'offline', version: 'v6', labels: null },
@@ -40,7 +40,7 @@ it('reads runners in a bare list, in words of their own', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-it('reads one runner in either words', async () => {
+it("reads a single runner with Forgejo's field names", async () => {
   server = await startBareServer((_request, response) =>
     json(response, { id: 1, name: 'one', status: 'idle', labels: ['linux'] }),
   );

@@ -20,7 +20,7 @@ function problemsOfRules(text: string, level: 'operator' | 'repository' = 'opera
   return problems.map(({ message, line, column }) => `${line}:${column} ${message}`);
 }
 
-/** Returns a whole file for a part of a rule. */
+/** Returns a complete file for a part of a rule. */
 function wholeFile(text: string): string {
   const value = parse(text);
   const on = { on: 'pull_request' };
@@ -34,12 +34,12 @@ function wholeFile(text: string): string {
 
 type Kind = {
   readonly isOne: (block: PageBlock, value: Record<string, unknown>) => boolean;
-  /** Returns the problems; `by` names the test that checks all blocks of this kind instead, by page. */
+  /** Returns the problems. `by` names, per page, the test that checks all blocks of this kind instead. */
   readonly problems?: (block: PageBlock, value: Record<string, unknown>) => readonly string[];
   readonly by?: Readonly<Record<string, string>>;
 };
 
-/** The kinds of YAML files in the documentation; the first that matches counts. */
+/** The kinds of YAML blocks in the documentation. The first matching kind counts. */
 const kinds: Readonly<Record<string, Kind>> = {
   'a file of another system': {
     isOne: ({ page, text }) => page === 'docs/how-do-i.md' && !text.startsWith('version: 1\n'),
@@ -134,7 +134,7 @@ describe('YAML in the documentation', () => {
     expect(Object.keys(kinds).filter((name) => !found.has(name))).toEqual([]);
   });
 
-  it('is read without a problem by the loader of its kind', () => {
+  it('is loaded without problems by the loader of its kind', () => {
     const problems = yaml.flatMap((block) => {
       const found = kindOf(block);
       const messages = found?.kind.problems?.(block, found.value) ?? [];
@@ -144,7 +144,7 @@ describe('YAML in the documentation', () => {
     expect(problems).toEqual([]);
   });
 
-  it('an unknown key, and YAML of no kind, are found', () => {
+  it('an unknown key, and YAML of no known kind, are detected', () => {
     const bad = { page: 'docs/x.md', language: 'yaml', line: 1 };
     const rule = { ...bad, text: 'version: 1\nrules: { a: { on: push, color: red, steps: [] } }\n' };
 
@@ -154,10 +154,10 @@ describe('YAML in the documentation', () => {
 });
 
 describe('other blocks', () => {
-  /** What has no loader in this repository, and is read by people. */
+  /** Languages without a loader in this repository, which only people read. */
   const languages = ['yaml', 'sh', 'console', 'cel', 'text', 'toml', 'json', 'js', 'ts', 'ini', ''];
 
-  it('are of a known language', () => {
+  it('are in a known language', () => {
     const unknown = blocks.filter(({ language }) => !languages.includes(language));
 
     expect(unknown.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([]);
@@ -170,7 +170,7 @@ describe('other blocks', () => {
     expect(shown).toEqual(['docs/forge.md']);
   });
 
-  it('CEL stands on pages whose examples a test evaluates', () => {
+  it('CEL is on pages whose examples a test evaluates', () => {
     const cel = new Set(blocks.filter(({ language }) => language === 'cel').map(({ page }) => page));
     const tested = /^docs\/(rules\.md|reference\/(facts|functions)\/)/;
 

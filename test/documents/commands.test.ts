@@ -17,7 +17,7 @@ const shell = pages.flatMap((page) =>
     .filter(({ language }) => language === 'sh')
     .map(({ text, line }) => ({ page, text, line, name: `${page}: ${text.split('\n', 1)[0]}` })),
 );
-/** The block of a page that begins with these words. */
+/** Returns the block of a page that begins with these words. */
 const blockOf = (page: string, words: string): string =>
   shell.find(({ page: one, text }) => one === page && text.startsWith(words))?.text ?? '';
 
@@ -29,7 +29,7 @@ const toRun = (page: string, words: string): readonly string[] => {
   return text.trim().split('\n');
 };
 
-describe('the commands of the documentation, one after the other', () => {
+describe('the commands of the documentation, in sequence', () => {
   let forge: ContractForge;
   let connection: CommandSetup;
   let server: ReturnType<typeof start>;
@@ -45,7 +45,7 @@ describe('the commands of the documentation, one after the other', () => {
     await forge.close();
   });
 
-  /** Returns the arguments of a command line of a page, with its names replaced by those of this test. */
+  /** Returns the arguments of a command line on a page, with its names replaced by those of this test. */
   const argsOf = (line: string): readonly string[] => {
     expect(line).toMatch(/^(npx )?reeve /);
     return line
@@ -85,7 +85,7 @@ describe('the commands of the documentation, one after the other', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('start: the rule sets the label, and explain says why', async () => {
+  it('start: the rule sets the label, and explain shows why', async () => {
     const rules = blocksOf(textOf('docs/start.md')).find(({ language }) => language === 'yaml')?.text ?? '';
     writeFileSync(connection.path('.reeve.yml'), rules);
     const { owner, repository } = connection;
@@ -122,7 +122,7 @@ describe('the commands of the documentation, one after the other', () => {
     expect(await runAll(toRun('docs/recipes.md', 'reeve check'))).toContain('no problems');
   });
 
-  it('backup, upgrade and rotate: a running server is copied and examined, and the copy is put back', async () => {
+  it('backup, upgrade and rotate: a running server is copied and examined, and the copy is restored', async () => {
     await runAll(toRun('docs/backup.md', 'reeve store backup'));
     await runAll(toRun('docs/upgrade.md', 'reeve store backup'));
     expect(await runAll(toRun('docs/upgrade.md', 'reeve doctor'))).toContain('Nothing is wrong.');
@@ -136,7 +136,7 @@ describe('the commands of the documentation, one after the other', () => {
     expect(await runAll([restore])).toContain('The store that was there is now');
   });
 
-  it('each block of commands is run here, or has a reason why it is not', () => {
+  it('each block of commands is run here, or lists a reason why not', () => {
     const known = [...areRun, ...Object.keys(notRun)];
 
     expect(shell.filter(({ name }) => !known.includes(name)).map(({ name }) => name)).toEqual([]);
@@ -145,7 +145,7 @@ describe('the commands of the documentation, one after the other', () => {
   });
 });
 
-/** Every command in the documentation: lines of blocks, and code in lines. */
+/** Every command in the documentation: lines of blocks, and inline code. */
 const mentioned = pages.flatMap((page) => {
   const text = textOf(page);
   const inLines = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
@@ -162,7 +162,7 @@ describe('each command that the documentation mentions exists', () => {
     flags: [...flags, ...requiredFlags].map(([notation]) => /--[\w-]+/.exec(notation)?.[0] ?? ''),
   }));
 
-  it('of reeve, with its flags', () => {
+  it('for reeve, with its flags', () => {
     const calls = mentioned.flatMap(({ page, line }) => {
       const [, rest] = /^(?:[A-Z_]+=\S+ )*(?:npx )?reeve ([a-z].*)$/.exec(line) ?? [];
       return rest === undefined ? [] : [{ page, line, rest }];
@@ -178,7 +178,7 @@ describe('each command that the documentation mentions exists', () => {
     expect(wrong.map(({ page, line }) => `${page}: ${line}`)).toEqual([]);
   });
 
-  it('of npm and node, and the files that they name', () => {
+  it('for npm and node, with the files that they name', () => {
     const { scripts } = JSON.parse(textOf('package.json'));
     const wrong = mentioned.filter(({ page, line }) => {
       const text = line.replace(/^(?:[A-Z_]+=\S+ )+/, '');

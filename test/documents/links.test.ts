@@ -12,11 +12,11 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-links-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the documentation', () => {
-  it('has no link that leads nowhere, and each page once in its table of contents', () => {
+  it('has no broken links, and lists each page once in its table of contents', () => {
     expect(findLinkProblems(packageRoot)).toEqual([]);
   });
 
-  it('has its sections in the order in which a reader needs them', () => {
+  it('has its sections in reading order', () => {
     expect(readContents(packageRoot).map(({ title }) => title)).toEqual([
       'Start',
       'Concepts',
@@ -32,7 +32,7 @@ describe('the documentation', () => {
     ]);
   });
 
-  it('has a README of two screens', () => {
+  it('has a README of at most two screens', () => {
     const lines = readFileSync(join(packageRoot, 'README.md'), 'utf8').trimEnd().split('\n');
     const text = lines.filter((line) => !line.startsWith('|'));
 
@@ -41,7 +41,7 @@ describe('the documentation', () => {
   });
 });
 
-it('links to missing pages and headings, and pages outside of the table of contents, are found', () => {
+it('links to missing pages and headings, and pages outside the table of contents, are detected', () => {
   const root = join(folder, 'broken');
   mkdirSync(join(root, 'docs/reference'), { recursive: true });
   const write = (path: string, text: string): void => writeFileSync(join(root, path), text);
@@ -66,7 +66,7 @@ describe('the pages of the site', () => {
   const pages = join(folder, 'pages');
   const read = (path: string): string => readFileSync(join(pages, path), 'utf8');
 
-  it('have links between each other, and pages for linked files and folders', () => {
+  it('link to each other, and have pages for linked files and folders', () => {
     stagePages(packageRoot, pages);
 
     expect(read('index.md')).toContain('](start.md)');
@@ -89,7 +89,7 @@ describe('the pages of the site', () => {
           ).not.toThrow();
   });
 
-  it('are refused where they load something from another host', () => {
+  it('are refused if they load something from another host', () => {
     const page = `<a href="https://cel.dev">CEL</a><script src="/assets/app.js"></script>
 <link rel="stylesheet" href="https://fonts.example/inter.css"><img src="//cdn.example/a.png">`;
 
@@ -97,15 +97,15 @@ describe('the pages of the site', () => {
   });
 });
 
-describe('what is read of Markdown', () => {
-  it('anchors are those of forges, with a number where a heading occurs again', () => {
+describe('parsing Markdown', () => {
+  it('gives headings the anchors that forges use, with a number for a repeated heading', () => {
     const page =
       '# A `b`: c?\n## `on`: schedules, and `each`\n## A b c\n```sh\n# no heading\n```\n### [Linked](x.md) text\n';
 
     expect([...anchorsOf(page)]).toEqual(['a-b-c', 'on-schedules-and-each', 'a-b-c-1', 'linked-text']);
   });
 
-  it('blocks in lists lose their indentation, and links in code stay as they are', () => {
+  it('removes the indentation of blocks in lists, and keeps links in code unchanged', () => {
     const page = '1. One\n\n   ```sh\n   a\n     b\n   ```\n\n[a](b.md) `[c](d.md)`\n';
 
     expect(blocksOf(page)).toEqual([{ language: 'sh', text: 'a\n  b\n', line: 3 }]);

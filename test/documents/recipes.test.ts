@@ -50,7 +50,7 @@ describe('docs/recipes.md', () => {
     expect(status).toBe(0);
   });
 
-  it('says which files a repository may have, and with which grant', () => {
+  it('lists which recipes a repository file may contain, and with which grant', () => {
     const rowOf = (place: number) => page.match(/^\| \[.*$/gm)?.[place] ?? '';
     for (const [place, { text }] of rules.entries()) {
       const row = rowOf(place);

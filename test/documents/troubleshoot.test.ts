@@ -12,7 +12,7 @@ import { reeve, reeveProcess } from '../support/command.ts';
 import { at, type Harness, minimalScopes, people, secret } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
 
-/** A command of a `console` block, and the lines that the page says it prints. */
+/** A command of a `console` block, and the lines of output on the page. */
 type ShownCommand = { readonly command: string; readonly printed: readonly string[] };
 
 /** Returns the commands of the `console` blocks of a page, by the anchor of the heading above them. */
@@ -37,8 +37,8 @@ function commandsIn(text: string): readonly ShownCommand[] {
 }
 
 /**
- * Returns the first line that the page shows and the command did not print, in this order; undefined where all are there. `…` stands
- * for any text.
+ * Returns the first line of the page that the command did not print, in this order; undefined if all lines were
+ * printed. `…` stands for any text.
  */
 function missingLine(printed: readonly string[], output: string): string | undefined {
   const lines = output.split('\n');
@@ -107,7 +107,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Opens an issue and waits until it was handled. */
+/** Opens an issue and waits until it has been handled. */
 async function openIssue(title: string): Promise<void> {
   const seen = harness.runs.length;
   await harness.ada.call(operations.createIssue, { params: at, body: { title } });
@@ -117,7 +117,7 @@ async function openIssue(title: string): Promise<void> {
 
 type Variables = Record<string, string>;
 
-/** Makes the fault of each section of the page; returns the settings that belong to it. */
+/** Causes the fault of each section of the page, and returns the settings for it. */
 const faults: Readonly<Record<string, () => Promise<Variables | undefined>>> = {
   'setup-says-that-the-delivery-does-not-arrive': async () => {
     file('token', harness.token);

@@ -44,7 +44,7 @@ describe('on a forge', () => {
     expect(patch?.size).toBe(Buffer.byteLength(patch?.text ?? ''));
   });
 
-  it('its backports are those with the marker or on its branch, in every state, and none of another number', async () => {
+  it('backports are found by marker or branch, in every state, and only for its number', async () => {
     const { ada, at, pull } = setup;
     const open = async (head: string, base: string, text: string): Promise<number> => {
       await addFile(ada.client, at, head, `${head}.txt`);
@@ -86,7 +86,10 @@ describe('many and large inputs', () => {
 
   const day = (date: number): string => new Date(Date.UTC(2026, 0, 400 - date)).toISOString();
 
-  /** A pull request #7, merged on the day before that of #`since`; the list contains #400 to #1, one a day. */
+  /**
+   * Creates a pull request #7 that was merged on the day before that of #`since`. The list contains #400 to #1, one a
+   * day.
+   */
   async function setUp({ additions = 1, patch = '' }: { additions?: number; patch?: string }) {
     const paths: string[] = [];
     const server = await startBareServer((seen, response) => {

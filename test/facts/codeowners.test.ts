@@ -9,7 +9,7 @@ import { json, startBareServer } from '../support/bare-server.ts';
 const gitea = { hasRoot: true, hasLookaround: true };
 const forgejo = { hasRoot: false, hasLookaround: false };
 
-/** The owners of one path. */
+/** Returns the owners of one path. */
 function ownersOf(text: string, path: string, dialect = gitea): readonly string[] {
   const meter = createUnlimitedMeter();
   const [found] = findPathOwners(parseCodeowners(text, dialect), [path], { dialect, meter });
@@ -41,7 +41,7 @@ describe('a line of CODEOWNERS', () => {
     expect(parseCodeowners(text, gitea)).toHaveLength(expected.length);
   });
 
-  it('keeps a leading slash on a forge where it has no meaning', () => {
+  it('keeps a leading slash on a forge that gives it no meaning', () => {
     expect(ownersOf('/a @ada', 'a', forgejo)).toEqual([]);
     expect(ownersOf('/a @ada', 'a', gitea)).toEqual(['ada']);
   });
@@ -51,18 +51,18 @@ describe('the owners of a path', () => {
   it.each([
     ['the whole path must match', 'src @ada', 'src/a.ts', []],
     ['all matching lines are added up', 'src/.* @ada\n.*\\\\.ts @eve @ada', 'src/a.ts', ['ada', 'eve']],
-    ['a point is any sign', 'a.c @ada', 'abc', ['ada']],
-    ['a negative line is about the others', '!src/.* @ada', 'docs/a.md', ['ada']],
-    ['a negative line leaves out what matches', '!src/.* @ada', 'src/a.md', []],
-    ['an alternative is not inside of the anchors', 'a|b @ada', 'ax', ['ada']],
-    ['a repeated last sign is not part of the beginning', 'ab* @ada', 'a', ['ada']],
-    ['a repeated far sign is not either', 'a😀* @ada', 'a', ['ada']],
+    ['a dot matches any character', 'a.c @ada', 'abc', ['ada']],
+    ['a negative line applies to the other files', '!src/.* @ada', 'docs/a.md', ['ada']],
+    ['a negative line excludes what matches', '!src/.* @ada', 'src/a.md', []],
+    ['an alternative is outside the anchors', 'a|b @ada', 'ax', ['ada']],
+    ['a repeated last character is not part of the prefix', 'ab* @ada', 'a', ['ada']],
+    ['a repeated character outside the BMP is not part of the prefix', 'a😀* @ada', 'a', ['ada']],
     ['a group of options comes first', '(?i)src @ada', 'SRC', ['ada']],
-    ['a lone exclamation mark is about every file', '! @ada', 'x', ['ada']],
-    ['a repeated anchor is none, as Go has it', '*.ts @ada', 'src/a.ts', ['ada']],
-    ['a broken line about other folders does not matter', 'docs/( @ada', 'src/a.ts', []],
-    ['a broken line is an error', 'src/( @ada', 'src/a.ts', 'error'],
-    ['a broken negative line is one for every path', '!docs/( @ada', 'src/a.ts', 'error'],
+    ['a lone exclamation mark applies to every file', '! @ada', 'x', ['ada']],
+    ['a repeated anchor is ignored, as in Go', '*.ts @ada', 'src/a.ts', ['ada']],
+    ['an invalid line for other folders does not matter', 'docs/( @ada', 'src/a.ts', []],
+    ['an invalid line is an error', 'src/( @ada', 'src/a.ts', 'error'],
+    ['an invalid negative line is an error for every path', '!docs/( @ada', 'src/a.ts', 'error'],
   ])('%s', (_, text, path, expected) => {
     if (expected === 'error') expect(() => ownersOf(text, path)).toThrow(/line 1 of CODEOWNERS: .*not RE2/);
     else expect(ownersOf(text, path)).toEqual(expected);
@@ -76,7 +76,7 @@ describe('the owners of a path', () => {
     );
   });
 
-  it('are charged to the meter, by lines as well as by paths', () => {
+  it('are charged to the meter, per line and per path', () => {
     const units = (lines: number, paths: number): number => {
       const pool = { left: 1e12 };
       const meter = new Meter({ pool, reserve: 0, describe: () => 'used up' });
@@ -175,17 +175,17 @@ describe('codeowners', () => {
 
   it.each([
     ['the first place', { CODEOWNERS: '.* @ada', 'docs/CODEOWNERS': '.* @eve' }, ['ada']],
-    ['the second, if there is no other', { 'docs/CODEOWNERS': '.* @eve' }, ['eve']],
+    ['the second, if it is the only one', { 'docs/CODEOWNERS': '.* @eve' }, ['eve']],
     ['the second, if the first is a folder', { CODEOWNERS: 'dir', 'docs/CODEOWNERS': '.* @eve' }, ['eve']],
     ['an empty file in the first place', { CODEOWNERS: '', 'docs/CODEOWNERS': '.* @eve' }, []],
     ['a link in the first place', { CODEOWNERS: 'link:x', 'docs/CODEOWNERS': '.* @eve' }, []],
-    ['that of Gitea', { '.gitea/CODEOWNERS': '.* @eve', '.forgejo/CODEOWNERS': '.* @ada' }, ['eve']],
-    ['not that of Forgejo on Gitea', { '.forgejo/CODEOWNERS': '.* @ada' }, []],
+    ['the one of Gitea', { '.gitea/CODEOWNERS': '.* @eve', '.forgejo/CODEOWNERS': '.* @ada' }, ['eve']],
+    ['not the one of Forgejo on Gitea', { '.forgejo/CODEOWNERS': '.* @ada' }, []],
   ])('reads %s', async (_, files, users) => {
     expect((await ask({ files })).value).toEqual([{ file: 'src/a.ts', users, teams: [] }]);
   });
 
-  it('sees teams as the account sees them', async () => {
+  it('shows teams as the account sees them', async () => {
     const files = { CODEOWNERS: '.* @acme/UI @acme/gone @acme/a/b @other/x @../x @acme/' };
     const value = (teams: string[]) => [{ file: 'src/a.ts', users: [], teams }];
 

@@ -33,7 +33,7 @@ async function ask(subject: Subject, request: FactRequest, answers: Readonly<Rec
 }
 
 describe('resources of other repositories', () => {
-  it('are number and state for rules of other levels', () => {
+  it('are reduced to number and state for rules below operator level', () => {
     expect(dependencies.narrow?.([here, there, hidden], issue)).toEqual([
       here,
       { number: 9, state: 'open' },
@@ -56,7 +56,7 @@ describe('resources of other repositories', () => {
 });
 
 it.each(['all', 'repository'] as const)(
-  'are hidden in items of a sweep, which come from lists: %s',
+  'are hidden in the items of a sweep, which come from lists: %s',
   async (sees) => {
     const text = 'of the private fork';
     const repo = {
@@ -102,7 +102,7 @@ describe('requests to the forge', () => {
     });
   });
 
-  it('attachments of the issue, and of the comment of the event one by one', async () => {
+  it("read the attachments of the issue in one list, and those of the event's comment one by one", async () => {
     const answers = {
       [`${at}/7/assets`]: [file],
       [`${at}/comments/4`]: { id: 4, assets: [other] },
@@ -120,7 +120,7 @@ describe('requests to the forge', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('the organization is the subject, or else the owner of the repository', async () => {
+  it("use the subject's organization, or else the owner of the repository", async () => {
     const answers = { '/orgs/acme': { id: 2, name: 'acme' }, '/orgs/other': { id: 3, name: 'other' } };
 
     expect(await ask(issue, { name: 'organization' }, answers)).toMatchObject({ name: 'acme' });

@@ -54,7 +54,7 @@ describeContract('reviews and what changed since', (forge) => {
     const [owner = '', name = ''] = pull.repository.split('/');
     return { id, owner, name };
   };
-  /** Facts of a run; `memory`: with a store. */
+  /** Facts of a run. With `memory`, the run has a store. */
   function factsOf(subject: Subject, memory?: ActionMemory): Facts & { requests(): number } {
     const client = createClient({ url: forge.url, credentials: { token: ada?.token ?? '' } });
     const records = memory && {
@@ -98,7 +98,7 @@ describeContract('reviews and what changed since', (forge) => {
       await push();
 
       expect(await countOf(memory)).toBe(1);
-      // Forgejo no longer lists the merge commit among those that the reviewed head has and the base lacks: one
+      // Forgejo no longer lists the merge commit among those that the reviewed head has and the base lacks, so that one
       // candidate is left.
       expect(await countOf()).toBe(isForgejo(forge.url) ? 1 : 0);
     });
@@ -135,7 +135,7 @@ describeContract('reviews and what changed since', (forge) => {
     expect(await countOf()).toBe(0);
   });
 
-  it('if undecided, an approval does not count and a rejection stays', async () => {
+  it('if it cannot be decided, an approval does not count and a rejection stays', async () => {
     await work.git('update-index', '--add', '--cacheinfo', `160000,${pull.commits.base},module`);
     await work.git('commit', '--quiet', '-m', 'submodule');
     await push();
@@ -197,7 +197,7 @@ describeContract('reviews and what changed since', (forge) => {
     await run.anew([requestOf(currentReviews)]).ask(requestOf(currentReviews));
     await run.fresh([requestOf(currentReviews)]).ask(requestOf(currentReviews));
 
-    // The pull request and its reviews are read again, and the merge base of the head.
+    // The pull request and its reviews are read again, as is the merge base of the head.
     expect(run.requests() - first).toBeLessThanOrEqual(4);
   });
 

@@ -38,7 +38,7 @@ it('requests a fact once per run, for any number of readers', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-it('requests again what is older than allowed, and shares the rest', async () => {
+it('requests again what is older than allowed, and shares everything else', async () => {
   const { server, facts, later } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
   const run = facts();
   await run.ask({ name: 'labels' });
@@ -88,7 +88,7 @@ it('a kept fact is not read again when all others are', async () => {
   expect(server.requests).toHaveLength(4);
 });
 
-it('requests the inputs of an answer again, whose age is that of its oldest input', async () => {
+it('requests the inputs of an answer again if its oldest input is older than allowed', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.includes('/pulls/')
       ? {
@@ -144,7 +144,7 @@ it('requests labels directly if the pull request cannot be read', async () => {
   expect(await run.ask({ name: 'labels' })).toEqual(labels);
 });
 
-it('caches label definitions across runs, by repository, until one is created or time has passed', async () => {
+it('caches label definitions across runs, by repository, until a label is created or time has passed', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.startsWith('/api/v1/orgs') ? undefined : labels,
   );
@@ -193,11 +193,11 @@ describe('the files of a push', () => {
       [`/api/v1/repos/acme/demo/compare/${one}...${two}`, `/api/v1/repos/acme/demo/compare/${two}...${one}`],
     ],
     [
-      'are counted from the default branch where it made the branch',
+      'are counted from the default branch if the push created the branch',
       push(zeros, two),
       ['/api/v1/repos/acme/demo', `/api/v1/repos/acme/demo/compare/trunk...${two}`],
     ],
-    ['are none where it removed the branch', push(one, zeros), []],
+    ['are none if the push deleted the branch', push(one, zeros), []],
   ])('%s', async (_title, subject, paths) => {
     const { server, facts } = await setUp(
       (seen) =>
@@ -223,7 +223,7 @@ describe('the files of a push', () => {
 describe('given facts', () => {
   const payload = { pull_request: { number: 7, labels: [{ id: 1, name: 'bug' }] } };
 
-  it('complete short forms of a file', async () => {
+  it('complete the short forms of a file', async () => {
     const facts = createGivenFacts({ subject: pull, given: { labels: ['bug'], files: ['a/b'] } });
 
     expect(await facts.ask({ name: 'labels' })).toEqual([{ id: 1, name: 'bug' }]);
@@ -240,7 +240,7 @@ describe('given facts', () => {
   });
 });
 
-it('has a table that describes each fact', () => {
+it('every fact is described in a table', () => {
   for (const fact of table) {
     expect(fact.meaning, fact.name).toMatch(/^[A-Z].*\.$/s);
     expect(fact.of.length, fact.name).toBeGreaterThan(0);

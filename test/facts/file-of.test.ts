@@ -7,7 +7,7 @@ import { type BareServer, json, startBareServer } from '../support/bare-server.t
 let server: BareServer;
 afterEach(() => server.close());
 
-/** Returns the ref with which the file is requested from a forge of this version. */
+/** Returns the ref that is requested for the file from a forge of this version. */
 async function refAsked(version: string, argument: string): Promise<string | null> {
   let asked: string | null = 'nothing';
   server = await startBareServer(({ path }, response) => {

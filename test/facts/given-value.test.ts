@@ -21,7 +21,7 @@ describe('a given value', () => {
     expect([value.title, value.owner.login]).toEqual(['a', 'ada']);
   });
 
-  it('may lack numbers, which are only compared', () => {
+  it('may lack numbers that are only compared', () => {
     expect(guarded({}).id).toBeUndefined();
   });
 

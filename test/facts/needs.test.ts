@@ -16,7 +16,7 @@ type Reading = {
   readonly occasion?: (setup: ReadingSetup) => FactOccasion;
   /** The reading account, if it differs from that of the declared access. */
   readonly as?: Access;
-  /** True if the account needs what the fact needs `sometimes`. */
+  /** True if the account needs the access that the fact needs only `sometimes`. */
   readonly sometimes?: true;
 };
 
@@ -39,7 +39,7 @@ const byComment: readonly Reading[] = [
   { kind: 'pull_request', about: onPull },
 ];
 
-/** Facts that are read in situations other than for each of their subjects. */
+/** Facts that are read in situations other than one per subject. */
 const special: Readonly<Record<string, readonly Reading[]>> = {
   comment: byComment,
   command: byComment.map((one) => ({
@@ -142,7 +142,7 @@ function readingsOf(fact: Fact): readonly Reading[] {
   return special[fact.name] ?? fact.of.map((kind) => ({ kind }));
 }
 
-/** For an organization, the counterpart of a repository administrator is an owner. */
+/** Returns the required access. For an organization, an owner corresponds to a repository administrator. */
 function accessFor({ needs }: Fact, { kind, as: other, sometimes }: Reading): Access {
   if (other) return other;
   const access = sometimes && needs.sometimes ? needs.sometimes : needs.access;

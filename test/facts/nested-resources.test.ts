@@ -14,8 +14,8 @@ const subject: Subject = { kind: 'pull_request', repository: home, index: 1 };
 const elsewhereId = 999;
 
 /**
- * Parts of a fact's answer that are from the subject's own repository, by their position in the type. Everything else that
- * looks like an issue, a comment, a repository or a pull request may be of any other repository.
+ * Parts of a fact's answer that belong to the subject's own repository, by their position in the type. Everything else
+ * that looks like an issue, a comment, a repository or a pull request may belong to any other repository.
  */
 const ownByRequest: ReadonlySet<string> = new Set([
   'repository',
@@ -43,7 +43,10 @@ const identity = new Set(['name', 'full_name', 'html_url', 'owner']);
 
 type Kind = 'issue' | 'comment' | 'repository' | 'pull request';
 
-/** Returns the resource kind that an object's fields suggest; not a table of types, so that a new one counts as well. */
+/**
+ * Returns the resource kind that an object's fields suggest. This is not a table of types, so that a new type counts as
+ * well.
+ */
 function kindOf(members: Readonly<Record<string, unknown>>): Kind | undefined {
   const has = (...names: string[]) => names.every((name) => name in members);
   if (has('full_name', 'name') && !has('username')) return 'repository';
@@ -59,8 +62,8 @@ type Sample = {
 };
 
 /**
- * Returns a value of a type with every field. Each object that looks like a nested resource is of another repository, and
- * each of its texts names its position. `own` and `nested` are the positions of resources.
+ * Returns a value of a type with every field. Each object that looks like a nested resource belongs to another
+ * repository, and each of its texts names its position. `own` and `nested` are the positions of resources.
  */
 function sampleOf(shape: z.ZodType, root: string): Sample {
   const own: string[] = [];
@@ -109,8 +112,8 @@ function isForOperators({ shows, onlyFor, visibleTo }: Fact): boolean {
 }
 
 /**
- * Returns the parts of a sample that rules below the operator's level see, and that the dashboard shows to others than
- * operators.
+ * Returns the parts of a sample that rules below operator level see, and that the dashboard shows to accounts other
+ * than operators.
  */
 function shownBy(fact: Fact): { readonly files: readonly string[]; readonly dashboard: readonly string[] } {
   const { value } = sampleOf(fact.shape, fact.name);
@@ -124,7 +127,7 @@ function shownBy(fact: Fact): { readonly files: readonly string[]; readonly dash
   };
 }
 
-/** Returns an entry of the timeline as rules of repositories see it. */
+/** Returns an entry of the timeline as repository rules see it. */
 function narrowed(entry: object): Record<string, unknown> {
   const knowledge = timeline.narrow?.([entry] as never, subject);
   return (knowledge as Record<string, unknown>[])[0] ?? {};
@@ -160,7 +163,7 @@ describe('nested resources of other repositories in a fact', () => {
     expect(shown.dashboard).toEqual(shown.files);
   });
 
-  it('exist in facts that have them: the walk reaches them', () => {
+  it('exist in facts that have them, so that the walk reaches them', () => {
     const samples = facts.map(({ shape, name }) => sampleOf(shape, name));
 
     expect(samples.flatMap(({ nested }) => nested)).toEqual(
@@ -177,11 +180,11 @@ describe('nested resources of other repositories in a fact', () => {
         'dependencies[]',
       ]),
     );
-    // A position that no longer exists in the types must not remain as an exception.
+    // A position that no longer exists in the types must not remain in the exceptions.
     expect(samples.flatMap(({ own }) => own).toSorted()).toEqual([...ownByRequest].toSorted());
   });
 
-  it('are kept if they are of the subject’s repository', () => {
+  it("are kept if they belong to the subject's repository", () => {
     const { value } = sampleOf(timeline.shape, 'timeline');
     const [entry] = value as Record<string, Record<string, unknown>>[];
     const ours = { ...entry?.ref_issue, repository: { id: home.id } };
@@ -196,7 +199,7 @@ describe('nested resources of other repositories in a fact', () => {
     expect(seen.dependent_issue).toEqual({ number: 7, state: 'open' });
   });
 
-  it('are hidden in the entry of a commit, which names its repository in a text', () => {
+  it('are hidden in the entry of a commit, whose text names its repository', () => {
     const body = '<a href="/acme/secret/commit/abc">a title of secret</a>';
     const entry = { id: 1, type: 'commit_ref', body, ref_commit_sha: 'abc', html_url: 'x' };
 

@@ -18,7 +18,7 @@ afterAll(() => privilegeForge.close());
 
 type Sender = { readonly id: number; readonly login: string };
 
-/** Requests a fact as an account, in the run of an event by a sender. */
+/** Requests a fact as an account, in the run of an event from a sender. */
 function ask(
   name: string,
   options: {
@@ -58,7 +58,7 @@ describe('sender_permission', () => {
     expect(await ask('sender_permission', { sender: person(stranger.ada) })).toBe('none');
   });
 
-  it('is that of the live author of a comment, even if another account sent the event', async () => {
+  it('is that of the current author of a comment, even if another account sent the event', async () => {
     const { client } = setup.ada;
     const at = { ...setup.at, index: setup.pull.number };
     const { id } = await client.call(operations.createComment, { params: at, body: { body: '/merge' } });
@@ -68,7 +68,7 @@ describe('sender_permission', () => {
     await expect(ask('sender_permission', { sender, subject: { comment: 1e9 } })).rejects.toThrow('404');
   });
 
-  it('is an error without administration, without a person, and if the name now belongs to another account', async () => {
+  it('is an error without administrator access, without a person, or if the name now belongs to another account', async () => {
     const { client } = setup.underprivileged;
     await expect(ask('sender_permission', { client, sender: person(setup.ada) })).rejects.toMatchObject({
       code: 'forge-forbidden',
@@ -85,7 +85,7 @@ describe('sender_permission', () => {
 });
 
 describe('team', () => {
-  it('is the members of a team, for a member of the organization', async () => {
+  it('returns the members of a team, if the account is a member of the organization', async () => {
     const org = setup.at.owner;
     const { client } = setup.owner;
     const made = await client.call(operations.createTeam, {
@@ -106,7 +106,7 @@ describe('team', () => {
 });
 
 describe('contributions', () => {
-  it('counts earlier merged pull requests of this author only', async () => {
+  it('counts only earlier merged pull requests of the same author', async () => {
     const { ada, holder, at, pull } = setup;
     const open = async (client: Client, merge: boolean): Promise<number> => {
       const branch = freshName('topic');
@@ -127,10 +127,10 @@ describe('contributions', () => {
     await open(ada.client, false);
     const last = await open(ada.client, true);
 
-    // A pull request by the requesting account itself is not a first contribution.
+    // For a pull request by the requesting account itself, the fact does not report a first contribution.
     const own = await ask('contributions', { subject: { index: pull.number }, client: ada.client });
     expect(own).toBe(1);
-    // Later pull requests do not count, however early they were merged.
+    // Later pull requests do not count, even if they were merged early.
     expect(await of(pull.number)).toBe(0);
     expect(await of(last)).toBe(1);
   });
@@ -157,7 +157,7 @@ describe('approvals', () => {
     index = (await ada.client.call(operations.createPull, { params: at, body })).number;
   });
 
-  it('are those of people who can write, on an unprotected base', async () => {
+  it('are those of accounts with write access, on an unprotected base', async () => {
     const { holder, owner, underprivileged, at } = setup;
     await owner.client.call(operations.putCollaborator, {
       params: { ...at, collaborator: underprivileged.name },
@@ -171,14 +171,14 @@ describe('approvals', () => {
     await approve(holder.client);
     await approve(owner.client);
     expect(await counted()).toEqual([holder.name, owner.name]);
-    // A comment does not revoke an approval, a rejection does.
+    // A comment does not revoke an approval, but a rejection does.
     await approve(owner.client, 'COMMENT');
     expect(await counted()).toEqual([holder.name, owner.name]);
     await approve(owner.client, 'REQUEST_CHANGES');
     expect(await counted()).toEqual([holder.name]);
   });
 
-  it('are an error without administration there', async () => {
+  it('are an error without administrator access on an unprotected base', async () => {
     await expect(counted(setup.ada.client)).rejects.toMatchObject({ code: 'forge-forbidden' });
   });
 
@@ -195,7 +195,7 @@ describe('approvals', () => {
     expect(await counted()).toEqual([holder.name]);
   });
 
-  it('rejections are those of people who can write, on an unprotected base', async () => {
+  it('rejections are those of accounts with write access, on an unprotected base', async () => {
     const { ada, holder, owner, underprivileged } = setup;
     for (const { client } of [holder, owner, underprivileged]) await approve(client, 'REQUEST_CHANGES');
 
@@ -219,7 +219,7 @@ describe('approvals', () => {
     expect(await counted(ada.client)).toEqual([owner.name]);
   });
 
-  it('rejections are the latest votes that request changes, official, and not dismissed', async () => {
+  it('rejections are the latest votes that request changes, if official and not dismissed', async () => {
     const { ada, holder, owner, underprivileged, at } = setup;
     const params = { ...at, index };
     const rejecting = (client?: Client) => counted(client, 'rejections');
@@ -289,7 +289,7 @@ describe('required_checks', () => {
 });
 
 describe('commits', () => {
-  it('have their accounts, the verification of their signature, and their trailers', async () => {
+  it('include their accounts, the verification of their signature, and their trailers', async () => {
     const { ada, at } = setup;
     await ada.client.call(operations.createFile, {
       params: { ...at, filepath: 'src/signed.ts' },

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** Facts of a pull request with a sequence of answers, on a clock that advances only during waits. */
+/** Facts of a pull request with a sequence of answers, and a clock that advances only during waits. */
 async function setUp(answers: readonly object[]) {
   const reads: string[] = [];
   let place = 0;
@@ -79,7 +79,7 @@ describe('pull_request.mergeable', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('is false after staying so for over 10 s, and then immediately in later runs of this head', async () => {
+  it('is false after more than 10 s without a change, and then immediately in later runs of this head', async () => {
     const { reads, waitedMs, facts } = await setUp([{ mergeable: false }]);
     expect(await facts().ask(mergeable)).toBe(false);
     expect(waitedMs()).toBeGreaterThan(10_000);
@@ -98,7 +98,7 @@ describe('pull_request.mergeable', () => {
 });
 
 describe('pull_request.behind', () => {
-  it('counts the base commits that the head lacks, whatever merge base the forge still shows', async () => {
+  it('counts the base commits that the head lacks, regardless of the merge base that the forge still shows', async () => {
     const { reads, facts } = await setUp([{ merge_base: 'b' }]);
 
     expect(await facts().ask({ name: 'pull_request.behind' })).toBe(3);
@@ -131,7 +131,7 @@ describe('a field that is a separate fact', () => {
     };
   };
 
-  it('is requested separately, and shown by its name', async () => {
+  it('is requested separately, and shown under its name', async () => {
     const given = { pull_request: { title: 'x', behind: 3, mergeable: true } };
 
     expect(await answer('pull_request.behind > 2 && pull_request.mergeable', given)).toMatchObject({

@@ -34,7 +34,7 @@ describe('contents', () => {
   const file = (argument: string): FactRequest => ({ name: 'contents', argument });
   beforeAll(() => addFile(setup.ada.client, setup.at, 'work', 'docs/ü b.md', 'größe'));
 
-  it('is the text of a file with its last commit; of a pull request, from its base', async () => {
+  it('is the text of a file with its last commit, for a pull request from its base', async () => {
     const readme = await ask(file('README.md'));
 
     expect(readme).toMatchObject({ path: 'README.md', type: 'file', content: expect.stringContaining('#') });
@@ -76,7 +76,7 @@ describe('wiki', () => {
 });
 
 describe('reviews', () => {
-  it('are complete, and the review of an event is the newest of its state by the same reviewer', async () => {
+  it("are complete, and `review` is the newest of the event's state by the same reviewer", async () => {
     const params = { ...setup.at, index: setup.pull.number };
     const give = (event: string, body: string) =>
       setup.owner.client.call(operations.createReview, { params, body: { event, body } });
@@ -99,7 +99,7 @@ describe('reviews', () => {
 });
 
 describe('statuses', () => {
-  it('are the newest of every context, over all pages, of the newest commit', async () => {
+  it('are the newest status of every context, over all pages, for the newest commit', async () => {
     const live = await setup.owner.client.call(operations.getPull, {
       params: { ...setup.at, index: setup.pull.number },
     });
@@ -174,7 +174,7 @@ it('a milestone is null if there is none', async () => {
 });
 
 describe('between branches', () => {
-  it('compare returns the commits that the second has and the first lacks, and open_pull the open pull request', async () => {
+  it('compare returns the commits that the second branch has and the first lacks, and open_pull the open pull request', async () => {
     expect(await ask({ name: 'compare', argument: 'work...main' })).toMatchObject({ total_commits: 0 });
     expect(await ask({ name: 'open_pull', argument: 'main...work' })).toMatchObject({
       number: setup.pull.number,
@@ -182,7 +182,7 @@ describe('between branches', () => {
     expect(await ask({ name: 'open_pull', argument: 'work...main' })).toBeNull();
   });
 
-  it('open_pull is the open one, even if an older one between the branches is closed', async () => {
+  it('open_pull is the open pull request, even if an older one between the branches is closed', async () => {
     const { client } = setup.owner;
     const [head, base, params] = ['again', 'main', setup.at];
     await addFile(client, params, head, 'again.txt');
@@ -200,7 +200,7 @@ describe('between branches', () => {
   });
 });
 
-it('own issues are those of our account only, including closed ones', async () => {
+it('own issues are only those of our account, including closed ones', async () => {
   const { client } = setup.holder;
   const made = await client.call(operations.createIssue, { params: setup.at, body: { title: 'Ours' } });
   await client.call(operations.editIssue, {

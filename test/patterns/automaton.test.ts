@@ -80,7 +80,7 @@ const text = fc
   .map((parts) => parts.join(''));
 
 describe('an automaton', () => {
-  it('agrees with the RE2 library on every pattern and text, known transitions or not', {
+  it('agrees with the RE2 library on every pattern and text, with and without known transitions', {
     timeout: 600_000,
   }, () => {
     fc.assert(
@@ -98,7 +98,7 @@ describe('an automaton', () => {
     );
   });
 
-  it('agrees with the library on a long text whose states are dropped on the way', () => {
+  it('agrees with the library on a long text whose states are dropped in between', () => {
     const source = '(a|b|c)*a(a|b|c){11}$';
     const automaton = new Automaton(compileRe2Program(source));
     const oracle = RE2JS.compile(source);
@@ -114,7 +114,7 @@ describe('an automaton', () => {
     }
   });
 
-  it('costs the same whatever was matched before', () => {
+  it('costs the same regardless of earlier matches', () => {
     const texts = fc.array(text, { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(pattern, texts, texts, (source, before, after) => {
@@ -128,7 +128,7 @@ describe('an automaton', () => {
     );
   });
 
-  it('stops before it costs more than the meter has, and has spent nothing of what was missing', () => {
+  it('stops before it exceeds the meter, and has spent nothing beyond it', () => {
     const automaton = new Automaton(compileRe2Program('(([abc]{1,30})a){30}$'));
     const pool: Pool = { left: 1_000_000 };
     const meter = new Meter({ pool, reserve: 0, describe: () => 'the limit' });
@@ -138,7 +138,7 @@ describe('an automaton', () => {
     expect(pool.left).toBeLessThan(200_000);
   });
 
-  it('refuses a text that is too long for what is left without looking at it', () => {
+  it('refuses a text that is too long for the remaining budget without reading it', () => {
     const automaton = new Automaton(compileRe2Program('^a'));
     const pool: Pool = { left: 1_000 };
 
@@ -148,7 +148,7 @@ describe('an automaton', () => {
     expect(pool.left).toBe(1_000);
   });
 
-  it('remembers little of a hostile pattern', () => {
+  it('keeps little memory of a hostile pattern', () => {
     const automaton = new Automaton(compileRe2Program('[abc]*a[abc]{100}x'));
     const hostile = Array.from(
       { length: 50_000 },
@@ -189,7 +189,7 @@ function compileOrNothing(source: string): RE2JS | undefined {
   try {
     return RE2JS.compile(source);
   } catch {
-    // The generator also writes what is no pattern.
+    // The generator also produces invalid patterns.
     return undefined;
   }
 }

@@ -20,7 +20,7 @@ describe('an inserted text', () => {
     ],
     ['Closes: #5', 'Closes|: #5'],
     ['fixes !5 and reopens #6', 'fixes| !5 and reopens| #6'],
-    // Administrators of the forge choose the words.
+    // The keywords are configured by the administrators of the forge.
     ['schließt #5', 'schließt| #5'],
     ['закрыть: #5', 'закрыть|: #5'],
     ['#5, #6 (#7)', '#5, #6 (#7)'],
@@ -39,40 +39,52 @@ describe('a text with inserted parts', () => {
       'Closes other/repo#5, fixes #6 x',
     ],
     [
-      'leaves a sign that its author wrote',
+      'leaves a reference sign that its author wrote',
       [written('See '), inserted('acme/site'), written('#5')],
       'See acme/site#5',
     ],
     [
-      'breaks a word before a reference of its author',
+      'breaks an inserted keyword before a reference by the author',
       [inserted('This fixes'), written(' #5')],
       'This fixes| #5',
     ],
     [
-      'breaks it before an address',
+      'breaks an inserted keyword before a URL',
       [inserted('fix:'), written(' https://x.org/a/b/issues/5')],
       'fix|: https://x.org/a/b/issues/5',
     ],
     [
-      'breaks it before a link',
+      'breaks an inserted keyword before a link',
       [inserted('fix'), written(' [this](https://x.org/a/b/issues/5)')],
       'fix| [this](https://x.org/a/b/issues/5)',
     ],
-    ['breaks it before another repository', [inserted('fix'), written(' a/b#5')], 'fix| a/b#5'],
-    ['breaks a word of two', [inserted('clo'), written('ses #5')], 'closes| #5'],
-    ['breaks a reference after a word of its author', [written('Closes '), inserted('#5')], 'Closes #|5'],
-    ['breaks a reference made of two', [inserted('other/re'), inserted('po#5')], 'other/repo#|5'],
     [
-      'breaks a word and a reference of two',
+      'breaks an inserted keyword before a reference to another repository',
+      [inserted('fix'), written(' a/b#5')],
+      'fix| a/b#5',
+    ],
+    ['breaks a keyword made of two parts', [inserted('clo'), written('ses #5')], 'closes| #5'],
+    [
+      'breaks an inserted reference after a keyword by the author',
+      [written('Closes '), inserted('#5')],
+      'Closes #|5',
+    ],
+    ['breaks a reference made of two parts', [inserted('other/re'), inserted('po#5')], 'other/repo#|5'],
+    [
+      'breaks a keyword before a reference from another part',
       [inserted('closes'), written(' '), inserted('#5')],
       'closes| #5',
     ],
-    ['leaves a number after a sign of its author', [written('Closes #'), inserted('5')], 'Closes #5'],
+    [
+      'leaves an inserted number after a sign by the author',
+      [written('Closes #'), inserted('5')],
+      'Closes #5',
+    ],
   ])('%s', (_title, parts, expected) => {
     expect(shown(breakReferences(parts))).toBe(expected);
   });
 
-  it('closes, reopens and names nothing elsewhere, as the embedded forge reads it', () => {
+  it('closes, reopens and refers to nothing elsewhere, as the embedded forge parses it', () => {
     const piece = fc.constantFrom(
       ...[
         'close',
@@ -132,12 +144,12 @@ describe('a text with inserted parts', () => {
     ['brackets', 'a ['.repeat(20_000)],
     ['addresses', 'a /b/c/'.repeat(8_000)],
     ['references', 'closes #1 '.repeat(6_000)],
-  ])('takes a long text of %s', (_title, text) => {
+  ])('is processed quickly if it is long and consists of %s', (_title, text) => {
     const before = process.cpuUsage();
     breakReferences([written('x '), inserted(text)]);
     const { user, system } = process.cpuUsage(before);
 
-    // A search that begins again at each sign takes minutes.
+    // A search that restarts at each character takes minutes.
     expect(user + system).toBeLessThan(2_000_000);
   });
 });

@@ -44,7 +44,7 @@ describe('a pattern', () => {
     expect(user / 200).toBeLessThan(20_000);
   });
 
-  it('of a file is refused when all of them together are too large, and counts once however often it is used', () => {
+  it('of a file is refused if all of them together are too large, and counts once however often it is used', () => {
     const patterns = new Re2Compiler();
     const large = (place: number): string => `x${place}.{0,1000}`;
     const results = Array.from({ length: 30 }, (_, place) => patterns.compile(large(place)));
@@ -56,7 +56,7 @@ describe('a pattern', () => {
     });
   });
 
-  it('is counted with the others of its rule file', () => {
+  it('is counted together with the others of its rule file', () => {
     const rules = Array.from({ length: 30 }, (_, place) => [
       `r${place}`,
       {
@@ -90,7 +90,7 @@ describe('a meter', () => {
     expect(meter.left).toBe(0);
   });
 
-  it('shares its pool with others, and keeps its reserve for itself', () => {
+  it('shares its pool with other meters, but not its reserve', () => {
     const pool: Pool = { left: 100 };
     const [one, two] = [1, 2].map(() => new Meter({ pool, reserve: 10, describe: describeLimit }));
 

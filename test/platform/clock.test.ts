@@ -37,7 +37,7 @@ describe('the steady clock', () => {
   it.each([
     ['30 days ahead', 720 * hourMs],
     ['3 h back', -3 * hourMs],
-  ])('goes on when the wall clock jumps %s and returns, and tells it once', (_name, byMs) => {
+  ])('continues when the wall clock jumps %s and returns, and reports it once', (_name, byMs) => {
     wallMs += byMs;
     for (let minute = 0; minute < 50; minute += 1) {
       expect(sinceStartMs()).toBe(minute * 60_000);
@@ -49,7 +49,7 @@ describe('the steady clock', () => {
     expect(jumps).toEqual([byMs]);
   });
 
-  it('believes a new time that has lasted for an hour', () => {
+  it('accepts a new time that has lasted for an hour', () => {
     wallMs += 50 * 365 * 24 * hourMs;
     steady.now();
     pass(hourMs);
@@ -57,7 +57,7 @@ describe('the steady clock', () => {
     expect(steady.now().getTime()).toBe(wallMs);
   });
 
-  it('waits an hour again when the wall clock jumps a second time', () => {
+  it('waits another hour if the wall clock jumps a second time', () => {
     wallMs += 24 * hourMs;
     steady.now();
     pass(50 * 60_000);

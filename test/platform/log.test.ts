@@ -32,7 +32,7 @@ describe('log lines', () => {
     });
   });
 
-  it('for a person: time of day, level, message, members', () => {
+  it('in readable format have time of day, level, message and fields', () => {
     const line = write(
       { url: 'http://a:1/', error: 'it failed', ids: [1, 2], none: null },
       'listening',
@@ -44,7 +44,7 @@ describe('log lines', () => {
     );
   });
 
-  it('for a person, hold no secret and no control characters', () => {
+  it('in readable format contain no secrets and no control characters', () => {
     const hostile = `one\nWARN forged \u001b[2J\u202e\u0085 ${secret}`;
     const line = write({ error: hostile, 'a\nb': 1 }, hostile, true);
 
@@ -55,7 +55,7 @@ describe('log lines', () => {
   });
 });
 
-describe('a text of a forge in a log line', () => {
+describe("a forge's text in a log line", () => {
   const hostile = [
     ...hostileTexts,
     '\n{"level":50,"msg":"forged"}',
@@ -66,7 +66,7 @@ describe('a text of a forge in a log line', () => {
     '\u202egnihtyna',
   ];
 
-  it('is one record of JSON, and one line for a person', (context) => {
+  it('is one JSON record, and one line in readable format', (context) => {
     for (const text of hostile) {
       const json = write({ title: text, nested: { title: text } }, text);
       const line = write({ title: text, nested: { title: text } }, text, true);
@@ -84,8 +84,8 @@ describe('a text of a forge in a log line', () => {
 
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-describe.skipIf(!hasScript)('reeve serve (skipped where script, which makes a terminal, is missing)', () => {
-  it('logs lines for a person on a terminal, and JSON elsewhere', async () => {
+describe.skipIf(!hasScript)('reeve serve (skipped if script, which creates a terminal, is missing)', () => {
+  it('logs readable lines on a terminal, and JSON elsewhere', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'reeve-log-'));
     const environment = (name: string) => ({
       FORGE_URL: 'http://127.0.0.1:9',

@@ -7,7 +7,7 @@ import { parsePayload } from '../../src/contract/events/parse-payload.ts';
 import { payloadShapes } from '../../src/contract/events/payloads.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
 
-/** Returns the paths of a value's members that a shape does not name; what it takes as it comes has none. */
+/** Returns the paths of a value's members that a schema does not name. A schema that accepts anything has none. */
 function unknownMembers(shape: z.ZodType, value: unknown, path = ''): readonly string[] {
   if (value === null || value === undefined) return [];
   const bare = unwrap(shape);
@@ -23,7 +23,7 @@ function unknownMembers(shape: z.ZodType, value: unknown, path = ''): readonly s
   });
 }
 
-/** Takes off what says that a member may be absent, null, or is completed. */
+/** Removes wrappers that make a member optional, nullable or completed. */
 function unwrap(shape: z.ZodType): z.ZodType {
   if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable)
     return unwrap(shape.unwrap() as z.ZodType);
@@ -34,7 +34,7 @@ function unwrap(shape: z.ZodType): z.ZodType {
 
 const recordings = readRecordings();
 
-/** Members that no shape names, by server: those that never say anything, and those that only Forgejo has. */
+/** Members that no schema names, by server: those that never carry information, and those that only Forgejo has. */
 const unnamed: Readonly<Record<string, readonly string[]>> = {
   // The top-level repository of a package is always null.
   gitea: ['changes.added_labels', 'changes.removed_labels', 'repository'],
@@ -67,11 +67,11 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
       const activities = activitiesOf(familyOf(fixture.eventType) ?? 'push');
       if (activities.length > 0) expect(activities, kindOf(fixture)).toContain(event.activity);
       expect(event.ownerId, kindOf(fixture)).toBeGreaterThan(0);
-      // Forgejo's events of runs have no sender; that of a run started by hand is who started it.
+      // Forgejo's run events have no sender. For a manually dispatched run, the sender is the account that started it.
       const { run } = event.payload as { run?: { trigger_event: string } };
       const hasSender = !family.startsWith('action_run_') || run?.trigger_event === 'workflow_dispatch';
       expect(event.sender?.id !== undefined, kindOf(fixture)).toBe(hasSender);
-      // A package belongs to its owner, to a repository only where it was linked.
+      // A package belongs to its owner, and to a repository only if it was linked.
       if (family === 'package') continue;
       expect(event.repository?.id, kindOf(fixture)).toBeGreaterThan(0);
       expect(event.subject?.kind, kindOf(fixture)).toBe(eventFamilies[family as 'push'].subject);
@@ -79,7 +79,7 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
     }
   });
 
-  it('name delivery and kind in their headers', () => {
+  it('contain delivery id and event type in their headers', () => {
     for (const fixture of fixtures) {
       const headers = Object.entries(fixture.headers).map(([name, value]) => [name.toLowerCase(), value]);
       expect(readEventHeaders(Object.fromEntries(headers))).toEqual({
@@ -89,7 +89,7 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
     }
   });
 
-  it('fit the shape of their kind, which keeps every member that it names as it came', () => {
+  it('match the schema of their family, which keeps every named member unchanged', () => {
     for (const fixture of fixtures) {
       const { payload, event } = read(fixture);
       const shape = payloadShapes[event.family ?? 'push'];
@@ -99,7 +99,7 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
     }
   });
 
-  it('have no member that conditions cannot name, but for those listed', () => {
+  it('have no members that conditions cannot name, except those listed', () => {
     const unknown = new Set<string>();
     for (const fixture of fixtures) {
       const { payload, event } = read(fixture);
@@ -108,13 +108,16 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
     }
 
     expect(Object.keys(unnamed)).toContain(server);
-    // Where it stands does not matter: a repository or account has the member wherever it is shown.
+    // The position does not matter: a repository or account has the member wherever it appears.
     const members = [...unknown].map((path) => path.replace(/^(?!run\.\w+$|changes\.).*\./, ''));
     expect([...new Set(members)].sort()).toEqual([...(unnamed[server] ?? [])].sort());
   });
 });
 
-/** Returns where a parsed value is not what came: `null` and a missing list are empty ones, unknown members are gone. */
+/**
+ * Returns the paths at which a parsed value differs from the input: `null` and a missing list become empty lists,
+ * unknown members are dropped.
+ */
 function changedMembers(parsed: unknown, came: unknown, path = ''): readonly string[] {
   if (Array.isArray(parsed)) {
     const list = Array.isArray(came) ? came : [];

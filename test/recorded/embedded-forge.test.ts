@@ -7,7 +7,7 @@ import { record } from '../support/recording/record.ts';
 
 type Known = { readonly path: string; readonly told: string; readonly reason: string };
 
-/** Wherever a payload shows a repository. */
+/** Paths at which a payload contains a repository. */
 const repositoryPaths = [
   ...['repository', 'repository.parent', 'forkee', 'pull_request.base.repo', 'pull_request.head.repo'],
   'pull_request.head.repo.parent',
@@ -38,8 +38,8 @@ const withoutReleases: Known = {
 };
 
 /**
- * Where the embedded forge is not as a recorded server is, by path and reason. It behaves as 1.27 does: an
- * entry for an older release says what 1.27 brought, one for 1.27 what the embedded forge has no part in.
+ * Differences of the embedded forge from a recorded server, by path and reason. It behaves like 1.27: an entry for an
+ * older release names what 1.27 added, and one for 1.27 what the embedded forge does not support.
  */
 const known: Readonly<Record<string, readonly Known[]>> = {
   '1.26': [
@@ -68,10 +68,10 @@ const known: Readonly<Record<string, readonly Known[]>> = {
   ],
 };
 
-/** Parts of a forge that the embedded one does not have: no operation of the contract leads to them. */
+/** Parts of a forge that the embedded one lacks, because no operation of the contract leads to them. */
 const without = ['releases and packages', 'workflows'];
 
-describe('the same things done to the embedded forge', () => {
+describe('the recording steps on the embedded forge', () => {
   let own: Recording;
   beforeAll(async () => {
     const { forge, url, adminToken, close } = await startEmbedded();
@@ -91,19 +91,19 @@ describe('the same things done to the embedded forge', () => {
     }
   });
 
-  it('bring everything that they are known to bring', () => {
+  it('produce every expected event', () => {
     expect(own.missing).toEqual([]);
   });
 
   it.each(readRecordings().filter(({ server }) => server === 'gitea'))(
-    'bring the same events as on $server $version, with the same members and headers, but for what is known',
+    'produce the same events as on $server $version, with the same members and headers, except for known differences',
     (recorded) => {
       const found = compareRecordings(recorded, own);
       const version = recorded.version.split('.').slice(0, 2).join('.');
       const lines = (all: readonly { readonly path: string; readonly told: string }[]) =>
         all.map(({ path, told }) => `${path}: ${told}`).sort();
 
-      // A new difference is a defect; an entry that no longer differs has to go.
+      // A new difference is a defect. An entry that no longer differs must be removed.
       expect(lines(found), JSON.stringify(found)).toEqual(lines(known[version] ?? []));
     },
   );

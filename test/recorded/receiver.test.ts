@@ -9,7 +9,7 @@ import {
   readRecordings,
 } from '../support/recording/fixture.ts';
 
-/** Headers as the HTTP server hands them on. */
+/** Returns the headers as the HTTP server passes them on. */
 const received = ({ headers }: Fixture): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
@@ -25,7 +25,7 @@ describe.each(readRecordings())('deliveries recorded from $server $version', ({ 
     made.app.inject({ method: 'POST', url: '/webhook', body, headers: { ...received(fixture), ...changed } });
   const signed = fixtures.filter(({ hook }) => hook !== 'unsigned');
 
-  it('pass with their own header and signature, and are stored with kind and bytes', async () => {
+  it('are accepted with their own header and signature, and stored with type and bytes', async () => {
     for (const fixture of signed) {
       const answer = await send(fixture);
       expect(answer.statusCode, `${kindOf(fixture)} ${fixture.step} ${answer.body}`).toBe(202);
@@ -33,7 +33,7 @@ describe.each(readRecordings())('deliveries recorded from $server $version', ({ 
 
     const { accepted, settled } = await made.store.counts();
     const contents = new Set(signed.map((one) => `${one.eventType} ${jsonOf(one)}`));
-    // What several hooks of one event send is run once.
+    // Deliveries of one event from several hooks are run once.
     expect({ accepted, copies: settled }).toEqual({
       accepted: contents.size,
       copies: signed.length - contents.size,
@@ -41,14 +41,14 @@ describe.each(readRecordings())('deliveries recorded from $server $version', ({ 
     expect(contents.size).toBeLessThan(signed.length);
   });
 
-  it('are known when they come again', async () => {
+  it('are recognized when they are repeated', async () => {
     const before = await made.store.counts();
     for (const fixture of signed) expect((await send(fixture)).statusCode, fixture.step).toBe(200);
 
     expect(await made.store.counts()).toEqual(before);
   });
 
-  it('do not pass with another header, another body, or no signature', async () => {
+  it('are refused with another header, with another body, or without a signature', async () => {
     for (const fixture of signed) {
       const cases = [
         send(fixture, { authorization: 'Bearer another-value-of-24-bytes' }),
@@ -59,7 +59,7 @@ describe.each(readRecordings())('deliveries recorded from $server $version', ({ 
     }
   });
 
-  it('do not pass unsigned', async () => {
+  it('are refused if unsigned', async () => {
     const unsigned = fixtures.filter(({ hook }) => hook === 'unsigned');
     expect(unsigned.length).toBeGreaterThan(0);
     for (const fixture of unsigned) {

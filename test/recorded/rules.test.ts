@@ -15,7 +15,7 @@ const nameOf = (id: string): string => id.replace(/^.*rules\//, '');
 
 const reviewed = '0'.repeat(40);
 
-/** What the forge would answer beside the payload: a repository in which little has happened yet, whose comments are commands. */
+/** Answers of the forge in addition to the payload: a repository with little activity, whose comments are commands. */
 const around = (head: string) => ({
   files: ['docs/guide.md', 'src/work.ts'].map((filename) => ({
     ...{ filename, status: 'added', additions: 3, deletions: 0, changes: 3 },
@@ -71,7 +71,7 @@ const around = (head: string) => ({
   own_labels: [],
 });
 
-/** A pull request is an issue as well, and is behind its base; its payload says neither. */
+/** A pull request is an issue as well, and is behind its base. Its payload contains neither. */
 function pullIn({ pull_request: pull, issue }: Readonly<Record<string, unknown>>) {
   if (pull === undefined) return {};
   return {
@@ -106,7 +106,10 @@ async function plan(fixture: Fixture, loaded: readonly LoadedRule[]): Promise<Ru
 
 const pulls = ['pull_request.opened', 'pull_request.reopened', 'pull_request_sync.synchronized'];
 
-/** The kinds whose deliveries each rule that ships matched; one without listens to the clock, or to a branch or author of its own. */
+/**
+ * The event types that each shipped rule matched. A rule without any depends on a schedule, or on a specific branch or
+ * author.
+ */
 const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'acknowledge.yml#acknowledge': ['issues.opened'],
   'approvals-by-team.yml#security': [
@@ -231,7 +234,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.each(readRecordings())('deliveries recorded from $server $version', ({ fixtures }) => {
-  it('run through the rules that ship, and none fails', async () => {
+  it('run through the shipped rules, and no rule fails', async () => {
     const matched = new Map(rules.map(({ id }) => [nameOf(id), new Set<string>()]));
     for (const fixture of fixtures) {
       const run = await plan(fixture, rules);

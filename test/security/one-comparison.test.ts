@@ -4,24 +4,24 @@ import { expect, it } from 'vitest';
 /** The only file that may compare secrets. */
 const home = 'src/platform/http/constant-time-equal.ts';
 
-/** Comparisons of the platform and of libraries that would be a second way to compare a secret. */
+/** Comparisons from the platform and from libraries that would be a second way to compare a secret. */
 const otherComparisons: readonly RegExp[] = [
   /\btimingSafeEqual\b/,
   /\bverify\b[^;]*from '@octokit\/webhooks-methods'/,
 ];
 
-/** Names of values that are secrets wherever they stand in the sources. */
+/** Names of values that are secrets anywhere in the sources. */
 const secretName = /(password|secret|token|authorization|signature|credential|hmac|passphrase|bearer)s?$/i;
 
-/** What a secret may be compared with by `===`: whether there is one, or a column of SQLite that is a flag. */
+/** Values that a secret may be compared with by `===`: whether it is present, or a SQLite column that is a flag. */
 const plainValue = /^(undefined|null|true|false|\d+|''|"")$/;
 
-/** Keyed fingerprints of the secrets of hooks, which carry the secret's name: only this installation can compute them. */
+/** Keyed fingerprints of webhook secrets, which are named like the secret. Only this installation can compute them. */
 const fingerprint = /^(prints|known|current\.known)\b/;
 
 const sources = globSync('src/**/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 
-/** Returns what stands beside each `===` and `!==` of a line, up to the next space or bracket outwards. */
+/** Returns both operands of each `===` and `!==` of a line, up to the next space or bracket. */
 function comparisonsIn(line: string): readonly (readonly [string, string])[] {
   return [...line.matchAll(/([^\s(]+)\s*[!=]==\s*([^\s);,]+)/g)].map(
     ([, left = '', right = '']) => [left, right] as const,
@@ -49,7 +49,7 @@ it('compares secrets in one constant-time function only', () => {
   expect(found).toEqual([]);
 });
 
-it('compares no secret by equality of texts', () => {
+it('compares no secret with text equality', () => {
   const found = sources.flatMap(({ path, text }) =>
     text
       .split('\n')

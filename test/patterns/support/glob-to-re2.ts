@@ -1,6 +1,9 @@
 import { GlobError, type GlobOptions } from '../../../src/patterns/glob.ts';
 
-/** Returns the RE2 text, anchored at both ends, of a glob: a second translation that the programs of globs are held against. */
+/**
+ * Returns the RE2 text of a glob, anchored at both ends. It is a second translation that glob programs are compared
+ * with.
+ */
 export function globToRe2(pattern: string, options: GlobOptions = {}): string {
   const separator = options.separator ?? '/';
   const segments = options.segments ?? separator === '/';
@@ -13,7 +16,7 @@ class Translation {
   readonly #pattern: string;
   readonly #separator: string;
   readonly #segments: boolean;
-  /** One character that is no separator. */
+  /** One character that is not a separator. */
   readonly #one: string;
   #at = 0;
   #depth = 0;
@@ -107,7 +110,7 @@ class Translation {
     return `${quote(first)}-${quote(last)}`;
   }
 
-  /** Reads one character, the next one where this is a backslash. */
+  /** Reads one character. After a backslash, reads the next one. */
   #character(): string {
     if (this.#pattern[this.#at] === '\\') {
       this.#at += 1;
@@ -128,7 +131,7 @@ class Translation {
   }
 }
 
-/** Returns the RE2 text for these characters, inside and outside of a class. */
+/** Returns the RE2 text for these characters, inside and outside a class. */
 function quote(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}\-&~#/]/g, '\\$&');
 }

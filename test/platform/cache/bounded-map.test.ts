@@ -13,7 +13,7 @@ describe('a bounded map', () => {
     ]);
   });
 
-  it('keeps an entry that was set again longer than one that was read', () => {
+  it('keeps an entry that was set again longer than one that was only read', () => {
     const map = new BoundedMap<string, number>(2).set('a', 1).set('b', 2);
     map.set('a', 3);
     map.get('b');

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createByteCache } from '../../../src/platform/cache/caches.ts';
 
-/** What an entry takes beside its value and its key. */
+/** Bytes that an entry takes in addition to its value and its key. */
 const entryBytes = 128;
 /** Room for `count` values of 1,000 bytes under keys of one character. */
 const roomFor = (count: number): number => count * (1_000 + 2 + entryBytes);
 
 describe('a cache bounded in bytes', () => {
-  it('removes what was not read for longest', () => {
+  it('removes the entry that was read least recently', () => {
     const cache = createByteCache<string>(roomFor(10));
     for (const key of 'abcdefghij') cache.set(key, key, 1_000);
     cache.get('a');
@@ -18,7 +18,7 @@ describe('a cache bounded in bytes', () => {
     expect([...'abck'].map((key) => cache.get(key))).toEqual(['a', undefined, 'c', 'k']);
   });
 
-  it('stores no value that would take an eighth of it, and forgets the one that it had', () => {
+  it('does not store a value that takes an eighth of the cache, and drops the previous value of its key', () => {
     const cache = createByteCache<string>(roomFor(10));
     cache.set('a', 'small', 1_000);
     cache.set('a', 'large', 2_000);
@@ -26,7 +26,7 @@ describe('a cache bounded in bytes', () => {
     expect(cache.get('a')).toBeUndefined();
   });
 
-  it('counts a value that is set again once', () => {
+  it('counts a value once if it is set again', () => {
     const cache = createByteCache<number>(roomFor(10));
     cache.set('a', 0, 1_000);
     for (let at = 0; at < 100; at += 1) cache.set('b', at, 1_000);
@@ -34,7 +34,7 @@ describe('a cache bounded in bytes', () => {
     expect([cache.get('a'), cache.get('b')]).toEqual([0, 99]);
   });
 
-  it('never holds more than its bytes, and the last value that fits, whatever the order', () => {
+  it('never exceeds its limit, and keeps the last value that fits, whatever the order', () => {
     const steps = fc.array(
       fc.tuple(fc.constantFrom(...'abcdefghijklmnop'), fc.integer({ min: 0, max: 900 })),
     );

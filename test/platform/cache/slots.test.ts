@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Slots } from '../../../src/platform/cache/slots.ts';
 
-it('holds what was added and not taken', () => {
+it('contains what was added and not taken', () => {
   const slots = new Slots<{ readonly name: string }>();
   const [a, b] = ['a', 'b'].map((name) => slots.add({ name }));
 
@@ -13,7 +13,7 @@ it('holds what was added and not taken', () => {
   expect(slots.size).toBe(0);
 });
 
-it('takes nothing twice', () => {
+it('returns nothing for a slot that was already taken', () => {
   const slots = new Slots<{ readonly name: string }>();
   const slot = slots.add({ name: 'a' });
   slots.take(slot);
@@ -24,7 +24,7 @@ it('takes nothing twice', () => {
   expect([slots.add({ name: 'b' }), slots.add({ name: 'c' })]).toEqual([0, 1]);
 });
 
-it('uses a slot again', () => {
+it('reuses a slot', () => {
   const slots = new Slots<{ readonly name: string }>();
   for (let at = 0; at < 1_000; at += 1) slots.take(slots.add({ name: String(at) }));
 

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 describe('the failure throttle', () => {
-  it('blocks an address after its failures of a minute, and no other', () => {
+  it('blocks an address after its failures within a minute, and no other', () => {
     const throttle = createThrottle();
 
     fail(throttle, 'a', 2);
@@ -22,7 +22,7 @@ describe('the failure throttle', () => {
     expect(throttle.recordFailure('a')).toBe(true);
   });
 
-  it('counts from the first failure: neither further failures nor questions extend the minute', () => {
+  it('counts from the first failure, so that neither further failures nor checks extend the minute', () => {
     const throttle = createThrottle();
     fail(throttle, 'a', 3);
 
@@ -34,7 +34,7 @@ describe('the failure throttle', () => {
     expect(throttle.isBlocked('a')).toBe(false);
   });
 
-  it('starts again when the clock is set back by a minute', () => {
+  it('restarts when the clock is set back by a minute', () => {
     const throttle = createThrottle();
     fail(throttle, 'a', 3);
 
@@ -43,7 +43,7 @@ describe('the failure throttle', () => {
     expect(throttle.isBlocked('a')).toBe(false);
   });
 
-  it('remembers the 10,000 addresses that failed last', () => {
+  it('remembers the 10,000 addresses that failed most recently', () => {
     const throttle = createThrottle();
     fail(throttle, 'first', 3);
     fail(throttle, 'again', 3);

@@ -18,16 +18,16 @@ describe('fields of a form', () => {
     expect(await readBack('a=x+y%26z&b=%C3%A9%3D', ['a', 'b'])).toEqual({ a: 'x y&z', b: 'é=' });
   });
 
-  it('are empty where they were sent empty or not at all', async () => {
+  it('are empty if they were sent empty or not at all', async () => {
     expect(await readBack('a=&b', ['a', 'b', 'c'])).toEqual({ a: '', b: '', c: '' });
     expect(await readBack('', ['a'])).toEqual({ a: '' });
   });
 
-  it('have their first value where they were sent several times', async () => {
+  it('have their first value if they were sent several times', async () => {
     expect(await readBack('a=1&a=2&a=3', ['a'])).toEqual({ a: '1' });
   });
 
-  it('reach no prototype', async () => {
+  it('do not reach a prototype', async () => {
     const names = ['constructor', 'toString', 'x'];
     const fields = await readBack('__proto__=1&__proto__[x]=2&hasOwnProperty=3', names);
 

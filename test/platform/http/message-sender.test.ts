@@ -15,7 +15,7 @@ async function start(options: Parameters<typeof startMessageReceiver>[0] = {}): 
   return receiver;
 }
 
-/** A resolver with an answer for each look-up in turn; the last one repeats. */
+/** Creates a resolver that returns one answer per lookup. The last answer repeats. */
 function resolving(...answers: readonly (readonly string[])[]): typeof lookUp & { readonly asked: string[] } {
   const asked: string[] = [];
   const lookup = (name: string, _options: unknown, done: (...given: unknown[]) => void): void => {
@@ -24,14 +24,14 @@ function resolving(...answers: readonly (readonly string[])[]): typeof lookUp & 
     const all = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     setImmediate(() => done(null, all));
   };
-  // A double of one of many forms: the sender asks for all addresses.
+  // This double implements one of many overloads: the sender requests all addresses.
   return Object.assign(lookup as unknown as typeof lookUp, { asked });
 }
 
 const token = 'T0K3N-of-the-receiver';
 const message = { secret: 'CHAT', contentType: 'application/json', content: '{"text":"Hé"}', id: 'a.1.b' };
 
-/** Sends one message to a URL, and returns how often it paused, or the error. */
+/** Sends one message to a URL, and returns its pauses and the error, if any. */
 async function send(url: string, options: Partial<MessageSenderOptions> = {}) {
   const pauses: number[] = [];
   const sleep = async (ms: number): Promise<void> => void pauses.push(ms);
@@ -65,7 +65,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('is not sent to a certificate of another name or an unknown authority', async () => {
+  it('is not sent if the certificate is for another name or from an unknown authority', async () => {
     const { port, received } = await start({ secure: true });
     const options = { lookup: resolving(['127.0.0.1']), hosts: ['evil.example'] };
 
@@ -78,7 +78,7 @@ describe('a message', () => {
   });
 });
 
-describe('the address', () => {
+describe("the receiver's address", () => {
   it.each([
     'https://127.0.0.1',
     'https://127.1',
@@ -113,7 +113,7 @@ describe('the address', () => {
     [['fd00::1']],
     [['169.254.169.254']],
     [['100.100.100.200']],
-  ])('that a name resolves to is checked where it is connected to: %s', async (addresses) => {
+  ])('that a name resolves to is checked when connecting: %s', async (addresses) => {
     const { port, connections } = await start({ secure: true });
     const lookup = resolving(addresses);
 
@@ -123,9 +123,9 @@ describe('the address', () => {
     expect(why).toContain('its name resolves to an address that is not public');
   });
 
-  it('is resolved once for each try: the checked address is the connected one', async () => {
+  it('is resolved once per attempt, and the checked address is used', async () => {
     const { port, received } = await start({ secure: true });
-    // The listed network stands for the public internet; a second look-up would lead elsewhere.
+    // The listed network represents the public internet. A second lookup would lead elsewhere.
     const lookup = resolving(['127.0.0.1'], ['10.0.0.1']);
 
     const { error } = await send(`https://chat.example.org:${port}/${token}`, {
@@ -136,7 +136,7 @@ describe('the address', () => {
     expect([error, lookup.asked.length, received.length]).toEqual([undefined, 1, 1]);
   });
 
-  it('of a listed name may be private, with TLS or without', async () => {
+  it('of a listed name may be private, with or without TLS', async () => {
     const { port, received } = await start();
     const lookup = resolving(['127.0.0.1']);
 
@@ -149,11 +149,11 @@ describe('the address', () => {
   });
 
   it.each([
-    ['http://chat.example.org', 'it is not an https: URL, and its host is not listed'],
-    ['ftp://127.0.0.1', 'it is not an https: URL, and its host is not listed'],
-    ['file:///etc/passwd', 'it is not an https: URL, and its host is not listed'],
-    ['chat.example.org/hook', 'is not a URL'],
-  ])('begins with https: unless its host is listed: %s', async (url, why) => {
+    ['http://chat.example.org', 'it is no https: URL, and its host is not listed'],
+    ['ftp://127.0.0.1', 'it is no https: URL, and its host is not listed'],
+    ['file:///etc/passwd', 'it is no https: URL, and its host is not listed'],
+    ['chat.example.org/hook', 'is no URL'],
+  ])('requires https unless its host is listed: %s', async (url, why) => {
     const found = await send(url);
 
     expect([found.code, found.pauses]).toEqual(['message-refused', []]);
@@ -162,7 +162,7 @@ describe('the address', () => {
 });
 
 describe('an answer', () => {
-  it.each([301, 302, 303, 307, 308])('%s redirects nowhere', async (status) => {
+  it.each([301, 302, 303, 307, 308])('%s is not followed as a redirect', async (status) => {
     const other = await start();
     const { port, received } = await start({
       answer: (response) =>
@@ -178,7 +178,7 @@ describe('an answer', () => {
     expect([received.length, other.connections()]).toEqual([1, 0]);
   });
 
-  it.each([400, 401, 403, 404, 410, 413, 422])('%s is not tried again', async (status) => {
+  it.each([400, 401, 403, 404, 410, 413, 422])('%s is not retried', async (status) => {
     const { port, received } = await start({ answer: (response) => response.writeHead(status).end() });
 
     const found = await send(`http://127.0.0.1:${port}/${token}`);
@@ -187,7 +187,7 @@ describe('an answer', () => {
   });
 
   it.each([408, 425, 429, 500, 502, 503, 504])(
-    '%s is tried three times, and then left to the queue',
+    '%s is retried up to three attempts, and then left to the queue',
     async (status) => {
       const { port, received } = await start({ answer: (response) => response.writeHead(status).end() });
 
@@ -200,7 +200,7 @@ describe('an answer', () => {
     },
   );
 
-  it('of 503 and then 200 is a message that was sent', async () => {
+  it('of 503 and then 200 counts as sent', async () => {
     const { port, received } = await start({
       answer: (response, count) => response.writeHead(count === 1 ? 503 : 200).end('ok'),
     });
@@ -218,7 +218,7 @@ describe('an answer', () => {
     ['99999', [], 7_200_000],
     ['Wed, 21 Oct 2026 07:28:00 GMT', [500, 2_000], undefined],
     ['-1', [500, 2_000], undefined],
-  ])('with Retry-After: %s is tried again after these pauses', async (retryAfter, pauses, left) => {
+  ])('with Retry-After: %s is retried after these pauses', async (retryAfter, pauses, left) => {
     const { port } = await start({
       answer: (response) => response.writeHead(429, { 'retry-after': retryAfter }).end(),
     });
@@ -229,18 +229,18 @@ describe('an answer', () => {
     if (left !== undefined) expect(found.error?.retryAfterMs).toBe(left);
   });
 
-  it('that never comes ends after the time-out, and is tried again', async () => {
+  it('that never arrives ends with the timeout, and is retried', async () => {
     const { port, received } = await start({ answer: () => {} });
 
     const found = await send(`http://127.0.0.1:${port}/${token}`, { timeoutMs: 40 });
 
     expect(found).toMatchObject({ code: 'message-unsent', pauses: [500, 2_000] });
     expect(found.why).toBe('{secret: CHAT} cannot be reached: no answer within 0.04 s');
-    // A try that ends before its request arrives is one, too.
+    // An attempt that ends before its request arrives counts as well.
     expect(received.length).toBeLessThanOrEqual(3);
   });
 
-  it('without an end is not read beyond 64 KiB, nor beyond the time-out', async () => {
+  it('without an end is not read beyond 64 KiB or the timeout', async () => {
     let written = 0;
     const chunk = Buffer.alloc(16 * 1024);
     const { port } = await start({
@@ -256,14 +256,14 @@ describe('an answer', () => {
     const silent = await start({ answer: (response) => void response.writeHead(200).flushHeaders() });
 
     expect(await send(`http://127.0.0.1:${port}/${token}`)).toMatchObject({ error: undefined, pauses: [] });
-    // What the system buffers on the way is beyond our control.
+    // The operating system's buffers on the way are beyond our control.
     expect(written).toBeLessThan(16 * 1024 * 1024);
-    // Long enough for the headers on a busy machine: what follows them decides nothing.
+    // Long enough for the headers on a busy machine; what follows them does not matter.
     const other = await send(`http://127.0.0.1:${silent.port}/${token}`, { timeoutMs: 8_000 });
     expect([other.error, silent.received.length]).toEqual([undefined, 1]);
   });
 
-  it('of garbage, or a closed port, is tried again', async () => {
+  it('with garbage, or from a closed port, is retried', async () => {
     const { port } = await start({ answer: (response) => void response.socket?.end('garbage\r\n\r\n') });
     const gone = await start();
     await gone.close();
@@ -299,7 +299,7 @@ it('no error contains a part of the URL', async () => {
     }
 });
 
-it('a message that is stopped ends at once, and is not tried again', async () => {
+it('a message that is stopped ends immediately, and is not retried', async () => {
   const stop = new AbortController();
   const { port, received, waitFor } = await start({ answer: () => {} });
   const sender = createMessageSender({ hosts: ['127.0.0.1'] });

@@ -6,7 +6,7 @@ import {
   isPublicAddress,
 } from '../../../src/platform/http/reachable-hosts.ts';
 
-/** The first and the last address of each network, and addresses in it that mean something. */
+/** The first and last address of each network, and well-known addresses in it. */
 const closed = {
   'this network': ['0.0.0.0', '0.255.255.255'],
   private: ['10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],
@@ -123,7 +123,7 @@ describe('listed hosts', () => {
     expect(hosts.isListed(hostOfUrl(new URL(url)))).toBe(isListed);
   });
 
-  it('permit the addresses of listed networks alone', () => {
+  it('permit only the addresses of listed networks', () => {
     expect(['10.1.2.3', 'fd00:7::9', '192.168.7.7', '10.2.0.0', '127.0.0.1'].map(hosts.permits)).toEqual([
       ...[true, true, true],
       ...[false, false],
@@ -141,8 +141,8 @@ describe('listed hosts', () => {
     'x/8',
     '2130706433',
     '::1/129',
-  ])('refuse %j with what to write instead', (entry) => {
-    expect(() => createReachableHosts([entry])).toThrow(/is not a (host|network): write /);
+  ])('refuse %j with a suggestion', (entry) => {
+    expect(() => createReachableHosts([entry])).toThrow(/is no (host|network): write /);
   });
 
   it('refuse a network with a zone', () => {
