@@ -162,7 +162,7 @@ describe("the receiver's address", () => {
 });
 
 describe('an answer', () => {
-  it.each([301, 302, 303, 307, 308])('%s is not followed as a redirect', async (status) => {
+  it.each([301, 302, 303, 307, 308])('%s redirects nowhere', async (status) => {
     const other = await start();
     const { port, received } = await start({
       answer: (response) =>
