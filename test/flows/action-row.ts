@@ -4,28 +4,28 @@ import { at, type Harness } from '../support/harness.ts';
 import type { HookReceiver } from '../support/hook-receiver.ts';
 import { addFile } from '../support/privilege-setup.ts';
 
-/** What a row keeps of what it arranged: a number of an issue or pull request. */
+/** What a row keeps from its setup: the number of an issue or pull request. */
 export type Arranged = { readonly index: number };
 
-/** One action from its event to its end and back again. */
+/** One action from its event to its effect, and back again. */
 export type ActionRow = {
-  /** Two rows of one action differ in this. */
+  /** Distinguishes two rows of the same action. */
   readonly called?: string;
   readonly action: string;
-  /** The row is skipped on a forge without it. */
+  /** Capability without which a forge skips the row. */
   readonly requires?: Capability;
-  /** The rule as YAML, without its name. `receiver` is an address that takes deliveries. */
+  /** The rule as YAML, without its name. `receiver` is a URL that accepts deliveries. */
   readonly rule: (receiver: string) => string;
   readonly arrange?: (harness: Harness, receiver: string) => Promise<Arranged>;
-  /** What happens; a row without it is swept. */
+  /** Triggers the rule. A row without it is swept. */
   readonly happens?: (harness: Harness, arranged: Arranged) => Promise<unknown>;
-  /** Reads what the rule is about, and what lies beside it. */
+  /** Reads the state that the rule affects, and the state beside it. */
   readonly read: (harness: Harness, arranged: Arranged, receiver: HookReceiver) => Promise<unknown>;
-  /** The state after the rule ran for the event. */
+  /** The state after the rule has run for the event. */
   readonly declared: unknown;
-  /** What `reeve revert` says where the API has no way back, by target. */
+  /** What `reeve revert` reports for changes that the API cannot undo, by target. */
   readonly stays?: Readonly<Record<string, RegExp>>;
-  /** The state after the revert, where that is not the first state. */
+  /** The state after the revert, if it differs from the first state. */
   readonly back?: unknown;
 };
 
@@ -35,15 +35,15 @@ export async function openIssue({ ada }: Harness, title: string): Promise<Arrang
   return { index: number };
 }
 
-/** Listens to pushes to one branch. */
+/** Returns the `on` member of a rule for pushes to one branch. */
 export const onPush = (branch: string): string => `on: { push: { branches: [${branch}] } }`;
 
-/** Pushes a file to a branch, which is made for it. */
+/** Pushes a file to a new branch. */
 export const push =
   (branch: string) =>
   ({ root }: Harness): Promise<void> =>
     addFile(root, at, branch, `pushed/${branch}.txt`);
 
-/** Is swept, by a person's command: the clock says new year. */
+/** Returns the members of a rule that is swept only by the command, because its schedule is January 1. */
 export const onEverySweep = (kind: string): string => `on: { schedule: "0 0 1 1 *" }
 each: ${kind}`;

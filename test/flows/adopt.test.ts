@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => harness.close());
 
 it.each([`${acme}/demo`, acme])(
-  'describes what is live in %s so that the rule wants nothing',
+  'describes the live state of %s so that the rule plans no changes',
   async (name) => {
     await harness.bot.call(operations.createBranchProtection, {
       params: demo,

@@ -72,7 +72,7 @@ async function statusOf(context: string): Promise<string | undefined | null> {
 const isDismissed = async (id: number) =>
   (await harness.root.call(operations.getReview, { params: { ...at, index, id } })).dismissed;
 
-it('a reviewed commit that is reverted or dropped takes its approval with it', {
+it('reverting or dropping a reviewed commit removes its approval', {
   timeout: timeoutMs * 4,
 }, async () => {
   const id = await openApproved({ 'src/a.ts': 'a\n', 'src/b.ts': 'b\n' });
@@ -90,7 +90,7 @@ it('a reviewed commit that is reverted or dropped takes its approval with it', {
   await expect.poll(() => isDismissed(id), { timeout: timeoutMs }).toBe(true);
 });
 
-it('a forced push that takes the source out is a change of the source', {
+it('a force-push that removes the source is a change of the source', {
   timeout: timeoutMs * 4,
 }, async () => {
   const id = await openApproved({ 'src/a.ts': 'a\n' });
@@ -104,7 +104,7 @@ it('a forced push that takes the source out is a change of the source', {
   await expect.poll(() => statusOf('reeve/approved'), { timeout: timeoutMs }).toBe('pending');
 });
 
-it('an approval outlives documentation alone', { timeout: timeoutMs * 4 }, async () => {
+it('an approval survives a change of documentation only', { timeout: timeoutMs * 4 }, async () => {
   const id = await openApproved({ 'src/a.ts': 'a\n' });
 
   await commit({ 'docs/a.md': 'docs\n' });

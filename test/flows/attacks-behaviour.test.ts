@@ -49,7 +49,7 @@ it('titles full of templates, expressions, shell and workflow commands are data,
   }
 });
 
-it('two bots that want different things stop after five returns, and the run says so', async () => {
+it('two bots that want different things stop after five reversals, and the run reports it', async () => {
   harness = await startHarness({
     rules: onIssues('      - uses: set-labels\n        with: { add: [area/docs] }\n'),
   });
@@ -84,7 +84,7 @@ it('two bots that want different things stop after five returns, and the run say
   expect(after.refused[0]?.why).toContain('went back and forth');
 });
 
-it('a rule that wants more than its budget makes twenty changes and says what it left', async () => {
+it('a rule that wants more than its budget makes twenty changes and reports what it left out', async () => {
   const labels = Array.from({ length: 30 }, (_, place) => `l${place}`);
   harness = await startHarness({
     labels,
@@ -98,7 +98,7 @@ it('a rule that wants more than its budget makes twenty changes and says what it
   expect(run.refused[0]?.why).toContain('budget of 20 changes a delivery');
 });
 
-it('a refusal in the middle of a plan names the change, the status and what to do, and the rest is done', async () => {
+it('a refusal in the middle of a plan reports the change, the status and the remedy, and the other changes are made', async () => {
   harness = await startHarness({
     rules: onIssues(
       '      - uses: set-labels\n        with: { add: [area/docs] }\n      - uses: comment\n        with: { key: k, text: Hello. }\n',
@@ -126,7 +126,7 @@ it('a refusal in the middle of a plan names the change, the status and what to d
   }
 });
 
-it('the credential is in no byte that was written, whatever went wrong', async () => {
+it('the credential is in no byte that was written, whatever failed', async () => {
   const written: string[] = [];
   const log = createLog({
     level: 'debug',

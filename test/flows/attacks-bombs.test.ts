@@ -12,7 +12,7 @@ rules:
     if: ${JSON.stringify(condition)}
     steps: [{ uses: set-labels, with: { add: [area/docs] } }]
 `;
-/** What a stranger may write into an issue, to be matched by the rule. */
+/** Text that a stranger may write into an issue, to be matched by the rule. */
 const body = `${'a'.repeat(60_000)}!`;
 
 let harness: Harness;
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await root.call(operations.createLabel, { params: calm, body: { name: 'area/docs', color: 'ff0000' } });
   const content = Buffer.from(marking('true')).toString('base64');
   const params = { ...calm, filepath: '.reeve.yml' };
-  // Else a server that is slow to tell of it would have it taken for the push of the first bomb.
+  // Without the wait, a server that announces this push late would have it taken for the push of the first bomb.
   await harness.waitForPush(() =>
     root.call(operations.createFile, { params, body: { content, message: 'rules' } }),
   );
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Sets the bomb off, and beside it something that another repository's rule waits for. Returns what came of both. */
+/** Triggers the bomb, and at the same time an event for another repository's rule. Returns the outcome of both. */
 async function setOff(): Promise<{ bombed: Run; labels: readonly string[]; slowestMs: number }> {
   const seen = harness.runs.length;
   const open = (where: typeof at | typeof calm) =>
@@ -109,7 +109,7 @@ it.each([
     marking('event.issue.body.matches("((((a{99}){99}){99}){99})")'),
     5,
   ],
-])('%s: the file is refused with its line, and others go on', async (_, text, line) => {
+])('%s: the file is refused with its line, and other rules continue', async (_, text, line) => {
   await harness.setRules(text);
   const { bombed, labels, slowestMs } = await setOff();
 
@@ -140,11 +140,11 @@ it.each([
     'a pattern matched again and again',
     `[${Array(100).fill('1').join(',')}].all(x, !event.issue.body.matches("a*a*a*a*b"))`,
   ],
-])('%s costs little or is given up, and others go on', async (_, condition) => {
+])('%s costs little or is aborted, and other rules continue', async (_, condition) => {
   await harness.setRules(marking(condition));
   const { bombed, labels, slowestMs } = await setOff();
 
-  // The file itself is in order: a value that another person wrote makes it a bomb.
+  // The file itself is valid; a value written by another person makes it a bomb.
   expect(bombed.rules[0]?.rule).toContain('#mark');
   expect(bombed.rules[0]?.verdict).not.toBe('matched');
   expect(bombed.changes).toEqual([]);

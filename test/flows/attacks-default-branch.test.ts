@@ -57,7 +57,7 @@ function openIssue(title: string) {
 
 const write = (path: string, text: string): void => writeFileSync(join(clone.folder, path), text);
 
-describe('what is no plain file on the default branch is refused and told', () => {
+describe('anything but a regular file on the default branch is refused and reported', () => {
   const replaced: Readonly<Record<string, [() => Promise<unknown> | unknown, string]>> = {
     'a symbolic link': [
       () => {
@@ -112,7 +112,7 @@ describe('what is no plain file on the default branch is refused and told', () =
     await harness.idle();
   });
 
-  it('a file whose name differs by case is no rule file', async () => {
+  it('a file whose name differs by case is not a rule file', async () => {
     const before = await headOf('main');
     await pushMain(
       await commitFrom(() => {
@@ -130,7 +130,7 @@ describe('what is no plain file on the default branch is refused and told', () =
   });
 });
 
-it('a force-push race decides by what the default branch holds, never by a mixture', async () => {
+it('in a force-push race, each run uses the rules of one commit of the default branch, never a mixture', async () => {
   const first = await headOf('main');
   const second = await commitFrom(() => write('.reeve.yml', rulesThat('kept')));
   for (let round = 0; round < 6; round += 1) {
@@ -149,12 +149,12 @@ it('a force-push race decides by what the default branch holds, never by a mixtu
   await harness.idle();
 });
 
-it('a default branch that was deleted leaves no rules in force', async (context) => {
+it('deleting the default branch leaves no rules in force', async (context) => {
   const spare = await commitFrom(() => write('.reeve.yml', evil));
   await clone.git('push', '--quiet', 'origin', 'origin/main:refs/heads/spare');
   await harness.root.call(operations.editRepository, { params: at, body: { default_branch: 'spare' } });
   await clone.git('push', '--quiet', 'origin', `${spare}:refs/tags/spare`, ':refs/heads/main');
-  // The forge keeps its default branch from being deleted through git; its administrator's disk does not.
+  // The forge refuses to delete its default branch through git, but an administrator can delete it on disk.
   await clone.git('push', '--quiet', 'origin', ':refs/heads/spare').catch(() => undefined);
   await harness.idle();
   const issue = await openIssue('after');

@@ -27,7 +27,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** Commits the file on a branch of its own from main, in the shape that `write` gives it, and returns the commit. */
+/** Commits the file on its own branch from main, in the form that `write` produces, and returns the commit. */
 async function branchWith(branch: string, write: () => Promise<unknown> | unknown): Promise<string> {
   await clone.git('fetch', '--quiet', 'origin');
   await clone.git('checkout', '--quiet', '-B', 'work', 'origin/main');
@@ -42,7 +42,7 @@ async function headOf(branch: string): Promise<string> {
   return commit?.id ?? '';
 }
 
-/** Makes something happen and returns what the bot made of it. */
+/** Triggers the rules, and returns the bot's run and the resulting labels. */
 async function trigger(): Promise<{ run: Run; labels: readonly string[] }> {
   count += 1;
   const title = `number ${count}`;
@@ -100,7 +100,7 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
 describe('rules from anywhere but the default branch are not used', () => {
   it.each(Object.keys(shapes))('%s', async (shape) => {
     await shapes[shape]?.();
-    // What was kept of the rules before is forgotten: they are read anew, with this at their side.
+    // The restart clears the cached rules, so that they are read again while this attack is in place.
     await harness.restart();
     const main = await headOf('main');
 
@@ -112,7 +112,7 @@ describe('rules from anywhere but the default branch are not used', () => {
     ]);
   });
 
-  it('no pull request of all these was labelled by what it brought along', async (context) => {
+  it('none of these pull requests was labelled by the rules it contains', async (context) => {
     await harness.idle();
     const pulls = await harness.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
 

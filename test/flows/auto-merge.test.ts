@@ -10,7 +10,7 @@ import { addFile } from '../support/privilege-setup.ts';
 import { appliedRules, mergeRules, shippedFiles } from '../support/shipped-rules.ts';
 
 let harness: Harness;
-/** How far the clock of the server is ahead. */
+/** How far the server's clock is ahead. */
 let aheadMs = 0;
 afterEach(async () => {
   aheadMs = 0;
@@ -19,7 +19,7 @@ afterEach(async () => {
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const timeout = 240_000;
 
-/** Green and ready: what a maintainer writes for auto-merge. */
+/** Rules as a maintainer writes them for auto-merge: green and ready. */
 const rules = `version: 1
 rules:
   auto-merge:
@@ -70,7 +70,7 @@ const waitingRows = async () => {
   return items.filter(({ eventType }) => eventType === 'waiting');
 };
 const openRows = async () => (await waitingRows()).filter(({ state }) => state !== 'settled');
-/** Waits until one row is left, and waits: time may pass only then. */
+/** Waits until only one row is left and is waiting. Time may pass only then. */
 const oneRowWaits = async () => {
   await expect.poll(openRows, { timeout }).toHaveLength(1);
   await harness.idle();
@@ -78,7 +78,7 @@ const oneRowWaits = async () => {
 const merges = () => writesOf(harness).filter((request) => request.endsWith('/merge'));
 
 describe('auto-merge on green', () => {
-  it('merges on a status event, for the pull request whose head the commit is, and no other', async (context) => {
+  it('merges on a status event, but only the pull request whose head is the commit', async (context) => {
     await start();
     skipWithout('status events: the forge sends none', await sendsStatuses(), context);
     await hearStatuses();
@@ -98,7 +98,7 @@ describe('auto-merge on green', () => {
     expect(run?.trigger).toMatchObject({ kind: 'status', item: `${at.owner}/${at.repo}#${number}` });
   });
 
-  it('merges without a status event: a waiting row looks again, and ends', async () => {
+  it('merges without a status event: a waiting row checks again, and ends', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('pending', number);
@@ -114,7 +114,7 @@ describe('auto-merge on green', () => {
     expect(merges()).toHaveLength(1);
   });
 
-  it('looks again where the forge found a conflict only when it was to merge', async () => {
+  it('checks again if the forge reported a conflict only at the merge', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('success', number);
@@ -132,7 +132,7 @@ describe('auto-merge on green', () => {
     await expect.poll(openRows, { timeout }).toEqual([]);
   });
 
-  it('tries a merge a few times only where the forge refuses it for a reason that lasts', async () => {
+  it('limits the attempts if the forge keeps refusing the merge for the same reason', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('success', number);
@@ -145,7 +145,7 @@ describe('auto-merge on green', () => {
     await retitle(number);
     await oneRowWaits();
 
-    // Each look plans the refused request anew, and sends it once more.
+    // Each check plans the refused request again, and sends it once more.
     for (let looks = 1; looks <= 6; looks += 1) {
       await harness.idle();
       aheadMs += 20 * 60_000;
@@ -162,7 +162,7 @@ describe('auto-merge on green', () => {
     await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
   });
 
-  it('waits only for checks: what a person has to do leaves no row', async () => {
+  it('waits only for checks: a task for a person leaves no row', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('pending', number);
@@ -172,7 +172,7 @@ describe('auto-merge on green', () => {
     expect(await waitingRows()).toEqual([]);
   });
 
-  it('keeps one row for a pull request, however many events came', async () => {
+  it('keeps one row per pull request, however many events arrived', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     for (const title of ['Ready 1', 'Ready 2', 'Ready 3']) await retitle(number, title);
@@ -181,7 +181,7 @@ describe('auto-merge on green', () => {
     await oneRowWaits();
   });
 
-  it('goes on waiting after a restart', async () => {
+  it('continues waiting after a restart', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('pending', number);
@@ -197,7 +197,7 @@ describe('auto-merge on green', () => {
     expect(merges()).toHaveLength(1);
   });
 
-  it('merges at the start what became green while it was away', async () => {
+  it('merges at the start what became green while the server was down', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await retitle(number);
@@ -209,7 +209,7 @@ describe('auto-merge on green', () => {
     expect(merges()).toHaveLength(1);
   });
 
-  it('leaves a pull request into another branch alone: filters hold for live state, also at the start', async () => {
+  it('leaves a pull request into another branch alone: filters apply to live state, also at the start', async () => {
     await start(`version: 1
 rules:
   auto-merge:
@@ -219,7 +219,7 @@ rules:
 `);
     await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'release' } });
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
-    // The first event shows the base that it had.
+    // The first event shows the earlier base.
     harness.proxy.decide = ({ method, path }) =>
       method === 'POST' && path.endsWith('/merge')
         ? { kind: 'answer', status: 500, body: '{"message":"not in this test"}' }
@@ -270,7 +270,7 @@ ${rule}
     ],
   ] as const;
 
-  /** A pull request with a command that waits for checks. */
+  /** Creates a pull request with a command that waits for checks. */
   const sayMerge = async (rule: string) => {
     await start(onCommand(rule));
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
@@ -281,12 +281,12 @@ ${rule}
     return { number, id };
   };
 
-  // The next test, with its restart, waits with the third.
+  // The third variant is used by the next test, which restarts while it waits.
   it.each(isThorough ? variants : variants.slice(0, 2))(
-    'waits for checks where the command is in %s',
+    'waits for checks if the command is in %s',
     async (_, rule) => {
       const { number } = await sayMerge(rule);
-      // The first look finds the command, and goes on waiting.
+      // The first check finds the command, and continues waiting.
       aheadMs = 11_000;
       await harness.idle();
       await report('success', number);
@@ -297,7 +297,7 @@ ${rule}
     },
   );
 
-  it('goes on waiting after a restart', async () => {
+  it('continues waiting after a restart', async () => {
     const { number } = await sayMerge(variants[2][1]);
 
     await harness.restart();
@@ -316,7 +316,7 @@ ${rule}
         harness.root.call(operations.editComment, { params: { ...at, id }, body: { body: '/merge now' } }),
     ],
     ['deleted', (id: number) => harness.root.call(operations.deleteComment, { params: { ...at, id } })],
-  ])('ends where the comment was %s meanwhile', async (_, change) => {
+  ])('ends if the comment was %s in the meantime', async (_, change) => {
     const { number, id } = await sayMerge(variants[2][1]);
     await change(id);
     await report('success', number);
@@ -329,7 +329,7 @@ ${rule}
   });
 });
 
-describe('events that only concern pull requests', () => {
+describe('events that concern pull requests only', () => {
   it('a push updates the pull requests into the pushed branch', async () => {
     await start(`version: 1
 rules:
@@ -356,7 +356,7 @@ rules:
     expect(writesOf(harness).filter((request) => request.includes('/update'))).toHaveLength(2);
   });
 
-  it('a status of a commit that is no head, or no commit, concerns none', async (context) => {
+  it('a status of a commit that is not a head, or of no commit, concerns no pull request', async (context) => {
     await start();
     skipWithout('status events: the forge sends none', await sendsStatuses(), context);
     await hearStatuses();
@@ -378,8 +378,8 @@ rules:
   });
 });
 
-describe('the rules that ship', () => {
-  it('merge what is labelled and green, follow the base, and delete what was merged', async () => {
+describe('the shipped rules', () => {
+  it('merge labelled and green pull requests, follow the base, and delete merged branches', async () => {
     harness = await startOperatorHarness(await shippedFiles(mergeRules), {
       server: { clock },
       labels: ['auto-merge', 'keep-updated'],
@@ -387,7 +387,7 @@ describe('the rules that ship', () => {
     const merged = await harness.openPull('work', { 'a.txt': 'a' }, ['auto-merge']);
     const kept = await harness.openPull('slow', { 'b.txt': 'b' }, ['keep-updated']);
     const byHand = await harness.openPull('manual', { 'c.txt': 'c' });
-    // The base requires no checks: an approval stands in for them.
+    // The base requires no checks, so that an approval is needed instead.
     await harness.root.call(operations.createReview, {
       params: { ...at, index: merged.number },
       body: { event: 'APPROVED', body: 'Good.' },
@@ -442,7 +442,7 @@ rules:
       .filter((line) => !line.endsWith(' kind'))
       .toSorted();
 
-  it('run the rules that did not cause them, through a chain, and then end', async () => {
+  it('run the rules that did not cause them, in a chain, and then end', async () => {
     await start(chain);
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     const other = await harness.openPull('other', { 'b.txt': 'b' });
@@ -465,11 +465,11 @@ rules:
     const first = harness.runs.find(({ changes }) => changes.some(({ action }) => action === 'merge'));
     const said = harness.runs.find(({ changes }) => changes.some(({ action }) => action === 'comment'));
     expect(said?.trigger.because).toEqual({ run: first?.id, change: first?.changes[0]?.id });
-    // The comment and the label are events of our own as well, and trigger nothing.
+    // The comment and the label are our own events as well, and trigger nothing.
     expect(writesOf(harness).filter((write) => write.includes('/merge'))).toHaveLength(1);
   });
 
-  it('are recognised though the answer to the merge was lost', async () => {
+  it('are recognized even if the answer to the merge was lost', async () => {
     await start(chain);
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     let isMerged = false;

@@ -50,7 +50,7 @@ async function commitFile(branch: string, filepath: string, text: string, messag
   }
 }
 
-/** Merges a pull request of ada that gives `a.txt` this text, and returns its number. */
+/** Merges a pull request by ada that sets `a.txt` to this text, and returns its number. */
 async function mergeFix(text: string, title = 'Fix the door', message = title): Promise<number> {
   await makeBranch('fix');
   await commitFile('fix', 'a.txt', text, message);
@@ -70,7 +70,7 @@ async function waitForBackport(seen = 0): Promise<Run> {
   return run;
 }
 
-/** Lets the rule run once more for the pull request. */
+/** Runs the rule once more for the pull request. */
 async function again(index: number, title: string): Promise<Run> {
   const seen = harness.runs.length;
   await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { title } });
@@ -94,7 +94,7 @@ const isOpening = ({ method, path }: { method: string; path: string }): boolean 
   method === 'POST' && path.endsWith('/pulls');
 
 describe('backport', () => {
-  it('carries a merged change over with its author, to every branch, and is content then', {
+  it('carries a merged change to every branch with its author, and then plans nothing more', {
     timeout,
   }, async () => {
     await startFlow();
@@ -111,8 +111,8 @@ describe('backport', () => {
         (one) => `${one} applied`,
       ),
     );
-    // Once for the pull request, not for each branch; the list once more when everything was sent, and before a write that comes
-    // later than 250 ms after the last reading.
+    // Read once for the pull request, not for each branch. The list is read again when everything was sent, and before
+    // a write that comes more than 250 ms after the last read.
     expect(reads(/\/pulls\/\d+\.diff/)).toBe(1);
     expect(reads(/\/pulls\?.*state=all/)).toBeGreaterThanOrEqual(2);
     expect(reads(/\/pulls\?.*state=all/)).toBeLessThanOrEqual(2 + 4);
@@ -143,7 +143,7 @@ describe('backport', () => {
     expect(writesOf(harness, from)).toEqual([]);
   });
 
-  it('follows a merge by Reeve itself, and its pull request runs other rules', { timeout }, async () => {
+  it('follows a merge by Reeve itself, and its pull request triggers other rules', { timeout }, async () => {
     await startFlow(`${backporting()}
   merge:
     on: pull_request.edited
@@ -174,7 +174,9 @@ describe('backport', () => {
     expect(await pullsInto('release/1')).toHaveLength(1);
   });
 
-  it('leaves a conflict to people, once, until they delete the comment', { timeout }, async () => {
+  it('leaves a conflict to people, and tries again only after they delete the comment', {
+    timeout,
+  }, async () => {
     await startFlow();
     await commitFile('release/1', 'a.txt', 'one\nzwei\nthree\n');
     const before = await branchNames();
@@ -204,11 +206,11 @@ describe('backport', () => {
     expect(await commentsOn(index)).toEqual([]);
   });
 
-  // `test/actions/backport.test.ts` asserts both without a forge; the next test removes such a branch on one.
+  // `test/actions/backport.test.ts` asserts both without a forge. The next test deletes such a branch on a forge.
   it.runIf(isThorough).each([
     ['repairs its whitespace', 'one\n2 \t\nthree\n', undefined, 'with other whitespace'],
     ['finds it there already', 'one\n2\nthree\n', 'one\n2\nthree\n', 'in that branch already'],
-  ])('removes its branch where the forge %s', { timeout }, async (_, text, released, words) => {
+  ])('deletes its branch if the forge %s', { timeout }, async (_, text, released, words) => {
     await startFlow();
     if (released) await commitFile('release/1', 'a.txt', released);
     const before = await branchNames();
@@ -231,7 +233,7 @@ describe('backport', () => {
   });
 
   it.runIf(isThorough)(
-    'removes its branch where the answer to the patch was lost, too',
+    'deletes its branch even if the answer to the patch was lost',
     { timeout },
     async () => {
       await startFlow(backporting(), { server: { backoff: { firstMs: 50 } } });
@@ -254,7 +256,7 @@ describe('backport', () => {
   );
 
   it.runIf(isThorough)(
-    'is reverted only while its branch has the commit that was made',
+    'is reverted only while its branch has the commit that it created',
     { timeout },
     async () => {
       await startFlow();
@@ -266,7 +268,7 @@ describe('backport', () => {
       const shown = await reeve(['revert', '--plan', run.id], { environment });
       expect(shown.out).toContain(`DELETE /repos/${at.owner}/${at.repo}/branches/${name}`);
 
-      // Amended: one commit with the same message, and other content.
+      // Amended: one commit with the same message but other content.
       await harness.root.call(operations.deleteBranch, { params: { ...at, branch: name } });
       const body = { new_branch_name: name, old_ref_name: 'release/1' };
       await harness.root.call(operations.createBranch, { params: at, body });
@@ -278,7 +280,7 @@ describe('backport', () => {
     },
   );
 
-  it('evaluates its conditions again before each write', { timeout }, async () => {
+  it('checks its conditions again before each write', { timeout }, async () => {
     await startFlow();
     let isRenamed = false;
     harness.proxy.decide = ({ method, path }) =>
@@ -308,9 +310,9 @@ describe('backport', () => {
     ['', 'one\n2\nthree\n', ['contents.apply-patch applied', 'pull.create applied']],
     [', also in its comment', 'version https://git-lfs.github.com/spec/v1\n', ['comment.create applied']],
   ];
-  // Of the comment, `test/actions/backport.test.ts` asserts it.
+  // `test/actions/backport.test.ts` asserts it for the comment.
   it.each(isThorough ? granted : granted.slice(0, 1))(
-    'keeps to the branches that a grant of the repository names%s',
+    'respects the branches that a grant of the repository names%s',
     { timeout },
     async (_, text, outcomes) => {
       harness = await startOperatorHarness('version: 1\nrules: {}\n', {
@@ -345,7 +347,7 @@ describe('backport', () => {
   );
 
   it.runIf(isThorough)(
-    'continues after a kill between the branch and the pull request',
+    'resumes after a kill between the branch and the pull request',
     { timeout: 2 * timeout },
     async () => {
       await startFlow(`version: 1

@@ -19,7 +19,10 @@ rules:
       - { uses: set-labels, with: { sync: { area/docs: 'issue.title.contains("docs")' } } }
       - { uses: comment, with: { text: "Thank you." } }
 `;
-/** The budget of an hour, and issues whose two changes each are more than it: in a thorough run those of a server without settings. */
+/**
+ * Hourly budget, and a number of issues whose two changes each exceed it. A thorough run uses the budget of a server
+ * without settings.
+ */
 const hourly = isThorough ? 500 : 60;
 const issueCount = 0.6 * hourly;
 /** A fifth is reserved for changes that protect something. */
@@ -31,7 +34,7 @@ const hourMs = 3_600_000;
 let folder: string;
 let harness: Harness;
 let log: string[];
-/** How far the clock of the server is ahead. */
+/** How far the server's clock is ahead. */
 let aheadMs: number;
 
 beforeEach(async () => {
@@ -54,7 +57,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Opens an issue for each number, twenty at a time. */
+/** Opens all issues, twenty at a time. */
 async function openIssues(): Promise<readonly number[]> {
   const opened: number[] = [];
   for (let from = 0; from < issueCount; from += 20) {
@@ -73,7 +76,7 @@ const readMetrics = () => scrapeMetrics({ url: harness.server.url, data: harness
 const appliedOf = (): number =>
   harness.runs.flatMap(({ outcomes }) => outcomes).filter(({ status }) => status === 'applied').length;
 
-it(`${issueCount} issues opened at once are all done, hour by hour, and no change is refused`, {
+it(`${issueCount} issues opened at once are all processed, hour by hour, and no change is refused`, {
   timeout: 40 * timeoutMs,
 }, async (context) => {
   const issues = await openIssues();
@@ -89,9 +92,10 @@ it(`${issueCount} issues opened at once are all done, hour by hour, and no chang
   const deferrals = () =>
     log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a run is deferred');
   const lines = deferrals();
-  // A delivery may be deferred twice, or find room that another one gave back: which and how many depends on the machine.
+  // A delivery may be deferred twice, or use budget that another one returned. Which and how many depends on the
+  // machine.
   expect(new Set(lines.map(({ delivery }) => delivery)).size).toBeGreaterThanOrEqual(deferredCount);
-  // A run that is deferred a second time may be so between the two readings.
+  // A run may be deferred a second time between the two reads.
   await expect
     .poll(async () => {
       const text = await readMetrics();
@@ -120,7 +124,7 @@ it(`${issueCount} issues opened at once are all done, hour by hour, and no chang
   );
 });
 
-it('a deferred run is planned anew from live state', { timeout: 10 * timeoutMs }, async () => {
+it('a deferred run is planned again from live state', { timeout: 10 * timeoutMs }, async () => {
   await harness.close();
   harness = await startHarness({
     server: {
@@ -137,7 +141,7 @@ it('a deferred run is planned anew from live state', { timeout: 10 * timeoutMs }
   const body = { title: 'another title' };
   await harness.ada.call(operations.editIssue, { params: { ...at, index: 2 }, body });
 
-  // Deferred runs survive a restart, too.
+  // Deferred runs survive a restart as well.
   await harness.restart();
   aheadMs += hourMs;
   const leftLater = async (): Promise<number> => {

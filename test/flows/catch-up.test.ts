@@ -60,7 +60,10 @@ const labelsOf = async (index: number) =>
     ({ name }) => name,
   );
 
-/** A server moves the head of a pull request at once and its files a moment later, before it tells of the push. */
+/**
+ * Waits until the pull request lists the file: a server moves the head first, updates its files a moment later, and then
+ * sends the push.
+ */
 async function untilListed(path: string, index: number): Promise<void> {
   await expect
     .poll(async () => {
@@ -73,7 +76,7 @@ async function untilListed(path: string, index: number): Promise<void> {
 const runKinds = () =>
   harness.runs.map(({ trigger }) => `${trigger.door} ${trigger.kind}.${trigger.activity}`);
 
-it('makes no events of what it sees for the first time', async () => {
+it('creates no events for what it sees for the first time', async () => {
   await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
 
   await catchUp();
@@ -81,7 +84,7 @@ it('makes no events of what it sees for the first time', async () => {
   expect(harness.runs).toEqual([]);
 });
 
-it('finds what was opened, moved, edited and closed meanwhile, each once', async () => {
+it('finds what was opened, moved, edited and closed in the meantime, each once', async () => {
   await harness.root.call(operations.putCollaborator, {
     params: { ...demo, collaborator: people.ada },
     body: { permission: 'write' },
@@ -121,7 +124,7 @@ it('finds what was opened, moved, edited and closed meanwhile, each once', async
   expect(runKinds()).toEqual([]);
 });
 
-it('finds nothing of what deliveries have told', async () => {
+it('finds nothing that deliveries have already reported', async () => {
   await catchUp();
   harness.advance(1);
   const issue = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
@@ -135,7 +138,7 @@ it('finds nothing of what deliveries have told', async () => {
   expect(runKinds()).toEqual([]);
 });
 
-it('misses nothing where the clock of the forge is behind', async () => {
+it("misses nothing if the forge's clock is behind", async () => {
   await harness.close();
   harness = await startSweepHarness({ behindMs: 90_000 });
   harness.setRules(rules);
@@ -147,7 +150,7 @@ it('misses nothing where the clock of the forge is behind', async () => {
   expect(runKinds()).toEqual(['cron issues.opened']);
 });
 
-it('finds branches that came, moved and went', async () => {
+it('finds branches that were created, moved and deleted', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -178,7 +181,7 @@ rules:
   expect(runKinds()).toEqual(['cron delete.']);
 });
 
-it('goes on after a repository that fails, and finds it the next time', async () => {
+it('continues after a repository that fails, and catches up with it the next time', async () => {
   await catchUp();
   await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
   harness.proxy.decide = ({ path }) =>

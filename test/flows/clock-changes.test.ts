@@ -10,9 +10,11 @@ import { cpuMs } from '../support/cpu-time.ts';
 import { recordFigure } from '../support/figure.ts';
 import { type ManyRepositories, startManyRepositories } from '../support/many-repositories.ts';
 
-/** A wall clock that a test sets in another process while that runs; its monotonic clock goes on undisturbed. */
+/**
+ * A wall clock that a test sets in another process while it runs. The monotonic clock of the process is not affected.
+ */
 type FakeTime = {
-  /** What the process has to be started with. */
+  /** Environment with which the process must be started. */
   readonly environment: Readonly<Record<string, string>>;
   /** Sets the wall clock of the process to this many seconds ahead of the real one. */
   setAhead(seconds: number): void;
@@ -24,10 +26,10 @@ const library = ['/usr/lib', '/usr/local/lib', '/usr/lib64']
   .map((folder) => join(folder, 'faketime/libfaketime.so.1'))
   .find((path) => existsSync(path));
 
-/** Says why clocks of other processes cannot be set here; undefined where they can. */
+/** The reason why clocks of other processes cannot be set here; undefined if they can. */
 const fakeTimeIsMissing = library === undefined ? 'skipped: libfaketime is not installed' : undefined;
 
-/** Prepares a clock whose offset stands in a file of the folder. */
+/** Prepares a clock whose offset is in a file of the folder. */
 function makeFakeTime(folder: string): FakeTime {
   const file = join(folder, 'clock-offset');
   const setAhead = (seconds: number): void =>
@@ -38,7 +40,7 @@ function makeFakeTime(folder: string): FakeTime {
       LD_PRELOAD: library ?? '',
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: '1',
-      // The name of the variable differs between releases.
+      // The variable's name differs between releases.
       DONT_FAKE_MONOTONIC: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
@@ -53,9 +55,9 @@ rules:
     each: repository
     steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
 `;
-/** Time for several slots, since a schedule of minutes owes one within a minute and a busy machine needs longer. */
+/** Time for several slots, because a schedule of minutes has one slot per minute and a busy machine needs longer. */
 const patienceMs = 240_000;
-/** How long before the end of a minute the clock is set: the slot of the next minute is due soon. */
+/** How long before the end of a minute the clock is set, so that the slot of the next minute is due soon. */
 const beforeMinuteMs = 5_000;
 
 type Place = {
@@ -66,7 +68,7 @@ type Place = {
   readonly slots: () => Promise<readonly string[]>;
 };
 
-/** Starts a server on a clock of its own. */
+/** Starts a server with its own clock. */
 async function startServerOn(folder: string, forge: ManyRepositories) {
   await writeFile(join(folder, 'rules.yml'), rules);
   const time = makeFakeTime(folder);
@@ -85,7 +87,7 @@ async function startServerOn(folder: string, forge: ManyRepositories) {
   return { time, child, url };
 }
 
-// The tests wait for the ends of minutes: they run at the same time, each with a folder, a forge and a server of its own.
+// The tests wait for the ends of minutes, so they run concurrently, each with its own folder, forge and server.
 const it = test.extend<{ place: Place }>({
   place: async ({ task: _task }, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'reeve-clock-'));
@@ -107,8 +109,8 @@ const it = test.extend<{ place: Place }>({
 });
 
 /**
- * Sets the clock about that far ahead, shortly before a minute ends, and waits until a slot of the new time has run: the
- * one of the next minute, or one of the hour after it where the machine is busy.
+ * Sets the clock about that far ahead, shortly before a minute ends, and waits until a slot of the new time has run:
+ * the slot of the next minute, or one within an hour after it if the machine is busy.
  */
 async function runsAt(seconds: number, { time, slots }: Place, expect: ExpectStatic): Promise<void> {
   const aheadMs = seconds * 1_000;
@@ -123,10 +125,10 @@ async function runsAt(seconds: number, { time, slots }: Place, expect: ExpectSta
 
 const title = `clock changes ${fakeTimeIsMissing ?? 'of a running server'}`;
 describe.skipIf(fakeTimeIsMissing)(title, { concurrent: true, timeout: 4 * patienceMs }, () => {
-  it('a clock that goes 3 h ahead and back again stops no schedule', async ({ place, expect, task }) => {
+  it('a clock that jumps 3 h ahead and back again stops no schedule', async ({ place, expect, task }) => {
     await runsAt(61, place, expect);
     await runsAt(3 * 3_600, place, expect);
-    // Later than anything that ran before the clock went ahead.
+    // Later than anything that ran before the clock jumped ahead.
     await runsAt(600, place, expect);
 
     const slots = await place.slots();
@@ -135,7 +137,7 @@ describe.skipIf(fakeTimeIsMissing)(title, { concurrent: true, timeout: 4 * patie
     expect((await fetch(`${place.url}/readyz`)).status).toBe(200);
   });
 
-  it('a clock that goes 30 days ahead costs no more than a moment', async ({ place, expect, task }) => {
+  it('a clock that jumps 30 days ahead takes little processor time', async ({ place, expect, task }) => {
     await runsAt(61, place, expect);
     const before = cpuMs(place.child.pid);
     await runsAt(30 * 86_400, place, expect);

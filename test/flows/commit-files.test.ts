@@ -30,7 +30,7 @@ rules:
 const isCommit = ({ method, path }: { method: string; path: string }): boolean =>
   method === 'POST' && path.endsWith('/demo/contents');
 
-/** Meets the first commit with a fault; later ones pass. */
+/** Applies a fault to the first commit request. Later ones pass. */
 function meddle(fault: Fault): void {
   let met = 0;
   harness.proxy.decide = (passing) => {
@@ -56,7 +56,7 @@ async function tipOf(branch = 'kept') {
   return { sha, message: commit?.message?.trim(), parents: parents?.map((parent) => parent.sha) };
 }
 
-/** Pushes as ada, and returns the run of the rule that keeps the files. */
+/** Pushes as ada, and returns the run of the rule that commits the files. */
 async function push(filepath = 'start.txt', text = filepath): Promise<Run> {
   await addFile(harness.ada, at, 'kept', filepath, text);
   const run = await harness.waitForRun(({ rules: all }) =>
@@ -69,7 +69,7 @@ async function push(filepath = 'start.txt', text = filepath): Promise<Run> {
 const outcomesOf = (run: Run) => run.outcomes.map(({ status, error }) => error ?? status);
 
 describe('commit-files', () => {
-  it('commits what differs once, and the push runs the rules that did not cause it', async () => {
+  it('commits the differing files once, and the push triggers the rules that did not cause it', async () => {
     harness = await startOperatorHarness(rules);
 
     const run = await push();
@@ -87,11 +87,11 @@ describe('commit-files', () => {
     expect((await titles()).toSorted()).toEqual([`Pushed ${before}`, `Pushed ${sha}`].toSorted());
     const caused = harness.runs.find(({ trigger }) => trigger.because?.run === run.id);
     expect(caused?.rules.find(({ rule }) => rule.endsWith('#keep'))?.verdict).not.toBe('matched');
-    // What was committed is not in the record, which would grow with each file.
+    // The record omits the committed content, because it would grow with each file.
     expect(JSON.stringify(run.changes)).not.toContain(Buffer.from('one\n').toString('base64'));
   });
 
-  it('plans again where another commit changes a file meanwhile, and overwrites nothing unseen', async () => {
+  it('plans again if another commit changes a file in the meantime, and overwrites nothing unseen', async () => {
     harness = await startOperatorHarness(rules);
     await addFile(harness.root, at, 'side', 'x.txt');
     meddle({ kind: 'pass', before: () => addFile(harness.ada, at, 'kept', 'one.txt', 'by ada') });
@@ -101,7 +101,7 @@ describe('commit-files', () => {
     expect(outcomesOf(run).slice(0, 2)).toEqual(['applied', 'applied']);
     expect(harness.proxy.passed.filter(isCommit)).toHaveLength(2);
     expect(await textOf('one.txt')).toBe('one\n');
-    // The commit between is a parent of ours, and its text is what a revert restores.
+    // The commit in between is the parent of ours, and a revert restores its text.
     expect(run.changes[0]?.input).toMatchObject({
       body: { files: [{ operation: 'update' }, { operation: 'create' }] },
     });
@@ -114,7 +114,7 @@ describe('commit-files', () => {
     expect([await textOf('one.txt'), await textOf('two.txt')]).toEqual(['by ada', undefined]);
   });
 
-  it('is content where another commit brings the same files meanwhile', async () => {
+  it('does nothing if another commit adds the same files in the meantime', async () => {
     harness = await startOperatorHarness(rules);
     meddle({
       kind: 'pass',
@@ -130,7 +130,7 @@ describe('commit-files', () => {
     expect(harness.proxy.passed.filter(isCommit)).toHaveLength(1);
   });
 
-  it('says which branch is protected where the forge refuses, and changes nothing', async () => {
+  it('reports the protected branch if the forge refuses, and changes nothing', async () => {
     harness = await startOperatorHarness(rules, { access: 'write' });
     const body = {
       rule_name: 'kept',
@@ -151,7 +151,7 @@ describe('commit-files', () => {
     expect(harness.proxy.passed.filter(isCommit)).toHaveLength(1);
   });
 
-  it('commits once where the answer is lost, and its push is still known as its consequence', async () => {
+  it('commits once even if the answer is lost, and its push is still recognized as its consequence', async () => {
     harness = await startOperatorHarness(rules);
     meddle({ kind: 'lose' });
 
@@ -166,7 +166,7 @@ describe('commit-files', () => {
     expect((await tipOf()).message).toBe('Keep files');
   });
 
-  it('is taken back file by file where one has changed since', async () => {
+  it('is reverted file by file if one has changed since', async () => {
     harness = await startOperatorHarness(rules);
     const run = await push('one.txt', 'before');
     const content = Buffer.from('later').toString('base64');
@@ -208,7 +208,7 @@ rules:
             - { path: assets/logo.bin, from: "${acme}/templates:logo.bin@main" }
 `;
 
-  it('reaches the default branch of every repository, in one commit each, and then nothing', async () => {
+  it('commits to the default branch of every repository once, and then plans nothing more', async () => {
     harness = await startOperatorHarness(rollout);
     const bytes = Buffer.from([0, 159, 146, 150]);
     for (const name of ['templates', 'other', 'empty']) {

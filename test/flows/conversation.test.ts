@@ -8,7 +8,7 @@ import { addFile } from '../support/privilege-setup.ts';
 let harness: Harness;
 afterEach(() => harness.close());
 
-/** Waits for the nth run (from 1) of this kind and activity that is not about our own doing. */
+/** Waits for the nth run (from 1) of this kind and activity that was not caused by Reeve itself. */
 function nth(kind: string, activity: string, count = 1): Promise<Run> {
   const isIt = (run: Run): boolean =>
     run.trigger.kind === kind &&
@@ -31,7 +31,7 @@ rules:
           text: "\${{ pull_request.title }} has no description."
 `;
 
-  it('is there while it is true, edited in place, gone afterwards, and never repeated', async () => {
+  it('is present while its condition holds, edited in place, then deleted, and never duplicated', async () => {
     harness = await startHarness({ rules });
     const pull = await harness.openPull('work', { 'a.md': 'a' });
     const params = { ...at, index: pull.number };
@@ -59,7 +59,7 @@ rules:
 });
 
 describe('comment from a wiki page', () => {
-  it('says what the page says, and follows it', async () => {
+  it('has the text of the page, and follows its changes', async () => {
     harness = await startHarness({
       rules: `version: 1
 rules:
@@ -90,7 +90,7 @@ rules:
 });
 
 describe('set-status', () => {
-  it('says on the newest commit whether it holds, in a context of its own, once', async () => {
+  it('sets its own context on the newest commit, once per state', async () => {
     const rules = `version: 1
 rules:
   described:
@@ -138,7 +138,7 @@ rules:
           title: "\${{ issue.title }}"
 `;
 
-  it('opens one issue elsewhere, closes it, opens it again, and never overrules a person', async () => {
+  it('opens one issue elsewhere, closes it, reopens it, and never overrules a person', async () => {
     harness = await startOperatorHarness(rules);
     await harness.root.call(operations.createOrganizationRepository, {
       params: { org: acme },
@@ -194,7 +194,7 @@ rules:
         with: { message: "Pushed since: \${{ pull_request.head.ref }}", ignore-paths: ["docs/**"] }
 `;
 
-  it('dismisses an approval after a push, keeps it where only documentation changed, and is content afterwards', async () => {
+  it('dismisses an approval after a push, keeps it if only documentation changed, and then plans nothing more', async () => {
     harness = await startOperatorHarness(rules);
     const pull = await harness.openPull('work', { 'src/a.ts': 'a' });
     const params = { ...at, index: pull.number };
@@ -205,7 +205,7 @@ rules:
       ]);
     await harness.root.call(operations.createReview, { params, body: { event: 'APPROVED' } });
 
-    // How often a server tells of one push is its own affair: all runs that came of it count.
+    // A server may announce one push several times, so all resulting runs count.
     const push = async (file: string): Promise<readonly Run[]> => {
       const seen = harness.runs.length;
       await addFile(harness.ada, at, 'work', file);

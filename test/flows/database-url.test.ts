@@ -9,14 +9,14 @@ import { at, type Harness, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { markRule, startSecondServer } from '../support/second-server.ts';
 
-/** Changes an hour. */
+/** Changes per hour. */
 const hour = { all: 12, repository: 12 };
 
 describe('a bot with DATABASE_URL', () => {
   let database: Awaited<ReturnType<typeof startPostgres>>;
   let harness: Harness;
   beforeAll(async () => {
-    // A server of its own, which syncs: the bot refuses one that does not.
+    // A separate server that syncs to disk, because the bot refuses one that does not.
     database = await startPostgres();
     harness = await startHarness({
       on: 'the embedded forge',
@@ -29,7 +29,7 @@ describe('a bot with DATABASE_URL', () => {
     await database.stop();
   });
 
-  it('handles deliveries, keeps no store in its folder, and goes on after a restart', async () => {
+  it('handles deliveries, keeps no store in its folder, and continues after a restart', async () => {
     const first = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'one' } });
     await harness.waitForRun(({ changes }) => changes.length === 1);
     await harness.restart();
@@ -45,7 +45,7 @@ describe('a bot with DATABASE_URL', () => {
     expect(existsSync(join(harness.data, 'reeve.db'))).toBe(false);
   });
 
-  it('is seen by the commands, of which those for files say what to use instead', async () => {
+  it('is used by commands; commands for SQLite files name the replacement', async () => {
     const environment = { ...harness.environment, DATABASE_URL: database.url };
     const [run] = (await harness.server.store.listRuns()).items;
 
@@ -61,7 +61,7 @@ describe('a bot with DATABASE_URL', () => {
     await harness.server.store.resume({ kind: 'repository', name: 'acme/shop' }, 'test');
   });
 
-  it('spends one hourly budget with a second process, which handles its share', async () => {
+  it('shares one hourly budget with a second process, which handles its part', async () => {
     const before = harness.runs.length;
     const others: Run[] = [];
     const second = await startSecondServer(harness, database.url, {
@@ -75,7 +75,7 @@ describe('a bot with DATABASE_URL', () => {
       );
       await harness.idle();
 
-      // Two of the budget were spent above; a part of it is reserved.
+      // Two of the budget were spent above, and a part of it is reserved.
       const room = unreserved(hour).all - 2;
       const applied = [...harness.runs.slice(before), ...others].flatMap(({ outcomes }) => outcomes);
       expect(applied.filter(({ status }) => status === 'applied')).toHaveLength(room);

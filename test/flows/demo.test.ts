@@ -22,7 +22,7 @@ function folder(): string {
   return path;
 }
 
-it('plays the whole with --once and shows each step', async () => {
+it('runs completely with --once and shows each step', async () => {
   const { status, out, error } = await reeveProcess(['serve', '--once']);
 
   expect(error).toBe('');
@@ -49,7 +49,7 @@ const breakages: readonly [string, (text: string) => string, string][] = [
   ],
 ];
 
-it.each(breakages)('fails and says why when the rule file has %s', async (_title, change, words) => {
+it.each(breakages)('fails and reports the reason if the rule file has %s', async (_title, change, words) => {
   const ruleFile = join(folder(), 'labels.yml');
   writeFileSync(ruleFile, change(readFileSync('rules/demo/labels.yml', 'utf8')));
   const settings = await loadSettings({});
@@ -60,7 +60,7 @@ it.each(breakages)('fails and says why when the rule file has %s', async (_title
   await expect(demo).rejects.toMatchObject({ exit: 1, message: expect.stringContaining(words) });
 });
 
-it('stays up, lets people work with demo.env alone, and starts again on the same data', async () => {
+it('stays up, works with demo.env alone, and restarts with the same data', async () => {
   const data = folder();
   const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', HOME: data };
   const first = start(['serve'], { environment });
@@ -107,7 +107,7 @@ done
   first.kill('SIGTERM');
   const { status, error } = await ended;
   expect(status).toBe(0);
-  // The two requests that no secret matched are logged, and nothing else.
+  // Only the two requests that matched no secret are logged.
   const logged = error
     .trim()
     .split('\n')

@@ -21,7 +21,7 @@ const delivery = async () => {
   const { items } = await harness.server.store.listDeliveries({ search: 'issues' });
   return items[0];
 };
-/** Makes the forge deny the repository to the bot, wherever it is asked about. */
+/** Makes the forge deny the bot every request about the repository. */
 const deny = (status: number): void => {
   harness.proxy.decide = ({ path }) =>
     path.includes(`/repos/${at.owner}/${at.repo}`)
@@ -30,7 +30,7 @@ const deny = (status: number): void => {
 };
 
 describe.each([403, 404])('a served repository that answers %i', (status) => {
-  it('is asked again until it is back', { timeout: 4 * timeoutMs }, async () => {
+  it('is retried until it is available again', { timeout: 4 * timeoutMs }, async () => {
     harness = await startHarness({ rules });
     await harness.idle();
     deny(status);
@@ -44,7 +44,7 @@ describe.each([403, 404])('a served repository that answers %i', (status) => {
     await expect.poll(() => harness.labelsOf(index), { timeout: 2 * timeoutMs }).toEqual(['area/docs']);
   });
 
-  it('is believed after ten minutes', { timeout: 4 * timeoutMs }, async () => {
+  it('is accepted as denied after ten minutes', { timeout: 4 * timeoutMs }, async () => {
     nowMs = Date.now();
     harness = await startHarness({
       rules,
@@ -61,19 +61,19 @@ describe.each([403, 404])('a served repository that answers %i', (status) => {
       .toBeGreaterThan(1);
     expect((await delivery())?.state).not.toBe('dead');
 
-    // The clock goes on while an attempt is under way, too: its next one is due after the jump.
+    // The clock advances while an attempt is in progress, too, so that the next one is due after the jump.
     const stateLater = async (): Promise<string | undefined> => {
       nowMs += 2 * 60_000;
       return (await delivery())?.state;
     };
     await expect.poll(stateLater, { timeout: timeoutMs }).toBe('settled');
-    // Its run says what was denied.
+    // The run reports what was denied.
     const [last] = harness.runs.toReversed();
     expect(last?.rules.map(({ verdict, reason }) => `${verdict} ${reason}`).join()).toContain(String(status));
   });
 });
 
-it('one thing that is denied in a repository that answers is believed at once', {
+it('a denial of one request in a repository that otherwise answers is accepted immediately', {
   timeout: 4 * timeoutMs,
 }, async () => {
   harness = await startHarness({ rules });
@@ -88,7 +88,7 @@ it('one thing that is denied in a repository that answers is believed at once', 
   await expect.poll(async () => (await delivery())?.state, { timeout: timeoutMs }).toBe('settled');
 });
 
-it('a star that was taken away is believed at once', { timeout: 4 * timeoutMs }, async () => {
+it('a removed star takes effect immediately', { timeout: 4 * timeoutMs }, async () => {
   harness = await startHarness({ rules });
   await harness.idle();
   await harness.bot.call(operations.unstar, { params: at });

@@ -28,7 +28,7 @@ const ruleOf = (row: ActionRow): string => nameOf(row).replaceAll(' ', '-');
 let harness: Harness;
 let receiver: HookReceiver;
 const swept: Run[] = [];
-/** What the commands said. */
+/** Output of the commands. */
 const outputs: string[] = [];
 const signature = 'a-value-to-sign-with';
 const chatPath = 'the-secret-path-of-the-chat';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const rules = actionRows.map((row) => `  ${ruleOf(row)}:\n${row.rule(address).replace(/^/gm, '    ')}\n`);
   harness = await startOperatorHarness(`version: 1\nrules:\n${rules.join('')}`, {
     scopes,
-    // The kind of account that `reeve setup` recommends, and the one with the fewest rights.
+    // The kind of account that `reeve setup` recommends, with the fewest permissions.
     isRestricted: true,
     server: {
       namedSecrets: new Map([
@@ -72,7 +72,7 @@ it('A9: every action has a row, and a restricted account runs it', async (contex
 });
 
 describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
-  it('is as declared, changes nothing the second time, and is taken back as far as the API permits', async (context) => {
+  it('reaches its declared state, changes nothing the second time, and is reverted as far as the API permits', async (context) => {
     const { requires } = row;
     const isThere = requires === undefined || (await harness.bot.capabilities()).has[requires];
     skipWithout(`${requires}: the forge has no such operation`, isThere, context);
@@ -103,18 +103,18 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     );
     expect(back.refused.map(({ change, why }) => [change.target, why])).toEqual(expectedStays(row, run));
     expect(status).toBe(row.stays ? 1 : 0);
-    // The merge queue reports what left it when it comes to it.
+    // The merge queue reports asynchronously what left it.
     await expect.poll(() => row.read(harness, arranged, receiver)).toEqual(row.back ?? first);
   });
 });
 
-it('no credential is in any byte that was written on the way', () => {
+it('no credential is in any byte that was written in these flows', () => {
   expect(findLeaks(harness, [...outputs, JSON.stringify(swept)], [signature, chatPath])).toEqual([]);
 });
 
 /**
- * Lets happen what a row says and returns the run that acted on it: an earlier one may wait until the forge has looked at a
- * pull request again.
+ * Triggers a row and returns the run that acted on it. An earlier run may wait until the forge has checked a pull
+ * request again.
  */
 async function happens(row: ActionRow, arranged: Arranged): Promise<Run> {
   const seen = harness.runs.length;
@@ -143,7 +143,7 @@ async function sweep(row: ActionRow): Promise<void> {
   expect([status, error]).toEqual([0, expect.any(String)]);
 }
 
-/** The same once more: the same delivery under another id, or another sweep. */
+/** Repeats the trigger: the same delivery under another id, or another sweep. */
 async function again(row: ActionRow, { trigger }: Run): Promise<void> {
   if (row.happens === undefined) return sweep(row);
   const delivery = await harness.server.store.readDelivery(trigger.delivery ?? '');
@@ -155,7 +155,7 @@ async function again(row: ActionRow, { trigger }: Run): Promise<void> {
   expect(run.changes).toEqual([]);
 }
 
-/** Changes that are not reverted are listed one by one, the last first. */
+/** Changes that are not reverted are listed one by one, the latest first. */
 function expectedStays({ stays = {} }: ActionRow, run: Run): readonly (readonly [string, unknown])[] {
   return run.changes.toReversed().flatMap(({ target, operation }) => {
     const kind =

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-it('takes a delivery of every kind, and does nothing where no rule listens', async (context) => {
+it('accepts a delivery of every kind, and does nothing if no rule matches', async (context) => {
   const made = makeDeliveries();
   const from = harness.proxy.passed.length;
   for (const delivery of made)
@@ -25,7 +25,7 @@ it('takes a delivery of every kind, and does nothing where no rule listens', asy
   recordFigure(context, `${made.length} kinds of 29 event types: 0 effects, 0 dead`);
 });
 
-it('takes unknown kinds', async (context) => {
+it('accepts unknown kinds', async (context) => {
   const invented = isThorough ? 1_000 : 50;
   for (let number = 0; number < invented; number += 1) {
     const eventType = `invented_${number}`;
@@ -40,7 +40,7 @@ it('takes unknown kinds', async (context) => {
   recordFigure(context, `${invented.toLocaleString('en')} invented event types: 0 effects, 0 dead`);
 });
 
-it('makes a body that does not fit its kind a dead delivery with the reason', async () => {
+it('makes a delivery dead, with the reason, if its body does not match its kind', async () => {
   const response = await post(harness.server.url, { eventType: 'pull_request', payload: { zen: 'no' } });
   await harness.idle();
 

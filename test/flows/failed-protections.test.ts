@@ -7,7 +7,7 @@ import { startOperatorHarness } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
 
 let harness: Harness;
-/** How far the clock of the server is ahead. */
+/** How far the server's clock is ahead. */
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 afterEach(async () => {
@@ -30,7 +30,7 @@ const dismissal = '    steps: [{ uses: dismiss-stale-reviews }]';
 
 type Failing = {
   readonly stale: string;
-  /** Whether the forge refuses a request. */
+  /** Returns whether the forge refuses a request. */
   readonly refuses: (method: string, path: string) => boolean;
 };
 
@@ -59,7 +59,7 @@ async function label(index: number): Promise<void> {
   await harness.idle();
 }
 
-/** A pull request with reviews of its first commit, to which a second one is pushed. */
+/** Creates a pull request with reviews of its first commit, and pushes a second commit. */
 async function pushAfterReviews(): Promise<{ readonly number: number; readonly review: number }> {
   const { number } = await harness.openPull('work', { 'a.txt': 'a' });
   const { id } = await harness.root.call(operations.createReview, {
@@ -72,9 +72,9 @@ async function pushAfterReviews(): Promise<{ readonly number: number; readonly r
   return { number, review: id };
 }
 
-describe.each(Object.entries(ways))('where %s', (_, { stale, refuses }) => {
+describe.each(Object.entries(ways))('if %s', (_, { stale, refuses }) => {
   it.each(['merge', 'queue-merge'] as const)(
-    'what a rule should have protected is not merged by %s until the rule has, which comes by itself',
+    '%s merges nothing until the failed protective rule has succeeded, which is retried automatically',
     async (ends) => {
       harness = await startOperatorHarness(rules(stale, ends), { server: { clock } });
       let isRefusing = true;
@@ -87,7 +87,8 @@ describe.each(Object.entries(ways))('where %s', (_, { stale, refuses }) => {
       expect(refusals().at(-1)).toMatch(/^a protective change of .*#stale is still to be made: /);
 
       isRefusing = false;
-      // Rows look again after a while, and queues too. Time stands still while they work: a lease would end.
+      // Waiting rows and queues check again after a while. Time stands still while they work, because a lease would
+      // expire.
       const isMerged = async () => {
         aheadMs += 30_000;
         await harness.idle();
@@ -108,7 +109,7 @@ describe.each(Object.entries(ways))('where %s', (_, { stale, refuses }) => {
       params: { ...at, index: number },
       body: { event: 'APPROVED', body: 'Good.' },
     });
-    // Drafts are not merged: the label alone does not end it.
+    // Drafts are not merged, so that the label alone does not end the test.
     const draft = (title: string) =>
       harness.root.call(operations.editPull, { params: { ...at, index: number }, body: { title } });
     await draft('WIP: work');
@@ -119,7 +120,7 @@ describe.each(Object.entries(ways))('where %s', (_, { stale, refuses }) => {
     await harness.waitForRun(({ trigger }) => trigger.activity === 'synchronized');
     await harness.idle();
 
-    // A real server may not have checked yet whether it can be merged, and is then asked again.
+    // A real server may not have checked yet whether the pull request can be merged, and is then asked again.
     const reasons = () => [...refusals(), ...skips()].join('\n');
     const later = async () => {
       aheadMs += 30_000;

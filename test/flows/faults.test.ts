@@ -40,7 +40,7 @@ describe('a forge that fails', () => {
     ['resets the connection', { kind: 'reset' }],
   ];
 
-  it.each(faults)('%s while it is asked: the delivery waits and is tried again', async (_title, fault) => {
+  it.each(faults)('%s during the reads: the delivery waits and is retried', async (_title, fault) => {
     harness = await startHarness({ rules });
     let isBroken = true;
     harness.proxy.decide = ({ path }) => (isBroken && path.includes('/files') ? fault : { kind: 'pass' });
@@ -55,7 +55,7 @@ describe('a forge that fails', () => {
     await until('pull_request', 'settled');
   });
 
-  it('loses the answer to a write: it is planned again and not repeated', async () => {
+  it('loses the answer to a write: the write is planned again and not repeated', async () => {
     harness = await startHarness({ rules });
     let lost = 0;
     harness.proxy.decide = (passing) => {
@@ -71,7 +71,7 @@ describe('a forge that fails', () => {
     expect(harness.proxy.passed.filter(isPut)).toHaveLength(1);
   });
 
-  it('refuses a write: the outcome says so and it is not tried again', async () => {
+  it('refuses a write: the outcome reports it and the write is not retried', async () => {
     harness = await startHarness({ rules });
     harness.proxy.decide = (passing) =>
       isPut(passing) ? { kind: 'answer', status: 403, body: '{"message":"no"}' } : { kind: 'pass' };
@@ -86,7 +86,7 @@ describe('a forge that fails', () => {
 });
 
 describe('a rule file that is broken', () => {
-  it('is recorded in the run and harms no other delivery', async () => {
+  it('is recorded in the run and affects no other delivery', async () => {
     harness = await startHarness({ rules: rules.replace('docs/**")', 'docs/**"') });
     const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
     const run = await harness.waitForRun(opened);
@@ -101,7 +101,7 @@ describe('a rule file that is broken', () => {
     expect(next.outcomes).toMatchObject([{ status: 'applied' }]);
   });
 
-  it('is refused where the repository has two', async () => {
+  it('is refused if the repository has two', async () => {
     harness = await startHarness({ rules });
     await harness.root.call(operations.createFile, {
       params: { ...at, filepath: '.gitea/reeve.yml' },
@@ -115,7 +115,7 @@ describe('a rule file that is broken', () => {
   });
 });
 
-it('says which key is missing, changes nothing, and does not try again', async () => {
+it('a condition with a missing key is reported, changes nothing, and is not retried', async () => {
   const missing = rules.replace(
     '    steps:',
     '    if: pull_request.merged_at.startsWith("2026")\n    steps:',
@@ -131,12 +131,13 @@ it('says which key is missing, changes nothing, and does not try again', async (
   expect(harness.runs.filter(opened)).toHaveLength(1);
 });
 
-it('keeps a delivery over a restart and handles it afterwards', async () => {
+it('a delivery survives a restart and is handled afterwards', async () => {
   harness = await startHarness({ rules });
   const asked = harness.proxy.passed.length;
   harness.proxy.decide = () => ({ kind: 'reset' });
   const pull = await harness.openPull('docs', { 'docs/a.md': 'a' });
-  // An attempt fails, or Reeve has noticed the outage before and starts none: how often it asked is not the matter here.
+  // An attempt fails, or Reeve has already noticed the outage and starts none. The number of requests does not matter
+  // here.
   await expect.poll(() => harness.proxy.passed.length).toBeGreaterThan(asked);
   await expect.poll(async () => (await deliveriesOf('pull_request')).length).toBe(1);
   harness.proxy.decide = () => ({ kind: 'pass' });
@@ -146,10 +147,10 @@ it('keeps a delivery over a restart and handles it afterwards', async () => {
   expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
-it('has no effect in a repository without stars', async () => {
+it('a repository without stars is not served', async () => {
   harness = await startHarness({ rules });
   await harness.bot.call(operations.unstar, { params: at });
-  // Stars are believed for some minutes; a start reads them.
+  // Stars are cached for some minutes, and read at each start.
   await harness.restart();
   await harness.openPull('docs', { 'docs/a.md': 'a' });
   await until('pull_request', 'settled');

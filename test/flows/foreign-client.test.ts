@@ -3,7 +3,7 @@ import { type Account, type ContractForge, contractForges } from '../support/con
 import { timeoutMs } from '../support/flow-names.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 
-/** A client of this API that others wrote (npm: gitea-js). FOREIGN_CLIENT names its entry file where it is elsewhere. */
+/** A third-party client of this API (npm: gitea-js). FOREIGN_CLIENT names its entry file if it is elsewhere. */
 const specifier = process.env.FOREIGN_CLIENT ?? 'gitea-js';
 // biome-ignore lint/suspicious/noExplicitAny: the client brings types of its own, which are not there without it
 type Calls = Record<string, Record<string, (...given: any[]) => Promise<{ data: any; status: number }>>>;
@@ -23,7 +23,7 @@ describe.skipIf(!foreign)(title, () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   beforeAll(async () => {
-    // The last one is the real server, where the environment names one.
+    // The last one is the real server if the environment names one.
     forge = (await contractForges.at(-1)?.start()) as ContractForge;
     receiver = await startReceiver();
     [ada, ben] = await Promise.all([forge.makeUser(), forge.makeUser()]);
@@ -101,7 +101,7 @@ describe.skipIf(!foreign)(title, () => {
     expect(review?.data).toMatchObject({ state: 'APPROVED', official: true, user: { login: ben.name } });
     const reviews = await repos.repoListPullReviews?.(ada.name, repo, number);
     expect(reviews?.data.length).toBe(1);
-    // A server looks for conflicts on its own time, and refuses until it knows.
+    // A server checks for conflicts in the background, and refuses the merge until it knows.
     const isMergeable = async () =>
       (await repos.repoGetPullRequest?.(ada.name, repo, number))?.data.mergeable;
     await expect.poll(isMergeable, { timeout: timeoutMs }).toBe(true);

@@ -11,7 +11,7 @@ afterEach(() => harness?.close());
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** Makes a private repository that the bot may read, and ada may not. */
+/** Creates a private repository that the bot can read and ada cannot. */
 async function makeSecret(): Promise<void> {
   await harness.root.call(operations.createOrganizationRepository, {
     params: { org: acme },
@@ -28,7 +28,7 @@ async function commentsOf(index: number): Promise<readonly string[]> {
   return comments.map(({ body }) => body ?? '');
 }
 
-describe('a rule of a repository publishes nothing that its authors may not read', () => {
+describe('a repository rule publishes nothing that its authors cannot read', () => {
   const publishing = `version: 1
 rules:
   tell:
@@ -58,7 +58,7 @@ rules:
         with: { key: needs, text: "dependency: \${{ timeline.filter(e, e.type == 'add_dependency')[0].dependent_issue.body }}" }
 `;
 
-  it('of the issues, comments and commits of a private repository that refer to an issue', async () => {
+  it('from issues, comments and commits of a private repository that refer to an issue', async () => {
     harness = await startHarness({ rules: publishing });
     await makeSecret();
     const { number } = await harness.ada.call(operations.createIssue, {
@@ -82,7 +82,7 @@ rules:
       params: { ...at, index: number },
       body: { owner: acme, repo: secret.repo, index: referring.number },
     });
-    // Gitea reads the messages of commits some time after the push.
+    // Gitea reads commit messages some time after the push.
     const timeline = () => harness.root.call(operations.listTimeline, { params: { ...at, index: number } });
     await expect
       .poll(async () => (await timeline())?.map((entry) => entry?.type), { timeout: timeoutMs })
@@ -95,7 +95,7 @@ rules:
     const run = await harness.waitForRun(({ rules }) => rules.some(({ verdict }) => verdict === 'matched'));
     await harness.idle();
 
-    // The bot does see them: it says how many there are.
+    // The bot does see the entries, because it reports their number.
     const comments = await commentsOf(number);
     expect(comments.join('\n')).toContain('4 entries');
     expect(comments.join('\n')).not.toContain(secretWord);
@@ -104,7 +104,7 @@ rules:
     expect(verdicts).toMatchObject({ tell: 'matched', refers: 'failed', says: 'failed', needs: 'failed' });
   });
 
-  it('of the branches of a private fork, although its file may open pull requests', async () => {
+  it('from branches of a private fork, although its file may open pull requests', async () => {
     const opening = (head: string) => `version: 1
 rules:
   publish:
@@ -143,7 +143,7 @@ rules:
     expect(refused.rules[0]?.reason).toContain('with no grant');
     expect(await pulls()).toEqual([]);
 
-    // A branch of the repository itself is opened by the same file.
+    // The same file opens a pull request from a branch of the repository itself.
     await harness.root.call(operations.createFile, {
       params: { ...at, filepath: 'own.txt' },
       body: { content: base64('own'), message: 'own', branch: 'main', new_branch: 'own' },
@@ -155,7 +155,7 @@ rules:
     expect((await pulls()).map(({ head }) => head?.label)).toEqual(['own']);
   });
 
-  it('of a private fork that the payload of an event describes', async () => {
+  it('from a private fork that the payload of an event describes', async () => {
     const publishing = (path: string, key: string) => `  ${key}:
     on: pull_request.opened
     steps: [{ uses: comment, with: { key: ${key}, text: "${key}: \${{ ${path} }}" } }]

@@ -13,7 +13,7 @@ import { uniqueName } from '../support/flow-names.ts';
 import { at, authorization, type Harness, people, secret, startHarness } from '../support/harness.ts';
 import { scrapeMetrics } from '../support/scrape-metrics.ts';
 
-/** The repository of a person who knows a secret for that repository alone. */
+/** The repository of a person who knows a secret for that repository only. */
 const own = { owner: people.eve, repo: 'own' } as const;
 const evesSecret = 'a-secret-that-covers-the-own-repository';
 const heirs = uniqueName('heirs');
@@ -46,7 +46,7 @@ beforeEach(async () => {
     ship.replace('opened:', 'operator:').replace('area/docs', 'area/code'),
   );
   const log = createLog({ destination: { write: (line) => void logged.push(line) } });
-  // Served as well, so that the only obstacle is whose repository it is.
+  // Served as well, so that the only obstacle is the repository's owner.
   const repositories = [`${own.owner}/*`, `${heirs}/*`];
   harness = await startHarness({
     rules: ship,
@@ -63,7 +63,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Sends a body that is signed with eve's secret, and returns what became of the delivery. */
+/** Sends a body that is signed with eve's secret, and returns the resulting delivery. */
 async function send(eventType: string, payload: object): Promise<{ status: number; delivery?: Delivery }> {
   const body = JSON.stringify(payload);
   const answer = await fetch(`${harness.server.url}/webhook`, {
@@ -83,7 +83,7 @@ async function send(eventType: string, payload: object): Promise<{ status: numbe
   return delivery ? { status: answer.status, delivery } : { status: answer.status };
 }
 
-/** The id of the victim's repository under the name of eve's own. */
+/** Returns a repository with the victim's id under the name of eve's own. */
 const forged = (name = `${own.owner}/${own.repo}`) => ({
   id: demoId,
   name: own.repo,
@@ -108,15 +108,15 @@ async function openIssue(title: string): Promise<number> {
   return number;
 }
 
-describe('a delivery that names the id of another repository under a name in the scope of its secret', () => {
-  it('changes nothing there, is dead with the reason, and is counted and logged with its secret entry', async () => {
+describe('a delivery with the id of another repository under a name in the scope of its secret', () => {
+  it('changes nothing there, becomes dead with the reason, and is counted and logged with its secret entry', async () => {
     const index = await openIssue('one');
     const comment = await harness.ada.call(operations.createComment, {
       params: { ...at, index },
       body: { body: '/ship' },
     });
     await harness.idle();
-    // Whatever the genuine delivery did is undone by a person.
+    // A person undoes what the genuine delivery did.
     await harness.ada.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
     await harness.idle();
     const from = harness.proxy.passed.length;
@@ -171,7 +171,7 @@ describe('a delivery that names the id of another repository under a name in the
     );
   });
 
-  it('moves no snapshot of that repository: catching up invents nothing and misses nothing', async () => {
+  it('does not advance the snapshot of that repository: catching up invents nothing and misses nothing', async () => {
     await openIssue('one');
     const live = await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
     await harness.restart();
@@ -202,7 +202,7 @@ describe('a delivery that names the id of another repository under a name in the
 });
 
 describe('a delivery about the repository that its secret covers', () => {
-  it('is handled as before, and after a rename inside the scope', async () => {
+  it('is handled as before, and after a rename within the scope', async () => {
     await eve.call(operations.putCollaborator, {
       params: { ...own, collaborator: people.bot },
       body: { permission: 'write' },

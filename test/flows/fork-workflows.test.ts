@@ -17,12 +17,12 @@ rules:
 const workflow =
   'on: { pull_request: { types: [labeled] } }\njobs: { own: { runs-on: host, steps: [{ run: id }] } }\n';
 
-/** The embedded forge runs no workflows, and Forgejo decides on approval by other rules. */
+/** The embedded forge runs no workflows, and Forgejo has other rules for approval. */
 const isGitea =
   realServer !== undefined &&
   (await findCapabilities(createClient({ url: realServer.url }))).has.restricted_approval;
 
-describe('a label by a rule on the pull request of a fork, on a real Gitea', () => {
+describe('a label set by a rule on a pull request from a fork, on a real Gitea', () => {
   let harness: Harness;
   beforeEach((context) =>
     skipWithout('a real Gitea: others have no approval of workflows, or another', isGitea, context),
@@ -34,7 +34,7 @@ describe('a label by a rule on the pull request of a fork, on a real Gitea', () 
     const url = `${harness.forge.url}/api/v1/repos/${at.owner}/${at.repo}/actions/runs`;
     const headers = { authorization: `token ${realServer?.adminToken}` };
     for (let tries = 0; tries < 1_000; tries += 1) {
-      // The API of workflow runs is no part of the contract: Reeve calls none of it.
+      // The workflow runs API is not part of the contract, because Reeve does not call it.
       const { workflow_runs: runs } = (await (await fetch(url, { headers })).json()) as {
         workflow_runs: readonly { status: string }[];
       };

@@ -12,7 +12,7 @@ import { createTeams, shippedFiles } from '../support/shipped-rules.ts';
 
 let harness: Harness;
 let work: GitClone;
-/** How far the clock of the server is ahead: polls come when this test says. */
+/** How far the server's clock is ahead. Polls happen when this test advances it. */
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 afterEach(async () => {
@@ -21,7 +21,7 @@ afterEach(async () => {
   await harness?.close();
 });
 
-/** Starts with files that ship, and these files on `main`, pushed with git. */
+/** Starts with shipped files, and with these files on `main`, pushed with git. */
 async function start(rules: readonly string[], files: Readonly<Record<string, string>>): Promise<void> {
   harness = await startOperatorHarness(await shippedFiles(rules), {
     labels: ['merge-queue', 'kind/bug'],
@@ -41,7 +41,7 @@ async function start(rules: readonly string[], files: Readonly<Record<string, st
   await push('main', files);
 }
 
-/** Commits files to a branch of the clone, and pushes it. Without files, what is staged is committed. */
+/** Commits files to a branch of the clone, and pushes it. Without files, commits what is staged. */
 async function push(
   branch: string,
   files: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ async function open(head: string, base: string): Promise<number> {
   return number;
 }
 
-/** The newest status of each context on the head of a pull request. */
+/** Returns the newest status of each context on the head of a pull request. */
 async function statusesOf(index: number): Promise<Readonly<Record<string, string>>> {
   const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
   const params = { ...at, ref: head?.sha ?? '' };
@@ -78,7 +78,7 @@ async function describedAs(index: number, context: string): Promise<string | und
   return statuses?.find((one) => one.context === context)?.description ?? undefined;
 }
 
-it('every gate that ships is judged again when a pull request gets another base', {
+it('every shipped gate is judged again when the base of a pull request changes', {
   timeout: timeoutMs * 4,
 }, async () => {
   const gates = [
@@ -97,7 +97,7 @@ it('every gate that ships is judged again when a pull request gets another base'
       'src/auth/check.ts': 'check\n',
     },
   );
-  // What `release` has and `main` has not comes into a pull request that moves from one to the other.
+  // Changes in `release` that `main` lacks do not become part of a pull request that moves from one to the other.
   await push('release', { 'src/auth/check.ts': 'no check\n' });
   await push('topic', { 'docs/a.md': 'docs\n' }, 'Document it\n\nSigned-off-by: Ada <ada@example.org>');
   const index = await open('topic', 'release');
@@ -139,7 +139,7 @@ it('every gate that ships is judged again when a pull request gets another base'
 });
 
 describe('a gate about files', () => {
-  it('sees a file that git moves out of its folder, and a changelog that is deleted', async () => {
+  it('detects a file that git moves out of its folder, and a deleted changelog', async () => {
     await start(['approvals-by-team.yml', 'changelog.yml'], {
       'src/auth/check.ts': 'check the password, and nothing else\n',
       'CHANGELOG.md': 'changes\n',
@@ -159,7 +159,7 @@ describe('a gate about files', () => {
       .toEqual({ 'reeve/security': 'pending', 'reeve/changelog': 'failure' });
   });
 
-  it('passes no file that CODEOWNERS has owners for in the form of GitHub alone, and names the lines', async () => {
+  it("passes no file whose owners CODEOWNERS lists only in GitHub's syntax, and names the lines", async () => {
     await start(['codeowners.yml'], {
       CODEOWNERS: `/lib @${people.root}\nlib/ @${people.root}\ndocs/.* @${people.ada}\n`,
       'lib/a.ts': 'a\n',
@@ -181,7 +181,7 @@ describe('a gate about files', () => {
   });
 });
 
-it('the queue merges nothing into a branch that requires every check before there is one', {
+it('the queue merges nothing into a branch that requires every check before a check exists', {
   timeout: timeoutMs * 4,
 }, async () => {
   await start(['merge-queue.yml', 'required-label.yml'], { 'a.txt': 'a\n' });
@@ -198,7 +198,7 @@ it('the queue merges nothing into a branch that requires every check before ther
     await harness.idle();
   };
 
-  // A status of our own rule passes, and so would that of the queue.
+  // A status of our own rule passes, and the queue's status would pass as well.
   await expect
     .poll(() => statusesOf(index), { timeout: timeoutMs })
     .toEqual({ 'reeve/labels': 'success', 'reeve/queue': 'pending' });

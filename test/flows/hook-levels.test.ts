@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const levels: readonly HookLevel[] = ['repository', 'organization', 'user', 'system'];
 
-/** Makes ada's own repository the place: the hook of a user hears the repositories of that user. */
+/** Creates ada's own repository, because a user hook receives the events of that user's repositories. */
 async function makeOwn(labels: readonly string[]): Promise<{ owner: string; repo: string }> {
   const place = { owner: people.ada, repo: 'own' };
   await harness.ada.call(operations.createRepository, {
@@ -28,12 +28,12 @@ async function makeOwn(labels: readonly string[]): Promise<{ owner: string; repo
   for (const name of labels)
     await harness.ada.call(operations.createLabel, { params: place, body: { name, color: 'ff0000' } });
   await harness.bot.call(operations.star, { params: place });
-  // Stars are believed for some minutes; a start reads them.
+  // Stars are cached for some minutes, and read at each start.
   await harness.restart();
   return place;
 }
 
-it.each(levels)('a hook of the %s brings pushes of git to the rules of a repository', async (hook) => {
+it.each(levels)('a hook of the %s delivers git pushes to the rules of a repository', async (hook) => {
   const labels = ['area/docs', 'area/code', 'size/L', 'help wanted'];
   harness = await startHarness({ hook, labels });
   const place = hook === 'user' ? await makeOwn(labels) : at;

@@ -15,12 +15,12 @@ import { authorization, minimalScopes, secret } from '../support/harness.ts';
 
 const calm = { owner: people.ada, repo: 'calm' } as const;
 const trap = { owner: people.eve, repo: 'trap' } as const;
-/** P29 says one second; a machine that does other things as well takes longer, and a loop that is blocked took 28 s. */
+/** P29 promises one second. A machine under other load takes longer, and a blocked event loop took 28 s. */
 const maxAnswerMs = process.env.LONG ? 1_000 : 5_000;
 
 const rule = (name: string, condition: string, label: string): string =>
   `  ${name}:\n    on: issues.opened\n    if: ${JSON.stringify(condition)}\n    steps: [{ uses: set-labels, with: { add: [${label}] } }]\n`;
-/** About 1 KiB of rules: each of them once took a second for one body of 50,000 characters. */
+/** About 1 KiB of rules, each of which once took a second for one body of 50,000 characters. */
 const hostile = `version: 1\nrules:\n${Array.from({ length: 7 }, (_, place) =>
   rule(`r${place}`, 'event.issue.body.matches("(([abc]{1,30})a){30}$")', 'x'),
 ).join('')}`;
@@ -86,7 +86,7 @@ async function makeRepository(place: typeof calm | typeof trap, rules: string): 
   await bot.call(operations.star, { params: place });
 }
 
-/** Makes what the forge sends when an issue is opened. */
+/** Returns the delivery that the forge sends when an issue is opened. */
 async function makeDelivery(
   place: typeof calm | typeof trap,
   issue: { number: number; title: string; body: string },
@@ -103,7 +103,7 @@ async function makeDelivery(
   return { eventType: 'issues', payload };
 }
 
-it('a repository with slow rules keeps no other repository waiting', async (context) => {
+it('a repository with slow rules does not delay other repositories', async (context) => {
   expect(hostile.length).toBeLessThan(1_100);
   const title = 'docs: one more page';
   const issue = await owners[people.ada]?.call(operations.createIssue, {

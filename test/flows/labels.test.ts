@@ -44,7 +44,7 @@ it('labels a pull request by its files, keeps what it does not own, and follows 
   expect(await harness.labelsOf(pull.number)).toEqual(['area/code', 'area/docs', 'kept']);
 });
 
-it('asks three times for a change and writes nothing when nothing changes', async () => {
+it('makes three requests for a change and writes nothing when nothing changes', async () => {
   harness = await startHarness({ rules });
   await harness.openPull('one', { 'docs/a.md': 'a' });
   await harness.waitForRun(opened);
@@ -64,7 +64,7 @@ it('asks three times for a change and writes nothing when nothing changes', asyn
   expect(writesSince(from)).toBe(0);
 });
 
-it('does not act on what it did itself', async () => {
+it('does not react to its own changes', async () => {
   harness = await startHarness({ rules: rules.replace('synchronized]', 'synchronized, label_updated]') });
   await harness.openPull('docs', { 'docs/a.md': 'a' });
   const own = await harness.waitForRun((run) => run.trigger.activity === 'label_updated');
@@ -74,7 +74,7 @@ it('does not act on what it did itself', async () => {
   expect(harness.runs.filter(({ trigger }) => trigger.activity === 'label_updated')).toHaveLength(1);
 });
 
-it('leaves a label away that a person removed between the reading and the write', async () => {
+it('does not restore a label that a person removed between the read and the write', async () => {
   harness = await startHarness({ rules });
   const known = await harness.root.call(operations.listLabels, { params: at });
   const kept = known.find(({ name }) => name === 'kept')?.id ?? 0;
@@ -83,7 +83,7 @@ it('leaves a label away that a person removed between the reading and the write'
     if (method !== 'GET' || !/\/issues\/\d+\/labels$/.test(path)) return { kind: 'pass' };
     reads += 1;
     if (reads > 1) return { kind: 'pass' };
-    // The first reading is answered, then a person acts, and the answer takes its time on the way.
+    // The first read is answered before a person acts, and its answer is slow to arrive.
     return {
       kind: 'pass',
       after: async () => {
@@ -92,7 +92,7 @@ it('leaves a label away that a person removed between the reading and the write'
       },
     };
   };
-  // The condition names the labels, and the files take longer than an answer stays fresh.
+  // The condition uses the labels, and the files take longer than an answer stays fresh.
   await harness.setRules(
     rules.replace('    steps:', '    if: labels.exists(l, l.name == "kept")\n    steps:'),
   );
@@ -108,7 +108,7 @@ it('leaves a label away that a person removed between the reading and the write'
   expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
-it('makes one PUT for all rules of a run', async () => {
+it('sends one PUT for all rules of a run', async () => {
   harness = await startHarness({
     rules:
       rules +
@@ -126,7 +126,7 @@ it('makes one PUT for all rules of a run', async () => {
   expect(harness.proxy.passed.filter(({ method }) => method === 'PUT')).toHaveLength(1);
 });
 
-it('refuses both sides where two rules of one rank want different things', async () => {
+it('refuses both sides if two rules of the same level conflict', async () => {
   const quarrel = `version: 1
 rules:
   on: { on: pull_request.opened, steps: [{ uses: set-labels, with: { add: [area/docs] } }] }
@@ -141,7 +141,7 @@ rules:
   expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
-it('plans by a label made anew under its old name', async () => {
+it('plans with a label that was recreated under its old name', async () => {
   harness = await startHarness({ rules });
   await harness.openPull('one', { 'docs/a.md': 'a' });
   await harness.waitForRun(opened);

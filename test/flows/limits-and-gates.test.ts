@@ -8,7 +8,7 @@ import { startOperatorHarness } from '../support/operator-harness.ts';
 import { addFile } from '../support/privilege-setup.ts';
 
 let harness: Harness;
-/** How far the clock of the server is ahead. */
+/** How far the server's clock is ahead. */
 let aheadMs = 0;
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const hourMs = 3_600_000;
@@ -45,7 +45,7 @@ async function describePull(client: Client, index: number, body: string): Promis
   await harness.idle();
 }
 
-/** Lets time pass for the server, until nothing is deferred any more. */
+/** Advances the server's clock, and waits until nothing is deferred any more. */
 async function passTime(ms: number): Promise<void> {
   aheadMs += ms;
   await expect
@@ -57,7 +57,7 @@ async function passTime(ms: number): Promise<void> {
 const refusals = () => harness.runs.flatMap(({ refused }) => refused.map(({ why }) => why));
 
 describe('a limit never opens a gate', () => {
-  it('however often an author changes the description, the status follows it', async () => {
+  it('a status follows the description, however often an author changes it', async () => {
     harness = await startOperatorHarness(`version: 1\nrules:\n${gate}`, { server: { clock } });
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await harness.idle();
@@ -72,7 +72,7 @@ describe('a limit never opens a gate', () => {
     expect(refusals()).toEqual([]);
   });
 
-  it('a label follows its condition in the same way, however often that changes', async () => {
+  it('a label follows its condition, however often the condition changes', async () => {
     harness = await startOperatorHarness(
       `version: 1
 rules:
@@ -91,7 +91,7 @@ rules:
     }
   });
 
-  it('what the guard against flips stopped is planned again when its ten minutes end', async () => {
+  it('a change stopped by the flip guard is planned again when its ten minutes end', async () => {
     harness = await startOperatorHarness(
       `version: 1
 rules:
@@ -122,7 +122,7 @@ rules:
     expect(await harness.labelsOf(index)).toEqual(['kept']);
   });
 
-  it('a change that was over the limit of one delivery is made later', async () => {
+  it('a change over the limit of one delivery is made later', async () => {
     const names = Array.from({ length: 30 }, (_, place) => `l${place}`);
     harness = await startOperatorHarness(
       `version: 1
@@ -151,7 +151,7 @@ rules:
     expect(await harness.labelsOf(number)).toHaveLength(30);
   });
 
-  it("a stranger's issues use up a tenth of an hour, and delay neither a dismissal nor the rules of others", async () => {
+  it("a stranger's issues use a tenth of the hourly budget, and delay neither a dismissal nor the rules of others", async () => {
     harness = await startOperatorHarness(
       `version: 1
 rules:
@@ -175,7 +175,7 @@ rules:
     for (let issue = 0; issue < 25; issue += 1)
       await eve.call(operations.createIssue, { params: at, body: { title: `noise ${issue}` } });
     await harness.idle();
-    // A tenth of the 20 that are not reserved.
+    // A tenth of the 20 changes that are not reserved.
     expect((await harness.server.store.counts()).deferred).toBe(23);
     expect(refusals().at(-1)).toMatch(/one account without write access/);
 
@@ -190,7 +190,7 @@ rules:
     expect(counts.deferred).toBe(23);
   });
 
-  it('what protects a pull request and has to wait keeps it from being merged, is an incident, and is made', async () => {
+  it('a deferred protective change blocks the merge, is an incident, and is made later', async () => {
     harness = await startOperatorHarness(
       `version: 1
 rules:

@@ -17,7 +17,7 @@ import { reportChecks, requireStatuses } from '../support/queue/queue-repository
 import { queueRules, shippedFiles } from '../support/shipped-rules.ts';
 
 let harness: Harness;
-/** How far the clock of the server is ahead: polls come when this test says. */
+/** How far the server's clock is ahead. Polls happen when this test advances it. */
 let aheadMs = 0;
 afterEach(async () => {
   aheadMs = 0;
@@ -26,11 +26,11 @@ afterEach(async () => {
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const label = 'merge-queue';
 const timeout = 900_000;
-/** Pull requests in a line. */
+/** Number of pull requests in a line. */
 const lineLength = isThorough ? 10 : 3;
 
 const methods = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const;
-/** A rule for each method, with a label of its name. */
+/** A rule for each method, with a label of the same name. */
 const rulesOfMethods = `version: 1
 rules:
 ${methods
@@ -45,7 +45,7 @@ ${methods
   )
   .join('')}`;
 
-/** Default: the rules that ship. */
+/** Starts with this rule file, by default with the shipped rules. */
 async function start(yaml?: string): Promise<void> {
   const files = await shippedFiles(queueRules);
   harness = await startOperatorHarness(yaml ?? files['merge-queue.yml'] ?? '', {
@@ -110,13 +110,13 @@ async function addLabel(index: number, wanted = label): Promise<void> {
 const runChecks = (red: readonly number[] = []) =>
   reportChecks(harness.root, at, ({ number }) => red.includes(number));
 
-/** Whether the server handles something, or starts again. */
+/** Returns whether the server is handling something, or is restarting. */
 async function isWorking(): Promise<boolean> {
   const counts = await harness.server.store.counts().catch(() => undefined);
   return counts === undefined || counts.accepted + counts.claimed > 0;
 }
 
-/** Lets CI and time go on until the queue is empty. `each` happens once in every round. */
+/** Reports CI results and advances time until the queue is empty. `each` runs once per round. */
 async function drain(
   options: { red?: readonly number[]; each?: () => Promise<unknown> } = {},
 ): Promise<void> {
@@ -127,7 +127,7 @@ async function drain(
     if ((await queued()).length === 0) break;
     if (performance.now() > deadline)
       throw new Error(`still queued: ${JSON.stringify((await harness.server.store.listQueues())[0]?.state)}`);
-    // Time goes on once the server has done what it had to do by now: on a busy machine it is not late.
+    // Time advances only when the server has finished its current work, so that a busy machine makes nothing late.
     do await new Promise((resolve) => setTimeout(resolve, 100));
     while (await isWorking());
     aheadMs += 5_000;
@@ -135,7 +135,7 @@ async function drain(
   await harness.idle();
 }
 
-/** Every merge of the queue has the commit before it as its first parent, and as a part of its head. */
+/** Asserts that every merge of the queue has the commit before it as first parent, and contains it in its head. */
 async function expectTested(numbers: readonly number[]): Promise<void> {
   for (const index of numbers) {
     const { merge_commit_sha: sha, head } = await read(index);
@@ -151,7 +151,7 @@ async function expectTested(numbers: readonly number[]): Promise<void> {
 }
 
 describe('a merge queue', { timeout }, () => {
-  it('merges green pull requests in their order, each tested with those before it', async () => {
+  it('merges green pull requests in order, each tested with those before it', async () => {
     await start();
     const numbers: number[] = [];
     for (let count = 0; count < lineLength; count += 1) {
@@ -168,7 +168,7 @@ describe('a merge queue', { timeout }, () => {
     expect(new Set(merges).size).toBe(lineLength);
   });
 
-  it('lets the one go whose check fails, with a comment, and merges the others', async () => {
+  it('removes the pull request whose check fails, with a comment, and merges the others', async () => {
     await start();
     const [one, two, three] = [
       await lineUp('one', { 'one.txt': '1' }),
@@ -183,7 +183,8 @@ describe('a merge queue', { timeout }, () => {
     expect((await commentsOf(two)).filter((body) => body?.includes('the check ci failed'))).toHaveLength(1);
     await expectTested([one, three]);
 
-    // Why each was merged: the rule, the tested head and base, and the answer; and what else was written.
+    // The history shows why each was merged: the rule, the tested head and base, and the answer. It also shows the
+    // other writes.
     const events = await history();
     for (const number of [one, three]) {
       const merged = events.find((event) => event.kind === 'merged' && event.number === number);
@@ -223,7 +224,7 @@ describe('a merge queue', { timeout }, () => {
     expect(`${reverted.out}${reverted.error}`).toContain('a merge cannot be taken back');
   });
 
-  it('lets one go that conflicts with what was merged before it', async () => {
+  it('removes one that conflicts with an earlier merge', async () => {
     await start();
     const one = await lineUp('one', { 'same.txt': 'one\n' });
     const two = await lineUp('two', { 'same.txt': 'two\n' });
@@ -233,7 +234,7 @@ describe('a merge queue', { timeout }, () => {
     expect(await left()).toEqual([[two, 'conflict']]);
   });
 
-  it.runIf(isThorough)('tests again after a merge by hand, which is not its own', async () => {
+  it.runIf(isThorough)('tests again after a manual merge, which is not its own', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const beside = await harness.openPull('beside', { 'beside.txt': 'b' });
@@ -251,7 +252,7 @@ describe('a merge queue', { timeout }, () => {
     await expectTested([one]);
   });
 
-  it('tells that someone wrote to the base between the last look and the merge, and stops until its checks passed', async () => {
+  it('reports a write to the base between the last check and the merge, and stops until the base passes its checks', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const two = await lineUp('two', { 'two.txt': '2' });
@@ -288,43 +289,40 @@ describe('a merge queue', { timeout }, () => {
     await expectTested([two]);
   });
 
-  it.runIf(isThorough)(
-    'merges with each method the content that was tested, onto the base that it was tested with',
-    async () => {
-      await start(rulesOfMethods);
-      const numbers: number[] = [];
-      for (const method of methods) numbers.push(await lineUp(method, { [`${method}.txt`]: method }, method));
-      const before = await tipOfMain();
-      await drain();
+  it.runIf(isThorough)('merges the tested content onto the tested base with each method', async () => {
+    await start(rulesOfMethods);
+    const numbers: number[] = [];
+    for (const method of methods) numbers.push(await lineUp(method, { [`${method}.txt`]: method }, method));
+    const before = await tipOfMain();
+    await drain();
 
-      expect(await mergedByQueue()).toEqual(numbers);
-      const merged = (await history()).filter(({ kind }) => kind === 'merged');
-      let tip = before;
-      const clone = await cloneRepository(harness.cloneFrom(people.ada));
-      const treeOf = (sha: string) => clone.git('rev-parse', `${sha}^{tree}`);
-      for (const [at, { number = 0, head = '', baseCommit = '' }] of merged.entries()) {
-        const { merge_commit_sha: made } = await read(number);
-        const result = await commitOf(made ?? '');
-        const parents = result.parents?.map(({ sha }) => sha) ?? [];
-        // The base that it was tested with is what the one before it made, and nothing came in between.
-        expect(baseCommit).toBe(tip);
-        expect(await treeOf(made ?? '')).toBe(await treeOf(head));
-        const method = methods[at];
-        if (method === 'merge') expect(parents).toEqual([tip, head]);
-        else if (method === 'rebase-merge') expect(parents[0]).toBe(tip);
-        else if (method === 'fast-forward-only') expect(made).toBe(head);
-        // Forgejo rebases nothing that contains the base.
-        else if (method === 'rebase' && made === head) expect(harness.forge.embedded).toBeUndefined();
-        else expect(parents).toEqual([tip]);
-        tip = made ?? '';
-      }
-      clone.remove();
-      expect(await tipOfMain()).toBe(tip);
-      expect((await history()).filter(({ kind }) => kind === 'foreign-write')).toEqual([]);
-    },
-  );
+    expect(await mergedByQueue()).toEqual(numbers);
+    const merged = (await history()).filter(({ kind }) => kind === 'merged');
+    let tip = before;
+    const clone = await cloneRepository(harness.cloneFrom(people.ada));
+    const treeOf = (sha: string) => clone.git('rev-parse', `${sha}^{tree}`);
+    for (const [at, { number = 0, head = '', baseCommit = '' }] of merged.entries()) {
+      const { merge_commit_sha: made } = await read(number);
+      const result = await commitOf(made ?? '');
+      const parents = result.parents?.map(({ sha }) => sha) ?? [];
+      // The tested base is the result of the merge before it, and nothing came in between.
+      expect(baseCommit).toBe(tip);
+      expect(await treeOf(made ?? '')).toBe(await treeOf(head));
+      const method = methods[at];
+      if (method === 'merge') expect(parents).toEqual([tip, head]);
+      else if (method === 'rebase-merge') expect(parents[0]).toBe(tip);
+      else if (method === 'fast-forward-only') expect(made).toBe(head);
+      // Forgejo does not rebase a head that contains the base.
+      else if (method === 'rebase' && made === head) expect(harness.forge.embedded).toBeUndefined();
+      else expect(parents).toEqual([tip]);
+      tip = made ?? '';
+    }
+    clone.remove();
+    expect(await tipOfMain()).toBe(tip);
+    expect((await history()).filter(({ kind }) => kind === 'foreign-write')).toEqual([]);
+  });
 
-  it('takes no commit of a person for its update, and tests again what it cannot tell from one', async () => {
+  it("does not mistake a person's commit for its update, and tests again when it cannot tell the difference", async () => {
     await start();
     const { email } = await harness.ada.call(operations.getSelf, {});
     const known = { name: 'Ada', email: email ?? '' };
@@ -338,13 +336,13 @@ describe('a merge queue', { timeout }, () => {
     const numbers: number[] = [];
     for (const { branch } of cases) numbers.push(await lineUp(branch, { [`${branch}.txt`]: '1' }));
     await addFile(harness.ada, at, 'beside', 'beside.txt');
-    // The first one may have its turn already: it is not to be updated before a person is faster.
+    // The first one may already have its turn, and must not be updated before the person's push.
     const queue = (command: string) =>
       reeve(['queue', command, `${at.owner}/${at.repo}`], { environment: { REEVE_DATA: harness.data } });
     expect((await queue('pause')).status).toBe(0);
     await addFile(harness.root, at, 'main', 'moved.txt');
     await harness.idle();
-    // Without events there is only the commit to know it by.
+    // Without events, only the commit identifies it.
     for (const { id } of await harness.root.call(operations.listHooks, { params: at })) {
       const params = { ...at, id: id ?? 0 };
       await harness.root.call(operations.editHook, { params, body: { active: false } });
@@ -357,7 +355,7 @@ describe('a merge queue', { timeout }, () => {
       await runGit(clone.folder, [...identity, 'merge', '--quiet', '--no-ff', '-m', 'Merge', merges], person);
       await clone.git('push', '--quiet', 'origin', branch);
     };
-    // None of our updates arrives: a person is faster, and the answer never comes.
+    // None of our updates arrives, because a person is faster and the answer is lost.
     harness.proxy.decide = ({ path }) => {
       const number = Number(/\/pulls\/(\d+)\/update/.exec(path)?.[1] ?? 0);
       const made = cases[numbers.indexOf(number)];
@@ -369,7 +367,7 @@ describe('a merge queue', { timeout }, () => {
     await drain({ red: numbers.slice(2), each: () => Promise.all(pushes.values()) });
     clone.remove();
 
-    // Each leaves once; on a busy machine, catching up may find one that was pushed to, and put it in again.
+    // Each leaves once. On a busy machine, catching up may find one that was pushed to, and enqueue it again.
     const reasons = new Map((await left()).toReversed() as [number, string][]);
     expect([...reasons].toSorted(([a], [b]) => a - b)).toEqual([
       [numbers[0], 'pushed'],
@@ -380,7 +378,7 @@ describe('a merge queue', { timeout }, () => {
     expect(await mergedByQueue()).toEqual([]);
   });
 
-  it('lets a pull request of a fork go that is behind, and merges one that is not', async () => {
+  it('removes a pull request from a fork that is behind, and merges one that is not', async () => {
     await start();
     await harness.ada.call(operations.createFork, { params: at, body: { name: 'copy' } });
     const fork = { owner: people.ada, repo: 'copy' };
@@ -400,7 +398,7 @@ describe('a merge queue', { timeout }, () => {
     expect(writesOf(harness).filter((request) => request.includes('/update'))).toEqual([]);
   });
 
-  it('lets one go that is pushed to, closed, or no longer wanted', async () => {
+  it('removes one that is pushed to, closed, or no longer wanted', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const closed = await lineUp('closed', { 'closed.txt': '1' });
@@ -421,13 +419,13 @@ describe('a merge queue', { timeout }, () => {
       [closed]: 'closed',
       [unwanted]: 'unwanted',
     });
-    // With its label it enters again, with the new commit.
+    // It still has its label, so it enters again with the new commit.
     await expect.poll(queued).toEqual([one]);
     await drain();
     expect(await mergedByQueue()).toEqual([one]);
   });
 
-  it.runIf(isThorough)('goes on where it was, when every write of it ends with a restart', async () => {
+  it.runIf(isThorough)('resumes where it was if each of its writes ends with a restart', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const two = await lineUp('two', { 'two.txt': '2' });
@@ -441,7 +439,7 @@ describe('a merge queue', { timeout }, () => {
       restart = harness.restart().then(() => {
         restart = undefined;
       });
-      // Once before the forge has it, once after.
+      // Once before the forge receives the write, and once after.
       return count === 0 ? { kind: 'reset' } : { kind: 'lose' };
     };
     await drain({ each: async () => restart });
@@ -457,7 +455,7 @@ describe('a merge queue', { timeout }, () => {
   });
 
   it.runIf(isThorough)(
-    'is paused, changed and resumed by commands beside the running server, and the audit says by whom',
+    'is paused, changed and resumed by commands while the server runs, and the audit names the actor',
     async () => {
       await start();
       const [one, two, three] = [
@@ -484,7 +482,7 @@ describe('a merge queue', { timeout }, () => {
       const beside = (...args: readonly string[]) =>
         reeve(args, { environment: { ...harness.environment, REEVE_RULES: harness.rules ?? '' } });
       expect(await beside('pause', 'merge-queue')).toMatchObject({ status: 0 });
-      // Longer than the time that each has from its turn on.
+      // Longer than the timeout that applies once a pull request has its turn.
       aheadMs += 7_200_000;
       expect(await run('resume', repository)).toBe(0);
       await harness.idle();
@@ -493,7 +491,7 @@ describe('a merge queue', { timeout }, () => {
       expect(out).toMatch(new RegExp(`#${three} .*the end of a pause: rule merge-queue is paused since`));
       expect(out).toContain('reeve resume merge-queue ends it');
       expect(await beside('resume', 'merge-queue')).toMatchObject({ status: 0 });
-      // Nothing but the end of the pause wakes it.
+      // Only the end of the pause wakes the queue.
       await expect.poll(() => writesOf(harness, from)).not.toEqual([]);
       await drain();
 

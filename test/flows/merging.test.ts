@@ -27,7 +27,7 @@ async function report(state: 'success' | 'pending' | 'failure', index: number): 
   });
 }
 
-/** Says that a pull request is ready, and returns the run that came of it. */
+/** Marks a pull request as ready, and returns the resulting run. */
 async function makeReady(index: number, title = 'Ready'): Promise<Run> {
   const seen = harness.runs.length;
   await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { title } });
@@ -47,7 +47,7 @@ const isMergeRequest = ({ method, path }: { method: string; path: string }): boo
   method === 'POST' && path.endsWith('/merge');
 
 describe('merge', () => {
-  it('merges what is green at the head it has looked at, and deletes the branch', async () => {
+  it('merges a green pull request at the head that it checked, and deletes the branch', async () => {
     harness = await startOperatorHarness(merging);
     const { number, head } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('success', number);
@@ -61,7 +61,7 @@ describe('merge', () => {
     expect(branches.map(({ name }) => name)).toEqual(['main']);
   });
 
-  it('does not merge a commit that was pushed after it looked', async () => {
+  it('does not merge a commit that was pushed after the check', async () => {
     harness = await startOperatorHarness(merging);
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('success', number);
@@ -81,12 +81,12 @@ describe('merge', () => {
 
     expect(pushes).toBe(1);
     expect(await stateOf(number)).toBe('open');
-    // The refusal was planned again: the new head has no status.
+    // The refused merge was planned again, and the new head has no status.
     expect(harness.proxy.passed.filter(isMergeRequest)).toHaveLength(1);
     expect(run.outcomes[0]).toMatchObject({ status: 'skipped' });
   });
 
-  it('evaluates its conditions again immediately before', async () => {
+  it('checks its conditions again immediately before the merge', async () => {
     harness = await startOperatorHarness(
       rulesWith(`- uses: comment
   with: { text: Merging. }
@@ -115,7 +115,7 @@ describe('merge', () => {
     expect(await stateOf(number)).toBe('open');
   });
 
-  it('goes last, and not at all once an earlier change of its rule failed', async () => {
+  it('comes last, and not at all after an earlier change of its rule failed', async () => {
     harness = await startOperatorHarness(
       rulesWith(`- uses: merge
   with: { method: merge }
@@ -135,7 +135,7 @@ describe('merge', () => {
     expect(await stateOf(number)).toBe('open');
   });
 
-  it('does not merge where another step of its rule failed or was refused', async () => {
+  it('does not merge if another step of its rule failed or was refused', async () => {
     harness = await startOperatorHarness(
       rulesWith(`- uses: merge
   with: { method: merge }
@@ -174,7 +174,7 @@ describe('merge', () => {
     harness = await startOperatorHarness(rulesWith('- uses: merge\n  with: { method: merge }'));
     const { number } = await harness.openPull('work', { 'c.txt': 'one' });
     await addFile(harness.root, at, 'main', 'c.txt', 'another');
-    // A real forge looks at the pull requests into a branch a while after the push, and shows the old state until then.
+    // A real forge checks the pull requests into a branch some time after the push, and shows the old state until then.
     const read = () => harness.root.call(operations.getPull, { params: { ...at, index: number } });
     await expect.poll(async () => (await read()).mergeable).toBe(false);
 
@@ -186,7 +186,7 @@ describe('merge', () => {
     expect(writesOf(harness)).toEqual([]);
   });
 
-  it('is sent once, though its answer is lost', async () => {
+  it('is sent once even if its answer is lost', async () => {
     harness = await startOperatorHarness(rulesWith('- uses: merge\n  with: { method: merge }'), {
       server: { backoff: { firstMs: 50 } },
     });
@@ -210,7 +210,7 @@ describe('merge', () => {
 });
 
 describe('update-branch', () => {
-  it('updates the head that is behind, and never that of a fork', async () => {
+  it('updates the head that is behind, but never that of a fork', async () => {
     harness = await startOperatorHarness(rulesWith('- uses: update-branch'));
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await harness.ada.call(operations.createFork, { params: at, body: { name: 'copy' } });
@@ -222,7 +222,7 @@ describe('update-branch', () => {
     });
     await addFile(harness.root, at, 'main', 'ahead.txt');
     await harness.idle();
-    // Until a forge has looked at it again, the pull request counts as one in conflict.
+    // Until a forge has checked it again, the pull request counts as conflicting.
     const read = () => harness.root.call(operations.getPull, { params: { ...at, index: number } });
     await expect.poll(async () => (await read()).mergeable).toBe(true);
 

@@ -7,13 +7,18 @@ import { randomEvents } from '../support/missed/random-events.ts';
 import { stateOf } from '../support/missed/state.ts';
 import { createRandom } from '../support/random.ts';
 
-/** `npm run check` has a small size; `LONG=1` is the full size of the promise; `SEED` tells another story. */
+/**
+ * `npm run check` uses a small size. `LONG=1` is the full size of the promise. `SEED` selects another sequence of
+ * events.
+ */
 const events = process.env.LONG ? 500 : 60;
 const usualSeed = 22;
 const seed = Number(process.env.SEED ?? usualSeed);
-/** Rules that ask for what was, and not for what is: what they write is not compared. */
+/** Rules that depend on past events instead of the current state. Their writes are not compared. */
 const past = ['welcome', 'first-contribution'];
-/** Rules that must have changed something without a single delivery, so that being equal means something: in this story. */
+/**
+ * Rules that must have changed something in this sequence without a single delivery, so that equality is significant.
+ */
 const few = ['label-by-path', 'label-by-size', 'describe', 'blocked', 'release-tags', 'ci-hook'];
 const many = [
   ...few,
@@ -33,7 +38,7 @@ afterEach(async () => {
   await Promise.all([online.close(), offline.close()]);
 });
 
-/** Tells the story of a seed on a forge; returns what happened, in order, with what went wrong. */
+/** Performs the events of a seed on a forge, and returns them in order, with errors. */
 const performEvents = async (
   installation: Installation,
   afterEvent: (event: number) => Promise<unknown>,
@@ -64,7 +69,10 @@ const performEvents = async (
   return log;
 };
 
-/** Lets all clocks strike: twice, so that what one sweep makes another may use, and a runner may be offline for long. */
+/**
+ * Lets all schedules run twice, so that the result of one sweep is available to another, and a runner can be offline
+ * for long.
+ */
 const nextSlots = async (installation: Installation): Promise<void> => {
   for (let times = 0; times < 2; times += 1) {
     installation.advance(30);
@@ -72,18 +80,18 @@ const nextSlots = async (installation: Installation): Promise<void> => {
   }
 };
 
-/** What comments of all rules of a file begin with. */
+/** Returns the start of the comments by all rules of a file. */
 const markerOf = ({ source }: LoadedRule): string =>
   `<!-- reeve:${source.split('/').at(-1)?.replace('.yml', '')}/`;
 
-/** Names of rules that wanted a change while the bot looked, since a run. */
+/** Returns the names of the rules that planned a change since a run. */
 const rulesThatDid = ({ runs }: Installation, from: number): readonly string[] => {
   const ids = runs.slice(from).flatMap(({ changes }) => changes.flatMap(({ rules }) => rules));
   return [...new Set(ids)].map((id) => id.split('#')[1] ?? '');
 };
 
 it.runIf(isThorough || isProving)(
-  `ends up the same after ${events} missed events as where all were delivered, for every rule that ships`,
+  `ends in the same state after ${events} missed events as if all were delivered, for every shipped rule`,
   async (context) => {
     for (const installation of [online, offline]) {
       await installation.startBot();
@@ -101,8 +109,8 @@ it.runIf(isThorough || isProving)(
 
     expect(missedLog).toEqual(deliveredLog);
     expect([await online.unfinished(), await offline.unfinished()]).toEqual([0, 0]);
-    // The past cannot be read: only the delivery names the account to welcome, and after a merge the forge does not show any more
-    // that a contribution was the first one.
+    // The past cannot be read: only the delivery names the account to welcome, and after a merge the forge no longer
+    // shows that a contribution was the first one.
     const lost = online.rules.filter(({ name }) => past.includes(name));
     expect(lost).toHaveLength(past.length);
     const read = (installation: Installation) =>

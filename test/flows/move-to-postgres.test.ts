@@ -10,7 +10,7 @@ describe('a bot that moves from SQLite to PostgreSQL', () => {
   let harness: Harness;
   let databaseUrl: string | undefined;
   beforeAll(async () => {
-    // A server of its own, which syncs: the bot refuses one that does not.
+    // A separate server that syncs to disk, because the bot refuses one that does not.
     database = await startPostgres();
     harness = await startHarness({
       on: 'the embedded forge',
@@ -28,7 +28,7 @@ describe('a bot that moves from SQLite to PostgreSQL', () => {
     await database.stop();
   });
 
-  it('handles there what waited, and shows what was done before under its old id', async () => {
+  it('handles waiting deliveries there, and shows earlier ones under their old id', async () => {
     const open = (title: string) => harness.ada.call(operations.createIssue, { params: at, body: { title } });
     const first = await open('one');
     await harness.waitForRun(({ changes }) => changes.length === 1);

@@ -90,8 +90,8 @@ it('sends a message once per change of its content, and leaves no part of the UR
   expect(findLeaks(harness, [...outputs, JSON.stringify(harness.runs)], [path])).toEqual([]);
 });
 
-it('a receiver that fails for a while gets the message with its delivery, under one key; other changes are made', async () => {
-  // Three tries are of the first attempt.
+it('a receiver that fails for a while gets the message with its delivery, under one key, and other changes are made', async () => {
+  // The first attempt includes three tries.
   await arrange({ answer: (response, count) => void response.writeHead(count <= 3 ? 503 : 200).end(path) });
 
   const { number } = await openIssue('One');
@@ -114,7 +114,7 @@ it('a receiver that fails for a while gets the message with its delivery, under 
   expect(findLeaks(harness, [JSON.stringify(harness.runs)], [path])).toEqual([]);
 });
 
-it('a host that is not listed is refused at once, and the delivery is not tried again', async () => {
+it('a host that is not listed is refused immediately, and the delivery is not retried', async () => {
   await arrange({}, { server: { notifyHosts: [] } });
 
   await openIssue('One');
@@ -131,7 +131,7 @@ it('a host that is not listed is refused at once, and the delivery is not tried 
   });
 });
 
-it('a server that stops ends a message under way, and its delivery is handled after the next start', async () => {
+it('a server that stops aborts a message in progress, and its delivery is handled after the next start', async () => {
   let isSilent = true;
   await arrange({ answer: (response) => (isSilent ? undefined : void response.writeHead(200).end()) });
   await openIssue('One');
@@ -139,7 +139,7 @@ it('a server that stops ends a message under way, and its delivery is handled af
 
   await harness.restart({
     async between() {
-      // It was not tried a second time while the server stopped.
+      // It was not sent again while the server stopped.
       expect(receiver.received.length).toBe(1);
       isSilent = false;
     },
@@ -150,13 +150,13 @@ it('a server that stops ends a message under way, and its delivery is handled af
   expect([receiver.received.length, new Set(keys()).size]).toEqual([2, 1]);
 });
 
-it('a process that is killed between sending and recording sends again under the same key, and then no more', async () => {
+it('a process that is killed between sending and recording resends under the same key, and then no more', async () => {
   let child: ReturnType<typeof start> | undefined;
   await arrange(
     {
       secure: true,
       answer(response, count) {
-        // The message has arrived; the process never learns it.
+        // The message has arrived, but the process never learns it.
         if (count === 1) child?.kill('SIGKILL');
         else response.writeHead(200).end();
       },

@@ -13,7 +13,7 @@ rules:
     steps: [{ uses: set-labels, with: { add: [kept] } }]
 `;
 
-/** Files of a repository whose rule cannot be carried out, and what makes it so. */
+/** Repository files whose rule cannot be carried out, and the setup that causes it. */
 const ways: Readonly<Record<string, { readonly step: string; readonly arrange?: () => Promise<unknown> }>> = {
   'two milestones have the title that it sets': {
     step: '{ uses: set-issue, with: { milestone: next } }',
@@ -31,7 +31,7 @@ const ways: Readonly<Record<string, { readonly step: string; readonly arrange?: 
 };
 
 it.each(Object.keys(ways))(
-  'a rule of a repository that cannot be carried out keeps no rule of the operator from writing: %s',
+  'a repository rule that cannot be carried out prevents no operator rule from writing: %s',
   async (way) => {
     harness = await startOperatorHarness(operator);
     await ways[way]?.arrange?.();

@@ -11,11 +11,11 @@ rules:
     on: [issues.opened]
     steps: [{ uses: set-labels, with: { sync: { area/docs: 'issue.title.contains("docs")' } } }]
 `;
-/** How long the forge fails: ten minutes in the long run. */
+/** Duration of the forge's failure: ten minutes in the long run. */
 const outageMs = process.env.LONG ? 600_000 : 6_000;
 const page = '<html><title>Bad gateway</title></html>';
 
-// The tests wait for most of their time: they run at the same time, each with a forge and a bot of its own.
+// The tests wait most of their time, so they run concurrently, each with its own forge and bot.
 const it = test.extend<{ harness: Harness }>({
   harness: async ({ task: _task }, use) => {
     const harness = await startHarness({ rules });
@@ -32,10 +32,10 @@ const outages: Readonly<Record<string, Fault>> = {
   'breaks every connection': { kind: 'reset' },
 };
 
-// Those of a real server have the same names, one after the other.
-describe('a forge that is out', { concurrent: realServer === undefined }, () => {
+// On a real server the tests share names, so they run one after the other.
+describe('a forge outage', { concurrent: realServer === undefined }, () => {
   it.for(Object.keys(outages))(
-    'what happens while the forge %s is done when it is back, and no attempt is spent',
+    'events while the forge %s are handled when it is back, and no attempt is spent',
     { timeout: 4 * timeoutMs + outageMs + 120_000 },
     async (outage, { harness, expect, task }) => {
       await harness.idle();
@@ -49,7 +49,7 @@ describe('a forge that is out', { concurrent: realServer === undefined }, () => 
       }
       await harness.forge.settle();
       await new Promise((resolve) => setTimeout(resolve, outageMs));
-      // A probe every 30 s at most, after those that were under way; not a request for each delivery and second.
+      // At most one probe per 30 s after the requests in progress, not a request per delivery and second.
       expect(harness.proxy.passed.length - from).toBeLessThan(60 + outageMs / 10_000);
       expect((await harness.server.store.counts()).dead).toBe(0);
 
@@ -67,7 +67,7 @@ describe('a forge that is out', { concurrent: realServer === undefined }, () => 
     },
   );
 
-  it('an issue for which alone the forge answers 500 keeps no other waiting', {
+  it('an issue for which alone the forge answers 500 delays no other', {
     timeout: 8 * timeoutMs,
   }, async ({ harness, expect }) => {
     await harness.idle();

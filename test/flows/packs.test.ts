@@ -28,7 +28,7 @@ rules: { add: { on: issues.opened, steps: [{ uses: set-labels, with: { add: ["\$
 `;
 const including = (entry: string): string => `version: 1\ninclude: [{ ${entry} }]\n`;
 
-/** A server tells pushes later than issues: what follows waits until the bot has heard of this one. */
+/** A server announces pushes later than issues, so the next step waits until the bot has received this one. */
 async function putFile(
   where: { owner: string; repo: string },
   filepath: string,
@@ -90,7 +90,7 @@ async function openIssue(
   return { labels: labels.map(({ name }) => name), run };
 }
 
-it('a pack of an organization is in force in an including repository, changed and removed at the next event', async () => {
+it("an organization's pack takes effect in an including repository, and after a change or removal at the next event", async () => {
   harness = await startHarness({ rules: including('name: greet'), server: { organizations } });
   await makeShared();
   await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));
@@ -118,7 +118,7 @@ it('a pack of an organization is in force in an including repository, changed an
   expect((await openIssue('the pack is back')).labels).toEqual(['kept']);
 });
 
-it('a pack that three repositories include, one of them through another pack, is changed by one push, and is in force in all at the next event', async () => {
+it('a pack that three repositories include, one of them through another pack, is changed by one push, and takes effect in all at the next event', async () => {
   const others = [
     { owner: acme, repo: 'second' },
     { owner: acme, repo: 'third' },
@@ -171,13 +171,13 @@ it('a pack that three repositories include, one of them through another pack, is
 
   const since = harness.proxy.passed.length;
   expect(await labelsInAll('after')).toEqual([['area/code'], ['area/code'], ['area/code']]);
-  // Each file is read once for all that include it.
+  // Each file is read once for all repositories that include it.
   const asked = filesAsked(since).filter((path) => path.startsWith('.reeve/'));
   expect(asked).toContain('.reeve/contents/rules/packs/greet.yml');
   expect(new Set(asked).size).toBe(asked.length);
 });
 
-it('a file of an organization includes its packs, also for all of its repositories', async () => {
+it("an organization's file includes its packs, also for all of its repositories", async () => {
   harness = await startHarness({ server: { organizations } });
   await makeShared();
   await putFile(
@@ -193,7 +193,7 @@ it('a file of an organization includes its packs, also for all of its repositori
   expect(run.rules.map(({ rule }) => rule)).toEqual([`${acme}/.reeve/rules/all.yml#g/add`]);
 });
 
-it('the report to a repository names the pack, and shows no word of one that not all of its readers can read', async () => {
+it('the report to a repository names the pack, but shows no text of a pack that some of its readers cannot read', async () => {
   harness = await startHarness({
     rules: including('name: greet'),
     scopes: repositoryScopes,
@@ -212,7 +212,7 @@ it('the report to a repository names the pack, and shows no word of one that not
   expect(run.rules.map(({ reason }) => reason).join()).not.toContain('confidential');
 });
 
-it('every process has a changed pack in force within ten seconds of the push', async () => {
+it('every process uses a changed pack within ten seconds of the push', async () => {
   harness = await startHarness({ rules: including('name: greet, mode: enforce') });
   await makeShared();
   await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));

@@ -34,7 +34,7 @@ const openIssue = async (): Promise<number> => {
   return number;
 };
 
-it('a pause of another process stops writes, holds through a restart, and its end runs what waited', async () => {
+it('a pause by another process stops writes, survives a restart, and its end runs what waited', async () => {
   expect(await run('pause', 'all')).toMatchObject({ status: 0 });
   const from = harness.proxy.passed.length;
 
@@ -61,7 +61,7 @@ it('a pause of another process stops writes, holds through a restart, and its en
   ]);
 });
 
-it('a paused rule writes nothing, and the other rules go on', async () => {
+it('a paused rule writes nothing, and the other rules continue', async () => {
   await run('pause', 'docs');
 
   const index = await openIssue();
@@ -84,7 +84,7 @@ it('a paused repository gets no writes', async () => {
   await run('resume', `${at.owner}/${at.repo}`);
 });
 
-it('a pause of the dashboard stops the next write, and its end runs what waited', async () => {
+it('a pause on the dashboard stops the next write, and its end runs what waited', async () => {
   const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
   const operator = await signInWithPassword(harness.server.url, password);
   for (const [page, fields] of [
@@ -140,7 +140,7 @@ it('a pause that begins between plan and write stops the write', async () => {
     .toEqual(['area/code', 'area/docs']);
 });
 
-it('refuses to pause a rule that there is not, and to end a pause that there is not', async () => {
+it('pausing a missing rule and ending a missing pause are refused', async () => {
   const unknown = await run('pause', 'dosc');
   expect(unknown.status).toBe(2);
   expect(unknown.error).toContain('#docs');

@@ -21,12 +21,12 @@ let harness: Harness;
 let app: FastifyInstance;
 let url: string;
 let nowMs = 0;
-/** Has nothing to do with the organization. */
+/** An account without access to the organization. */
 const eve = people.eve;
-/** May read issues of the private repository, and neither its code nor its pull requests. */
+/** An account that can read the issues of the private repository, but neither its code nor its pull requests. */
 const ira = uniqueName('ira');
 
-/** A private repository and an open one under a hook of their organization; each with an issue, and pushes. */
+/** A private and a public repository under a webhook of their organization, each with an issue and pushes. */
 beforeAll(async () => {
   harness = await startHarness({ rules, hook: 'organization' });
   const { root, ada, forge } = harness;
@@ -70,7 +70,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** Goes from the dashboard to the forge, signs in there and allows Reeve what it asks. */
+/** Goes from the dashboard to the forge, signs in there and grants Reeve the requested access. */
 async function arrive(name: string, browser: MiniBrowser, to = '/'): Promise<BrowserPage> {
   const form = await browser.go(`${url}/sign-in/forge?to=${encodeURIComponent(to)}`);
   const fields = { user_name: name, password: passwordOf(name) };
@@ -80,7 +80,7 @@ async function arrive(name: string, browser: MiniBrowser, to = '/'): Promise<Bro
     : browser.submit(consent, '/login/oauth/grant', { granted: 'true' });
 }
 
-/** Gitea and Forgejo sign people in elsewhere than the embedded forge does. */
+/** Gitea and Forgejo have other sign-in URLs than the embedded forge. */
 function signInAt({ text }: BrowserPage): string {
   return text.includes('action="/user/login"') ? '/user/login' : '/login/oauth/sign-in';
 }
@@ -104,7 +104,7 @@ const kindsOf = (seen: readonly Known[], repository: string): readonly string[] 
   ].toSorted();
 
 describe('signing in with a forge account', () => {
-  it('leads to the forge and back, and shows whom it is', async () => {
+  it('leads to the forge and back, and shows the account name', async () => {
     const browser = openMiniBrowser();
 
     const arrived = await arrive(people.ada, browser, '/deliveries');
@@ -117,7 +117,7 @@ describe('signing in with a forge account', () => {
     expect(browser.cookiesOf(url)).not.toContain('reeve_sign_in');
   });
 
-  it('asks the forge for no more than reading', async () => {
+  it('requests only read access from the forge', async () => {
     const answer = await fetch(`${url}/sign-in/forge`, { redirect: 'manual' });
     const asked = new URL(answer.headers.get('location') ?? '');
 
@@ -127,7 +127,7 @@ describe('signing in with a forge account', () => {
     expect(asked.searchParams.get('redirect_uri')).toBe(redirectUri(url));
   });
 
-  it('is refused in a browser that did not begin it', async () => {
+  it('is refused in a browser that did not start it', async () => {
     const [begun, other] = [openMiniBrowser(), openMiniBrowser()];
     await begun.go(`${url}/sign-in/forge`);
 
@@ -139,7 +139,7 @@ describe('signing in with a forge account', () => {
     expect((await begun.go(`${url}/sign-in/callback?code=x&state=y`)).status).toBe(403);
   });
 
-  it('is refused where the forge does not know the code, and where the person says no', async () => {
+  it('is refused if the forge does not know the code, or if the person denies access', async () => {
     const browser = openMiniBrowser();
     await browser.go(`${url}/sign-in/forge`);
     const state = /reeve_sign_in=([\w-]+)\./.exec(browser.cookiesOf(url))?.[1] ?? '';
@@ -148,7 +148,7 @@ describe('signing in with a forge account', () => {
     const form = await browser.go(`${url}/sign-in/forge`);
     const fields = { user_name: people.ada, password: passwordOf(people.ada) };
     const consent = await browser.submit(form, signInAt(form), fields);
-    // She has allowed it before, so the forge does not ask: its other answer is simulated.
+    // She has allowed it before, so the forge does not ask. The denial is simulated.
     expect(consent.status).toBe(200);
     const again = openMiniBrowser();
     await again.go(`${url}/sign-in/forge`);
@@ -160,7 +160,7 @@ describe('signing in with a forge account', () => {
     expect(again.cookiesOf(url)).toBe('');
   });
 
-  it('leaves the password as another way in', async () => {
+  it('offers the password as an alternative', async () => {
     const { text } = await openMiniBrowser().go(`${url}/`);
 
     expect(text).toContain('Sign in with your forge account');
@@ -180,7 +180,7 @@ describe('people see what they can read on the forge', () => {
     }
   });
 
-  it('a writer sees all of issues, pull requests and pushes in their repositories', async () => {
+  it('a writer sees all issues, pull requests and pushes of their repositories', async () => {
     const seen = await seenBy(await visitAs(people.ada));
 
     expect(kindsOf(seen, demo)).toEqual(
@@ -189,7 +189,7 @@ describe('people see what they can read on the forge', () => {
     expect(kindsOf(seen, opened)).toContain('issues');
   });
 
-  it('a stranger sees open repositories alone', async () => {
+  it('a stranger sees only public repositories', async () => {
     const dashboard = await visitAs(eve);
     const seen = await seenBy(dashboard);
 
@@ -198,13 +198,13 @@ describe('people see what they can read on the forge', () => {
     expect((await dashboard.get('/deliveries')).text).not.toContain(demo);
   });
 
-  it('a reader of issues sees those, and nothing of code and pull requests', async () => {
+  it('a reader of issues sees only issues, and nothing of code and pull requests', async () => {
     const seen = await seenBy(await visitAs(ira));
 
     expect(kindsOf(seen, demo)).toEqual(['issue_label', 'issues']);
   });
 
-  it('a viewer who may not see a delivery finds neither it, nor its run, nor its payload, nor the button', async () => {
+  it('a viewer without access to a delivery finds neither the delivery, its run, its payload nor the button', async () => {
     const dashboard = await visitAs(eve);
     const { store } = harness.server;
     const { items } = await store.listDeliveries({ search: demo, limit: 500 });
@@ -239,7 +239,7 @@ describe('people see what they can read on the forge', () => {
     expect((await dashboard.submit(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(403);
   });
 
-  it('an administrator of a repository sees the payload and runs a delivery again, there alone', async () => {
+  it('an administrator of a repository sees the payload and redrives a delivery, only there', async () => {
     await harness.root.call(operations.putCollaborator, {
       params: { ...open, collaborator: eve },
       body: { permission: 'admin' },
@@ -255,7 +255,7 @@ describe('people see what they can read on the forge', () => {
     );
   });
 
-  it('a search tells nothing of what they may not see, and finds what they may', async () => {
+  it('a search reveals nothing that the viewer cannot see, and finds what they can', async () => {
     const [stranger, writer] = [await visitAs(eve), await visitAs(people.ada)];
     const { items } = await harness.server.store.listDeliveries({ search: demo, limit: 500 });
     const hidden = items[0];
@@ -271,7 +271,7 @@ describe('people see what they can read on the forge', () => {
     }
   });
 
-  it('pages and buttons of operators are not for others', async () => {
+  it('only operators can open operator pages and use their buttons', async () => {
     const dashboard = await visitAs(people.ada);
 
     for (const path of ['/runs', '/sweeps', '/rules', '/drift', '/runners', '/audit', '/simulate']) {
@@ -281,7 +281,7 @@ describe('people see what they can read on the forge', () => {
     expect((await dashboard.submit('/deliveries?state=dead', 'deliveries/dead/run')).status).toBe(403);
   });
 
-  it('writes are paused and resumed by operators alone, not by administrators of a repository', async () => {
+  it('only operators can pause and resume writes, not administrators of a repository', async () => {
     const { store } = harness.server;
     await harness.root.call(operations.putCollaborator, {
       params: { ...open, collaborator: eve },
@@ -320,7 +320,7 @@ describe('people see what they can read on the forge', () => {
     await store.resume({ kind: 'repository', name: opened }, 'root');
   });
 
-  it('what is taken from them is gone within a minute', async () => {
+  it('revoked access takes effect within a minute', async () => {
     const dashboard = await visitAs(ira);
     expect(kindsOf(await seenBy(dashboard), demo)).not.toEqual([]);
     const teams = await harness.root.call(operations.listTeams, { params: { org: at.owner } });
@@ -332,7 +332,7 @@ describe('people see what they can read on the forge', () => {
     expect(kindsOf(await seenBy(dashboard), demo)).toEqual([]);
   });
 
-  it('another repository of the name is not the one they may see', async () => {
+  it('a new repository with the same name is not taken for the one they could see', async () => {
     const dashboard = await visitAs(eve);
     const before = (await seenBy(dashboard)).filter(({ repository }) => repository === opened);
     expect(before).not.toEqual([]);
@@ -351,7 +351,7 @@ describe('people see what they can read on the forge', () => {
 });
 
 describe('a session of a forge account', () => {
-  it('is renewed when its token ends, and goes on', async () => {
+  it('is renewed when its token expires, and continues', async () => {
     const dashboard = await visitAs(people.ada);
 
     nowMs += 3_700_000;
@@ -360,7 +360,7 @@ describe('a session of a forge account', () => {
     expect(await seenBy(dashboard)).not.toEqual([]);
   });
 
-  it('ends when the account may sign in no more', async () => {
+  it('ends when the account can no longer sign in', async () => {
     const dashboard = await visitAs(people.ada);
     await harness.root.call(operations.editUser, {
       params: { username: people.ada },
@@ -375,7 +375,7 @@ describe('a session of a forge account', () => {
     expect((await dashboard.get('/deliveries')).status).toBe(401);
   });
 
-  it('is no operator’s any more when the account is no site administrator any more', async () => {
+  it('loses the operator role when the account is no longer a site administrator', async () => {
     const chief = uniqueName('chief');
     await harness.forge.makePerson(chief, { isAdministrator: true });
     const dashboard = await visitAs(chief);
@@ -392,7 +392,7 @@ describe('a session of a forge account', () => {
     expect((await dashboard.get('/deliveries')).text).not.toContain(demo);
   });
 
-  it('can be left while the forge is away', async () => {
+  it('can be ended while the forge is unavailable', async () => {
     const dashboard = await visitAs(eve);
     const before = harness.proxy.decide;
     const { text } = await dashboard.get('/');
@@ -409,7 +409,7 @@ describe('a session of a forge account', () => {
     expect((await dashboard.get('/')).status).toBe(401);
   });
 
-  it('loses nothing of the others where the forge stumbles over one repository', async () => {
+  it('shows other repositories if the forge fails for one', async () => {
     const dashboard = await visitAs(eve);
     const before = harness.proxy.decide;
     harness.proxy.decide = ({ path }) =>
@@ -426,7 +426,7 @@ describe('a session of a forge account', () => {
     expect(text).not.toContain(demo);
   });
 
-  it('waits where the forge does not answer: nothing is shown, and no one is signed out', async () => {
+  it('shows nothing while the forge does not answer, and signs no one out', async () => {
     const dashboard = await visitAs(eve);
     const before = harness.proxy.decide;
     harness.proxy.decide = () => ({ kind: 'reset' });

@@ -14,7 +14,7 @@ afterEach(() => harness.close());
 const pushes = (run: Run): boolean =>
   run.trigger.kind === 'push' && run.rules.some(({ verdict }) => verdict !== 'skipped');
 
-/** Pushes to a branch and returns the run that came of it. */
+/** Pushes to a branch and returns the resulting run. */
 async function push(branch: string): Promise<Run> {
   const count = harness.runs.filter(pushes).length;
   await addFile(harness.root, at, branch, `pushed/${branch}-${count}.txt`);
@@ -36,7 +36,7 @@ rules:
             - { rule_name: "release/*", enable_push: false }
 `;
 
-  it('makes and mends them, reports a name that the forge drops once, and needs one read afterwards', async () => {
+  it('creates and repairs them, reports a name that the forge drops once, and then needs one read', async () => {
     harness = await startOperatorHarness(rules);
     await harness.root.call(operations.createUser, {
       body: { username: reader, password: passwordOf(reader), email: `${reader}@example.org` },
@@ -83,7 +83,7 @@ rules:
 });
 
 describe('protect-tags', () => {
-  it('makes the named protection, mends it, and leaves others unless it prunes', async () => {
+  it('creates the named protection, repairs it, and leaves others unless it prunes', async () => {
     harness = await startOperatorHarness(`version: 1
 rules:
   tags:
@@ -120,7 +120,7 @@ rules:
 });
 
 describe('open-pull-request', () => {
-  it('opens one when there is a difference, keeps its text, and does nothing more', async () => {
+  it('opens one if there is a difference, keeps its text, and then plans nothing more', async () => {
     harness = await startOperatorHarness(`version: 1
 rules:
   promote:
@@ -145,7 +145,7 @@ rules:
     expect((await push('develop')).changes).toEqual([]);
   });
 
-  it('asks for reviewers where the forge can be asked for them with it, and opens none where it cannot', async () => {
+  it('requests reviewers on creation if the forge supports it, and opens none if it does not', async () => {
     harness = await startOperatorHarness(`version: 1
 rules:
   promote:

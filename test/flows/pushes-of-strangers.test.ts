@@ -21,7 +21,7 @@ ${more}`;
 
 const fork = { owner: people.eve, repo: at.repo } as const;
 
-/** Starts a harness with a fork of eve, who may only read. */
+/** Starts a harness with a fork of eve, who has read access only. */
 async function start(yaml = rules()): Promise<void> {
   harness = await startOperatorHarness(yaml);
   eve = await harness.forge.makePerson(people.eve);
@@ -51,7 +51,7 @@ async function approve(by: Client, index: number): Promise<void> {
   });
 }
 
-/** Says something about the pull request that runs its rules again. */
+/** Edits the pull request, which runs its rules again. */
 async function touch(index: number, text = 'looked at'): Promise<void> {
   // Gitea computes after a push whether a pull request can be merged.
   const live = () => harness.root.call(operations.getPull, { params: { ...at, index } });
@@ -65,13 +65,13 @@ const isMerged = async (index: number): Promise<boolean> =>
 const lastRefusal = () => harness.runs.flatMap(({ refused }) => refused.map(({ why }) => why)).at(-1);
 
 describe('a push by an account without write access', () => {
-  it('takes the word of a label back, until someone with write access approves the new head', async () => {
+  it('invalidates a label until someone with write access approves the new head', async () => {
     await start();
     const number = await openPull(eve);
     await touch(number);
     await addFile(eve, fork, 'work', 'seen.txt');
     await harness.idle();
-    // The pull request is a draft of the merge: it waits for a label alone.
+    // The pull request is a draft, so that the label alone does not merge it.
     await harness.root.call(operations.editPull, {
       params: { ...at, index: number },
       body: { title: 'WIP: Work' },
@@ -94,7 +94,7 @@ describe('a push by an account without write access', () => {
     expect(await isMerged(number)).toBe(true);
   });
 
-  it('before the label of someone with write access does not matter, even in the same second', async () => {
+  it('before a label by someone with write access does not matter, even in the same second', async () => {
     await start();
     const number = await openPull(eve);
     await addFile(eve, fork, 'work', 'seen.txt');
@@ -117,7 +117,7 @@ describe('a push by an account without write access', () => {
     expect(lastRefusal()).toContain('pushed without write access');
   });
 
-  it('is not hidden by an update of the head that we made', async () => {
+  it('is not hidden by our own update of the head', async () => {
     await start(rules('', '').replace('label_updated, synchronized, ', ''));
     const number = await openPull(eve);
     await setLabel(harness.ada, number);
@@ -137,7 +137,7 @@ describe('a push by an account without write access', () => {
     await harness.idle();
   });
 
-  it('is not vouched for by a label that a rule set', async () => {
+  it('is not confirmed by a label that a rule set', async () => {
     await start(
       rules(
         '',
@@ -156,7 +156,7 @@ describe('a push by an account without write access', () => {
     expect(lastRefusal()).toContain('pushed without write access');
   });
 
-  it('before the opening belongs to the one who opened it', async () => {
+  it('before the opening is attributed to the account that opened the pull request', async () => {
     await start();
     const number = await openPull(eve, 'Ready');
     expect(await isMerged(number)).toBe(false);
@@ -170,7 +170,7 @@ describe('a push by an account without write access', () => {
     expect(await isMerged(again)).toBe(true);
   });
 
-  it('may have been anything before a retargeting, which forgets who pushed', async () => {
+  it('is assumed before a change of the base, which discards who pushed', async () => {
     await start();
     await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
     const number = await openPull(eve, 'WIP: Work', 'next');
@@ -186,7 +186,7 @@ describe('a push by an account without write access', () => {
     expect(lastRefusal()).toMatch(/its base was changed|pushed without write access/);
   });
 
-  it('may have been made while it was closed, which the forge does not note', async () => {
+  it('is assumed while the pull request was closed, because the forge does not record it', async () => {
     await start(rules('', '').replace('label_updated, synchronized, ', ''));
     const number = await openPull(eve);
     await setLabel(harness.ada, number);
@@ -203,7 +203,7 @@ describe('a push by an account without write access', () => {
     expect(await isMerged(number)).toBe(true);
   });
 
-  it('is not vouched for by an approval of the same head for another base', async () => {
+  it('is not confirmed by an approval of the same head for another base', async () => {
     await start();
     await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
     const number = await openPull(eve, 'WIP: Work', 'next');
@@ -262,7 +262,7 @@ describe('a push by an account without write access', () => {
           body: { message: 'No.' },
         }),
     ],
-  ])('is not vouched for by an approval %s', async (_, undo) => {
+  ])('is not confirmed by an approval %s', async (_, undo) => {
     await start(rules('', '').replace('label_updated, synchronized, ', ''));
     const number = await openPull(eve, 'WIP: Ready');
     const { id } = await harness.ada.call(operations.createReview, {
@@ -287,7 +287,7 @@ describe('a push by an account without write access', () => {
     expect(await isMerged(number)).toBe(true);
   });
 
-  it('does not matter where the rule says so', async () => {
+  it('does not matter if the rule says so', async () => {
     await start(rules(', after-push: anyone'));
     const number = await openPull(eve, 'Ready');
 
@@ -295,7 +295,7 @@ describe('a push by an account without write access', () => {
   });
 });
 
-it('a pull request that is retargeted in the moment of its merge is a failure with a comment', async () => {
+it('a pull request whose base changes at the moment of its merge is a failure with a comment', async () => {
   harness = await startOperatorHarness(rules());
   await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
   const { number } = await harness.openPull('work', { 'a.txt': 'a' });

@@ -4,19 +4,19 @@ import { isThorough } from '../support/figure.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 
 const afterMerge = { at: 'merge', when: 'after' } as const;
-/** Of one process alone, `queue-kills` asserts it too. */
+/** `queue-kills` asserts it for a single process as well. */
 const afterUpdate = { at: 'update', when: 'after' } as const;
 
-// A usual run asserts the same of one process: `queue-kills`.
+// A normal run asserts the same for a single process in `queue-kills`.
 describe.runIf(isThorough)('two processes with one merge queue', () => {
   let database: Awaited<ReturnType<typeof startPostgres>>;
   beforeAll(async () => {
-    // A server of its own, which syncs: the bot refuses one that does not.
+    // A separate server that syncs to disk, because the bot refuses one that does not.
     database = await startPostgres();
   });
   afterAll(() => database.stop());
 
-  it('merge every pull request once, tested, or say why not, when they are killed', async () => {
+  it('merge every pull request once and tested, or report why not, when they are killed', async () => {
     const wrong: string[] = [];
     const seed = process.env.LONG ? Math.floor(Math.random() * 1_000_000) : 1;
 
@@ -31,7 +31,7 @@ describe.runIf(isThorough)('two processes with one merge queue', () => {
             kills: 4,
             stops: 0,
             openAtOnce: 2,
-            // What never reaches the forge would be waited for in vain for half a minute.
+            // Without this plan, the test would wait half a minute for a request that never reaches the forge.
             plan: [afterUpdate, afterMerge, 'both'],
           }),
     });

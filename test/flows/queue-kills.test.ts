@@ -27,16 +27,16 @@ import {
 } from '../support/queue/queue-repository.ts';
 import type { ServeOptions } from '../support/queue/serve-process.ts';
 
-/** The server in a process of its own that can be killed, and starts again on its data and at its port. */
+/** The server in its own process, which can be killed and restarts with its data and port. */
 interface KilledServer {
   readonly port: number;
-  /** A reader of its store, beside it. */
+  /** A reader of its store, in this process. */
   readonly store: Store;
   /** Ends the process with SIGKILL, and resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again if it was killed. */
   revive(): Promise<void>;
-  /** Sets its clock this much further ahead. */
+  /** Advances its clock by this much. */
   advance(ms: number): void;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ async function portOf(child: ChildProcess): Promise<number> {
   });
 }
 
-/** The process is killed at its k-th request that writes: before the forge has it, or once the forge has answered it. */
+/** Kills the process at its k-th write request: before the forge receives it, or after the forge has answered it. */
 type Kill = { readonly at: number; readonly when: 'before' | 'after' };
 
 let folder: string;
@@ -116,21 +116,21 @@ function makePlace(): Promise<Place> {
   return makeQueueRepository(root, { owner: acme, name: `killed-${places}`, bot: people.bot });
 }
 
-/** Lets CI and time go on, and restarts the server after each kill, until the condition holds. */
+/** Reports CI results, advances time, and restarts the server after each kill, until the condition holds. */
 async function until(place: Place, server: KilledServer, holds: () => Promise<boolean>): Promise<void> {
   for (;;) {
     await server.revive();
     await reportChecks(root, place.at);
     if (await holds()) return;
     const { accepted, claimed } = await server.store.counts();
-    // Time goes by only while the server waits for it: a busy machine makes nothing late.
+    // Time advances only while the server is idle, so that a busy machine makes nothing late.
     if (accepted + claimed === 0) server.advance(5_000);
-    // A real server checks in the background whether a pull request can be merged, by its own clock.
+    // A real server checks in the background, by its own clock, whether a pull request can be merged.
     await sleep(forge.embedded ? 50 : 300);
   }
 }
 
-/** Lets two pull requests be merged; returns what was written, and where. */
+/** Has two pull requests merged. Returns the writes and the place. */
 async function play(kill?: Kill): Promise<{ readonly place: Place; readonly written: readonly string[] }> {
   const place = await makePlace();
   const { at } = place;
@@ -165,11 +165,11 @@ async function play(kill?: Kill): Promise<{ readonly place: Place; readonly writ
     });
     const readState = async () =>
       queueStateOf((await server.store.listQueues({ repositoryId: place.id }))[0]);
-    // Both from the base as it is now: the second one has to be brought up to date.
+    // Both start from the current base, so the second one must be updated.
     for (const name of ['one', 'two']) await addFile(root, at, name, `${name}.txt`);
     for (const name of ['one', 'two']) {
       await root.call(operations.createPull, { params: at, body: { title: name, head: name, base: 'main' } });
-      // They enter in this order, or have left again.
+      // They enter in this order, or have already left.
       const number = name === 'one' ? 1 : 2;
       const hasEntered = async (): Promise<boolean> =>
         (await server.store.listQueueHistory({ repositoryId: place.id })).some(
@@ -188,7 +188,7 @@ async function play(kill?: Kill): Promise<{ readonly place: Place; readonly writ
   }
 }
 
-/** Returns the merges of a branch, the oldest first, and what each of them merged. */
+/** Returns the merges into a branch, oldest first, and what each of them merged. */
 async function mergesInto({ at }: Place, branch: string) {
   const { commit } = await root.call(operations.getBranch, { params: { ...at, branch } });
   const merges: { readonly sha: string; readonly merged: string | undefined }[] = [];
@@ -201,7 +201,9 @@ async function mergesInto({ at }: Place, branch: string) {
   return merges;
 }
 
-/** Both were merged once, in their order, the second one tested with the first; and that is all that was said. */
+/**
+ * Asserts that both were merged once, in order, the second tested with the first, and that nothing else was reported.
+ */
 async function expectMerged(place: Place): Promise<void> {
   const { at } = place;
   const read = (index: number) => root.call(operations.getPull, { params: { ...at, index } });
@@ -227,7 +229,7 @@ async function expectMerged(place: Place): Promise<void> {
 }
 
 describe('a merge queue whose process is killed', () => {
-  it('merges each pull request once, tested and in order, whichever write it dies at', async () => {
+  it('merges each pull request once, tested and in order, whichever write it is killed at', async () => {
     const { place, written } = await play();
     await expectMerged(place);
     const kinds = written.map((path) => path.split('/').at(-1) ?? '');
@@ -239,10 +241,10 @@ describe('a merge queue whose process is killed', () => {
     const all = written.flatMap((_path, index) =>
       (['before', 'after'] as const).map((when): Kill => ({ at: index + 1, when })),
     );
-    // A few in the usual run: of the writes that must not be repeated, one after the other in both ways.
+    // A normal run tries a few kills, at the writes that must not be repeated, alternating between before and after.
     const attempts = all.filter(({ at }) => ['merge', 'update'].includes(kinds[at - 1] ?? ''));
     const sample = attempts.filter(({ when }, index) => (when === 'after') === index < 4);
-    // The first merge is left to a thorough run: the second is killed in a usual one, too.
+    // A kill at the first merge is left to a thorough run; a normal run includes one at the second merge.
     const usual = isThorough ? sample : sample.slice(1);
     const kills = process.env.LONG ? all : usual;
 
@@ -256,7 +258,7 @@ describe('a merge queue whose process is killed', () => {
         });
       }
     };
-    // The processes wait for much of their time.
+    // The processes wait most of their time.
     await Promise.all([lane(), lane(), lane()]);
   });
 });

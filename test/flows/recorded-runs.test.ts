@@ -22,19 +22,19 @@ let harness: Harness;
 afterEach(() => harness.close());
 
 const openIssue = () => harness.ada.call(operations.createIssue, { params: at, body: { title: 'one' } });
-/** Returns the outcomes of each stored run that has some. */
+/** Returns the outcomes of each stored run that has any. */
 const storedOutcomes = async (): Promise<readonly (readonly Outcome['status'][])[]> => {
   const { items } = await harness.server.store.listRuns({});
   return items.map(({ outcomes }) => outcomes.map(({ status }) => status)).filter(({ length }) => length > 0);
 };
-/** Waits until catching up has made the baseline of the repository. */
+/** Waits until catching up has created the baseline of the repository. */
 const catchUp = async (): Promise<void> => {
   const { id } = await harness.root.call(operations.getRepository, { params: at });
   const read = () => harness.server.store.recall(`seen ${id}`);
   await expect.poll(read, { timeout: timeoutMs }).toBeDefined();
 };
 
-it('a run is stored that was denied a change, although the forge then does not say whether the repository is there', {
+it('a run that was denied a change is stored, even if the forge then does not answer whether the repository exists', {
   timeout: 2 * timeoutMs,
 }, async () => {
   harness = await startHarness({ rules });
@@ -54,7 +54,7 @@ it('a run is stored that was denied a change, although the forge then does not s
   await expect.poll(storedOutcomes, { timeout: timeoutMs }).toContainEqual(['applied', 'failed']);
 });
 
-it('a run is stored that found the repository renamed, although the forge then does not answer under the new name', {
+it('a run that found its repository renamed is stored, even if the forge then does not answer under the new name', {
   timeout: 2 * timeoutMs,
 }, async () => {
   harness = await startHarness({ rules });
@@ -75,7 +75,7 @@ it('a run is stored that found the repository renamed, although the forge then d
   await expect.poll(storedOutcomes, { timeout: timeoutMs }).toContainEqual(['applied', 'failed']);
 });
 
-it('a delivery is settled with its run although it cannot be noted for catching up', {
+it('a delivery is settled with its run even if it cannot be recorded for catching up', {
   timeout: 2 * timeoutMs,
 }, async () => {
   let aheadMs = 0;
@@ -89,7 +89,7 @@ it('a delivery is settled with its run although it cannot be noted for catching 
      BEGIN SELECT RAISE(ABORT, 'no note'); END`,
   );
   database.close();
-  // Notes are written after half a minute.
+  // Snapshot notes are written after half a minute.
   aheadMs = 40_000;
   await openIssue();
 
@@ -98,7 +98,7 @@ it('a delivery is settled with its run although it cannot be noted for catching 
   expect((await harness.server.store.counts()).dead).toBe(0);
 });
 
-it('a stop closes everything although the store is lost with unsaved notes', {
+it('a stop closes everything even if the store is lost with unsaved notes', {
   timeout: 2 * timeoutMs,
 }, async () => {
   harness = await startHarness({ rules });

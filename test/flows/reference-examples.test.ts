@@ -18,14 +18,14 @@ import { requiring } from '../support/flow-requirements.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
-/** The examples name organizations and accounts as only a forge of one's own has them. */
+/** The examples use names of organizations and accounts that exist only on a separate forge. */
 const flow = requiring('control routes');
 const demo = { owner: acme, repo: 'demo' } as const;
 const secrets = createNamedSecrets(
   new Map(['CI_HEADER', 'CI_SIGNATURE', 'CHAT_HOOK'].map((name) => [name, `https://example.org/${name}`])),
   new Uint8Array(32),
 );
-/** What a rule may run on, the simplest first: live subjects with their events, then items of a sweep. */
+/** Triggers of a rule, simplest first: live subjects with their events, then items of a sweep. */
 const triggers: readonly Readonly<Record<string, unknown>>[] = [
   ...['pull_request', 'issues', 'push', 'repository', 'pull_request_review', 'pull_request_comment'],
   'issue_comment',
@@ -86,7 +86,10 @@ async function arrangePeople(): Promise<void> {
   });
 }
 
-/** Pull request 1 is open, behind its base, and approved before its newest commit; 2 is merged. */
+/**
+ * Creates pull request 1, which is open, behind its base, and approved before its newest commit, and pull request 2,
+ * which is merged.
+ */
 async function arrangePulls(): Promise<void> {
   const { root, ada } = harness;
   await addFile(root, demo, 'main', 'CODEOWNERS', '.* @grace\n');
@@ -130,7 +133,7 @@ async function arrangeIssue(): Promise<void> {
   );
 }
 
-/** Returns a rule with the content, on each trigger that it loads with. */
+/** Returns a rule with the content for each trigger that it loads with. */
 function rulesWith(content: object): readonly LoadedRule[] {
   return triggers.flatMap((trigger) => {
     const text = JSON.stringify({ version: 1, rules: { example: { ...trigger, ...content } } });
@@ -145,7 +148,7 @@ function rulesWith(content: object): readonly LoadedRule[] {
   });
 }
 
-/** Plans a rule on the live subjects that it may run on. */
+/** Plans a rule on all live subjects that it may run on. */
 async function planLive(rule: LoadedRule): Promise<readonly Run[]> {
   const { id } = await harness.bot.call(operations.getSelf, {});
   const parts = {
@@ -175,7 +178,10 @@ const failuresOf = (runs: readonly Run[]) =>
   runs.flatMap(({ rules }) => rules.filter(({ verdict }) => verdict === 'failed'));
 const isFine = (runs: readonly Run[]): boolean => runs.length > 0 && failuresOf(runs).length === 0;
 
-/** Plans the content on one trigger after another, until one is as wished; returns its runs, else those of the first. */
+/**
+ * Plans the content on one trigger after another until a result is as wished. Returns its runs, or else those of the
+ * first.
+ */
 async function planUntil(
   isWished: (runs: readonly Run[]) => boolean,
   content: object,
@@ -197,7 +203,7 @@ describe('the example on the page of each fact is evaluated', () => {
 
     expect(runs.length).toBeGreaterThan(0);
     expect(failuresOf(runs)).toEqual([]);
-    // A condition that no part of was looked at would not fail either.
+    // A condition of which no part was evaluated would not fail either.
     const results = runs.flatMap(({ rules }) => rules.flatMap(({ findings }) => findings));
     expect(results.filter(({ result }) => result === 'held' || result === 'not')).not.toEqual([]);
   });

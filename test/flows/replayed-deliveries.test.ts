@@ -29,7 +29,9 @@ const start = async (server: HarnessOptions['server'] = {}): Promise<void> => {
   harness = await startHarness({ rules, server: { clock, ...server } });
 };
 
-/** Opens an issue and comments on it; returns what the forge sent, as an attacker on the network would have recorded it. */
+/**
+ * Opens an issue and comments on it. Returns what the forge sent, as an attacker on the network would have recorded it.
+ */
 async function record(eventType: string): Promise<{ index: number; comment: number; payload: object }> {
   const { number: index } = await harness.ada.call(operations.createIssue, {
     params: at,
@@ -48,7 +50,7 @@ async function record(eventType: string): Promise<{ index: number; comment: numb
   return { index, comment: id, payload: JSON.parse(Buffer.from(delivery?.body ?? []).toString()) };
 }
 
-/** Sends a recorded body again, signed as it was, under an id of its own. */
+/** Sends a recorded body again, signed as before, under its own id. */
 async function replay(eventType: string, payload: object): Promise<Delivery | undefined> {
   const answer = await post(harness.server.url, { eventType, payload }, { 'x-gitea-delivery': randomUUID() });
   const { id } = (await answer.json()) as { id: string };
@@ -78,7 +80,7 @@ it('a delivery that is sent again under a new id runs, and is marked as repeated
   );
 });
 
-it('a repeated delivery triggers nothing where the operator refuses repeats, until the operator redrives it', async () => {
+it('a repeated delivery triggers nothing if the operator refuses repeats, until the operator redrives it', async () => {
   await start({ repeated: 'refuse' });
   const { index, payload } = await record('issues');
   const replayed = await replay('issues', payload);
@@ -94,7 +96,7 @@ it('a repeated delivery triggers nothing where the operator refuses repeats, unt
   await expect.poll(() => harness.labelsOf(index)).toEqual(['area/docs']);
 });
 
-it('the recorded event of a comment that was deleted triggers nothing', async () => {
+it('the recorded event of a deleted comment triggers nothing', async () => {
   await start();
   const { index, comment, payload } = await record('issue_comment');
   await harness.ada.call(operations.deleteComment, { params: { ...at, id: comment } });

@@ -48,7 +48,7 @@ const serve = async (options: { retention?: Retention; maxBodyBytes?: number } =
   return server;
 };
 
-/** Stores one delivery that is settled and one that is dead, ended so many days ago, and one that waits. */
+/** Stores a settled and a dead delivery that ended this many days ago, and a waiting one. */
 const store = async (days: number, body: Buffer = Buffer.from('{}')): Promise<void> => {
   const then = new Date(start.getTime() - days * dayMs);
   const made = await openSqliteStore({
@@ -69,7 +69,7 @@ const store = async (days: number, body: Buffer = Buffer.from('{}')): Promise<vo
   await made.close();
 };
 
-/** Returns the deliveries of webhooks that are stored, oldest first. */
+/** Returns the stored webhook deliveries, oldest first. */
 const stored = async (of: Server): Promise<readonly string[]> => {
   const { items } = await of.store.listDeliveries({ limit: 500 });
   return items
@@ -89,7 +89,7 @@ it('deletes settled deliveries after 30 days and dead ones after 90, once a day 
   await expect.poll(() => stored(bot)).toEqual(['dead 40', 'settled 20', 'dead 20']);
 });
 
-it('deletes the oldest within the hour where the store is larger than the operator file says', async () => {
+it('deletes the oldest deliveries within an hour if the store exceeds the limit in the operator file', async () => {
   for (const days of [3, 2]) await store(days, Buffer.alloc(2_000_000, 'x'));
   const bot = await serve({ retention: { settledMs: 30 * dayMs, deadMs: 90 * dayMs, maxBytes: 7_000_000 } });
   await expect.poll(async () => (await bot.store.recall('schedules')) !== undefined).toBe(true);
@@ -97,11 +97,11 @@ it('deletes the oldest within the hour where the store is larger than the operat
   expect(await stored(bot)).toHaveLength(4);
   now = new Date(start.getTime() + 3_600_000);
 
-  // Settled ones go first; as many as it takes, in batches.
+  // Settled deliveries are deleted first, as many as necessary, in batches.
   await expect.poll(() => stored(bot)).toEqual(['dead 3', 'dead 2']);
 });
 
-it('takes bodies up to the size in the operator file', async () => {
+it('accepts bodies up to the size in the operator file', async () => {
   const bot = await serve({ maxBodyBytes: 20_000_000 });
   const send = async (bytes: number): Promise<number> => {
     const answer = await fetch(`${bot.url}/webhook`, {

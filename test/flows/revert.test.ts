@@ -78,7 +78,7 @@ const commentsOf = async (index: number): Promise<number> =>
   (await harness.ada.call(operations.listComments, { params: { ...at, index } })).length;
 
 describe('revert', () => {
-  it('takes back what a run did, beside the running server, and finds nothing the second time', async () => {
+  it('undoes a run while the server runs, and finds nothing the second time', async () => {
     const { index, run } = await openIssue('some code');
     expect(await harness.labelsOf(index)).toEqual(['area/code', 'area/docs']);
     expect(await commentsOf(index)).toBe(1);
@@ -105,7 +105,7 @@ describe('revert', () => {
     expect(again.out).toContain('changed since');
   });
 
-  it('leaves alone what was changed since, and reverts the rest', async () => {
+  it('leaves later changes alone, and reverts the rest', async () => {
     const { index, run } = await openIssue('more code');
     const labels = await harness.ada.call(operations.listIssueLabels, { params: { ...at, index } });
     const docs = labels.find(({ name }) => name === 'area/docs')?.id ?? 0;
@@ -119,7 +119,7 @@ describe('revert', () => {
     expect(await harness.labelsOf(index)).toEqual([]);
   });
 
-  it('gives protections back what they had, and removes those that were made', async () => {
+  it('restores the previous settings of protections, and deletes those that were created', async () => {
     const params = { ...at, collaborator: people.bot };
     await harness.root.call(operations.putCollaborator, { params, body: { permission: 'admin' } });
     const body = {
@@ -171,7 +171,7 @@ rules:
     await rm(folderOfRules, { recursive: true });
   });
 
-  it('says when there is no such run', async () => {
+  it('reports an unknown run', async () => {
     const { status, error } = await reeve(['revert', 'none'], { environment });
 
     expect(status).toBe(2);
@@ -180,7 +180,7 @@ rules:
 });
 
 describe('explain', () => {
-  it('tells the conditions with the values seen, by run, by delivery, and for the newest', async () => {
+  it('shows the conditions with the values seen, by run, by delivery, and for the newest run', async () => {
     const { run } = await openIssue('quiet');
     const byRun = await reeve(['explain', run.id], { environment });
 
@@ -192,7 +192,7 @@ describe('explain', () => {
     expect(JSON.parse(byDelivery.out)).toEqual(run);
     expect((await reeve(['explain', 'last'], { environment })).out).toContain(run.id);
     expect((await reeve(['explain', 'nothing'], { environment })).status).toBe(2);
-    // The change of the labels is an event as well, which no rule may answer.
+    // The label change is an event as well, which no rule may answer.
     const { run: changing } = await openIssue('loud');
     await harness.waitForRun(
       ({ rules }) => rules.length > 0 && rules.every(({ reason }) => reason === 'own'),
@@ -203,7 +203,7 @@ describe('explain', () => {
 });
 
 describe('replay', () => {
-  it('holds a stored delivery against the rules of today and writes nothing', async () => {
+  it('evaluates a stored delivery with the current rules and writes nothing', async () => {
     const { index, run } = await openIssue('plain');
     const before = harness.proxy.passed.length;
     const other = join(folder, 'other.yml');
@@ -217,7 +217,7 @@ describe('replay', () => {
     expect(harness.proxy.passed.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('holds a recorded file against rules without a forge', async () => {
+  it('evaluates a recorded file with rules without a forge', async () => {
     const recorded = join(folder, 'recorded.json');
     const payload = {
       action: 'opened',
@@ -238,7 +238,7 @@ describe('replay', () => {
     expect(out).toContain('+ label:x');
   });
 
-  it('compares old and new rules over what was stored', async () => {
+  it('compares old and new rules on stored deliveries', async () => {
     const path = join(folder, 'new.yml');
     await writeFile(
       path,
@@ -256,7 +256,7 @@ describe('replay', () => {
 });
 
 describe('redrive', () => {
-  it('gives a dead delivery another life, beside the running server, and names who did it', async () => {
+  it('restarts a dead delivery while the server runs, and records who did it', async () => {
     const body = JSON.stringify({ action: 'opened', number: 1, issue: { number: 1 } });
     const { id } = await harness.server.store.accept({
       uuid: 'dead',

@@ -23,10 +23,10 @@ async function readyz(): Promise<{ status: number; body: unknown }> {
   return { status: answer.status, body: await answer.json() };
 }
 
-it('a revoked token shows on readyz, overview and metrics; its file is read again, and what waited is done', {
+it('a revoked token shows on readyz, overview and metrics; its file is read again, and waiting deliveries are handled', {
   timeout: 10 * timeoutMs,
 }, async () => {
-  /** What the file of the token holds by now. */
+  /** Current content of the token file. */
   let inFile: Credentials | undefined;
   harness = await startHarness({ rules, readCredentials: () => inFile });
   await harness.idle();

@@ -41,7 +41,7 @@ async function start(yaml = rules): Promise<void> {
   await harness.idle();
 }
 
-/** Meets the first dispatch with a fault; later ones pass. */
+/** Applies a fault to the first dispatch. Later ones pass. */
 function meddle(fault: Fault): void {
   let met = 0;
   harness.proxy.decide = (passing) => {
@@ -80,7 +80,7 @@ describe('run-workflow', () => {
     expect(await started()).toBe(2);
   });
 
-  it('finds its run where the answer was lost, and sends nothing again', async () => {
+  it('finds its run if the answer was lost, and sends nothing again', async () => {
     await start();
     meddle({ kind: 'lose' });
     await push('one.txt');
@@ -98,7 +98,7 @@ describe('run-workflow', () => {
     expect([dispatches(), await started()]).toEqual([1, 1]);
   });
 
-  it('waits for a minute where the request may be lost, through a restart, and then sends it once more', async () => {
+  it('waits a minute if the request may be lost, even through a restart, and then sends it once more', async () => {
     await start();
     meddle({ kind: 'reset' });
     await push('one.txt');
@@ -119,7 +119,7 @@ describe('run-workflow', () => {
     expect([dispatches(), await started()]).toEqual([2, 1]);
   });
 
-  it('says what the forge refuses, and starts the workflow for the next trigger', async () => {
+  it("reports the forge's refusal, and starts the workflow for the next trigger", async () => {
     await start();
     meddle({ kind: 'answer', status: 422, body: '{"message":"no dispatch"}' });
     await push('one.txt');
@@ -131,7 +131,7 @@ describe('run-workflow', () => {
     expect(await started()).toBe(1);
   });
 
-  it('does not follow the end of a run that it started itself, which Forgejo tells without a sender', async () => {
+  it('does not react to the end of a run that it started itself, which Forgejo reports without a sender', async () => {
     await start(rules.replace('{ push: { branches: [release] } }', 'action_run_success'));
     const repository = await harness.root.call(operations.getRepository, { params: at });
     const ended = async (id: number, person: Client) => {

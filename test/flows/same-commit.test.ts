@@ -10,14 +10,17 @@ import { startOperatorHarness } from '../support/operator-harness.ts';
 let harness: Harness;
 afterEach(() => harness.close());
 
-/** The shipped rule, as its comment changes it for files without owners: an older branch has no CODEOWNERS. */
+/**
+ * The shipped rule, changed for files without owners as its comment describes, because an older branch has no
+ * CODEOWNERS.
+ */
 const owners = readFileSync(join(packageRoot, 'rules/codeowners.yml'), 'utf8').replace(
   'codeowners.all(c, c.users.size() + c.teams.size() > 0) &&',
   '',
 );
 const bytes = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Puts a file on a branch of the repository as its administrator. */
+/** Commits a file to a branch of the repository as its administrator. */
 async function put(filepath: string, text: string, branch = 'main'): Promise<void> {
   const body = { branch, content: bytes(text), message: `Add ${filepath}` };
   await harness.waitForPush(() =>
@@ -33,7 +36,7 @@ async function openFrom(head: string, base: string): Promise<number> {
 const edit = (index: number, body: object) =>
   harness.ada.call(operations.editPull, { params: { ...at, index }, body });
 
-/** The newest status of a name on the head of a branch. */
+/** Returns the newest status with a name on the head of a branch. */
 async function statusOf(branch: string, context = 'reeve/owners') {
   await harness.idle();
   const params = { ...at, ref: branch };
@@ -43,8 +46,8 @@ async function statusOf(branch: string, context = 'reeve/owners') {
 }
 
 /**
- * A repository whose branch main has a file with an owner, and an older branch without it. The branch `h` deletes that file: into
- * main that needs an approval, into the older branch nothing does.
+ * Creates a repository whose branch main has a file with an owner, and an older branch without the file. The branch `h`
+ * deletes that file: merging it into main requires an approval, merging it into the older branch requires nothing.
  */
 async function arrange(rules = owners): Promise<void> {
   harness = await startOperatorHarness(rules);
@@ -71,8 +74,8 @@ const held = (number: number, text = missing) => ({
   url: expect.stringContaining(`/pulls/${number}`),
 });
 
-describe('a status on a commit that several pull requests have as their head', () => {
-  it('is not opened by a second pull request into another branch', async () => {
+describe('a status on a commit that is the head of several pull requests', () => {
+  it('does not become success through a second pull request into another branch', async () => {
     await arrange();
     expect(await statusOf('h')).toEqual({ status: 'pending', description: missing, url: '' });
 
@@ -83,7 +86,7 @@ describe('a status on a commit that several pull requests have as their head', (
     expect(await statusOf('h')).toEqual(held(1));
   });
 
-  it('counts another branch, and is set free when the other one is closed or gets another base', async () => {
+  it('counts another branch, and is released when the other pull request is closed or changes its base', async () => {
     await arrange();
     const { object } = await harness.ada
       .call(operations.getBranch, { params: { ...at, branch: 'h' } })
@@ -114,8 +117,8 @@ describe('a status on a commit that several pull requests have as their head', (
   });
 });
 
-describe('a rule that does not hear of the other pull request', () => {
-  /** Listens to comments alone; what it says is in the title. */
+describe('a rule that receives no event of the other pull request', () => {
+  /** Listens to comments only. Its result depends on the title. */
   const rules = `version: 1
 rules:
   titled:
@@ -124,7 +127,7 @@ rules:
     steps: [{ uses: set-status, with: { when: 'pull_request.title.startsWith("ok")' } }]
 `;
 
-  it('is evaluated for it all the same, when it is opened and when it ends', async () => {
+  it('is still evaluated for it, when it is opened and when it ends', async () => {
     harness = await startOperatorHarness(
       rules.replace('    each: pull_request\n', '').replace('issue_comment', 'pull_request.edited'),
     );
@@ -156,7 +159,7 @@ rules:
 
 describe('a pull request that its rule cannot judge', () => {
   const context = 'reeve/gate';
-  /** Into another branch than `older`, the condition is an error without a label. */
+  /** Into any branch other than `older`, the condition fails without a label. */
   const rules = `version: 1
 rules:
   gate:
@@ -189,7 +192,7 @@ rules:
     expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
   });
 
-  it('does not keep what it earned into another branch', async () => {
+  it('does not keep what it earned for another base', async () => {
     await startBesideOlder();
     expect(await statusOf('h', context)).toBeUndefined();
     await edit(1, { base: 'older' });
@@ -200,8 +203,8 @@ rules:
   });
 });
 
-describe('a context with the base in it', () => {
-  it('is judged for the pull requests into that base alone', async () => {
+describe('a context that contains the base', () => {
+  it('is judged only for the pull requests into that base', async () => {
     const context = 'context: "reeve/owners ${{ pull_request.base.ref }}"';
     await arrange(
       owners.replace('          state: success\n', `          state: success\n          ${context}\n`),
@@ -221,8 +224,8 @@ describe('a context with the base in it', () => {
   });
 });
 
-describe('a pull request that the rule leaves out', () => {
-  it('does not count, and sets the others free when it begins to be left out', async () => {
+describe('a pull request that the rule excludes', () => {
+  it('does not count, and releases the others when it becomes excluded', async () => {
     const rules = `version: 1
 rules:
   titled:
@@ -254,8 +257,8 @@ rules:
   });
 });
 
-describe('a list of pull requests that cannot be read whole', () => {
-  it('lets nothing better be written, and is read again by itself', async () => {
+describe('a list of pull requests that cannot be read completely', () => {
+  it('allows no better status to be written, and is retried automatically', async () => {
     await arrange();
     expect(await statusOf('h')).toMatchObject({ status: 'pending' });
     let isBroken = true;
@@ -295,7 +298,7 @@ describe('a push between two reads', () => {
     return made.commit?.sha ?? '';
   }
 
-  it('leads to a new judgement, and writes nothing of a commit that was not judged', async () => {
+  it('leads to a new judgement, and no status is written for a commit that was not judged', async () => {
     harness = await startOperatorHarness(dco);
     await harness.waitForPush(() =>
       harness.root.call(operations.createBranch, {
@@ -305,7 +308,7 @@ describe('a push between two reads', () => {
     );
     await harness.waitForPush(() => commit('h', 'a', signed));
     let second = '';
-    // The commits are those of the first head; before the status is written, the head is another one.
+    // The commits belong to the first head. Before the status is written, the head changes.
     harness.proxy.decide = ({ path }) =>
       path.includes('/commits?') && second === ''
         ? {
@@ -326,7 +329,7 @@ describe('a push between two reads', () => {
     expect(pull).toBe(1);
   });
 
-  it('is seen where the head is the same again afterwards', async () => {
+  it('is detected even if the head is the same again afterwards', async () => {
     harness = await startOperatorHarness(dco);
     const clone = await cloneRepository(harness.cloneFrom(people.ada));
     await clone.git('checkout', '--quiet', '-b', 'h');
@@ -337,7 +340,7 @@ describe('a push between two reads', () => {
     const good = (await clone.git('rev-parse', 'HEAD')).trim();
     let pushes = 0;
     const push = (sha: string) => clone.git('push', '--quiet', '--force', 'origin', `${sha}:refs/heads/h`);
-    // Bad when its head is read, good while its commits are, and bad again afterwards.
+    // Bad when its head is read, good while its commits are read, and bad again afterwards.
     harness.proxy.decide = ({ path }) => {
       if (!path.includes('/commits?') || pushes > 0) return { kind: 'pass' };
       pushes = 1;

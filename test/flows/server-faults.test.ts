@@ -15,7 +15,7 @@ rules:
     on: { pull_request: [opened, synchronized] }
     steps: [{ uses: set-labels, with: { sync: { area/code: 'files.exists(f, f.filename.glob("src/**"))' } } }]
 `;
-/** How long the hook's target is away: a minute in the long run. */
+/** How long the hook's target is unavailable: a minute in the long run. */
 const awayMs = process.env.LONG ? 60_000 : 2_000;
 
 let harness: Harness;
@@ -25,7 +25,7 @@ const openIssue = async (title: string): Promise<number> =>
   (await harness.ada.call(operations.createIssue, { params: at, body: { title } })).number;
 const isApplied = (run: Run): boolean => run.outcomes.some(({ status }) => status === 'applied');
 
-/** Lets something happen once, just before the first write of labels reaches the forge. */
+/** Runs something once, just before the first write of labels reaches the forge. */
 function beforeTheWrite(happen: () => Promise<unknown>): void {
   let isOver = false;
   harness.proxy.decide = ({ method, path }) => {
@@ -35,13 +35,13 @@ function beforeTheWrite(happen: () => Promise<unknown>): void {
   };
 }
 
-/** Returns the labels of an issue wherever the repository is now. */
+/** Returns the labels of an issue at the current location of the repository. */
 const labelsIn = async (place: { owner: string; repo: string }, index: number) =>
   (await harness.root.call(operations.listIssueLabels, { params: { ...place, index } })).map(
     ({ name }) => name,
   );
 
-it('what happened while the hook had no target is caught up with, and nothing is done twice', {
+it('events while the hook had no target are caught up with, and nothing is done twice', {
   timeout: 4 * timeoutMs + awayMs,
 }, async () => {
   harness = await startHarness({ rules });
@@ -69,7 +69,7 @@ it('what happened while the hook had no target is caught up with, and nothing is
         params: { ...at, filepath: 'src/a.js' },
         body: { branch: 'work', content: 'YQ==', message: 'code' },
       });
-      // A server may be slow to notice the closed connection: what it sent later would be no miss.
+      // A server may be slow to notice the closed connection. A delivery that it sent later would not be missed.
       await harness.forge.settle();
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, until - performance.now())));
     },
@@ -80,7 +80,8 @@ it('what happened while the hook had no target is caught up with, and nothing is
   await expect.poll(() => harness.labelsOf(pull), { timeout: timeoutMs }).toEqual(['area/code']);
   await harness.idle();
   const changing = harness.runs.filter(({ changes }) => changes.length > 0);
-  // A server that is slow to give up may have told one of them after all: then it is done by that, and once as well.
+  // A server that is slow to give up may have delivered one of them after all. Then that delivery triggered the change,
+  // also once.
   const doors = realServer ? ['cron', 'webhook'] : ['cron'];
   expect(changing).toHaveLength(3);
   for (const { trigger } of changing) expect(doors).toContain(trigger.door);
@@ -91,7 +92,7 @@ it('what happened while the hook had no target is caught up with, and nothing is
   expect(harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('a token that is revoked in the middle of a run keeps the delivery until there is another', async () => {
+it('a token that is revoked in the middle of a run keeps the delivery until there is another token', async () => {
   harness = await startHarness({ rules });
   beforeTheWrite(() => harness.revokeToken());
   const index = await openIssue('docs');
@@ -144,7 +145,7 @@ it.each(Object.keys(moves))('a repository that is %s in the middle of a run is f
   expect(await labelsIn(place, number)).toEqual(['area/docs']);
 });
 
-it('a repository that is archived in the middle of a run ends the delivery, and is served again when it is open', async () => {
+it('a repository that is archived in the middle of a run ends the delivery, and is served again when it is unarchived', async () => {
   harness = await startHarness({ rules });
   const archive = (archived: boolean) =>
     harness.root.call(operations.editRepository, { params: at, body: { archived } });
@@ -153,7 +154,7 @@ it('a repository that is archived in the middle of a run ends the delivery, and 
   const run = await harness.waitForRun(({ outcomes }) => outcomes.length > 0);
   await harness.idle();
 
-  // Forges let labels of an archive be set, and nothing else of it; the run shows what happened.
+  // Some forges allow label changes in an archived repository, but nothing else. The run shows what happened.
   const [outcome] = run.outcomes;
   if (outcome?.status === 'failed') expect(outcome.error).toContain('423');
   expect(await labelsIn(at, index)).toEqual(outcome?.status === 'applied' ? ['area/docs'] : []);
@@ -170,7 +171,7 @@ it('a repository that is archived in the middle of a run ends the delivery, and 
   expect(await labelsIn(at, index)).toEqual(['area/docs']);
 });
 
-it('a repository that is deleted in the middle of a run is asked again for a while, and harms no other', async () => {
+it('a repository that is deleted in the middle of a run is retried for a while, and affects no other repository', async () => {
   harness = await startHarness({ rules });
   beforeTheWrite(() => harness.root.call(operations.deleteRepository, { params: at }));
   await openIssue('docs');
@@ -180,7 +181,7 @@ it('a repository that is deleted in the middle of a run is asked again for a whi
   await harness.idle();
 
   expect(failed.outcomes[0]?.error).toContain('404');
-  // It may be under way again.
+  // It may be in progress again.
   await expect
     .poll(async () => (await harness.server.store.listDeliveries({ search: 'issues' })).items[0])
     .toMatchObject({ state: 'retry', reason: expect.stringContaining('asked again until') });
@@ -188,14 +189,14 @@ it('a repository that is deleted in the middle of a run is asked again for a whi
 });
 
 requiring('a restart')(
-  'a server that is restarted in the middle of a run finds its labels set afterwards',
+  'a forge that is restarted in the middle of a run has the labels set afterwards',
   { timeout: 3 * timeoutMs + 60_000 },
   async () => {
     harness = await startHarness({ rules });
     let restarted: Promise<void> | undefined;
     beforeTheWrite(async () => {
       restarted = harness.forge.restart();
-      // The request goes out while no server listens, or to a server that has just begun to.
+      // The request is sent while no server listens, or to a server that has just started to.
       await new Promise((resolve) => setTimeout(resolve, 100));
     });
     const index = await openIssue('docs');

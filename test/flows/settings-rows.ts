@@ -107,7 +107,7 @@ steps: [{ uses: run-workflow, with: { workflow: deploy.yml, ref: main, inputs: {
     happens: push('deployed'),
     read: async ({ root }) => {
       const { workflow_runs } = await root.call(operations.listWorkflowRuns, { params: at });
-      // Forgejo's path is the name of the file alone.
+      // Forgejo's path is only the name of the file.
       return (workflow_runs ?? []).map(({ path, head_branch, event, actor }) => [
         ...[path?.replace(/@.*/, ''), head_branch, event, actor?.login],
       ]);
@@ -270,7 +270,7 @@ steps:
     rule: () => `${onEverySweep('organization')}
 in: ${acme}/*
 steps: [{ uses: sync-organization, with: { visibility: private, location: Moon } }]`,
-    // From `public` there is no way back on every forge.
+    // Some forges cannot change the visibility back to `public`.
     arrange: async ({ root }) => {
       await root.call(operations.editOrganization, {
         params: { org: acme },
@@ -298,7 +298,7 @@ steps: [{ uses: mark-notifications, with: { as: pinned } }]`,
         params,
         body: { body: `@${people.bot} please look` },
       });
-      // A server makes notifications a moment later.
+      // A server creates notifications a moment later.
       await expect.poll(() => notified(harness)).toHaveLength(1);
       return arranged;
     },

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** Lets the next slot come; returns the runs it made. */
+/** Runs the next slot, and returns its runs. */
 async function sweep(): Promise<readonly Run[]> {
   const before = harness.runs.length;
   harness.advance(60);
@@ -51,7 +51,7 @@ const writes = () =>
 const outcomes = (runs: readonly Run[]) =>
   runs.flatMap((run) => run.outcomes.map(({ status, error }) => error ?? status));
 
-it('keeps the settings of an organization: drift is mended, what is not named stays', async () => {
+it('keeps the settings of an organization: drift is repaired, and unnamed settings stay', async () => {
   await harness.bot.call(operations.editOrganization, { params: org, body: { description: 'By hand' } });
   await inForce('organization', '- uses: sync-organization\n  with: { visibility: limited, location: Moon }');
 
@@ -72,7 +72,7 @@ it('keeps the settings of an organization: drift is mended, what is not named st
   expect(writes()).toHaveLength(2);
 });
 
-it('keeps label definitions: renames one with its issues, keeps the archive, prunes the rest', async () => {
+it('keeps label definitions: renames one with its issues, keeps the archived flag, prunes the rest', async () => {
   const make = (name: string, more: object = {}) =>
     harness.bot.call(operations.createLabel, { params: demo, body: { name, color: 'ff0000', ...more } });
   const bug = await make('bug');
@@ -127,7 +127,7 @@ it('keeps the labels of an organization', async () => {
   expect(outcomes(await sweep())).toEqual([]);
 });
 
-it('refuses what the forge cannot do, and asks for nothing of it', async () => {
+it('refuses what the forge does not support, and sends no write for it', async () => {
   version = '1.25.4';
   await inForce(
     'organization',
@@ -139,7 +139,7 @@ it('refuses what the forge cannot do, and asks for nothing of it', async () => {
   expect(writes()).toEqual([]);
 });
 
-it('makes a hook with secrets by name, keeps it, and makes it anew when a secret changes', async () => {
+it('creates a hook with secrets by name, keeps it, and recreates it when a secret changes', async () => {
   const receiver: HookReceiver = await startReceiver();
   try {
     values.set('HEADER', 'Bearer first-header');

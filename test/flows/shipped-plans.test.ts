@@ -26,12 +26,12 @@ import {
   shippedRules,
 } from '../support/shipped-rules.ts';
 
-/** Every rule that ships and listens to events, and their files: a new file is in force here at once. */
+/** Every shipped rule with events, and their files. A new file takes effect immediately here. */
 const heard = (await loadShippedRules()).filter(({ rule }) => rule.on.length > 0);
 const files = await shippedFiles(
   [...new Set(heard.map(({ file }) => file))].filter((file) => file !== demoRules),
 );
-/** Rules, by file and name, that were planned as the webhook ran them, and those among them with a change. */
+/** Rules, by file and name, whose plan matched the webhook's run, and those among them with a change. */
 const compared = new Set<string>();
 const changed = new Set<string>();
 const labels = [
@@ -65,12 +65,12 @@ const named = {
 const fresh = { owner: acme, repo: 'fresh' } as const;
 
 let harness: Harness;
-/** The chat that rules tell. */
+/** The chat receiver that rules notify. */
 let chat: HookReceiver;
 let plans: PlanComparison;
 let eve: Client;
 let renovate: Client;
-/** Folder of payloads that are planned. */
+/** Folder of payloads to plan. */
 let payloads: string;
 
 const whenThorough = it.runIf(isThorough);
@@ -106,7 +106,7 @@ beforeAll(async () => {
   await harness.root.call(operations.createBranch, { params: at, body });
 });
 let closing: Promise<void> | undefined;
-/** Ends the harness that all but one flow share. */
+/** Closes the harness that all but one flow share. */
 const closeShared = (): Promise<void> => {
   closing ??= (async () => {
     await plans?.close();
@@ -129,7 +129,7 @@ async function createSecurityTeam(): Promise<void> {
   await harness.root.call(operations.putTeamMember, { params: { id, username: people.ada } });
 }
 
-/** Makes the repository whose files the others have. */
+/** Creates the repository whose files the others receive. */
 async function createTemplates(): Promise<void> {
   const templates = { owner: acme, repo: 'templates' };
   const body = { name: templates.repo, auto_init: true, default_branch: 'main' };
@@ -139,7 +139,7 @@ async function createTemplates(): Promise<void> {
   await addFile(harness.root, templates, 'main', '.editorconfig', 'root = true\n');
 }
 
-/** Returns the newest recorded body of a kind, as if a person had done that in this flow's repository now. */
+/** Returns the newest recorded body of a kind, as if a person had caused it in this flow's repository now. */
 async function recordedPayload(kind: string) {
   const fixture = readRecordings()
     .filter(({ server }) => server === 'gitea')
@@ -151,7 +151,7 @@ async function recordedPayload(kind: string) {
   return { ...payload, repository, sender: await harness.root.call(operations.getSelf, {}) };
 }
 
-/** Writes a file as a person, and waits until the bot has heard of the push. */
+/** Writes a file as a person, and waits until the bot has received the push. */
 async function writeFile(
   person: Client,
   filepath: string,
@@ -162,7 +162,7 @@ async function writeFile(
   await harness.waitForPush(() => person.call(operations.createFile, { params: { ...at, filepath }, body }));
 }
 
-/** Compares the plan of a pull request with what the webhook did. */
+/** Compares the plan of a pull request with the webhook's run. */
 const comparePull = (
   index: () => number,
   activity: string,
@@ -186,7 +186,7 @@ const compareIssue = (
     args: () => ['--issue', `${acme}/${at.repo}#${index()}`, '--activity', activity],
   });
 
-/** The newest state of each status of a pull request's head. */
+/** Returns the newest state of each status on a pull request's head. */
 async function statusesOf(index: number): Promise<Readonly<Record<string, string>>> {
   const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
   const all = await harness.root.call(operations.listStatuses, { params: { ...at, sha: head?.sha ?? '' } });
@@ -194,7 +194,7 @@ async function statusesOf(index: number): Promise<Readonly<Record<string, string
   return Object.fromEntries(inOrder.map(({ context, status }) => [context ?? '', status ?? '']));
 }
 
-/** The first line below the marker of each comment of the bot. */
+/** Returns the first line below the marker of each comment by the bot. */
 async function commentsOf(index: number): Promise<readonly string[]> {
   const all = await harness.root.call(operations.listComments, { params: { ...at, index } });
   return all
@@ -219,7 +219,7 @@ const labelsOf = async (index: number) => (await harness.labelsOf(index)).toSort
 const reactionsOf = async (index: number) =>
   (await harness.root.call(operations.listComments, { params: { ...at, index } })).at(-1)?.id ?? 0;
 
-whenThorough('a first pull request from a fork meets every check, and is planned as it is met', async () => {
+whenThorough('a first pull request from a fork passes through every check as planned', async () => {
   const fork = { owner: people.eve, repo: at.repo };
   await eve.call(operations.createFork, { params: at, body: {} });
   await expect
@@ -298,7 +298,7 @@ whenThorough('a first pull request from a fork meets every check, and is planned
     'synchronized',
     async () => {
       await write('more.ts', 'more', { branch: 'hotfix/login' });
-      // A real server looks at a push when it comes to it: before that, there is another plan.
+      // A real server processes a push in the background. Before that, the plan differs.
       await expect.poll(() => approvals('stale'), { timeout: timeoutMs }).toEqual([true, true]);
       await expect
         .poll(() => harness.root.call(operations.getPull, { params: { ...at, index } }), {
@@ -366,7 +366,7 @@ whenThorough(
   },
 );
 
-/** Opens a pull request of a file into main as ada, and merges it; returns its number. */
+/** Opens a pull request with a file into main as ada, and merges it. Returns its number. */
 async function mergeFile(name: string, labels: readonly string[], compare: boolean): Promise<number> {
   await writeFile(harness.ada, `${name}.txt`, name, { branch: 'main', new_branch: name });
   const body = {
@@ -385,7 +385,7 @@ async function mergeFile(name: string, labels: readonly string[], compare: boole
   return index;
 }
 
-/** The files that open pull requests of the bot into a branch bring, by title. */
+/** Returns the files in open pull requests by the bot into a branch, by title. */
 async function broughtTo(base: string): Promise<Readonly<Record<string, readonly string[]>>> {
   const open = await harness.root.call(operations.listPulls, { params: at, query: { state: 'open' } });
   const ours = open.filter((pull) => pull.base?.ref === base && pull.user?.login === people.bot);
@@ -397,7 +397,7 @@ async function broughtTo(base: string): Promise<Readonly<Record<string, readonly
 }
 
 whenThorough(
-  'a merged pull request is brought to the release branches: by its label, and by a command of those who may write',
+  'a merged pull request is backported to the release branches: by its label, and by a command of an account with write access',
   async () => {
     const labeled = await mergeFile('door', ['backport'], true);
     expect(await broughtTo('release/1')).toEqual({ '[release/1] fix: door': ['door.txt'] });
@@ -417,71 +417,81 @@ whenThorough(
       '[release/1] fix: door': ['door.txt'],
       '[release/1] fix: window': ['window.txt'],
     });
-    // What was brought over once is not brought again by a later command.
+    // A later command does not backport again what was already backported.
     await comment(harness.root, labeled, '/backport');
     await harness.idle();
     expect(Object.keys(await broughtTo('release/1'))).toHaveLength(2);
   },
 );
 
-whenThorough('a command of those who may write starts the deployment once, and is answered', async () => {
-  await harness.root.call(operations.editRepository, { params: at, body: { has_actions: true } });
-  const workflow = `on: { workflow_dispatch: { inputs: { target: {}, pull_request: {} } } }
+whenThorough(
+  'a command of an account with write access starts the deployment once, and is answered',
+  async () => {
+    await harness.root.call(operations.editRepository, { params: at, body: { has_actions: true } });
+    const workflow = `on: { workflow_dispatch: { inputs: { target: {}, pull_request: {} } } }
 jobs: { deploy: { runs-on: nowhere, steps: [{ run: "true" }] } }
 `;
-  await writeFile(harness.root, '.gitea/workflows/deploy.yml', workflow, { branch: 'main' });
-  await writeFile(harness.ada, 'deploy.txt', 'a', { branch: 'main', new_branch: 'deploy' });
-  const body = { title: 'feat: deploy', head: 'deploy', base: 'main', body: 'Fixes #1' };
-  const { number: index } = await harness.ada.call(operations.createPull, { params: at, body });
-  await harness.idle();
-  const started = async () =>
-    (await harness.root.call(operations.listWorkflowRuns, { params: at })).workflow_runs ?? [];
-  const say = (person: Client, text: string) =>
-    comparePull(
-      () => index,
-      'created',
-      () => comment(person, index, text),
-      'pull_request_comment',
-    );
+    await writeFile(harness.root, '.gitea/workflows/deploy.yml', workflow, { branch: 'main' });
+    await writeFile(harness.ada, 'deploy.txt', 'a', { branch: 'main', new_branch: 'deploy' });
+    const body = { title: 'feat: deploy', head: 'deploy', base: 'main', body: 'Fixes #1' };
+    const { number: index } = await harness.ada.call(operations.createPull, { params: at, body });
+    await harness.idle();
+    const started = async () =>
+      (await harness.root.call(operations.listWorkflowRuns, { params: at })).workflow_runs ?? [];
+    const say = (person: Client, text: string) =>
+      comparePull(
+        () => index,
+        'created',
+        () => comment(person, index, text),
+        'pull_request_comment',
+      );
 
-  await say(eve, '/deploy staging');
-  await say(harness.root, '/deploy production');
-  expect(await started()).toEqual([]);
-  await say(harness.root, '/deploy staging');
+    await say(eve, '/deploy staging');
+    await say(harness.root, '/deploy production');
+    expect(await started()).toEqual([]);
+    await say(harness.root, '/deploy staging');
 
-  expect(await started()).toMatchObject([
-    { path: expect.stringContaining('deploy.yml'), event: 'workflow_dispatch' },
-  ]);
-  const id = await reactionsOf(index);
-  const reactions = await harness.root.call(operations.listCommentReactions, { params: { ...at, id } });
-  expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['rocket', people.bot]]);
-});
+    expect(await started()).toMatchObject([
+      { path: expect.stringContaining('deploy.yml'), event: 'workflow_dispatch' },
+    ]);
+    const id = await reactionsOf(index);
+    const reactions = await harness.root.call(operations.listCommentReactions, { params: { ...at, id } });
+    expect(reactions.map(({ content, user }) => [content, user?.login])).toEqual([['rocket', people.bot]]);
+  },
+);
 
-whenThorough('the chat hears of a published release once, and again after a change of its name', async () => {
-  const before = chat.received.length;
-  const told = () => chat.received.slice(before).map(({ body }) => JSON.parse(body).text);
-  const published = await recordedPayload('release.published');
-  const { tag_name: tag, html_url: address } = published.release;
-  const tell = async (payload: typeof published) => {
-    const file = join(payloads, `${payload.action}.json`);
-    await writeLocalFile(file, JSON.stringify(payload));
-    await plans.compare(() => post(harness.server.url, { eventType: 'release', payload }), {
-      kind: 'release',
-      activity: payload.action,
-      args: () => ['--event', 'release', '--payload', file],
+whenThorough(
+  'the chat is notified of a published release once, and again after a change of its name',
+  async () => {
+    const before = chat.received.length;
+    const told = () => chat.received.slice(before).map(({ body }) => JSON.parse(body).text);
+    const published = await recordedPayload('release.published');
+    const { tag_name: tag, html_url: address } = published.release;
+    const tell = async (payload: typeof published) => {
+      const file = join(payloads, `${payload.action}.json`);
+      await writeLocalFile(file, JSON.stringify(payload));
+      await plans.compare(() => post(harness.server.url, { eventType: 'release', payload }), {
+        kind: 'release',
+        activity: payload.action,
+        args: () => ['--event', 'release', '--payload', file],
+      });
+    };
+    const release = { ...published.release, name: 'Spring', draft: false, prerelease: false };
+
+    await tell({ ...published, release });
+    expect(told()).toEqual([`${acme}/demo: release Spring (${tag}) ${address}`]);
+    await tell({ ...published, action: 'updated', release: { ...release, body: 'Other notes.' } });
+    expect(told()).toHaveLength(1);
+    await tell({
+      ...published,
+      action: 'updated',
+      release: { ...release, name: 'Summer', prerelease: true },
     });
-  };
-  const release = { ...published.release, name: 'Spring', draft: false, prerelease: false };
+    expect(told().slice(1)).toEqual([`${acme}/demo: pre-release Summer (${tag}) ${address}`]);
+  },
+);
 
-  await tell({ ...published, release });
-  expect(told()).toEqual([`${acme}/demo: release Spring (${tag}) ${address}`]);
-  await tell({ ...published, action: 'updated', release: { ...release, body: 'Other notes.' } });
-  expect(told()).toHaveLength(1);
-  await tell({ ...published, action: 'updated', release: { ...release, name: 'Summer', prerelease: true } });
-  expect(told().slice(1)).toEqual([`${acme}/demo: pre-release Summer (${tag}) ${address}`]);
-});
-
-whenThorough('an update of the dependency bot that is green is labeled and merged', async () => {
+whenThorough('a green update by the dependency bot is labeled and merged', async () => {
   await harness.root.call(operations.createBranchProtection, {
     params: at,
     body: {
@@ -527,7 +537,7 @@ whenThorough(
     expect(await commentsOf(index)).toContain(
       'Please say what **chore: auto** is for and how you tried it: the description is empty.',
     );
-    // The branch requires no checks: an approval is needed.
+    // The branch requires no checks, so that an approval is needed.
     const review = { params: { ...at, index }, body: { event: 'APPROVED', body: 'Good.' } } as const;
     await harness.root.call(operations.createReview, review);
     await harness.idle();
@@ -550,7 +560,7 @@ whenThorough(
 );
 
 whenThorough('a pull request with the label merge-queue enters the queue', async () => {
-  // Without a required check, the queue waits for all of them, and that of the sign-off has failed.
+  // Without a required check, the queue waits for all checks, and the sign-off check has failed.
   await harness.root.call(operations.createBranchProtection, {
     params: at,
     body: {
@@ -585,7 +595,7 @@ whenThorough('a pull request with the label merge-queue enters the queue', async
   await harness.ada.call(operations.editPull, { params: { ...at, index }, body: { state: 'closed' } });
 });
 
-whenThorough('a branch that is ahead has its release pull request', async () => {
+whenThorough('a branch that is ahead gets a release pull request', async () => {
   await plans.compare(
     () => writeFile(harness.root, 'next.txt', 'next', { branch: 'main', new_branch: 'develop' }),
     { kind: 'push', activity: '', args: () => ['--branch', `${acme}/${at.repo}@develop`] },
@@ -653,7 +663,7 @@ whenThorough('a comment revives a stale issue, and commands set labels', async (
   expect(await labelsOf(index)).toEqual(['kind/feature']);
 });
 
-whenThorough('what depends on something open is blocked', async () => {
+whenThorough('a subject that depends on an open issue is blocked', async () => {
   const create = (title: string) =>
     harness.ada.call(operations.createIssue, { params: at, body: { title, body: 'Because.' } });
   const [first, second] = [await create('First'), await create('Second')];
@@ -669,7 +679,7 @@ whenThorough('what depends on something open is blocked', async () => {
   expect(await labelsOf(second.number)).toEqual(['blocked']);
 });
 
-whenThorough('a new repository has its settings, collaborators, labels, hook and protections', async () => {
+whenThorough('a new repository gets its settings, collaborators, labels, hook and protections', async () => {
   await plans.compare(
     () =>
       harness.root.call(operations.createOrganizationRepository, {
@@ -713,8 +723,8 @@ whenThorough('a new repository has its settings, collaborators, labels, hook and
   expect(await contentOf('SECURITY.md')).toContain(`Report vulnerabilities of ${acme}/${fresh.repo} to`);
 });
 
-whenThorough('the rules of a repository are planned as the webhook runs them', async () => {
-  // A server has each of these people once.
+whenThorough('repository rules are planned as the webhook runs them', async () => {
+  // On a server, each of these accounts exists once.
   await closeShared();
   const rules = await shippedRules(demoRules);
   const alone = await startHarness({ rules, labels: ['area/docs', 'area/code', 'size/L'] });
@@ -740,7 +750,7 @@ whenThorough('the rules of a repository are planned as the webhook runs them', a
 });
 
 whenThorough(
-  'every rule that ships and listens to events was planned as the webhook ran it, and changed something',
+  'every shipped rule with events was planned as the webhook ran it, and changed something',
   () => {
     for (const id of plans.compared) compared.add(relative(harness.rules ?? '', id));
     for (const id of plans.changed) changed.add(relative(harness.rules ?? '', id));

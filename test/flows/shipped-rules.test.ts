@@ -59,7 +59,7 @@ afterAll(async () => {
   await harness?.close();
 });
 
-/** Waits for a run of this kind and activity among those after `seen`, by another account. */
+/** Waits for a run of this kind and activity among those after `seen`, caused by another account. */
 const heard = (seen: number, kind: string, activity: string): Promise<Run> =>
   harness.waitForRun(
     (run) =>
@@ -69,7 +69,7 @@ const heard = (seen: number, kind: string, activity: string): Promise<Run> =>
       run.rules.every(({ reason }) => reason !== 'own'),
   );
 
-/** Does something and returns the run that came of it. */
+/** Performs something and returns the resulting run. */
 async function after(doing: () => Promise<unknown>, kind: string, activity: string): Promise<Run> {
   await harness.idle();
   const seen = harness.runs.length;
@@ -93,7 +93,7 @@ async function openPull(branch: string, body = 'Because.') {
 const fromMain = () => clone.git('checkout', '--quiet', '-B', 'main', 'origin/main');
 const lines = (count: number): string => Array.from({ length: count }, (_, line) => `${line}\n`).join('');
 
-it('labels follow a push of git: where, and how much', async () => {
+it('labels follow a git push: location and size', async () => {
   await fromMain();
   await push('labels', { 'handbook.md': lines(10) });
   let index = 0;
@@ -111,7 +111,7 @@ it('labels follow a push of git: where, and how much', async () => {
   expect(writesOf(harness, from)).toEqual([]);
 });
 
-it('work from a fork is welcomed once, and asked for its description until it has one', async () => {
+it('a contribution from a fork is welcomed once, and a missing description is requested until it exists', async () => {
   await eve.call(operations.createFork, { params: at, body: {} });
   await expect
     .poll(() => eve.call(operations.getRepository, { params: { owner: people.eve, repo: 'demo' } }), {
@@ -146,7 +146,7 @@ it('work from a fork is welcomed once, and asked for its description until it ha
   expect(writesOf(harness, from)).toEqual([]);
 });
 
-it('an approval goes with the commits it was given for', async () => {
+it('an approval is dismissed when the commits it was given for change', async () => {
   await fromMain();
   await push('reviewed', { 'code.ts': 'one' });
   let index = 0;
@@ -168,7 +168,7 @@ it('an approval goes with the commits it was given for', async () => {
   expect(writesOf(harness, from).filter((write) => write.includes('reviews'))).toEqual([]);
 });
 
-it('what depends on something open is blocked, as label and as status', async () => {
+it('a subject that depends on an open issue is blocked, with a label and a status', async () => {
   await fromMain();
   await push('waits', { 'waits.txt': 'a' });
   const pull = await openPull('waits');
@@ -221,7 +221,7 @@ it('what depends on something open is blocked, as label and as status', async ()
   expect(writesOf(harness, from)).toEqual([]);
 });
 
-it('a pull request is reviewed by a maintainer who did not write it', async () => {
+it('a pull request is reviewed by a maintainer who is not its author', async () => {
   await fromMain();
   await push('asks', { 'asks.txt': 'a' });
   let index = 0;
@@ -237,7 +237,7 @@ it('a pull request is reviewed by a maintainer who did not write it', async () =
   expect(writesOf(harness, from).filter((write) => write.includes('requested_reviewers'))).toEqual([]);
 });
 
-it('an issue is acknowledged, and labeled by commands of those who may write', async () => {
+it('an issue is acknowledged, and labelled by commands of accounts with write access', async () => {
   let index = 0;
   const open = async () =>
     ({ number: index } = await harness.ada.call(operations.createIssue, {
@@ -302,7 +302,7 @@ describe('a new repository', () => {
   };
   const sweeps = ['guard-branches', 'release-tags', 'label-definitions', 'ci-hook'];
 
-  it('gets its protections, labels and hook at once', async () => {
+  it('gets its protections, labels and hook immediately', async () => {
     await harness.idle();
     await harness.root.call(operations.createOrganizationRepository, {
       params: { org: acme },
@@ -312,7 +312,7 @@ describe('a new repository', () => {
     await expect.poll(live, { timeout: timeoutMs }).toEqual(wanted);
   });
 
-  it('are restored by a sweep after they were loosened, and a second sweep writes nothing', async () => {
+  it('has them restored by a sweep after they were loosened, and a second sweep writes nothing', async () => {
     await harness.root.call(operations.editBranchProtection, {
       params: { ...fresh, name: 'main' },
       body: { required_approvals: 0 },
@@ -344,7 +344,7 @@ it('every rule of these files changed something here', () => {
   expect(appliedRules([...harness.runs, ...sweepRuns])).toEqual(namesIn(files));
 });
 
-it('every file that ships is in a list of those with flows', async () => {
+it('every shipped file is in a list of files with flows', async () => {
   const shipped = (await findRuleFiles(['rules'])).map((path) =>
     relative('rules', relative(packageRoot, path)),
   );

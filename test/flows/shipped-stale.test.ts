@@ -12,7 +12,7 @@ import { makeClock } from '../support/make-clock.ts';
 import { appliedRules, namesIn, shippedRules } from '../support/shipped-rules.ts';
 import { acme, rulesOf, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
-// What is quiet is what the forge says was not updated, by its own clock.
+// A subject is stale if the forge, by its own clock, reports no update.
 const it = requiring('a stopped clock');
 const demo = { owner: acme, repo: 'demo' } as const;
 const day = 24 * 60;
@@ -32,7 +32,7 @@ async function inForce(name: string): Promise<readonly string[]> {
   return namesIn({ [name]: yaml });
 }
 
-/** Plans every rule about a subject at this moment, as `reeve plan` does; returns what each would do, by rule. */
+/** Plans every rule about a subject at this moment, as `reeve plan` does. Returns the plan of each rule. */
 async function planned(kind: 'issue' | 'pull_request', index: number): Promise<ReadonlyMap<string, string>> {
   const self = await harness.bot.call(operations.getSelf, {});
   const rules = createRuleSet(rulesOf(yaml));
@@ -52,7 +52,7 @@ async function planned(kind: 'issue' | 'pull_request', index: number): Promise<R
   return new Map(scheduled.map((run) => [run.rules[0]?.rule ?? '', decided(run)]));
 }
 
-/** Lets time pass, plans, lets the sweeps run, and compares each of them with its plan; returns the rules that ran. */
+/** Advances time, plans, runs the sweeps, and compares each sweep with its plan. Returns the rules that ran. */
 async function pass(days: number, kind: 'issue' | 'pull_request', index: number): Promise<readonly string[]> {
   harness.advance(days * day);
   const plan = await planned(kind, index);
@@ -65,7 +65,7 @@ async function pass(days: number, kind: 'issue' | 'pull_request', index: number)
   return swept.map(({ rules }) => rules[0]?.rule.split('#')[1] ?? '').toSorted();
 }
 
-/** Lets less time pass than until the next sweep of a rule. */
+/** Advances time by less than the interval to the next sweep of a rule. */
 async function laterBy(minutes: number): Promise<void> {
   harness.advance(minutes);
   await harness.tick();
@@ -76,7 +76,7 @@ const commentsOf = async (index: number) =>
     body?.split('\n').at(-1),
   );
 
-it('stale-issues.yml warns, closes two weeks later, and does not overrule who reopens', async () => {
+it('stale-issues.yml warns, closes two weeks later, and does not overrule a person who reopens', async () => {
   const names = await inForce('stale-issues.yml');
   const { number: index } = await harness.ada.call(operations.createIssue, {
     params: demo,
@@ -101,7 +101,7 @@ it('stale-issues.yml warns, closes two weeks later, and does not overrule who re
   await pass(2, 'issue', index);
   expect(await state()).toEqual(['closed', ['stale']]);
 
-  // This harness hears no deliveries: that it was closed, and then reopened, is found by catching up, half an hour later each.
+  // This harness receives no deliveries. Catching up finds the closing and the reopening, half an hour later each.
   await laterBy(30);
   await harness.ada.call(operations.editIssue, { params: { ...demo, index }, body: { state: 'open' } });
   await laterBy(30);
@@ -114,7 +114,7 @@ it('stale-issues.yml warns, closes two weeks later, and does not overrule who re
   expect([await state(), await commentsOf(index)]).toEqual([['open', ['stale']], [warning]]);
 });
 
-it('stale-issues.yml warns an issue again before it closes it again, and leaves the label of closed ones', async () => {
+it('stale-issues.yml warns again before it closes an issue again, and keeps the label of closed ones', async () => {
   await inForce('stale-issues.yml');
   const { number: index } = await harness.ada.call(operations.createIssue, {
     params: demo,
@@ -128,7 +128,7 @@ it('stale-issues.yml warns an issue again before it closes it again, and leaves 
   const say = (body: string) => harness.ada.call(operations.createComment, { params, body: { body } });
   await pass(61, 'issue', index);
   expect(await live()).toEqual(['open', ['stale'], 1]);
-  // This harness hears no deliveries: the comment is answered as the rule would.
+  // This harness receives no deliveries, so the test responds to the comment as the rule would.
   await say('Still here');
   await harness.root.call(operations.replaceIssueLabels, { params, body: { labels: [] } });
 

@@ -16,18 +16,18 @@ import { addFile } from '../support/privilege-setup.ts';
 import { appliedRules, createTeams, loadShippedRules, shippedRules } from '../support/shipped-rules.ts';
 import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
-/** Every rule that ships and has a schedule. */
+/** Every shipped rule with a schedule. */
 const scheduled = (await loadShippedRules()).filter(({ rule }) => rule.schedules.length > 0);
 const demo = { owner: acme, repo: 'demo' } as const;
 const hour = 60;
 const day = 24 * hour;
-/** Rules, by file and name, whose sweep did what was planned, with a change. */
+/** Rules, by file and name, whose sweep made the planned changes. */
 const swept = new Set<string>();
 
 let harness: SweepHarness;
-/** The chat that rules tell. */
+/** The chat receiver that rules notify. */
 let chat: HookReceiver;
-/** Folder with the rule in force, as the command reads it. */
+/** Folder with the active rule, as the command reads it. */
 let rules: string;
 let named: Readonly<Record<string, string>>;
 
@@ -60,7 +60,7 @@ afterAll(async () => {
   await rm(rules, { recursive: true, force: true });
 });
 
-/** Puts one rule of a file that ships in force, for the sweeps and for the command. */
+/** Activates one rule of a shipped file, for the sweeps and for the command. */
 async function inForce(id: string): Promise<void> {
   const [file = '', name = ''] = id.split('#');
   const whole = parse(await shippedRules(file));
@@ -71,7 +71,10 @@ async function inForce(id: string): Promise<void> {
   await harness.tick();
 }
 
-/** Returns the runs that `reeve sweep RULE --plan --json` prints at this moment of the harness; it must send no write. */
+/**
+ * Returns the runs that `reeve sweep RULE --plan --json` prints at this moment of the harness. The command must send no
+ * write.
+ */
 async function plan(name: string): Promise<readonly Run[]> {
   const secrets = Object.entries(named).map(([secret, value]) => [`REEVE_SECRET_${secret}`, value]);
   const settings = await loadSettings(
@@ -120,11 +123,17 @@ const notified = (title: string) =>
     .poll(() => harness.bot.call(operations.listNotifications, {}), { timeout: timeoutMs })
     .toContainEqual(expect.objectContaining({ subject: expect.objectContaining({ title }) }));
 
-/** A situation in which a rule has something to do, and the minutes until then. A rule that looks twice is swept meanwhile. */
+/**
+ * A situation in which a rule has something to do, and the minutes until then. A rule that needs two sweeps is swept in
+ * between.
+ */
 type Situation = {
   readonly arrange?: () => Promise<unknown>;
   readonly minutes?: number;
-  /** Its change is activity, after which it is quiet again; a real server's clock is months behind by then. */
+  /**
+   * Its change counts as activity, after which the subject must become quiet again. A real server's clock is months
+   * behind by then.
+   */
   readonly isActivity?: boolean;
 };
 
@@ -134,7 +143,7 @@ async function offlineRunner(name: string): Promise<void> {
   await harness.tick();
 }
 
-/** In the order in which they run: what protects branches comes last. */
+/** In order of execution. Branch protections come last. */
 const situations: Readonly<Record<string, Situation>> = {
   'blocked.yml#blocked': {
     arrange: async () => dependsOn(await openPull('waits'), await openIssue('first')),
@@ -172,7 +181,7 @@ const situations: Readonly<Record<string, Situation>> = {
       const { id: milestone } = await harness.root.call(operations.createMilestone, made);
       const params = { ...demo, index: await openIssue('in time') };
       await harness.root.call(operations.editIssue, { params, body: { milestone } });
-      // Forgejo counts the issues of a milestone when it comes to it.
+      // Forgejo counts the issues of a milestone in the background.
       const live = { params: { ...demo, id: milestone } };
       await expect
         .poll(() => harness.root.call(operations.getMilestone, live), { timeout: timeoutMs })
@@ -213,7 +222,7 @@ const situations: Readonly<Record<string, Situation>> = {
 };
 
 whenThorough.each(Object.entries(situations))(
-  'the sweep of %s does what was planned for each item, once',
+  'the sweep of %s makes the planned changes of each item, once',
   async (id, situation) => {
     const name = id.split('#')[1] ?? '';
     await inForce(id);
@@ -234,7 +243,7 @@ whenThorough.each(Object.entries(situations))(
   },
 );
 
-whenThorough('the chat hears of an offline runner once each time', async () => {
+whenThorough('the chat is notified once each time a runner goes offline', async () => {
   const id = 'notify-chat.yml#tell-offline-runners';
   const told = () => chat.received.map(({ body }) => JSON.parse(body).text);
   const sentence = 'Runner again of the organization is offline';
@@ -256,6 +265,6 @@ whenThorough('the chat hears of an offline runner once each time', async () => {
   expect(told().filter((text) => text === sentence)).toHaveLength(2);
 });
 
-whenThorough('every rule that ships and has a schedule was swept as it was planned', () => {
+whenThorough('every shipped rule with a schedule was swept as planned', () => {
   expect([...swept].toSorted()).toEqual(scheduled.map(({ id }) => id).toSorted());
 });

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** Puts a file that ships in force; returns the names of its rules. */
+/** Activates a shipped file, and returns the names of its rules. */
 async function inForce(name: string): Promise<readonly string[]> {
   const text = await shippedRules(name);
   harness.setRules(text);
@@ -22,15 +22,15 @@ async function inForce(name: string): Promise<readonly string[]> {
   return namesIn({ [name]: text });
 }
 
-/** Lets the next slot come, some minutes on. */
+/** Runs the next slot, some minutes later. */
 const next = async (minutes: number): Promise<void> => {
   harness.advance(minutes);
   await harness.tick();
 };
-/** What the bot wrote since a moment of the proxy. */
+/** Returns the bot's writes since an index of the proxy's list. */
 const writes = (from: number) => harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
 
-it('notifications.yml reads what is over at once and what is old in time, and then nothing', async () => {
+it('notifications.yml marks finished ones as read immediately and old ones in time, and then does nothing', async () => {
   const names = await inForce('notifications.yml');
   const titles = async () =>
     (await harness.bot.call(operations.listNotifications, {}))
@@ -60,7 +60,7 @@ it('notifications.yml reads what is over at once and what is old in time, and th
   expect(writes(from)).toEqual([]);
 });
 
-it('organization-settings.yml keeps the settings of the organization, and writes nothing while they are kept', async () => {
+it('organization-settings.yml keeps the settings of the organization, and writes nothing while they are unchanged', async () => {
   const names = await inForce('organization-settings.yml');
   await next(day);
   const read = () => harness.bot.call(operations.getOrganization, { params: org });
@@ -84,7 +84,7 @@ it('organization-settings.yml keeps the settings of the organization, and writes
   expect(writes(from)).toEqual([]);
 });
 
-it('runners.yml reports a runner that is offline for a while once, and closes that when it is back', async () => {
+it('runners.yml reports a runner that is offline for a while once, and closes the report when it is back', async () => {
   const names = await inForce('runners.yml');
   const issues = () =>
     harness.bot.call(operations.listIssues, {
@@ -109,7 +109,7 @@ it('runners.yml reports a runner that is offline for a while once, and closes th
   expect(appliedRules(harness.runs)).toEqual(names);
 });
 
-it('overdue-milestones.yml reports a milestone in its repository once, and closes that when it is due later', async () => {
+it('overdue-milestones.yml reports a milestone in its repository once, and closes the report when its due date moves', async () => {
   const names = await inForce('overdue-milestones.yml');
   const issues = () =>
     harness.bot.call(operations.listIssues, { params: demo, query: { state: 'all', type: 'issues' } });
@@ -121,7 +121,7 @@ it('overdue-milestones.yml reports a milestone in its repository once, and close
   });
   const body = { title: 'open', milestone: id };
   await harness.root.call(operations.createIssue, { params: demo, body });
-  // Forgejo counts the issues of a milestone when it comes to it.
+  // Forgejo counts the issues of a milestone in the background.
   await expect
     .poll(() => harness.root.call(operations.getMilestone, { params: { ...demo, id } }), {
       timeout: timeoutMs,
@@ -147,7 +147,7 @@ it('overdue-milestones.yml reports a milestone in its repository once, and close
   expect(appliedRules(harness.runs)).toEqual(names);
 });
 
-it('rollout-files.yml commits the shared files once, and again where a person changed them', async () => {
+it('rollout-files.yml commits the shared files once, and again if a person changed them', async () => {
   const content = Buffer.from('root = true\n').toString('base64');
   await harness.makeRepository('templates');
   const templates = { owner: acme, repo: 'templates', filepath: '.editorconfig' };

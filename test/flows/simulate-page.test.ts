@@ -67,7 +67,7 @@ it.each([
   expect(text).not.toContain('<script>');
 });
 
-it('a form without the mark of its page simulates nothing', async () => {
+it('a form without a valid CSRF token simulates nothing', async () => {
   const from = harness.proxy.passed.length;
 
   expect((await operator.post('simulate', '00', { kind: 'issue', subject })).status).toBe(403);
@@ -75,7 +75,7 @@ it('a form without the mark of its page simulates nothing', async () => {
   expect(harness.proxy.passed.slice(from)).toEqual([]);
 });
 
-it('a simulation ends with its time where the forge does not answer, and one runs at a time', async () => {
+it('a simulation times out if the forge does not answer, and only one runs at a time', async () => {
   let time = new AbortController();
   const client = createClient({ url: harness.proxy.url, credentials: { token: harness.token } });
   const run = createSimulator(

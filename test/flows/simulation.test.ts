@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-it('plans each rule once without an activity, with the values seen, and says what is not planned', async () => {
+it('plans each rule once without an activity, with the values seen, and reports what is not planned', async () => {
   const { out } = await reeve(['plan', '--pull', `${at.owner}/${at.repo}#1`], {
     environment: plans.environment(),
   });

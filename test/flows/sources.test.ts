@@ -78,7 +78,7 @@ async function headOf(where: { owner: string; repo: string }): Promise<string> {
   return commit?.id ?? '';
 }
 
-it('uses the rules of an organization beside a repository’s own, file by file, and those above win', async () => {
+it('combines organization and repository rules file by file, with precedence for higher levels', async () => {
   harness = await startHarness({
     rules: `${rule('own', 'area/docs')}  quarrel: { on: issues.opened, steps: [{ uses: set-labels, with: { remove: [kept] } }] }\n`,
     server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] },
@@ -107,7 +107,7 @@ it('uses the rules of an organization beside a repository’s own, file by file,
   expect(run.changes.find(({ target }) => target === 'label:kept')).toMatchObject({ level: 'organization' });
 });
 
-it('puts pushed rules of an organization in force at once, though their repository is not served', async () => {
+it('applies pushed organization rules immediately, even if their repository is not served', async () => {
   harness = await startHarness({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
   await makeShared();
   await harness.ada.call(operations.createIssue, { params: at, body: { title: 'before there are rules' } });
@@ -119,7 +119,7 @@ it('puts pushed rules of an organization in force at once, though their reposito
   expect(await harness.labelsOf(number)).toEqual(['kept']);
 });
 
-it('does not take the rules of a repository that was made anew under the pinned name', async () => {
+it('does not use the rules of a repository that was recreated under the pinned name', async () => {
   harness = await startHarness({ server: { organizations: [{ name: acme, rules: `${acme}/.reeve` }] } });
   await makeShared();
   await putFile(shared, 'rules/good.yml', rule('shared', 'kept'));
@@ -135,7 +135,7 @@ it('does not take the rules of a repository that was made anew under the pinned 
   expect(run.rules[0]?.reason).toContain(`${acme}/.reeve is another repository now`);
 });
 
-it('puts a changed file of the operator in force while it runs', async () => {
+it('applies a changed operator file while running', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-operator-'));
   await writeFile(join(folder, 'a.yml'), rule('first', 'area/docs'));
   harness = await startHarness({ server: { rules: folder } });
@@ -147,7 +147,7 @@ it('puts a changed file of the operator in force while it runs', async () => {
   await rm(folder, { recursive: true });
 });
 
-it('tells a repository by status that its rule file is broken, once a commit, and that it is good again', async () => {
+it('reports a broken rule file to its repository by status, once per commit, and its repair', async () => {
   harness = await startHarness({
     rules: rule('own', 'area/docs').replace('uses', 'use'),
     scopes: repositoryScopes,
@@ -171,7 +171,7 @@ it('tells a repository by status that its rule file is broken, once a commit, an
   expect(await statusesOf(at, broken)).toHaveLength(1);
 });
 
-it('or by one issue that is edited, and closed when the file is good again', async () => {
+it('or reports it by one issue that is edited, and closed when the file is valid again', async () => {
   harness = await startHarness({
     rules: rule('own', 'area/docs').replace('uses', 'use'),
     server: { reportProblems: 'issue' },
@@ -194,7 +194,7 @@ it('or by one issue that is edited, and closed when the file is good again', asy
   await expect.poll(reports).toMatchObject([{ state: 'closed' }]);
 });
 
-it('says nothing to a repository whose file has always been good, nor where the operator wants silence', async () => {
+it('reports nothing to a repository whose file was always valid, or if the operator disables reports', async () => {
   harness = await startHarness({ rules: rule('own', 'area/docs') });
   await openIssue('one');
   expect(await statusesOf(at, await headOf(at))).toEqual([]);
@@ -205,7 +205,7 @@ it('says nothing to a repository whose file has always been good, nor where the 
   expect(await statusesOf(at, await headOf(at))).toEqual([]);
 });
 
-it('looks at a pull request that touches the rule file: checks it, replays it, puts none of it in force', async () => {
+it('previews a pull request that touches the rule file: checks it, replays it, and does not apply it', async () => {
   harness = await startHarness({
     rules: rule('own', 'area/docs'),
     server: { preview: true },
@@ -227,7 +227,7 @@ it('looks at a pull request that touches the rule file: checks it, replays it, p
   await harness.openPull('other', { 'docs/a.md': 'a' });
   await harness.idle();
 
-  // Each event about the branch is looked at; on a slow machine, more deliveries are stored by the second one.
+  // Each event about the branch triggers a preview. On a slow machine, more deliveries are stored by the second one.
   const told = (await statusesOf(at, good.head?.sha ?? '')).map(
     ({ context, status, description }) =>
       `${context} ${status}: ${description?.replace(/\d+(?= deliveries)/, 'N')}`,
@@ -242,7 +242,7 @@ it('looks at a pull request that touches the rule file: checks it, replays it, p
   expect(await harness.labelsOf(number)).toEqual(['area/docs']);
 });
 
-it('follows a repository that went to another owner between the event and the write, and keeps to it', async () => {
+it('follows a repository that was transferred between the event and the write, and does not write to the old name', async () => {
   harness = await startHarness({ rules: rule('own', 'area/docs') });
   await openIssue('warm');
   await harness.root.call(operations.createOrganization, { body: { username: uniqueName('heirs') } });
@@ -257,7 +257,7 @@ it('follows a repository that went to another owner between the event and the wr
           params: at,
           body: { new_owner: uniqueName('heirs') },
         });
-        // Another account takes the old name: nothing may be written there.
+        // Another account takes the old name, where nothing may be written.
         await harness.root.call(operations.createOrganizationRepository, {
           params: { org: at.owner },
           body: { name: at.repo, auto_init: true },

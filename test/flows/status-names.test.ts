@@ -23,7 +23,7 @@ async function statusesOf(branch: string): Promise<Readonly<Record<string, strin
   );
 }
 
-it('a file of a repository writes beside the status of the operator with the same name, and never over it', async () => {
+it("a repository file writes beside the operator's status with the same name, and never over it", async () => {
   harness = await startOperatorHarness(operator);
   await harness.setRules(`version: 1
 rules:
@@ -52,7 +52,7 @@ rules:
   expect(reported).toContain('reeve-repo/security');
 });
 
-it('a status of before each level had its own names is not left green', async () => {
+it('a status from before each level had its own names is ended', async () => {
   harness = await startOperatorHarness(operator);
   await harness.setRules(`version: 1
 rules:

@@ -45,11 +45,11 @@ const setForge = async (count: number): Promise<void> => {
   };
 };
 
-/** Several pages of fifty, and the write that the process is killed at: within one. */
+/** Several pages of fifty, and the write at which the process is killed, which is within a page. */
 const [items, killedAt] = isThorough ? [500, 180] : [180, 80];
 const writes = () => forge.asked.filter(({ method }) => method === 'POST');
 
-it(`finishes a sweep over ${items} repositories that was killed in the middle, and repeats and skips nothing`, async () => {
+it(`finishes a sweep over ${items} repositories after a kill in the middle, and repeats and skips nothing`, async () => {
   await setForge(items);
   let child = start(['sweep', 'labelled'], { environment });
   forge.meddle = () => {
@@ -67,11 +67,11 @@ it(`finishes a sweep over ${items} repositories that was killed in the middle, a
   expect(status).toBe(0);
   expect([...forge.labels.values()].filter((labels) => labels.length !== 1)).toEqual([]);
   expect(writes()).toHaveLength(items);
-  // A page of fifty is looked at again, and nothing of it counted twice.
+  // One page of fifty is read again, and none of its items is counted twice.
   expect(JSON.parse(out)).toMatchObject({ items, failed: 0 });
 });
 
-it('stops at Ctrl-C, and the same command goes on', async () => {
+it('stops at Ctrl-C, and the same command resumes', async () => {
   await setForge(200);
   const child = start(['sweep', 'labelled'], { environment });
   forge.meddle = () => {
@@ -88,14 +88,14 @@ it('stops at Ctrl-C, and the same command goes on', async () => {
   expect(status).toBe(0);
   const { items, changes } = JSON.parse(out) as { items: number; changes: number };
   expect(items).toBe(200);
-  // Up to eight items are in progress at the signal: a write whose answer is aborted is found done afterwards.
+  // Up to eight items are in progress at the signal. A write whose answer is aborted is found done afterwards.
   expect(changes).toBeGreaterThanOrEqual(200 - 8);
   expect(changes).toBeLessThanOrEqual(200);
   expect(writes()).toHaveLength(200);
   expect(forge.asked.length - asked).toBeLessThan(470);
 });
 
-it('is done by the server that runs on the store', async () => {
+it('is performed by the server that runs on the store', async () => {
   await setForge(60);
   const server = start(['serve'], { environment });
   await waitForOutput(server, /listening/);
@@ -119,7 +119,7 @@ it('is done by the server that runs on the store', async () => {
   ).toEqual(['r1', 'r2']);
 });
 
-it('tells what failed, with numbers, and goes on with the others', async () => {
+it('reports failures with numbers, and continues with the others', async () => {
   await setForge(120);
   forge.meddle = ({ repository }) => (repository === 'r7' ? { status: 500 } : undefined);
 
@@ -131,7 +131,7 @@ it('tells what failed, with numbers, and goes on with the others', async () => {
   expect(out).toContain('acme/r7');
 });
 
-it('names the rules there are when there is none of that name', async () => {
+it('lists the existing rules if no rule has the given name', async () => {
   await setForge(1);
 
   const { status, error } = await reeve(['sweep', 'labeled'], { environment });

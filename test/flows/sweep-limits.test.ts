@@ -35,7 +35,7 @@ rules:
     steps: [{ uses: set-issue, with: { state: closed } }]
 `;
 
-/** Lets the next slot come; returns the open issues after it. */
+/** Runs the next slot, and returns the number of open issues after it. */
 async function slot(): Promise<number> {
   harness.advance(15);
   await harness.tick();
@@ -44,8 +44,8 @@ async function slot(): Promise<number> {
 }
 const result = () => new SweepStore(harness.store).readResult('rules.yml#old');
 
-describe('the limit of items that a rule changes in one slot', () => {
-  it('lets each slot change as many items, until none is left', async () => {
+describe('the item limit of a rule per slot', () => {
+  it('lets each slot change that many items, until none is left', async () => {
     await makeIssues(12);
     harness.setRules(closing(5));
     await harness.tick();
@@ -58,7 +58,7 @@ describe('the limit of items that a rule changes in one slot', () => {
     expect(await result()).not.toHaveProperty('limit');
   });
 
-  it('is not reached where nothing more is to be changed', async () => {
+  it('is not reached if nothing more needs a change', async () => {
     await makeIssues(3);
     harness.setRules(closing(3));
     await harness.tick();
@@ -67,7 +67,7 @@ describe('the limit of items that a rule changes in one slot', () => {
     expect(await result()).toMatchObject({ changes: 3, isComplete: true });
   });
 
-  it('counts items, not changes, and not those that stay as they are', async () => {
+  it('counts items, not changes, and no items without changes', async () => {
     const numbers = await makeIssues(6);
     harness.setRules(
       closing(2, `if: issue.number != ${numbers[5]} && issue.number != ${numbers[4]}`).replace(
@@ -79,13 +79,13 @@ describe('the limit of items that a rule changes in one slot', () => {
 
     expect(await slot()).toBe(4);
     expect(await result()).toMatchObject({ changes: 4, limit: 2 });
-    // Two were changed in this slot and the last; the two that are left match no rule.
+    // Two were changed in this slot and the last. The two that are left match no rule.
     expect(await slot()).toBe(2);
     expect(await slot()).toBe(2);
     expect(await result()).toMatchObject({ changes: 0, isComplete: true });
   });
 
-  it('leaves its turn to each item, also where some are to be changed in every slot', async () => {
+  it('gives each item a turn, even if some need a change in every slot', async () => {
     const numbers = await makeIssues(5);
     harness.setRules(`
 version: 1
@@ -110,7 +110,7 @@ rules:
     await slot();
     expect((await counts()).toSorted()).toEqual([0, 1, 1, 1, 1]);
     await slot();
-    // The last one had its turn, which ends the round.
+    // The last one has had its turn, which ends the round.
     expect(await counts()).toEqual([1, 1, 1, 1, 1]);
     await slot();
     expect((await counts()).toSorted()).toEqual([1, 1, 1, 2, 2]);
@@ -125,7 +125,7 @@ rules:
     expect(await result()).toMatchObject({ items: 3, changes: 0, pending: 3, isComplete: true });
   });
 
-  it('holds for a slot that is interrupted and goes on, in whatever process', async () => {
+  it('survives an interruption of the slot, whichever process resumes it', async () => {
     const [rule] = rulesOf(closing(2));
     if (rule === undefined) throw new Error('the rule is not there');
     const { store } = harness;
@@ -136,14 +136,14 @@ rules:
     await first?.end('one', ran('skipped'));
     expect(await first?.begin()).toBe(true);
     await first?.end('one', ran('applied', 'skipped'));
-    // The process ends here, while the changes of an item are under way.
+    // The process ends here, while an item's changes are in progress.
     expect(await first?.begin()).toBe(true);
 
     const again = await SlotLimit.open(store, rule, { slot: 'a' });
     expect([await again?.begin(), again?.isReached]).toEqual([false, true]);
     const next = await SlotLimit.open(store, rule, { slot: 'b' });
     expect([await next?.begin(), next?.isReached]).toEqual([true, false]);
-    // What failed may have been made.
+    // A failed change may have been made.
     await next?.end('two', ran('failed'));
     expect([await next?.begin(), await next?.begin()]).toEqual([true, false]);
   });

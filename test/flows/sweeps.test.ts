@@ -13,13 +13,13 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** Lets the next slot come. */
+/** Runs the next slot. */
 const next = async (minutes: number): Promise<void> => {
   harness.advance(minutes);
   await harness.tick();
 };
 
-it('reads what is closed, and leaves other notifications alone', async () => {
+it('marks notifications of closed subjects as read, and leaves others alone', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -40,7 +40,7 @@ rules:
       body: { state: 'closed' },
     });
   }
-  // A server tells people in its own time.
+  // A server creates notifications in the background.
   await expect
     .poll(() => harness.bot.call(operations.listNotifications, {}), { timeout: timeoutMs })
     .toHaveLength(3);
@@ -54,7 +54,7 @@ rules:
   expect(listed[0]?.path).toContain('subject-type=issue');
 });
 
-it('asks repository by repository for notifications, where the rule names some', async () => {
+it('requests notifications repository by repository if the rule names repositories', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -86,7 +86,7 @@ rules:
   expect([...paths]).toEqual([`/api/v1/repos/${acme}/demo/notifications`]);
 });
 
-it('says once that a runner is offline, and closes that when it is back', async () => {
+it('reports an offline runner once, and closes the report when it is back', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -122,7 +122,7 @@ rules:
   expect(await issues()).toMatchObject([{ state: 'closed' }]);
 });
 
-it('settles what was said of a runner once it has vanished', async () => {
+it('settles the report about a runner once the runner has disappeared', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -149,7 +149,7 @@ rules:
   expect(harness.runs.filter(({ trigger }) => trigger.item?.includes('one'))).toHaveLength(gone);
 });
 
-it('reports a milestone that is overdue, and closes the report when the milestone is closed', async () => {
+it('reports an overdue milestone, and closes the report when the milestone is closed', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -191,7 +191,7 @@ rules:
   expect(await issues()).toMatchObject([{ title: 'Milestone 1.0 is overdue', state: 'closed' }]);
 });
 
-it('puts back a protection that was changed by hand', async () => {
+it('restores a protection that was changed manually', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -221,7 +221,7 @@ rules:
   expect(await readDrift(harness.store)).toEqual([]);
 });
 
-it('only reports an organization that drifted, and since when, where the rule observes', async () => {
+it('only reports a drifted organization, and since when, if the rule observes', async () => {
   harness.setRules(`
 version: 1
 rules:

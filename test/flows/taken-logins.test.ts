@@ -7,7 +7,7 @@ import { at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
 
 let carols = 0;
-/** Each test has one of its own: on a real server, she outlives it. */
+/** Each test has its own carol, because the account outlives the test on a real server. */
 let carol = '';
 beforeEach(() => {
   carols += 1;
@@ -37,7 +37,7 @@ let harness: Harness;
 afterEach(() => harness?.close());
 
 let releases = 0;
-/** Publishes a release and returns the run of the rule about access. */
+/** Publishes a release and returns the run of the access rule. */
 async function release(): Promise<Run> {
   releases += 1;
   const from = harness.runs.length;
@@ -65,7 +65,7 @@ async function idOf(username: string): Promise<number> {
   return (await harness.root.call(operations.getUser, { params: { username } })).id;
 }
 
-/** Makes another account with the login, and returns its id. */
+/** Creates another account with the login, and returns its id. */
 async function takeLogin(): Promise<number> {
   const body = {
     username: carol,
@@ -90,7 +90,7 @@ const actionsOf = (changes: readonly { readonly action: string }[]) => [
   ...new Set(changes.map(({ action }) => action)),
 ];
 
-/** The ways in which a login becomes free, and a stranger takes it. */
+/** Ways in which a login becomes free for a stranger to take. */
 const ways: Readonly<Record<string, () => Promise<unknown>>> = {
   'the account was deleted': () =>
     harness.root.call(operations.deleteUser, { params: { username: carol }, query: { purge: true } }),
@@ -101,7 +101,7 @@ const ways: Readonly<Record<string, () => Promise<unknown>>> = {
     }),
 };
 
-describe('a login that a stranger takes', () => {
+describe('a login taken over by a stranger', () => {
   it.each(Object.keys(ways))(
     'gets nothing until an operator confirms it, and is an incident: %s',
     async (way) => {
@@ -114,13 +114,13 @@ describe('a login that a stranger takes', () => {
       expect((await openIssue()).outcomes).toMatchObject([{ status: 'applied' }]);
 
       await ways[way]?.();
-      // While nobody has it, there is nothing to give it to.
+      // While no account has the login, nothing can be granted to it.
       const gone = await release();
       expect(gone.outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
 
       const second = await takeLogin();
       expect(second).not.toBe(first);
-      // The memory outlives the process.
+      // The record outlives the process.
       await harness.restart();
 
       const refused = await release();
@@ -147,7 +147,7 @@ describe('a login that a stranger takes', () => {
 
       const listed = await reeve(['adopt'], { environment: harness.environment });
       expect(listed.out).toContain(`account ${second} now`);
-      // An incident of the doctor, until it is confirmed.
+      // The doctor reports an incident until it is confirmed.
       const confirmed = await reeve(['adopt', carol.toUpperCase()], { environment: harness.environment });
       expect([confirmed.status, confirmed.error]).toEqual([0, '']);
       expect(confirmed.out).toContain(`account ${second} from now on`);
@@ -161,7 +161,7 @@ describe('a login that a stranger takes', () => {
     },
   );
 
-  it('gets nothing that a revert gives back', async () => {
+  it('gets nothing back through a revert', async () => {
     harness = await startOperatorHarness(
       naming(people.ada).replace('permission: write }] }', 'permission: write }], prune: true }'),
     );
@@ -179,7 +179,7 @@ describe('a login that a stranger takes', () => {
     expect(await collaborators()).not.toContain(carol);
   });
 
-  it('is the account whose id the operator file names, from the first use on', async () => {
+  it('is accepted only for the account id in the operator file, from the first use on', async () => {
     harness = await startOperatorHarness(naming(carol), { server: { accounts: { [carol]: 999_999 } } });
     await harness.forge.makePerson(carol);
 
@@ -191,7 +191,7 @@ describe('a login that a stranger takes', () => {
     expect(await allowed()).not.toContain(carol);
   });
 
-  it('gets nothing where the forge hides it from the account of Reeve', async () => {
+  it("gets nothing if the forge hides it from Reeve's account", async () => {
     harness = await startOperatorHarness(naming(carol));
     const hide = () =>
       harness.root.call(operations.editUser, {
@@ -213,7 +213,7 @@ describe('a login that a stranger takes', () => {
     expect(await allowed()).not.toContain(carol);
   });
 
-  it('gets nothing that a revert of a pruned protection or of an assignee gives back', async () => {
+  it('gets nothing back through a revert of a pruned protection or of an assignee', async () => {
     harness = await startOperatorHarness(`version: 1
 rules:
   access:

@@ -9,7 +9,7 @@ import { hookSecrets, markRule, startSecondServer } from '../support/second-serv
 describe('processes that share a PostgreSQL database', () => {
   let database: Awaited<ReturnType<typeof startPostgres>>;
   beforeAll(async () => {
-    // A server of its own, which syncs: the bot refuses one that does not.
+    // A separate server that syncs to disk, because the bot refuses one that does not.
     database = await startPostgres();
   });
   afterAll(() => database.stop());
@@ -29,7 +29,7 @@ describe('processes that share a PostgreSQL database', () => {
     return issues;
   };
 
-  it('both use the rule that was changed on the forge', async () => {
+  it('both use a rule that was changed on the forge', async () => {
     const databaseUrl = inSchema('rules');
     const harness = await startHarness({ on: 'the embedded forge', server: { databaseUrl } });
     let handledByOther = 0;
@@ -38,7 +38,7 @@ describe('processes that share a PostgreSQL database', () => {
         handledByOther += 1;
       },
     });
-    /** Opens issues until both processes have handled some; returns all labels that they got. */
+    /** Opens issues until both processes have handled some. Returns all labels that the issues got. */
     const labelsByBoth = async (): Promise<ReadonlySet<string>> => {
       const labels = new Set<string>();
       const [before, otherBefore] = [harness.runs.length, handledByOther];
@@ -48,7 +48,10 @@ describe('processes that share a PostgreSQL database', () => {
       }
       throw new Error('one process handles everything');
     };
-    /** The notice may come after the first issues. Without it, the other process keeps the old rule for ten minutes. */
+    /**
+     * The notification may arrive after the first issues. Without it, the other process keeps the old rule for ten
+     * minutes.
+     */
     const labelsAfter = async (old: string): Promise<readonly string[]> => {
       let labels = await labelsByBoth();
       for (let rounds = 0; rounds < 5 && labels.has(old); rounds += 1) labels = await labelsByBoth();
@@ -66,12 +69,12 @@ describe('processes that share a PostgreSQL database', () => {
     }
   });
 
-  it('share the work by their roles, and go on with what a killed one had', async () => {
+  it('share the work by their roles, and continue the work of a killed one', async () => {
     const databaseUrl = inSchema('roles');
     const harness = await startHarness({
       on: 'the embedded forge',
       rules: markRule('kept'),
-      // Named as that of the environment, by which the worker knows it.
+      // Named like the secret from the environment, so that the worker recognizes it.
       server: { databaseUrl, role: 'web', secrets: [{ name: 'environment', ...hookSecrets }] },
     });
     const environment = { ...harness.environment, DATABASE_URL: databaseUrl, PORT: '0' };
@@ -99,7 +102,7 @@ describe('processes that share a PostgreSQL database', () => {
       expect([await statusOf('/healthz'), await statusOf('/metrics')]).toEqual([200, 401]);
       expect([await statusOf('/'), await statusOf('/webhook', 'POST')]).toEqual([404, 404]);
 
-      // It dies while it handles a delivery, whose request the forge never answers.
+      // It is killed while it handles a delivery whose request the forge never answers.
       let asked = 0;
       harness.proxy.decide = () => {
         asked += 1;
@@ -112,10 +115,10 @@ describe('processes that share a PostgreSQL database', () => {
       const second = await startWorker();
       await harness.idle();
       expect(await harness.labelsOf(issue.number ?? 0)).toEqual(['kept']);
-      // A process that was killed counts as alive until it is missed.
+      // A killed process counts as alive until it is found missing.
       const roles = async () => (await harness.server.store.listProcesses()).map(({ role }) => role);
       await expect.poll(roles).toEqual(['web', 'worker']);
-      // A sum over the processes is right: what one of them says alone is not repeated by the other.
+      // Metrics can be summed over the processes: a value that one reports alone is not repeated by the other.
       const { status, out } = await reeve(['password'], { environment });
       expect(status).toBe(0);
       const total = async (metric: string): Promise<readonly number[]> => {

@@ -56,7 +56,7 @@ async function openIssue(title: string): Promise<void> {
 const passwordOf = async (): Promise<string> =>
   (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
 
-/** What people and programs see: the overview, the metrics, and the doctor's findings by check. */
+/** Returns what people and programs see: the overview, the metrics, and the doctor's findings by check. */
 async function views(): Promise<{
   overview: string;
   metrics: string;
@@ -85,7 +85,7 @@ describe('C1: a sweep that the forge refuses', () => {
     await harness.root.call(operations.putTeamMember, { params: { id: team.id, username: people.bot } });
   });
 
-  it('says so, in the command with its exit status, on the overview, in doctor and in the metrics', async () => {
+  it('is reported by the command and its exit status, on the overview, in doctor and in the metrics', async () => {
     const swept = await reeve(['sweep', 'runners'], { environment: environment() });
 
     const sentence = `0 items: refused in ${acme}, GET /orgs/${acme}/actions/runners: 403`;
@@ -100,7 +100,7 @@ describe('C1: a sweep that the forge refuses', () => {
     expect(status).toBe(1);
   });
 
-  it('is over once the account has the right', async () => {
+  it('is no longer reported once the account has the permission', async () => {
     await reeve(['sweep', 'runners'], { environment: environment() });
     const [owners] = await harness.root.call(operations.listTeams, { params: { org: acme } });
     await harness.root.call(operations.putTeamMember, {
@@ -116,7 +116,7 @@ describe('C1: a sweep that the forge refuses', () => {
 });
 
 describe('C2: a rule that fails at run time', () => {
-  it('is seen with count, last time and reason on the overview, in doctor and in the metrics', async () => {
+  it('is shown with count, last time and reason on the overview, in doctor and in the metrics', async () => {
     await openIssue('one');
     await openIssue('two');
 
@@ -144,7 +144,7 @@ describe('C2: a rule that fails at run time', () => {
   const head = async (): Promise<string> =>
     (await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } })).commit?.id ?? '';
 
-  it('of the repository is in its status reeve/rules, without what rules of the operator met', async () => {
+  it('of the repository is in its status reeve/rules, without failures of operator rules', async () => {
     await openIssue('one');
     const broken = await head();
     await expect
@@ -169,7 +169,7 @@ describe('C2: a rule that fails at run time', () => {
     expect((await harness.server.store.listIncidents()).map(({ level }) => level)).toEqual(['operator']);
   });
 
-  it('is listed no longer once the operator has changed its file', async () => {
+  it('is no longer listed once the operator has changed its file', async () => {
     await openIssue('one');
     await writeFile(
       join(folder, 'rules.yml'),
@@ -182,7 +182,7 @@ describe('C2: a rule that fails at run time', () => {
   });
 });
 
-it('C5: a broken rule file that was removed is no longer listed, also where no push told of it', async () => {
+it('C5: a broken rule file that was removed is no longer listed, even if no push reported it', async () => {
   const isBroken = async (): Promise<boolean> =>
     (await harness.server.store.listIncidents()).some(({ kind }) => kind === 'file-broken');
   await harness.setRules('rules: []\n');
@@ -196,11 +196,11 @@ it('C5: a broken rule file that was removed is no longer listed, also where no p
     between: () => harness.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } }),
   });
 
-  // Every start reads the rules, and every hour does.
+  // The rules are read at every start and every hour.
   await expect.poll(isBroken).toBe(false);
 });
 
-it('C5: a file .reeve.yaml is reported where there is no other', async () => {
+it('C5: a file .reeve.yaml is reported if there is no other', async () => {
   const params = { ...at, filepath: '.reeve.yml' };
   const live = await harness.root.call(operations.getContents, { params });
   const sha = Array.isArray(live) ? '' : (live.sha ?? '');
