@@ -29,7 +29,7 @@ import { type HeadPin, judgeJointly } from './same-commit.ts';
 
 /** A rule that applies to the event or item, with the meter of its expressions and patterns. */
 type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
-/** The rules to evaluate, and the verdicts of the others. */
+/** The rules to evaluate, and the verdicts of the other listening rules. */
 type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
 
 /** Input of the rule selection. `RunInput` documents each field. */

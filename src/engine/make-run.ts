@@ -19,9 +19,9 @@ import type { RunContext } from './run-context.ts';
 import { LiveOpenPulls, type OpenPulls } from './same-commit.ts';
 
 /**
- * Every run is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI job. An
- * entry point adds only what is specific to it; identity, time, trigger, facts and the number of requests are handled
- * in the same way for all.
+ * Every run of rules is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI
+ * job. An entry point adds only its own parts; identity, instant, trigger, facts and the count of requests are the same
+ * for all. The merge queue records its own requests as runs (`work/merge-queue/send.ts`).
  */
 
 /** Options of one run. */

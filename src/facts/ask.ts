@@ -69,7 +69,7 @@ type FactsOptions = {
   readonly units?: number | undefined;
 };
 
-/** Creates the facts of one run: each is requested when first used, and at most once. */
+/** Creates the facts of one run: each is requested when first used, and again only by `fresh` and `anew`. */
 export function createFacts(options: FactsOptions): Facts {
   /** Latest answer of each fact within the run; an answer that is recent enough is not requested again. */
   const latest = new Map<string, AskedFact>();

@@ -104,7 +104,7 @@ export interface FactMemory {
 }
 
 /**
- * A value about the subject, requested lazily, complete over all pages, at most once per run.
+ * A value about the subject, requested lazily, complete over all pages, once for all rules of a run.
  * `shape` is the type in conditions; the loader checks every member access against it.
  */
 export type Fact<Value = unknown> = {

@@ -136,7 +136,7 @@ type LabelCall = RepositoryTarget & {
   readonly params: { readonly index: number };
 };
 
-/** Changes the labels of the issue in the path, then sends the webhook even if nothing changed. */
+/** Changes the labels of the issue in the path, then queues the webhook, even if nothing changed. */
 function changeLabels(
   call: LabelCall & { readonly caller: UserRow },
   news: { readonly action: 'label_updated' | 'label_cleared'; readonly hidesLabels?: boolean },
@@ -161,7 +161,7 @@ function labelsOf(call: LabelCall, issue: IssueRow) {
 export const issueLabelHandlers = defineHandlers({
   listIssueLabels: (call) => labelsOf(call, findIssue(call)),
 
-  // Gitea drops the labels it has read and always returns an empty list, regardless of the current labels.
+  // In the webhook payload, Gitea sends an empty list of labels; the response has the current labels.
   replaceIssueLabels: (call) =>
     changeLabels(call, { action: 'label_updated', hidesLabels: true }, (scene) =>
       replaceLabels(call.context, scene, findLabels(call.context, call, call.body.labels)),

@@ -67,10 +67,7 @@ export type ReceiverOptions = {
   readonly budgetBytes?: number;
   /** Number of refused requests per minute and address that get 401; further ones get 429. Default 60. */
   readonly failuresPerMinute?: number;
-  /**
-   * Called after each response, for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused the
-   * request.
-   */
+  /** Called before each response, for metrics. `reason` is `stored`, `copy`, `known`, or the guard that refused. */
   readonly onAnswer?: (status: number, reason: ReceiverAnswer) => void;
   /** Called after each new delivery that will run, to wake the worker. */
   readonly onStored?: () => void;

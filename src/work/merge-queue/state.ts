@@ -32,9 +32,9 @@ export type QueueState = {
 export type QueueRequest = QueueWish;
 
 /**
- * Phase of a pull request. `waiting`: not its turn; `updating`: its turn, and it is behind the base; `testing`: it
- * contains the base, and its checks are pending; `ready`: all checks have passed, `reeve/queue` is success, and the
- * merge is next.
+ * Phase of a pull request. `waiting`: not its turn; `updating`: its turn, and it is not known to contain the base, or
+ * the forge has refused an update or a merge; `testing`: it contains the base, and its checks are pending; `ready`: all
+ * checks have passed, `reeve/queue` is success, and the merge is next.
  */
 export type QueuePhase = 'waiting' | 'updating' | 'testing' | 'ready';
 
