@@ -80,7 +80,7 @@ describe('all threads', () => {
   });
 
   it.each([
-    ['a text that is not a time', { until: 'yesterday' }, '"yesterday" is no RFC 3339 time'],
+    ['a text that is not a time', { until: 'yesterday' }, '"yesterday" is not an RFC 3339 time'],
     ['a repository without `all`', { all: undefined }, 'a repository has no thread of its own'],
   ])('fail for %s', async (_title, given, words) => {
     await expect(plan(given, 'repository')).rejects.toThrow(words);

@@ -103,8 +103,8 @@ describe('the plan', () => {
 
   it.each([
     ['an unknown milestone', { milestone: 'never' }, 'there is no milestone "never"'],
-    ['a day that does not exist', { due_date: '2026-02-31' }, '"2026-02-31" is no date'],
-    ['a text that is not a date', { due_date: 'tomorrow' }, '"tomorrow" is no date'],
+    ['a day that does not exist', { due_date: '2026-02-31' }, '"2026-02-31" is not a date'],
+    ['a text that is not a date', { due_date: 'tomorrow' }, '"tomorrow" is not a date'],
   ])('fails for %s', async (_title, given, words) => {
     await expect(planned(given)).rejects.toThrow(words);
   });

@@ -109,7 +109,7 @@ describe('the plan', () => {
 
   it.each<readonly [string, Partial<Wanted>, string]>([
     ['a new team without access', { name: 'fresh' }, 'there is no team "fresh"'],
-    ['access for the owners', { name: 'owners', permission: 'read' }, 'the team of the owners'],
+    ['access for the owners', { name: 'owners', permission: 'read' }, 'is the owners team'],
   ])('fails for %s', async (_title, more, words) => {
     await expect(plan(more)).rejects.toThrow(words);
   });

@@ -197,11 +197,11 @@ describe('plan', () => {
   });
 
   it.each([
-    ['no token', { inputs: { token: '' } }, 'give token'],
+    ['no token', { inputs: { token: '' } }, 'set token'],
     ['an unknown token', { inputs: { token: 'a'.repeat(40) } }, 'GET /api/v1/user'],
     ['an unknown event', { name: 'unheard_of' }, 'there is no event'],
     ['a payload of another kind', { payload: { action: 'opened' } }, 'pull_request'],
-    ['an invalid payload', { payload: [] }, 'is no map'],
+    ['an invalid payload', { payload: [] }, 'is not a JSON object'],
     ['no forge', { inputs: { 'server-url': 'http://127.0.0.1:1' } }, 'cannot be reached'],
   ] as const)('fails with %s, and reports the reason', async (_title, given, words) => {
     const { status, out, result } = await act('plan', given);
@@ -250,7 +250,7 @@ describe('apply', () => {
   });
 
   it.each([
-    ['the apply input is missing', {}, 'say apply: true'],
+    ['the apply input is missing', {}, 'set apply: true'],
     ['the repository of the head is gone', { inputs: write, payload: 'gone' }, 'about a fork'],
     [
       'the configured file comes from a pull request',
