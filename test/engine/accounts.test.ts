@@ -19,14 +19,14 @@ import { plainAction } from '../support/plain-action.ts';
 import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 
-/** Members of requests that name accounts and give nothing by it, with the reason. */
+/** Request fields that name accounts but grant them nothing, with the reason. */
 const givesNothing: Readonly<Record<string, string>> = {
   'review.cancel-request body.reviewers[]': 'it takes a request back',
   'collaborator.delete params.collaborator': 'it takes rights away',
   'team.delete-member params.username': 'it takes rights away',
 };
 
-/** Returns the members of a request whose names say that they hold accounts, as paths. */
+/** Returns the paths of the request fields whose names say that they hold accounts. */
 function namingMembersOf({ params, body }: Operation): readonly string[] {
   const found: string[] = [];
   const walk = (shape: z.ZodType | undefined, path: string): void => {
@@ -51,26 +51,26 @@ function namingMembersOf({ params, body }: Operation): readonly string[] {
   return found;
 }
 
-describe('requests of actions that name accounts', () => {
-  // Operations that no action uses name accounts too: one that an action begins to use needs a row.
+describe('the request fields that name accounts', () => {
+  // Unused operations name accounts too; an operation needs a row as soon as an action uses it.
   const usedByActions = new Set(actions.flatMap(({ inverses }) => Object.keys(inverses)));
   const rows = (Object.values(operations) as readonly Operation[])
     .filter(({ id }) => usedByActions.has(id))
     .flatMap((row) => namingMembersOf(row).map((member) => [`${row.id} ${member}`, row, member] as const));
 
-  it.each(rows)('are known: %s', (name, { id }, member) => {
+  it.each(rows)('are recognised: %s', (name, { id }, member) => {
     const [part = '', last = ''] = member.replace('[]', '').split('.');
     const input = { [part]: { [last]: member.endsWith('[]') ? ['Ada'] : 'Ada' } } as AnyInput;
 
     expect(accountsIn(id, input)).toEqual(givesNothing[name] === undefined ? ['Ada'] : []);
   });
 
-  it('are those of collaborators, teams, allow lists, reviewers and assignees', () => {
+  it('cover at least 11 operations: collaborators, teams, allow lists, reviewers and assignees', () => {
     expect(new Set(rows.map(([, { id }]) => id)).size).toBeGreaterThanOrEqual(11);
   });
 });
 
-/** A forge of which only accounts are asked; `ids` may change. */
+/** Creates a client that answers only requests about accounts; `ids` may change between runs. */
 function forgeWith(
   ids: Record<string, number | Error>,
   hidden: Record<string, number> = {},
@@ -90,7 +90,7 @@ function forgeWith(
       const id = ids[login.toLowerCase()];
       if (id instanceof Error) throw id;
       if (id === undefined) throw new ReeveError('forge-not-found', 'no such user');
-      // A forge leads from a former login to the account of another name.
+      // A forge resolves a former login to the renamed account.
       return { id, login: id === renamed ? 'another-name' : login.toUpperCase() };
     },
   };
@@ -118,7 +118,7 @@ async function give(client: Client, login: string, trial: Trial = {}) {
   return (await giveAll(client, [login], trial)).run;
 }
 
-/** Runs one rule for each login, and one for each change of `taking`. */
+/** Runs one rule for each login, and one rule for each change of `taking`. */
 async function giveAll(
   client: Client,
   logins: readonly string[],
@@ -188,7 +188,7 @@ async function giveAll(
 const statusOf = (run: Awaited<ReturnType<typeof give>>) => run.outcomes[0]?.status ?? run.refused[0]?.why;
 
 describe('a login', () => {
-  it('is held to the account of the first use, whatever its case, and both ids are said', async () => {
+  it('is bound to the account of its first use, whatever its case, and the refusal names both ids', async () => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -201,12 +201,12 @@ describe('a login', () => {
     expect(statusOf(run)).toMatch(/account 9 now.*account 5 on 1970-01-01/);
     expect(run.refused[0]?.account).toBe('ada');
     expect(client.sent).toHaveLength(2);
-    // The account is back.
+    // The login belongs to the first account again.
     ids.ada = 5;
     expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
   });
 
-  it('is an incident, and is given something again once another account is confirmed', async () => {
+  it('of another account is an incident, and is accepted again once that account is confirmed', async () => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -225,7 +225,7 @@ describe('a login', () => {
   it.each<[string, Trial]>([
     ['a plan', { mode: 'plan' }],
     ['a rule that only observes', { ruleMode: 'observe' }],
-  ])('is remembered by no %s, which tells what is known all the same', async (_, trial) => {
+  ])('is not remembered by %s, which still reports what is known', async (_, trial) => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -242,7 +242,7 @@ describe('a login', () => {
     expect(ruleResultsOf(run, {}).failed).toEqual([]);
   });
 
-  it('is remembered where it has already what the rule gives, and asked about once', async () => {
+  it('is remembered, and looked up once, when the account already has what the rule gives', async () => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -257,7 +257,7 @@ describe('a login', () => {
   it.each<[string, number | undefined]>([
     ['has no account', undefined],
     ['leads to an account of another name', renamed],
-  ])('is refused where it %s now, also where it never had one', async (_, now) => {
+  ])('is refused if it %s, even if it never had an account', async (_, now) => {
     const ids: Record<string, number | Error> = now === undefined ? {} : { ada: now };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -273,7 +273,7 @@ describe('a login', () => {
     expect(statusOf(await give(client, 'ada', { memory }))).toContain('no account that Reeve can see now');
   });
 
-  it('that the forge hides is held to the account that its repository shows', async () => {
+  it('that the forge hides is bound to the account that the repository lists', async () => {
     const hidden: Record<string, number> = { Ada: 5 };
     const client = forgeWith({}, hidden);
     const memory = createActionMemory();
@@ -293,7 +293,7 @@ describe('a login', () => {
     ],
     ['refuses to say whose it is', 'ada', { ada: new ReeveError('forge-forbidden', 'no') }, false],
   ])(
-    'gets nothing while the forge %s, and keeps no other rule from writing',
+    'gets nothing while the forge %s, and does not stop other rules from writing',
     async (_, login, ids, isRetried) => {
       const client = forgeWith({ bob: 7, ...ids });
       const memory = createActionMemory();
@@ -305,14 +305,14 @@ describe('a login', () => {
       expect(ran.run.outcomes.map(({ status }) => status)).toEqual(['applied']);
       expect(client.sent).toHaveLength(1);
       expect(ran.retry?.message).toBe(isRetried ? 'away' : undefined);
-      // An operator has to look only where waiting is of no use.
+      // An operator has to act only if waiting does not help.
       expect(ruleResultsOf(ran.run, {}).failed.map(({ kind }) => kind)).toEqual(
         isRetried ? [] : ['account-changed'],
       );
     },
   );
 
-  it('from which something is taken is remembered, for what gives it back', async () => {
+  it('that loses something is remembered, so that a revert gives it back to the same account', async () => {
     const client = forgeWith({ ada: 5, bob: 6, carol: 7 });
     const memory = createActionMemory();
     const body = { push_whitelist_usernames: ['bob'], approvals_whitelist_username: ['carol'] };
@@ -328,7 +328,7 @@ describe('a login', () => {
     ).toMatchObject([{ id: 5 }, { id: 6 }, { id: 7 }]);
   });
 
-  it('is asked again immediately before the request: it may be taken while earlier changes are made', async () => {
+  it('is looked up again immediately before the request, because it may change hands during earlier changes', async () => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -346,14 +346,14 @@ describe('a login', () => {
     expect((await guard.refusalOf(['ada'], { records: true, params: {} }))?.why).toContain('account 9 now');
   });
 
-  it('is held to nothing without a memory, and costs no request', async () => {
+  it('is not bound to an account without a memory, and costs no request', async () => {
     const client = forgeWith({ ada: 5 });
 
     expect(statusOf(await give(client, 'ada'))).toBe('applied');
     expect(client.asked).toBe(0);
   });
 
-  it('of two processes that use it first at the same time is that of one account', async () => {
+  it('that two processes use first at the same time is bound to one account', async () => {
     const memory = createActionMemory();
     const clients = [forgeWith({ ada: 5 }), forgeWith({ ada: 9 })];
 

@@ -70,7 +70,7 @@ describe('an event about a comment or review', () => {
     expect(await staleAnnouncement(event, facts, { now, maxAgeMs })).toBe(expected);
   });
 
-  it('is asked about once, with the fact that conditions read', async () => {
+  it('is checked with one read of the fact that conditions read', async () => {
     const facts = makeFacts(comment(young));
     await staleAnnouncement(commentEvent('created'), facts, { now, maxAgeMs });
     await staleAnnouncement(issueEvent, facts, { now, maxAgeMs });
@@ -104,14 +104,14 @@ rules:
       clock: makeClock({ monotonicMs: () => 0 }),
     });
 
-  it('skips every rule with the reason where the comment is gone, and plans nothing', async () => {
+  it('skips every rule, with the reason, if the comment is gone, and plans nothing', async () => {
     const { run: record } = await run({ comment: gone });
 
     expect(record.rules).toMatchObject([{ verdict: 'skipped', reason: 'gone' }]);
     expect(record.changes).toEqual([]);
   });
 
-  it('fails every rule where the comment cannot be read, and is tried again where that may help', async () => {
+  it('fails every rule if the comment cannot be read, and is retried if that may help', async () => {
     const away = await run({ comment: new ReeveError('forge-unavailable', 'the forge answered 502') });
     const forbidden = await run({ comment: new ReeveError('forge-forbidden', 'the forge answered 403') });
 
@@ -120,7 +120,7 @@ rules:
     expect([...away.run.changes, ...forbidden.run.changes]).toEqual([]);
   });
 
-  it('of a past event does not look at the comment', async () => {
+  it('for a past event does not read the comment', async () => {
     const past = await runRules({
       id: 'r',
       mode: 'plan',

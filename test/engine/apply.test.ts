@@ -41,11 +41,11 @@ function step(
   };
 }
 
-/** The answers of the forge, one after the other; an error is thrown. Without one, the forge answers with nothing. */
+/** Answers of the forge, in order; an error is thrown. When the list is exhausted, the answer is undefined. */
 let answers: unknown[];
-/** Titles of the requests that left. */
+/** Titles of the requests that were sent. */
 let sent: unknown[];
-/** What was read again: the facts, and how old an answer may be. */
+/** Facts that were read again, with the maximum age of the answer. */
 let reads: (readonly [string, number | undefined])[];
 let kept: string[];
 let forgotten: readonly string[];
@@ -94,7 +94,7 @@ const refusal = (code: ErrorCode, status?: number, message = `the forge answered
   new ReeveError(code, message, { status });
 
 describe('the requests of a plan', () => {
-  it('leave in order, those of one key together at the place of the first', async () => {
+  it('are sent in order; changes with the same key are joined at the position of the first', async () => {
     const joins = { joins: 'k', forgets: ['labels'] };
     const changes = [plainChange('a'), plainChange('b', joins), plainChange('c'), plainChange('d', joins)];
     const join: Action['join'] = async (group) => titled(group.map(({ target }) => target).join('+'));
@@ -121,7 +121,7 @@ describe('the requests of a plan', () => {
     expect(forgotten).toEqual(['files']);
   });
 
-  it('rest on a read of a moment ago before the first write, and on new ones after it', async () => {
+  it('rely on a recent read before the first write, and on fresh reads after it', async () => {
     const changes = ['labels', 'files'].map((name) => plainChange(name, { reads: [{ name }] }));
 
     expect((await apply([step(changes, { plan: async () => changes })])).ends).toEqual([
@@ -153,13 +153,13 @@ describe('the requests of a plan', () => {
     expect([ends, sent]).toEqual([[end], titles]);
   });
 
-  it('are made while one of the steps that want them still does', async () => {
+  it('are sent while at least one of the steps that want them still does', async () => {
     const steps = [step([read]), step([read], { plan: async () => [read] }, { rule: 'b' })];
 
     expect((await apply(steps)).ends).toEqual(['t applied']);
   });
 
-  it('end where they would leave the repository, or it is another one now', async () => {
+  it('fail if they would write outside the repository, or if it is another repository now', async () => {
     const elsewhere = plainChange('x', { input: { params: { owner: 'acme', repo: 'other' } } });
     const { ends } = await apply([step([elsewhere], {}, { level: 'repository' })]);
     expect(ends).toEqual(['x failed: x: a rule of acme/demo must not write anywhere else']);
@@ -170,7 +170,7 @@ describe('the requests of a plan', () => {
     expect(sent).toEqual([]);
   });
 
-  it('end where there is no such operation, or no message leaves', async () => {
+  it('fail if the operation does not exist, or if no messages can be sent', async () => {
     const nothing = plainChange('x', { operation: 'nothing' });
     const message = plainChange('m', {
       operation: messageOperation,
@@ -188,7 +188,7 @@ describe('the requests of a plan', () => {
 });
 
 describe('a change that fails', () => {
-  it('ends its step, and the last changes of its rule', async () => {
+  it('stops its step, and the last changes of its rule', async () => {
     answers = [refusal('forge-conflict', 409)];
     const last = { stage: 3 } as const;
     const shared = plainChange('shared');
@@ -210,7 +210,7 @@ describe('a change that fails', () => {
     expect(sent).toEqual(['a1', 'shared', 'a3', 'b1', 'b2']);
   });
 
-  it('is a failed one: what is there already, or not possible now, holds back no last change', async () => {
+  it('blocks the last change; a change that already holds or is not possible now does not', async () => {
     const there = plainChange('there', { reads: [{ name: 'labels' }] });
     const last = plainChange('last', { stage: 3 });
     expect((await apply([step([there]), step([last])])).ends.at(-1)).toBe('last applied');
@@ -219,13 +219,13 @@ describe('a change that fails', () => {
     expect((await apply([step([plainChange('a')]), step([last])])).ends.at(-1)).toBe(
       'last skipped: an earlier change of its rule failed',
     );
-    // A rule beside it that has not failed wants it, too.
+    // Another rule, which has not failed, wants the change too.
     answers = [refusal('forge-conflict', 409)];
     const { ends } = await apply([step([plainChange('a')]), step([last]), step([last], {}, { rule: 'b' })]);
     expect(ends.at(-1)).toBe('last applied');
   });
 
-  it('is tried later where that may help: by the first such error, without values of secrets', async () => {
+  it('is retried if that may help, with the first such error and without values of secrets', async () => {
     const secrets = createNamedSecrets(new Map([['CHAT', 'hidden-value']]), new Uint8Array(32));
     const throttled = new ReeveError('forge-throttled', 'wait with hidden-value', {
       status: 429,
@@ -261,12 +261,12 @@ describe('a change that fails', () => {
     [refusal('forge-not-found', 404), /404; it is gone/],
     [refusal('forge-moved'), /; the repository was renamed/],
     [refusal('forge-unavailable', 502), /502$/],
-  ])('says what a person can do: %s', async (error, words) => {
+  ])('says how to fix it: %s', async (error, words) => {
     answers = [error];
     expect((await apply([step([plainChange('t')])])).ends[0]).toMatch(words);
   });
 
-  it('says why 403 may mean something else than missing access', async () => {
+  it('says why a 403 may have a reason other than missing access', async () => {
     answers = [refusal('forge-forbidden', 403)];
     const { ends } = await apply([step([plainChange('t', { forbidden: 'it may be archived' })])]);
     expect(ends[0]).toMatch(/write:issue, and it may be archived$/);
@@ -318,7 +318,7 @@ describe('an answer that does not show a change', () => {
     expect(sent.length).toBe(requests);
   });
 
-  it('is not sent again where it is there after all', async () => {
+  it('does not send the change again if a fresh read shows it', async () => {
     answers = [[]];
     let plans = 0;
     const once: Action['plan'] = async () => {
@@ -337,7 +337,7 @@ describe('an answer that does not show a change', () => {
   });
 });
 
-describe('a change that names the state that it replaces', () => {
+describe('a change that names the state it replaces', () => {
   const pinned = plainChange('t', { pinned: true, reads: [{ name: 'contents' }] });
   it.each<[string, unknown, readonly Change[], Partial<Change>, readonly unknown[], RegExp]>([
     [
@@ -396,7 +396,7 @@ describe('a change that names the state that it replaces', () => {
   });
 });
 
-describe('a change whose conditions hold immediately before it', () => {
+describe('a change whose conditions are checked immediately before it is sent', () => {
   const merge = plainChange('t', {
     reconsiders: true,
     keeps: [{ name: 'files' }, { name: 'reviews' }],
@@ -503,7 +503,7 @@ describe('a change whose conditions hold immediately before it', () => {
       ['one'],
       [],
     ],
-  ])('is sent as it is wanted then: %s', async (_title, wanted, end, titles, awaiting) => {
+  ])('is sent as its rules want it at that moment: %s', async (_title, wanted, end, titles, awaiting) => {
     const applied = await apply(apart(['a', 'b']), {
       reconsider: async ({ rule }) => wanted[rule.id] ?? { why: '', polls: false },
     });
@@ -511,7 +511,7 @@ describe('a change whose conditions hold immediately before it', () => {
     expect([applied.ends, sent, [...applied.awaiting]]).toEqual([[end], titles, awaiting]);
   });
 
-  it('is refused on behalf of the rules that wanted what was sent', async () => {
+  it('counts a refusal only against the rules that wanted what was sent', async () => {
     answers = [conflict(), conflict()];
     const { awaiting } = await apply(apart(['a', 'b', 'c'], { awaitsChecks: true }), {
       reconsider: async ({ rule }) => ({ change: { ...merge, value: rule.id === 'b' ? 2 : 1 } }),
@@ -522,7 +522,7 @@ describe('a change whose conditions hold immediately before it', () => {
 });
 
 describe('a change that was sent', () => {
-  it('is looked for where the answer says nothing of it', async () => {
+  it('is looked up when the answer does not show it', async () => {
     const verified = plainChange('t', { verify: true, reads: [{ name: 'labels' }] });
     for (const [isThere, end] of [
       [true, 't applied'],
@@ -535,7 +535,7 @@ describe('a change that was sent', () => {
     }
   });
 
-  it('is remembered with its answer, and recorded with what only that says', async () => {
+  it('is remembered with its answer, and recorded with what only the answer says', async () => {
     const remembered: unknown[] = [];
     answers = [{ id: 5 }];
     const { outcomes } = await apply([
@@ -559,7 +559,7 @@ describe('a change that was sent', () => {
     ['with nothing', refusal('forge-timeout'), false],
     ['by an error of ours', new Error('odd'), false],
   ])(
-    'is noted before, and the note is taken back where it had no effect: answered %s',
+    'is noted before the request, and the note is taken back if it had no effect: answered %s',
     async (_title, answer, isTakenBack) => {
       answers = [answer];
       const notes: unknown[] = [];
@@ -582,7 +582,7 @@ describe('a change that was sent', () => {
     },
   );
 
-  it('has no values of secrets where a rule of a repository wants a part of its request', async () => {
+  it('contains no values of secrets if a repository rule wants part of its request', async () => {
     const secrets = createNamedSecrets(new Map([['CHAT', 'hidden-value']]), new Uint8Array(32));
     const join: Action['join'] = async () => ({ params: plainParams, body: { title: { secret: 'CHAT' } } });
     const joins = { joins: 'k' };
@@ -600,7 +600,7 @@ describe('a change that was sent', () => {
     expect(sent).toEqual([]);
   });
 
-  it('causes nothing where no event follows from it', async () => {
+  it('begins no cause if no event follows from it', async () => {
     let begun = 0;
     await apply([step([plainChange('t')])], {
       beginCause: async () => {
@@ -617,7 +617,7 @@ describe('a change that was sent', () => {
     ['organization', true, [], 't failed: t: only rules of the operator may name secrets'],
     ['repository', true, [], 't failed: t: only rules of the operator may name secrets'],
   ] as const)(
-    'has values of secrets for the operator alone: %s, %s',
+    'contains values of secrets only for operator rules: %s, %s',
     async (level, areThere, titles, end) => {
       const secrets = createNamedSecrets(new Map([['CHAT', 'hidden-value']]), new Uint8Array(32));
       const change = plainChange('t', {
@@ -631,7 +631,7 @@ describe('a change that was sent', () => {
   );
 });
 
-it('a pause that begins between two requests stops what is left, and is no failure', async () => {
+it('a pause that begins between two requests stops the remaining changes and is not a failure', async () => {
   const pause: Pause = { scope: { kind: 'all' }, at: new Date(0), by: 'ada' };
   const joins = { joins: 'k' };
   const changes = [plainChange('a'), plainChange('b', joins), plainChange('c', joins), plainChange('d')];

@@ -28,7 +28,7 @@ const proposal = (rule: string, ...changes: readonly Change[]): Proposal => ({
 const targets = (changes: readonly PlannedChange[]) => changes.map(({ change }) => change.target);
 const reasons = ({ refused }: Plan) => refused.map(({ planned, why }) => `${planned.change.target}: ${why}`);
 
-it('messages are refused where none can be sent, and nothing else is', () => {
+it('messages are refused, and nothing else, when none can be sent', () => {
   const message = plainChange('message', { operation: messageOperation });
   const earlier = plainChange('earlier', { waits: { why: 'not now', polls: false } });
   const plan = makePlan([proposal('a', earlier, message, plainChange('label'))]);
@@ -95,7 +95,7 @@ describe('a grant', () => {
     ['of nothing', ruleOf(grantsOf({ names: ['react'] })), 'main', false, 1],
     ['that the operator does not need', ruleOf(grantsOf({}), { level: 'operator' }), 'work', true, 0],
   ])(
-    '%s covers a branch, and reads the default one where that matters',
+    '%s is checked against the branch, and reads the default branch only if needed',
     async (_title, rule, branch, covers, asked) => {
       const facts = makeFacts({ repository: { default_branch: 'main' } }, { subject: { repository: home } });
 
@@ -104,12 +104,12 @@ describe('a grant', () => {
     },
   );
 
-  it('covers nothing by its default branch where the repository has none', async () => {
+  it('without branches covers nothing if the repository has no default branch', async () => {
     const facts = makeFacts({ repository: { default_branch: '' } }, { subject: { repository: home } });
     expect(await coversAction(ruleOf(grantsOf({})), { action: 'merge', branch: 'main' }, facts)).toBe(false);
   });
 
-  it('is needed for each action that a rule uses by it, where the subject is', () => {
+  it('is required for each action that a rule uses by grant, at the place of the subject', () => {
     const both = { byGrant: ['merge', 'react'] };
     const at = { kind: 'issue', repository: home } as const;
     expect(isGrantedAt(ruleOf(grantsOf({}), both), at)).toBe(false);
@@ -166,7 +166,7 @@ describe('a step that is planned again before its write', () => {
     return { found, seen };
   };
 
-  it('wants what its conditions and arguments say then', async () => {
+  it('uses the current values of its conditions and arguments', async () => {
     const { found, seen } = await again([plainChange('other'), wanted]);
     expect([found, seen]).toEqual([{ change: wanted }, [{ sync: { x: true } }]]);
     expect((await again([wanted], { name: 'one' })).seen).toEqual([{ add: ['x'] }]);
@@ -198,13 +198,13 @@ describe('a step that is planned again before its write', () => {
     expect((await again(planned, options)).found).toEqual({ why, polls });
   });
 
-  it('goes where what it goes with is there', async () => {
+  it('keeps a change if the change it needs already holds', async () => {
     const change = { ...wanted, needs: 'b' };
     const { found } = await again([plainChange('b', { already: true }), change]);
     expect(found).toEqual({ change });
   });
 
-  it('fails where its conditions cannot be known, with what may be tried later', async () => {
+  it('fails if its conditions cannot be evaluated, with the error that may allow a retry', async () => {
     const rule = load({ if: 'issue.state == "open"', steps });
     const step = { ...proposal('x'), rule, step: 'one' };
     const ask = (error: Error) =>
@@ -219,7 +219,7 @@ describe('a step that is planned again before its write', () => {
     await expect(ask(new Error('odd'))).rejects.toThrow('odd');
   });
 
-  it('reads the head of the pull request first where one of its actions rests on it', async () => {
+  it('reads the head of the pull request first if one of its actions depends on it', async () => {
     const pinning = { steps: [{ action: plainAction() }, { action: plainAction({ pinsHead: true }) }] };
     const plain = { steps: [{ action: plainAction() }] };
     const asked = async (rules: readonly object[], kind: 'issue' | 'pull_request') => {

@@ -88,7 +88,7 @@ const said = async () =>
     .map(({ body }) => body?.split('\n').at(-1));
 
 describe('the commands of a comment', () => {
-  it('are executed once by each rule, also when the delivery comes again', async () => {
+  it('are executed once by each rule, even if the delivery arrives again', async () => {
     const event = await comment('/say hello');
     const first = await run(event, '1');
     expect(verdicts(first)).toEqual(['matched', 'matched']);
@@ -105,7 +105,7 @@ describe('the commands of a comment', () => {
     expect(JSON.stringify(again.rules)).toContain('"command(\\"say\\").found":false');
   });
 
-  it('are executed to the end by the attempts of one delivery', async () => {
+  it('are completed by later attempts of the same delivery', async () => {
     const event = await comment('/say twice');
     await run(event, '3');
 
@@ -113,7 +113,7 @@ describe('the commands of a comment', () => {
     expect(await said()).toEqual(['twice']);
   });
 
-  it('are not used up by a plan, or by a rule that observes', async () => {
+  it('are not used up by a plan or by a rule in observe mode', async () => {
     const event = await comment('/say later');
     await run(event, '4', { mode: 'plan' });
     await run(event, '5', { rules: 'observe' });
@@ -122,7 +122,7 @@ describe('the commands of a comment', () => {
     expect(await said()).toContain('later');
   });
 
-  it('are not executed where a rule has no comment', async () => {
+  it('are not executed if the comment contains none', async () => {
     const event = await comment('nothing to do');
 
     expect(verdicts(await run(event, '7'))).toEqual(['unmatched', 'unmatched']);

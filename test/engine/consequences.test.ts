@@ -11,7 +11,7 @@ import { makeFacts } from '../support/make-facts.ts';
 
 const head = 'a'.repeat(40);
 const moved = 'b'.repeat(40);
-/** Live commits: the head of a pull request, and the newest one of a branch. */
+/** Live commits: the head of the pull request, and the latest commit of the branch. */
 const pullHead = 'e'.repeat(40);
 const tip = 'f'.repeat(40);
 const repository = { id: 1, full_name: 'acme/demo', owner: { id: 2 } };
@@ -40,7 +40,7 @@ const removed = (ref: string) => parseEvent('delete', { ref, ref_type: 'branch',
 let stored: Map<string, unknown>;
 let nowMs: number;
 let isShared: boolean;
-/** What happens while a process waits. */
+/** Runs while a process waits. */
 let sleep: (ms: number) => Promise<void>;
 let live: object;
 let asked: number;
@@ -54,7 +54,7 @@ const client = {
     return live;
   },
 } as unknown as Client;
-/** Creates the book as a process does when it starts. */
+/** Opens the book, as a process does when it starts. */
 const start = () =>
   new Consequences(
     {
@@ -107,7 +107,7 @@ describe('an event of our own account', () => {
     (await begin(book, causes))();
 
     expect(await book.find(event, client)).toEqual({ because, rules: ['r.yml#merge'], depth: 1 });
-    // The same after a restart, and again for a redelivery.
+    // The answer is the same after a restart, and for a redelivery.
     expect(await start().find(event, client)).toMatchObject({ because });
   });
 
@@ -152,14 +152,14 @@ describe('an event of our own account', () => {
       { event: 'opened', head: 'work', base: 'main' },
       onPull('pull_request', 'opened', head, 12, 'release'),
     ],
-  ])('is none: %s', async (_title, causes, event) => {
+  ])('is not a consequence: %s', async (_title, causes, event) => {
     const book = start();
     (await begin(book, causes))();
 
     expect(await book.find(event, client)).toBeUndefined();
   });
 
-  describe('of a commit that it made', () => {
+  describe('for a commit that it made', () => {
     const committed: Cause = { event: 'committed', branch: 'main', head, message: 'Keep files' };
     const shown = (message: string, parents: readonly string[]) => ({
       sha: moved,
@@ -167,7 +167,7 @@ describe('an event of our own account', () => {
       parents: parents.map((sha) => ({ sha })),
     });
 
-    it('is recognised by the commit in the answer alone', async () => {
+    it('is recognised by the commit in the answer, without a request', async () => {
       const book = start();
       await (await begin(book, committed))({ commit: { sha: moved } });
 
@@ -186,7 +186,7 @@ describe('an event of our own account', () => {
       ['two parents', shown('Keep files', [head, 'c'.repeat(40)]), false],
       ['nothing', {}, false],
       ['no message', { parents: [{ sha: head }] }, false],
-    ])('is looked for where the answer was lost: %s', async (_, found, isIt) => {
+    ])('is found by parent and message if the answer was lost: %s', async (_, found, isIt) => {
       const book = start();
       await (await begin(book, { ...committed, message: '\nKeep files' } as Cause))({ commit: { sha: '' } });
       live = found;
@@ -197,7 +197,7 @@ describe('an event of our own account', () => {
       expect(askedFor).toEqual({ owner: 'acme', repo: 'demo', sha: moved });
     });
 
-    it('is not looked for after another commit', async () => {
+    it('is not searched for after another commit', async () => {
       const book = start();
       await (await begin(book, committed))();
       live = shown('Keep files', [head]);
@@ -217,9 +217,9 @@ describe('an event of our own account', () => {
       (sha) => ({ commit: { id: sha } }),
       { branch: 'work' },
     ],
-  ])('is one push, found by the live commit: %s', async (_title, causes, branch, commitOf, params) => {
+  ])('matches one push, found by the live commit: %s', async (_title, causes, branch, commitOf, params) => {
     const book = start();
-    // What else the answer to another kind of change may show is not its commit.
+    // The answer to a change of another kind may contain a commit, but not the one it made.
     await (await begin(book, causes))({ commit: { sha: head } });
     live = commitOf(moved);
     expect(await book.find(push(branch, moved), client)).toMatchObject({ because });
@@ -229,14 +229,14 @@ describe('an event of our own account', () => {
     expect(await book.find(push(branch, tip), client)).toBeUndefined();
   });
 
-  it('is one branch: made again with another commit, it is none', async () => {
+  it('matches one creation of a branch, not another one with a different commit', async () => {
     const book = start();
     await (await begin(book, { event: 'created', branch: 'work' }))();
     expect(await book.find(created('work', moved), client)).toMatchObject({ because });
     expect(await book.find(created('work', tip), client)).toBeUndefined();
   });
 
-  it('is none where the branch that it made is gone, and unknown where the forge cannot tell', async () => {
+  it('is not a consequence if the branch that it made is gone, and undecided if the forge cannot answer', async () => {
     const book = start();
     await (await begin(book, { event: 'created', branch: 'work' }))();
     for (const lacking of [{}, new ReeveError('forge-not-found', '404')]) {
@@ -247,7 +247,7 @@ describe('an event of our own account', () => {
     await expect(book.find(push('work', tip), client)).rejects.toThrow('502');
   });
 
-  it('of a second update by someone with our account is none: the first one is bound to its commit', async () => {
+  it('is not a consequence if our account updates the branch a second time: the change is bound to the first commit', async () => {
     const book = start();
     (await begin(book, { event: 'updated', number: 7, head, branch: 'work' }))();
     await book.find(onPull('pull_request_sync', 'synchronized', moved), client);
@@ -264,7 +264,7 @@ describe('an event of our own account', () => {
     const found = book.find(push('main', moved), client);
     await endOther();
     const later = book.find(push('main', moved), client);
-    // Whatever is not awaited is done after a turn of the event loop.
+    // One turn of the event loop completes everything that is not awaited.
     await new Promise(setImmediate);
     expect(asked).toBe(0);
     live = { merge_commit_sha: moved };
@@ -278,7 +278,7 @@ describe('an event of our own account', () => {
       isShared = true;
     });
 
-    it('waits for its answer, and for none that begins later', async () => {
+    it('waits for the answer to that change, and not for later changes', async () => {
       const [one, two] = [start(), start()];
       live = { merge_commit_sha: null };
       const end = await begin(one, merged);
@@ -300,7 +300,7 @@ describe('an event of our own account', () => {
     it.each([
       { run: 'r1', change: 'c2' },
       { run: 'r2', change: 'c1' },
-    ])('is not answered by another change of the same instant: %j', async (other) => {
+    ])('is not settled by another change made at the same instant: %j', async (other) => {
       const one = start();
       const end = await begin(one, merged);
       const endOther = await begin(one, { event: 'deleted', branch: 'other' }, { because: other });
@@ -315,7 +315,7 @@ describe('an event of our own account', () => {
       expect(looks).toBe(3);
     });
 
-    it('waits no longer than a request takes, where the process died', async () => {
+    it('waits no longer than a request may take if the process died', async () => {
       await begin(start(), merged);
       const beganMs = nowMs;
 
@@ -323,7 +323,7 @@ describe('an event of our own account', () => {
       expect(nowMs - beganMs).toBe(60_000);
     });
 
-    it('ends with the signal, also where the clock of the other process is ahead', async () => {
+    it('stops waiting when the signal aborts, even if the clock of the other process is ahead', async () => {
       nowMs += 600_000;
       await begin(start(), merged);
       nowMs -= 600_000;
@@ -340,7 +340,7 @@ describe('an event of our own account', () => {
       expect(await start().find(closed(), client)).toMatchObject({ because });
     });
 
-    it('is noted beside those of this process', async () => {
+    it('is stored next to the changes of this process', async () => {
       const [one, two] = [start(), start()];
       for (const [number, book] of [one, two, one].entries()) {
         await (
@@ -357,12 +357,12 @@ describe('an event of our own account', () => {
     });
   });
 
-  it('costs no request where nothing of ours is known', async () => {
+  it('costs no request if no change of ours is known', async () => {
     expect(await start().find(push('main', moved), client)).toBeUndefined();
     expect(asked).toBe(0);
   });
 
-  it('keeps a hundred changes of a repository, for a day', async () => {
+  it('keeps up to a hundred changes of a repository for a day', async () => {
     const book = start();
     for (let number = 1; number <= 150; number += 1) (await begin(book, { ...merged, number } as Cause))();
 
@@ -397,7 +397,7 @@ describe('a chain', () => {
     return { runs: considered.map((one) => one.rule.name), own: decided.map(({ reason }) => reason) };
   };
 
-  it('runs the rules that are not part of it, and none without a known change', () => {
+  it('runs the rules that are not part of it, and no rule without a known change', () => {
     expect(consider(undefined)).toEqual({ runs: [], own: ['own', 'own'] });
     expect(consider({ because, rules: ['r.yml#merge'], depth: 1 })).toEqual({ runs: ['tidy'], own: ['own'] });
     expect(consider({ because, rules: ['r.yml#merge', 'r.yml#tidy'], depth: 2 })).toEqual({
@@ -406,7 +406,7 @@ describe('a chain', () => {
     });
   });
 
-  it('ends at depth three', async () => {
+  it('ends at a depth of three', async () => {
     const book = start();
     (await begin(book, merged, { depth: 3 }))();
     (await begin(book, { ...merged, number: 8 } as Cause, { depth: 4 }))();

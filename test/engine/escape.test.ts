@@ -52,7 +52,7 @@ const changes = fc.array(fc.record({ id: fc.constantFrom(...rows.map(({ id }): s
   maxLength: 4,
 });
 
-/** A careless action: it proposes whatever its arguments say. */
+/** Creates an action without checks: it proposes whatever its arguments say. */
 function careless(wanted: readonly { id: string; params: object }[]): Action {
   return plainAction({
     name: 'careless',
@@ -121,7 +121,7 @@ async function sentBy(rule: LoadedRule, liveId = home.id) {
 const lower = (value: unknown): string => String(value).toLowerCase();
 
 describe('whatever an action plans', () => {
-  it(`rules of a repository write to the event's repository alone (${numRuns} runs)`, async (context) => {
+  it(`rules of a repository write only to the event's repository (${numRuns} runs)`, async (context) => {
     let written = 0;
     await fc.assert(
       fc.asyncProperty(changes, async (wanted) => {
@@ -133,7 +133,7 @@ describe('whatever an action plans', () => {
       }),
       { numRuns },
     );
-    // A choke point that lets nothing through would pass, too.
+    // A check that refuses everything would pass as well.
     expect(written).toBeGreaterThan(numRuns / 300);
     recordFigure(
       context,
@@ -141,7 +141,7 @@ describe('whatever an action plans', () => {
     );
   });
 
-  it('rules of an organization write to its repositories and to itself alone', async () => {
+  it('rules of an organization write only to the organization and its repositories', async () => {
     let written = 0;
     const more = { level: 'organization', home: { organization: 'acme' } } as const;
     await fc.assert(
@@ -155,7 +155,7 @@ describe('whatever an action plans', () => {
     expect(written).toBeGreaterThan(0);
   });
 
-  it('nothing is written where another repository has taken the name, or the rule is of another one', async () => {
+  it('nothing is written if another repository has taken the name, or if the rule belongs to another repository', async () => {
     const wanted = [{ id: operations.createIssue.id, params: { owner: 'acme', repo: 'demo' } }];
 
     expect((await sentBy(ruleWith(careless(wanted), {}), 2)).sent).toEqual([]);
@@ -170,7 +170,7 @@ describe('a repository file', () => {
   const small = ['set-labels', 'set-issue', 'request-reviewers', 'react', 'comment', 'set-status'];
 
   it.each(actions.map((action) => [action.name]))(
-    'gets %s by grant, or because it is of the small set',
+    'gets %s by grant, or as part of the small set',
     (uses) => {
       const example = actions.find((action) => action.name === uses);
       const load = (grants: readonly string[]) =>
@@ -239,7 +239,7 @@ describe.each(['repository', 'organization', 'operator'] as const)(
     const unknownAction = expect.stringContaining('no action "run-nothing"');
 
     it.each([{ head: 'evil:main' }, { head: 'evil/private:main' }, { head: ':main' }, { base: 'evil:main' }])(
-      'is no end of a pull request below the operator, whatever is granted: %j',
+      'cannot be the head or base of a pull request below operator level, whatever is granted: %j',
       (more) => {
         expect(problemsOf(opening(more))).toEqual(refusals);
         expect(problemsOf(opening({ head: 'release/1' }))).toEqual([]);
@@ -249,7 +249,7 @@ describe.each(['repository', 'organization', 'operator'] as const)(
     it.each([
       'compare("main...evil:main").total_commits > 0',
       'open_pull("main...evil/private:main") == null',
-    ])('is read by no condition below the operator, whatever is granted: %s', (condition) => {
+    ])('cannot be read by a condition below operator level, whatever is granted: %s', (condition) => {
       expect(problemsOf(reading(condition))).toEqual([...refusals, unknownAction]);
       expect(problemsOf(reading('compare("main...work").total_commits > 0'))).toEqual([unknownAction]);
     });

@@ -21,7 +21,7 @@ const event = parseEvent('issues', {
   sender: { id: 9, login: 'ada' },
 });
 
-/** An action that needs a grant and changes one branch. */
+/** Creates an action that needs a grant and changes one branch. */
 function branching(more: Partial<Change>): Action {
   return {
     name: 'branching',
@@ -108,7 +108,7 @@ async function passes(
 const own = { repositories: ['acme/*'] };
 
 describe('a grant without branches', () => {
-  it('covers the default branch alone, in both forms', async () => {
+  it('covers only the default branch, in both forms', async () => {
     expect(await passes(own, { branch: 'main' })).toBe('sent');
     expect(await passes({ in: ['acme/*'] }, { branch: 'main' })).toBe('sent');
     expect(await passes(own, { branch: 'release/1' })).toContain(
@@ -120,17 +120,17 @@ describe('a grant without branches', () => {
     );
   });
 
-  it('covers no branch while the default branch cannot be read', async () => {
+  it('covers no branch if the default branch cannot be read', async () => {
     expect(await passes(own, { branch: 'main' }, { defaultBranch: '' })).toContain('is not known');
   });
 
-  it('says nothing of changes that are about no branch', async () => {
+  it('does not restrict changes that concern no branch', async () => {
     expect(await passes(own, {})).toBe('sent');
   });
 });
 
 describe('a grant with branches', () => {
-  it('covers those, and the default branch only if it is one of them', async () => {
+  it('covers those branches, and the default branch only if it is one of them', async () => {
     const grant = { ...own, branches: ['release/*'] };
 
     expect(await passes(grant, { branch: 'release/1' })).toBe('sent');
@@ -138,17 +138,17 @@ describe('a grant with branches', () => {
   });
 });
 
-it('a grant covers branches of forks only where it says so', async () => {
+it('a grant covers branches of forks only if it says so', async () => {
   expect(await passes(own, { branch: 'main', fork: true })).toContain('forks: true');
   expect(await passes({ ...own, forks: true }, { branch: 'main', fork: true })).toBe('sent');
 });
 
-it('a change may need the grant of another action as well', async () => {
+it('a change may also need the grant of another action', async () => {
   expect(await passes(own, { alsoNeeds: 'removing' })).toContain('does not grant removing');
   expect(await passes({ ...own, names: ['branching', 'removing'] }, { alsoNeeds: 'removing' })).toBe('sent');
 });
 
-it('a rule of an organization runs only where its grants are about, and writes only there', async () => {
+it('a rule of an organization runs and writes only where its grants apply', async () => {
   const organization = { level: 'organization' } as const;
 
   expect(await passes({ in: ['acme/demo'] }, {}, organization)).toBe('sent');

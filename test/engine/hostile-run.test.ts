@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostileRuns, prepareHostileRun } from '../../scripts/bench/hostile.ts';
 
-// How long these runs take is measured by `npm run bench -- --only rules`, on a machine that does nothing else.
+// `npm run bench -- --only rules` measures the duration of these runs, on an otherwise idle machine.
 describe('a run is bounded', () => {
   it.each(Object.entries(hostileRuns))('%s', async (_name, hostile) => {
     const { rules } = await prepareHostileRun(hostile)();

@@ -52,8 +52,8 @@ function entry(
 }
 type EntryOptions = { atMs: number; rule: string; by: number | undefined; before: unknown };
 
-describe('budgets an hour', () => {
-  it('begin anew after an hour, and give back what was not sent', async () => {
+describe('hourly budgets', () => {
+  it('reset after an hour, and return what was not sent', async () => {
     let nowMs = startMs;
     const past = await createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (past) => past);
     const noted = past.record([entry('a', true), entry('b', true)]);
@@ -65,7 +65,7 @@ describe('budgets an hour', () => {
     expect(past.spent().all).toBe(0);
   });
 
-  it('are counted from stored runs after a restart, those of the last hour alone', async () => {
+  it('are counted from the stored runs of the last hour after a restart', async () => {
     const run = (minutesAgo: number): Run =>
       ({
         trigger: { at: new Date(startMs - minutesAgo * 60_000).toISOString() },
@@ -102,7 +102,7 @@ describe('budgets an hour', () => {
     expect(asked).toEqual([undefined, 'p2']);
   });
 
-  it('count no write of a merge queue after a restart: it has a budget of its own', async () => {
+  it('do not count writes of a merge queue after a restart, because it has its own budget', async () => {
     const written = { id: '1', rules: [], target: 'status:#1', value: 'pending', before: null, input: null };
     const run = (kind: string): Run =>
       ({
@@ -158,7 +158,7 @@ describe('a value that goes back and forth', () => {
       rules: ['operator.yml#adds', 'operator.yml#removes'],
       repeatsFrom: new Date(nowMs),
     });
-  /** Writes what a rule wants, half a minute later; returns whether the plan let it. */
+  /** Writes what a rule wants, half a minute later, and returns whether the plan allowed it. */
   const write = (
     value: unknown,
     { rule = 'rule', before = !value }: { rule?: string; before?: unknown } = {},
@@ -169,8 +169,8 @@ describe('a value that goes back and forth', () => {
     return isLet;
   };
 
-  it('is stopped after five returns in ten minutes, on that target alone, and goes on when they are old', () => {
-    // Another writer takes the label away each time.
+  it('is stopped after five returns in ten minutes, only for that target, until those returns are old', () => {
+    // Another writer removes the label each time.
     for (let turn = 0; turn < 6; turn += 1) expect(write(true), `turn ${turn}`).toBe(true);
 
     const { refused } = planned(true);
@@ -186,7 +186,7 @@ describe('a value that goes back and forth', () => {
     expect(planned(true).changes).toHaveLength(1);
   });
 
-  it('of two rules that undo each other stops after five returns, and names both', () => {
+  it('because two rules undo each other is stopped after five returns, and the reason names both rules', () => {
     const turns = Array.from({ length: 12 }, (_, turn) =>
       write(turn % 2 === 0, { rule: turn % 2 === 0 ? 'adds' : 'removes' }),
     );
@@ -197,15 +197,15 @@ describe('a value that goes back and forth', () => {
     );
   });
 
-  it('is no flip where a rule changes its own mind, however often: what it judges has changed', () => {
+  it('does not count as a flip if one rule changes its result, however often, because its input has changed', () => {
     for (let turn = 0; turn < 40; turn += 1) expect(write(turn % 2 === 0), `turn ${turn}`).toBe(true);
   });
 
-  it('is no flip where the value is a new one each time', () => {
+  it('does not count as a flip if the value is new each time', () => {
     for (let turn = 0; turn < 20; turn += 1) expect(write(`${turn}`, { before: 'other' })).toBe(true);
   });
 
-  it('never keeps a gate open: what makes it stricter is written, and the looser value of another rule stays away', () => {
+  it('never keeps a gate open: a stricter value is written, and the looser value of another rule is refused', () => {
     const gate = (state: 'success' | 'failure') => {
       nowMs += 10_000;
       const before = state === 'success' ? 'failure' : 'success';
@@ -231,7 +231,7 @@ describe('a value that goes back and forth', () => {
 describe('a limit of one run', () => {
   const repeatsFrom = new Date(startMs);
 
-  it('is planned again after ten minutes, where runs are repeated, and refused for good where they are not', () => {
+  it('defers the rest by ten minutes if runs are repeated, and refuses it for good otherwise', () => {
     const { changes, refused } = makePlan([wishFor(many(51))], { repeatsFrom });
 
     expect([changes.length, refused.length]).toEqual([50, 1]);
@@ -246,7 +246,7 @@ describe('a limit of one run', () => {
     expect(limitDeferral(makePlan([wishFor(many(51))]).refused, {})).toBeUndefined();
   });
 
-  it('lets protective changes go first, whatever their place, and keeps the order of what is made', () => {
+  it('lets protective changes go first, whatever their position, but keeps the order of execution', () => {
     const gates = [change('status:a', 'failure', { protects: 'tightens' })];
     const { changes } = makePlan([wishFor(many(60)), wishFor(gates, 'operator', 'gate')], { repeatsFrom });
 
@@ -254,7 +254,7 @@ describe('a limit of one run', () => {
     expect(changes.at(-1)?.change.target).toBe('status:a');
   });
 
-  it('that a rule sets itself does not stop what makes a gate stricter', () => {
+  it('that a rule sets itself does not stop changes that make a gate stricter', () => {
     const tightening = many(4, { protects: 'tightens' });
 
     expect(makePlan([wishFor(many(4), 'operator', 'rule', 2)]).changes).toHaveLength(2);

@@ -70,7 +70,7 @@ describe('a pause', () => {
     expect([refused.plan.changes.length, refused.deferral?.why]).toEqual([stops ? 0 : 1, why]);
     const asked = requireUnpaused([change], subject, async () => pauses);
     await (stops ? expect(asked).rejects.toBeInstanceOf(WritesPaused) : asked);
-    // What is only observed goes nowhere.
+    // Changes that are only observed are not sent anyway.
     const observed = refusePaused({ changes: [change], refused: [] }, pauses, {
       subject,
       isSent: () => false,
@@ -78,7 +78,7 @@ describe('a pause', () => {
     expect([observed.plan.changes.length, observed.deferral]).toEqual([1, undefined]);
   });
 
-  it('of a rule stops no change that another rule wants, and one that both are paused for', () => {
+  it('of a rule stops only changes that no other rule wants, unless both rules are paused', () => {
     const both = planned(proposal(rule('a')), proposal(rule('b')));
     expect(pausedReason(both, subject, [pauseOf(ofRule('a'))])).toBeUndefined();
     expect(pausedReason(both, subject, [pauseOf(ofRule('b'))])).toBeUndefined();
@@ -109,7 +109,7 @@ describe('a pause', () => {
     expect(found).toEqual(isFound ? pauseOf(scope) : undefined);
   });
 
-  it('says what it stops, as the command line names it', () => {
+  it('names its scope as the command line does', () => {
     const names = [{ kind: 'all' } as const, ofRepository('acme/shop'), ofRule('a'), ofRule('stale/warn')];
     expect(names.map(nameOfScope)).toEqual(['all', 'acme/shop', 'a', '#stale/warn']);
     expect(pausedWords(pauseOf(ofRule('stale/warn')))).toBe(
@@ -119,7 +119,7 @@ describe('a pause', () => {
 });
 
 describe('the record of a run', () => {
-  it('has each change with its request and its rules, what was sent, and what is deferred', async () => {
+  it('contains each change with its request and rules, what was sent, and what is deferred', async () => {
     const plan = makePlan([
       proposal(rule('a')),
       proposal(rule('b')),

@@ -63,7 +63,7 @@ const shape = (proposals: readonly Proposal[]) => {
 };
 
 describe('several rules and one target', () => {
-  it('are one change where they agree', () => {
+  it('become one change if they agree', () => {
     expect(
       shape([
         proposal(makeRule('a'), change('label:x', true)),
@@ -75,7 +75,7 @@ describe('several rules and one target', () => {
     });
   });
 
-  it('are decided by where the rules come from', () => {
+  it('are decided by the level of the rules', () => {
     const operator = makeRule('from-above', 'operator');
 
     expect(
@@ -86,7 +86,7 @@ describe('several rules and one target', () => {
     });
   });
 
-  it('are refused between equals', () => {
+  it('are refused if rules of equal level disagree', () => {
     const { changes, refused } = shape([
       proposal(makeRule('a'), change('label:x', true)),
       proposal(makeRule('b'), change('label:x', false)),
@@ -99,7 +99,7 @@ describe('several rules and one target', () => {
     ]);
   });
 
-  it('lose nothing to a rule that only observes, wherever it comes from', () => {
+  it('lose nothing to a rule in observe mode, whatever its level', () => {
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
     const own = proposal(makeRule('own'), change('label:x', true));
 
@@ -112,7 +112,7 @@ describe('several rules and one target', () => {
     ]);
   });
 
-  it('gain nothing by a rule that only observes: no rank, no members, no budget, no ground', () => {
+  it('gain nothing from a rule in observe mode: no rank, no members, no budget and no basis for a deletion', () => {
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
     const own = makeRule('own');
     const same = change('label:x', true);
@@ -148,7 +148,7 @@ describe('several rules and one target', () => {
     expect(pruned.refused).toEqual([]);
   });
 
-  it('are no ground to remove what another rule replaces, where a rule only observes both', () => {
+  it('do not justify removing what another rule replaces if a rule only observes both changes', () => {
     const make = (secret: string): Change => change('hook:u', { hmac: secret }, { stage: 0 });
     const remove = change('hook:u#7', null, { stage: 2, needs: 'hook:u' });
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
@@ -164,7 +164,7 @@ describe('several rules and one target', () => {
     expect(plan.changes.map(({ change: { target } }) => target)).toEqual(['hook:u']);
   });
 
-  it('notice a rule whose proposal is already the live state', () => {
+  it('include a rule whose proposal already matches the live state', () => {
     const content = proposal(makeRule('content'), change('label:x', true, { already: true }));
 
     expect(shape([content, proposal(makeRule('other'), change('label:x', false))])).toMatchObject({
@@ -174,7 +174,7 @@ describe('several rules and one target', () => {
     expect(shape([content])).toEqual({ changes: [], refused: [] });
   });
 
-  it('are told apart by the subject they are about', () => {
+  it('are separated by subject', () => {
     const elsewhere = { input: { params: { owner: 'acme', repo: 'demo', index: 2 } } };
 
     expect(
@@ -186,7 +186,7 @@ describe('several rules and one target', () => {
   });
 });
 
-describe('what goes only with another', () => {
+describe('a change that needs another change', () => {
   const make = (secret: string): Change => change('hook:u', { hmac: secret }, { stage: 0 });
   const remove = change('hook:u#7', null, {
     input: { params: { owner: 'acme', repo: 'demo', index: 1, id: 7 } },
@@ -201,11 +201,11 @@ describe('what goes only with another', () => {
     };
   };
 
-  it('goes with it', () => {
+  it('is planned together with it', () => {
     expect(left(proposal(makeRule('a'), make('A'), remove)).changes).toEqual(['hook:u', 'hook:u#7']);
   });
 
-  it('stays where rules quarrel about it, also when one of them would edit what the other replaces', () => {
+  it('is refused if rules disagree about the other change, even if one of them would edit what the other replaces', () => {
     const quarrel = left(
       proposal(makeRule('a'), make('A'), remove),
       proposal(makeRule('b'), make('B'), remove),
@@ -222,10 +222,11 @@ describe('what goes only with another', () => {
     }
   });
 
-  it('stays where it is only observed', () => {
+  it('is refused if the other change is only observed', () => {
     const observing = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
 
-    // Removed by a rule that makes nothing in its place: what the other would make is not made.
+    // The enforcing rule removes the hook without a replacement, and the replacement of the observing rule is never
+    // made.
     expect(left(proposal(observing, make('A'), remove), proposal(makeRule('b'), remove)).changes).toEqual([
       'hook:u',
     ]);
@@ -258,7 +259,7 @@ describe('budgets', () => {
   });
 });
 
-it('puts what others need first and keeps the order of the rest', () => {
+it('puts changes that others need first and keeps the order of the rest', () => {
   const { changes } = shape([
     proposal(
       makeRule('a'),

@@ -17,14 +17,14 @@ import {
 } from '../support/random-pairs.ts';
 import { argumentArbitraries } from '../support/random-rules.ts';
 
-/** Pairs that each action leads: more than 100,000 in a long run. */
+/** Number of pairs per leading action: more than 100,000 in total in a long run. */
 const perAction = process.env.LONG ? 4_000 : propertyRuns(60);
 const small = ['set-labels', 'set-issue', 'request-reviewers', 'react', 'comment', 'set-status'];
 
-/** What the pairs came to, by action: a law about writes says nothing where none are made. */
+/** Results of the pairs, by action: a law about writes proves nothing if nothing is written. */
 type Tally = { pairs: number; written: number; ofFiles: number; refused: number; unwritten: number };
 const tallies = new Map<string, Tally>();
-/** Writes with text of a place that only the account and the operator's rules may read. */
+/** Number of writes with text of a place that only the account and the operator's rules may read. */
 let fromVault = 0;
 function tallyOf(action: string): Tally {
   const tally = tallies.get(action) ?? {
@@ -38,12 +38,12 @@ function tallyOf(action: string): Tally {
   return tally;
 }
 
-it('every action has arguments that reach as far as they can', () => {
+it('every action has an argument generator that covers its full reach', () => {
   expect(Object.keys(argumentArbitraries).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
 });
 
 describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s first', (lead) => {
-  it(`write where and what their source may, and what the dry run said (${perAction} pairs)`, {
+  it(`write only where and what their source may, and as the dry run announced (${perAction} pairs)`, {
     timeout: 1_800_000,
   }, async () => {
     await fc.assert(
@@ -74,8 +74,8 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
     );
   });
 
-  // Fewer pairs of one action say less: the sum of all does, below.
-  it.runIf(perAction >= 60)('are real: changes of its own are written and refused', () => {
+  // With fewer pairs, the counts of one action prove too little; the test below checks their sum.
+  it.runIf(perAction >= 60)('are real: some of its own changes are written, and some are refused', () => {
     const tally = tallyOf(lead);
 
     expect(tally.pairs).toBeGreaterThanOrEqual(perAction);
@@ -83,12 +83,12 @@ describe.each(actions.map(({ name }) => [name]))('pairs of rules and events, %s 
     expect(tally.refused).toBeGreaterThan(perAction / 20);
     const isOfFiles = actions.find(({ name }) => name === lead)?.onlyFor !== 'operator';
     if (isOfFiles) expect(tally.ofFiles).toBeGreaterThanOrEqual(Math.ceil(perAction / 120));
-    // The plan shows almost every pair in full; where an earlier write made a later one needless, the run says so.
+    // The plan predicts almost every pair in full. If an earlier write made a later one unnecessary, the run says so.
     expect(tally.unwritten).toBeLessThan(perAction / 20);
   });
 });
 
-it('all pairs are real: changes are written and refused, of files too, and almost every plan is followed', (context) => {
+it('all pairs are real: changes are written and refused, also those of files, and almost every plan is followed', (context) => {
   const all = [...tallies.values()];
   const sumOf = (kind: keyof Tally): number => all.reduce((sum, tally) => sum + tally[kind], 0);
 
@@ -99,7 +99,7 @@ it('all pairs are real: changes are written and refused, of files too, and almos
     expect(sumOf(kind)).toBeGreaterThan(sumOf('pairs') / 20);
   expect(sumOf('ofFiles')).toBeGreaterThan(sumOf('pairs') / 120);
   expect(sumOf('unwritten')).toBeLessThan(sumOf('pairs') / 20);
-  // Rules of the operator may publish what the account reads elsewhere, and do: the texts arrive.
+  // Rules of the operator may publish what the account reads elsewhere, and such texts do appear in writes.
   expect(fromVault).toBeGreaterThan(sumOf('pairs') / 100);
   const [pairs, written, refused] = (['pairs', 'written', 'refused'] as const).map((kind) =>
     sumOf(kind).toLocaleString('en'),
@@ -110,7 +110,7 @@ it('all pairs are real: changes are written and refused, of files too, and almos
   );
 });
 
-/** Returns what is wrong with a request: it leaves the scope of its rules, or no grant allows it. */
+/** Returns what is wrong with a request, such as a write outside the scope of its rules or without a grant. */
 function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairResult): string | undefined {
   const asked = real.run.changes.filter((change) => change.method === method && pathOf(change) === path);
   const branch = branchOf({ method, path, body }, pair);
@@ -129,7 +129,8 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairR
   const where = `${method} ${path}`;
   if (asked.length === 0) return `no rule asked for ${where}`;
   if (permitting.length === 0) return `${where} is nothing that ${JSON.stringify(asked)} may write`;
-  // A run about an organization has no repository of its own: an operator's rule may name this one, whatever repository has that name now.
+  // A run about an organization has no repository of its own, so an operator's rule may name this one, whatever
+  // repository has that name now.
   const isTaken = pair.trigger.subject !== 'organization' && !Object.values(pair.state.ids).includes(homeId);
   if (isTaken && isAt(path, pair)) return `${where} is another repository by now`;
   if (isFromVault({ method, path, body }) && !permitting.includes('operator'))
@@ -146,7 +147,7 @@ function isFromVault({ method, path, body }: Pick<Written, 'method' | 'path' | '
   return [vaultText, Buffer.from(vaultText).toString('base64')].some((text) => said.includes(text));
 }
 
-/** Returns the branch that grants have to cover: the base of the pull request. */
+/** Returns the branch that grants must cover: the base of the pull request. */
 function branchOf({ method, path, body }: Omit<Written, 'query'>, { state }: Pair): unknown {
   if (method === 'POST' && path.endsWith('/diffpatch')) return Reflect.get(Object(body), 'branch');
   if (method === 'POST' && path.endsWith('/pulls')) return Reflect.get(Object(body), 'base');
@@ -154,7 +155,10 @@ function branchOf({ method, path, body }: Omit<Written, 'query'>, { state }: Pai
   return isOfPull ? state.pulls.base : undefined;
 }
 
-/** Returns whether files of a level may do this there, by what the operator granted, told apart from the engine's own words. */
+/**
+ * Returns whether files of a level may send this request under the operator's grants; computed independently of the
+ * engine.
+ */
 function permits(
   level: Level,
   request: {
@@ -187,7 +191,10 @@ function permits(
   return /^\/(repos\/acme\/[^/]+(\/|$)|orgs\/acme(\/|$))/i.test(path);
 }
 
-/** Returns whether files may write this without a grant: no state of an issue, no lock, no pin, and no definition of a label. */
+/**
+ * Returns whether files may send this request without a grant: anything but the state of an issue, a lock, a pin or the
+ * definition of a label.
+ */
 function needsNoGrant({
   action,
   path,
@@ -213,14 +220,16 @@ function levelOfRule(id: string): Level {
   return id.startsWith('acme/.reeve/rules/') ? 'organization' : 'repository';
 }
 
-/** Returns the change's path as the wire shows it. */
+/** Returns the path of a change as it appears on the wire. */
 function pathOf({ path }: RecordedChange): string {
   // A message goes to the address that a secret contains.
   if (path.startsWith('{')) return path;
   return new URL(`http://forge/api/v1${path}`).pathname.slice('/api/v1'.length);
 }
 
-/** Returns the requests that were sent and not planned, sent twice, or planned and neither sent nor explained. */
+/**
+ * Returns the requests that were sent without being planned, sent too often, or planned but neither sent nor explained.
+ */
 function differencesOf({ files }: Pair, { dry, real }: PairResult): readonly string[] {
   const isEnforced = ({ rules }: RecordedChange): boolean =>
     rules.some((id) => {
@@ -233,11 +242,11 @@ function differencesOf({ files }: Pair, { dry, real }: PairResult): readonly str
       .map(({ change }) => change),
   );
   const planned = dry.run.changes.filter(isEnforced);
-  // Two new hooks are tried by requests with one name.
+  // The tests of two new hooks are requests with the same name.
   const plannedTimes = Map.groupBy(planned.map(requestOf), (request) => request);
   const may = new Set(plannedTimes.keys());
   const must = new Set(planned.filter(({ id }) => !explained.has(id)).map(requestOf));
-  // What the forge dropped is sent once more, and then recorded as failed.
+  // A request that the forge dropped is sent once more and then recorded as failed.
   const again = new Set(planned.filter(({ id }) => explained.has(id)).map(requestOf));
   const sent = real.written.map(({ method, path, body }) => nameOf(method, path, body));
   const sentTimes = [...Map.groupBy(sent, (request) => request)];
@@ -259,11 +268,11 @@ function requestOf(change: RecordedChange): string {
 }
 
 function nameOf(method: string, path: string, body: unknown): string {
-  // What is made in the same run has no id while it is planned: a hook that is tried, a label that is put on.
+  // Objects created in the same run have no id while the run is planned: a hook that is tested, a label that is added.
   if (/^\/teams\/(0|1\d{3})\//.test(path)) return `${method} ${path.replace(/\d+/, 'ID')}`;
   if (path.endsWith('/tests')) return `${method} ${path.replace(/\d+(?=\/tests$)/, 'ID')}`;
   if (/\/issues\/\d+\/labels$/.test(path)) return `${method} ${path}`;
-  // A record has no contents of files.
+  // The record of a run does not contain the contents of files.
   const { files } = Object(body) as { files?: readonly { readonly path: string; readonly sha?: string }[] };
   if (path.endsWith('/contents') && files) {
     return `${method} ${path} ${JSON.stringify(files.map(({ path: one, sha }) => [one, sha]))}`;
@@ -271,7 +280,7 @@ function nameOf(method: string, path: string, body: unknown): string {
   return `${method} ${path} ${JSON.stringify(inOrder(body))}`;
 }
 
-/** Members have no order in a body; a secret stands in a plan by its name. */
+/** Sorts the members of a body, whose order has no meaning, and replaces a secret by its name, as in a plan. */
 function inOrder(value: unknown): unknown {
   if (value === secretValue) return { secret: 'TOKEN' };
   if (Array.isArray(value)) return value.map(inOrder);

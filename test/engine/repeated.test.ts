@@ -14,7 +14,7 @@ rules:
 `;
 const [rule] = loadRuleFile({ path: 'r.yml', text, level: 'operator', commit: '', registry }).rules;
 const labels = setLabels as Action;
-/** An action that does something each time, such as to send a message. */
+/** Action that has an effect each time, such as sending a message. */
 const message: Action = { ...labels, name: 'message', describesState: false };
 
 const plan = makePlan(
@@ -54,6 +54,6 @@ it('a repeated delivery repeats steps that describe a state, and refuses the oth
   ]);
 });
 
-it('a delivery that repeats none does both', () => {
+it('a delivery that is not a repetition executes both', () => {
   expect(targets(refuseRepeated(plan, trigger).changes)).toEqual(['set-labels', 'message']);
 });

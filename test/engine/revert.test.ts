@@ -11,9 +11,9 @@ import { makeRecordingClient } from '../support/recording-client.ts';
 
 const params = { owner: 'acme', repo: 'demo', index: 1 };
 
-/** What the forge lists now; an error is thrown. */
+/** Labels that the forge lists now; an error is thrown. */
 let live: readonly object[] | Error;
-/** Requests to change something that left. */
+/** Write requests that were sent. */
 let sent: unknown[];
 let refusals: Error[];
 beforeEach(() => {
@@ -77,7 +77,7 @@ async function revert(
   return { run, refused, ends: run.outcomes.map(({ change: id, status }) => `${id} ${status}`) };
 }
 
-it('takes the changes of a run back, the last first, and records that as a run', async () => {
+it('takes back the changes of a run in reverse order, and records that as a run', async () => {
   live = [{ id: 3, name: 'a' }];
   const { run, ends, refused } = await revert([change('a', true), change('b', false)]);
 
@@ -100,7 +100,7 @@ it('takes the changes of a run back, the last first, and records that as a run',
   });
 });
 
-it('writes nothing in a plan, and takes back what was applied alone', async () => {
+it('writes nothing in plan mode, and takes back only applied changes', async () => {
   live = [{ id: 3, name: 'a' }];
   const { ends } = await revert([change('a', true), change('b', true)], {
     mode: 'plan',
@@ -134,7 +134,7 @@ it.each<[string, Partial<RecordedChange>, readonly object[] | Error, Outcome['ma
   expect(run.refused[0]?.change).toMatchObject({ before: true, after: false, reason: 'takes back run r0' });
 });
 
-it('goes on after one that fails, and says what to do about it', async () => {
+it('continues after a change that fails, and says how to fix it', async () => {
   live = [{ id: 3, name: 'a' }];
   refusals = [new ReeveError('forge-forbidden', 'the forge answered 403', { status: 403 })];
   const { ends, run } = await revert([change('a', true), change('b', false)]);
@@ -143,7 +143,7 @@ it('goes on after one that fails, and says what to do about it', async () => {
   expect(run.outcomes[0]?.error).toMatch(/^label:b: the forge answered 403; it needs writer access/);
 });
 
-it('takes back what one request made as a whole by one request, and two requests by two', async () => {
+it('takes back the changes of one request with one request, and those of two requests with two', async () => {
   const made = (id: string, pattern: string) =>
     change(id, true, {
       action: 'protect-tags',

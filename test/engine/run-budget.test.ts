@@ -29,7 +29,7 @@ type Source = { readonly level: Level; readonly path: string; readonly home?: Ru
 const operator: Source = { level: 'operator', path: 'rules/a.yml' };
 const repository: Source = { level: 'repository', path: 'acme/site/.reeve.yml', home: { repositoryId: 1 } };
 
-/** Loads rules of one source by their conditions, or by more than that. */
+/** Loads rules of one source, given as conditions or as objects. */
 function load(source: Source, rules: Readonly<Record<string, string | object>>): readonly LoadedRule[] {
   const forms = Object.entries(rules).map(([name, rule]) => {
     const more = typeof rule === 'string' ? { if: rule } : rule;
@@ -67,9 +67,9 @@ const verdicts = ({ rules }: Run): Readonly<Record<string, string>> =>
   Object.fromEntries(rules.map(({ rule, verdict }) => [rule.split('#')[1], verdict]));
 
 describe('the budget of a run', () => {
-  it('is one for all rules of a source: the first costly ones use it up, however many there are', async () => {
+  it('is shared by all rules of a source: the first expensive rules use it up, however many there are', async () => {
     const names = Array.from({ length: 40 }, (_, place) => `rule-${place}`);
-    // Each of these costs about a third of the budget and ends by itself.
+    // Each of these costs about a third of the budget and does not exceed it alone.
     const third = `event.pull_request.body.substring(0, 700).matches("(([abc]{1,30})a){30}$")`;
     const record = await run(load(operator, Object.fromEntries(names.map((name) => [name, third]))));
 
@@ -109,7 +109,7 @@ describe('the budget of a run', () => {
       expect(reason).toContain('and if of step 1 set-labels of rule one used most of it (');
   });
 
-  it('is an error of the finding, with its place', async () => {
+  it('that is used up is reported as an error of the finding, with its position', async () => {
     const { rules } = await run(load(operator, { one: costly }));
 
     expect(rules[0]?.verdict).toBe('failed');
@@ -135,13 +135,13 @@ describe('the budget of a run', () => {
     expect(verdicts(record)).toMatchObject({ ours: 'matched', r0: 'failed', r49: 'failed' });
   });
 
-  it('leaves each rule a reserve, so that a costly rule cannot stop a cheap one', async () => {
+  it('reserves a part for each rule, so that an expensive rule cannot stop a cheap one', async () => {
     const record = await run(load(repository, { a: costly, b: costly, c: cheap, d: 'event.number == 7' }));
 
     expect(verdicts(record)).toEqual({ a: 'failed', b: 'failed', c: 'matched', d: 'matched' });
   });
 
-  it('suffices for a thousand rules of the operator', async () => {
+  it('is enough for a thousand rules of the operator', async () => {
     const rules = Array.from({ length: 10 }, (_, file) =>
       load(
         { level: 'operator', path: `rules/${file}.yml` },
@@ -159,7 +159,7 @@ describe('the budget of a run', () => {
     expect(record.rules.filter(({ verdict }) => verdict === 'failed')).toEqual([]);
   });
 
-  it('suffices for labels by path on 10,000 files', async () => {
+  it('is enough for labels by path on 10,000 files', async () => {
     const sync = {
       docs: '"docs/**"',
       tests: '"**/*.test.ts"',
@@ -181,7 +181,7 @@ describe('the budget of a run', () => {
     expect(record.changes.map(({ target }) => target)).toEqual(['label:code']);
   });
 
-  it('suffices for ordinary patterns on a body of 256 KiB', async () => {
+  it('is enough for ordinary patterns on a body of 256 KiB', async () => {
     const long = 'Some text that closes nothing at all, as people write it. '.repeat(4_515);
     const about = (pattern: string): string => `pull_request.body.matches("${pattern}")`;
     const conditions = {
@@ -196,9 +196,9 @@ describe('the budget of a run', () => {
   });
 });
 
-describe('a pattern outside of expressions is paid for as well', () => {
+describe('a pattern outside of expressions is charged to the budget as well', () => {
   const stars = (length: number): string => `**/${'*a'.repeat(length)}b`;
-  /** Paths on which a glob of stars has many states. */
+  /** Paths on which a glob with many stars has many states. */
   const paths = Array.from({ length: 2_000 }, (_, place) => ({ filename: `x/${'a'.repeat(200)}${place}` }));
   const many = Array.from({ length: 50 }, (_, place) => `${stars(120)}${place}`);
 
@@ -224,7 +224,7 @@ describe('a pattern outside of expressions is paid for as well', () => {
     expect(verdicts(record)).toEqual({ one: 'failed' });
   });
 
-  it('in branches, which are looked at before anything else', async () => {
+  it('in branches, which are evaluated before anything else', async () => {
     const ref = 'a'.repeat(250_000);
     const event = parseEvent('pull_request', { ...payload, pull_request: { ...pull, base: { ref } } });
     const on = { pull_request: { types: ['opened'], branches: many.slice(0, 40) } };

@@ -33,13 +33,13 @@ const step = (action: Partial<Action>, name = '1', written: unknown = {}): Loade
   line: 1,
   arguments: { written, facts: [], reads: [], resolve: () => ({ findings: [], ok: true, value: written }) },
 });
-/** A step that wants these changes. */
+/** Creates a step that wants these changes. */
 const wanting = (...changes: readonly Change[]): LoadedStep => step({ plan: async () => changes });
 
 const makeRule = (name: string, steps: readonly LoadedStep[], more: Partial<LoadedRule> = {}): LoadedRule =>
   plainRule({ id: `r.yml#${name}`, name, source: 'r.yml', steps, ...more });
 
-/** The answers of the forge, one after the other; an error is thrown. */
+/** Answers of the forge, in order; an error is thrown. */
 let answers: unknown[];
 let sent: unknown[];
 let kept: unknown[];
@@ -93,7 +93,7 @@ async function run(
 const refusal = (code: ErrorCode, status?: number) =>
   new ReeveError(code, `the forge answered ${status}`, { status });
 
-it('a protective change that a pause stops after planning is due before a later change is sent, and after the run', async () => {
+it('a protective change that a pause stops after planning stays due, before later changes are sent and after the run', async () => {
   const memory = createActionMemory();
   const place = { repository: home, index: 1 };
   const tighten: Change = { ...plainChange('gate'), protects: 'tightens' };
@@ -124,8 +124,8 @@ it('a protective change that a pause stops after planning is due before a later 
   expect(await findDueProtection(memory, place)).toBeUndefined();
 });
 
-describe('a step whose changes may call for others', () => {
-  /** A step that wants one list of changes after the other. */
+describe('a step whose changes may require further changes', () => {
+  /** Creates a step that returns these plans one after another. */
   const following = (
     plans: readonly (readonly Change[] | Error)[],
     more: Partial<Action> = {},
@@ -150,7 +150,7 @@ describe('a step whose changes may call for others', () => {
     ['what is there', [[a], [{ ...b, already: true }]], {}, ['a applied']],
     ['an error', [[a], new Error('odd')], {}, ['a applied']],
     ['another one, of a step that has none', [[a], [b]], { followUp: undefined as never }, ['a applied']],
-  ])('is planned once more after they were sent: %s', async (_title, plans, more, ends) => {
+  ])('is planned once more after its changes were sent: %s', async (_title, plans, more, ends) => {
     const made = await run([makeRule('x', [following(plans, more)])]);
 
     expect(made.ends).toEqual(ends);
@@ -160,7 +160,7 @@ describe('a step whose changes may call for others', () => {
     expect(made.record.rules).toHaveLength(1);
   });
 
-  it('is planned once for all of its changes, and without what no longer holds', async () => {
+  it('is planned once for all of its changes, and without facts that are no longer valid', async () => {
     const labels = { name: 'labels' };
     const changes = [{ ...a, keeps: [labels, { name: 'files' }], reads: [labels] }, b];
     const before: unknown[] = [];
@@ -179,14 +179,14 @@ describe('a step whose changes may call for others', () => {
     expect(before).toEqual([changes]);
   });
 
-  it('is not planned again where nothing was sent', async () => {
+  it('is not planned again if nothing was sent', async () => {
     const planned = await run([makeRule('x', [following([[a], [b]])])], { mode: 'plan' });
     expect(planned.ends).toEqual(['a planned']);
     const observed = await run([makeRule('x', [following([[a], [b]])], { mode: 'observe' })]);
     expect(observed.ends).toEqual(['a planned']);
   });
 
-  it('has its refusals, its pause and its errors in the same record', async () => {
+  it('adds its refusals, its pause and its errors to the same record', async () => {
     const away = refusal('forge-unavailable', 502);
     expect(await run([makeRule('x', [following([[a], away])])])).toMatchObject({
       ends: ['a applied'],
@@ -224,7 +224,7 @@ describe('a change that causes events', () => {
       { rules: ['r.yml#w', 'r.yml#y', 'r.yml#x'], depth: 3 },
     ],
     ['outside of repositories', { subject: { kind: 'organization', organization: 'acme' } }, undefined],
-  ])('is noted with the rules of its chain: %s', async (_title, more, noted) => {
+  ])('is recorded with the rules of its chain: %s', async (_title, more, noted) => {
     const begun: unknown[] = [];
     const shared = wanting(plainChange('a', { causes }), plainChange('b'));
     const { ends } = await run([makeRule('x', [shared]), makeRule('y', [shared])], {
@@ -244,7 +244,7 @@ describe('a change that causes events', () => {
 });
 
 describe('a run', () => {
-  it('names the rules that wait for what comes without an event, once each', async () => {
+  it('names the rules that wait for something that sends no event, once each', async () => {
     const waits = (polls: boolean) => ({ waits: { why: 'checks run', polls } });
     const merge = plainChange('m', { reconsiders: true });
     answers = [refusal('forge-conflict', 409), refusal('forge-conflict', 409)];
@@ -261,7 +261,7 @@ describe('a run', () => {
     expect(plain).not.toHaveProperty('resisted');
   });
 
-  it('writes nothing where a fact of one rule cannot be read now, and where there is no forge', async () => {
+  it('writes nothing if a fact of one rule cannot be read now, or if there is no forge', async () => {
     const away = refusal('forge-unavailable', 502);
     const failing = step({ plan: () => Promise.reject(away) }, 'ask');
     const rules = [makeRule('x', [wanting(plainChange('a'))]), makeRule('y', [failing])];
@@ -277,7 +277,7 @@ describe('a run', () => {
     expect([planned.ends, planned.record.requests, sent]).toEqual([['a planned'], 0, []]);
   });
 
-  it('keeps what the steps before a failed one want, and no last change of its rule', async () => {
+  it('keeps the changes of the steps before a failed one, except the last change of its rule', async () => {
     const last = wanting(plainChange('last', { stage: 3 }));
     const failing = step({ plan: () => Promise.reject(new Error('odd')) }, 'two');
     const made = await run([
@@ -291,7 +291,7 @@ describe('a run', () => {
     expect(made.record.rules[0]).not.toHaveProperty('code');
   });
 
-  it('has the last change of a rule wait for the others', async () => {
+  it('makes the last change of a rule wait for the others', async () => {
     const rules = [
       makeRule('x', [
         wanting(
@@ -306,7 +306,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('spends the budget of its place on what was applied', async () => {
+  it('charges applied changes to the budget of its place', async () => {
     const ledger = createBudgetLedger({ now: () => now });
     const spentIn = (place: number | string) => ledger.edit(place, (past) => past.spent().all);
     answers = [{}, refusal('forge-refused', 422), {}];
@@ -361,7 +361,7 @@ describe('a run', () => {
     expect(over.deferral).not.toHaveProperty('isPaused');
   });
 
-  it('says what changes are refused for before it says that another one is missing', async () => {
+  it('reports the refusal of a change before the refusals of changes that need it', async () => {
     const made = await run(
       [
         makeRule('x', [
@@ -400,7 +400,7 @@ describe('an action', () => {
       'd1 1#refs/heads/x',
     ],
     ['an organization', { subject: { kind: 'organization' } }, 'd1 #'],
-  ])('knows a name of the trigger that stays the same: %s', async (_title, more, trigger) => {
+  ])('receives a stable name of the trigger: %s', async (_title, more, trigger) => {
     expect((await contextOf({}, more)).trigger).toBe(trigger);
   });
 
@@ -409,11 +409,11 @@ describe('an action', () => {
     [{ mode: 'observe' }, {}, true],
     [{}, { mode: 'plan' }, true],
     [{}, { client: undefined }, true],
-  ])('knows whether something will be written: %j %j', async (rule, more, dryRun) => {
+  ])('is told whether something will be written: %j %j', async (rule, more, dryRun) => {
     expect((await contextOf(rule, more)).dryRun).toBe(dryRun);
   });
 
-  it('knows its merge queue where there is one', async () => {
+  it('receives the merge queue of its place if there is one', async () => {
     const queue = {} as QueueDesk;
     expect((await contextOf({}, { queue })).queue).toEqual({
       desk: queue,
@@ -426,7 +426,7 @@ describe('an action', () => {
     expect((await contextOf()).queue).toBeUndefined();
   });
 
-  it('is asked for its facts before its plan, and plans without those that fail', async () => {
+  it('has its facts read before its plan, and is planned without those that fail', async () => {
     const asked: string[] = [];
     const action: Partial<Action> = {
       facts: () => [{ name: 'labels' }, { name: 'nothing' }],
@@ -455,12 +455,9 @@ it.each<[string, Partial<Action>, Partial<Change>, unknown, string]>([
   ],
   ['that is long', { words: () => 'x'.repeat(301) }, {}, {}, `${'x'.repeat(299)}…`],
   ['that is as long as may be', { words: () => ` ${'x'.repeat(300)} ` }, {}, {}, 'x'.repeat(300)],
-])(
-  'the reason of a change is in the words of its rule: %s',
-  async (_title, action, more, written, reason) => {
-    const plan: Action['plan'] = async () => [plainChange('a', { reason: 'said', ...more })];
-    const { record } = await run([makeRule('x', [step({ plan, ...action }, '1', written)])]);
+])('the reason of a change uses the words of its rule: %s', async (_title, action, more, written, reason) => {
+  const plan: Action['plan'] = async () => [plainChange('a', { reason: 'said', ...more })];
+  const { record } = await run([makeRule('x', [step({ plan, ...action }, '1', written)])]);
 
-    expect(record.changes[0]?.reason).toBe(reason);
-  },
-);
+  expect(record.changes[0]?.reason).toBe(reason);
+});

@@ -15,7 +15,10 @@ const repository = { id: 1, name: 'shop', full_name: 'acme/shop', owner: { id: 2
 
 type Pull = { readonly number: number; readonly title: string; readonly base?: string };
 
-/** Plans a rule over an opened pull request, with other pull requests at its commit, and returns what it wants to write. */
+/**
+ * Plans a rule for an opened pull request, with other pull requests at the same commit, and returns the change that it
+ * wants to write.
+ */
 async function planWith(
   rule: string,
   own: Pull,
@@ -68,8 +71,8 @@ const held = (number: number, state = 'pending', text = 'Not ok.') => ({
 });
 const own = { number: 4, title: 'ok' };
 
-describe('a status that becomes better', () => {
-  it('is what the least favourable pull request at the commit comes to', async () => {
+describe('a status that improves', () => {
+  it('is the result of the least favourable pull request at the commit', async () => {
     expect(await planWith(gate, own, [{ number: 7, title: 'ok' }])).toEqual(passed);
     expect(await planWith(gate, own, [{ number: 7, title: 'no' }])).toEqual(held(7));
     const both = [
@@ -81,7 +84,7 @@ describe('a status that becomes better', () => {
     expect(await planWith(mixed, own, [{ number: 7, title: 'no' }])).toEqual(held(7, 'failure'));
   });
 
-  it('is the same, whichever of the pull requests is judged', async () => {
+  it('is the same, whichever of the pull requests triggers the run', async () => {
     const [one, other] = [
       { number: 4, title: 'no' },
       { number: 7, title: 'no' },
@@ -91,7 +94,7 @@ describe('a status that becomes better', () => {
     expect(await planWith(gate, other, [one], 'failure')).toEqual(held(4));
   });
 
-  it('skips what its rule leaves out: branches, if, the if of a step, and another name of the status', async () => {
+  it('ignores pull requests that its rule excludes by branches, if, the if of a step, or another status name', async () => {
     const step = (more: string) => `{ uses: set-status, ${more} }`;
     const rejected = `with: { state: pending, when: 'pull_request.number != 4', otherwise: { state: success } }`;
     const other = [{ number: 7, title: 'x', base: 'older' }];
@@ -111,7 +114,7 @@ describe('a status that becomes better', () => {
     ['a fact that cannot be read', '!files.exists(f, f.filename == "x") || pull_request.number == 4'],
     ['an event that it has not', 'event.number == 4'],
     ['a sender that it has not', 'pull_request.number == 4 || sender.login == "ada"'],
-  ])('is pending where another one cannot be judged for %s', async (_title, when) => {
+  ])('is pending if another pull request cannot be judged for %s', async (_title, when) => {
     const rule = `{ on: ${on}, steps: [{ uses: set-status, with: { when: '${when}' } }] }`;
     const mine = { ...own, title: 'ok' };
     const others = [{ number: 7, title: 'ok', files: undefined }];
@@ -120,14 +123,14 @@ describe('a status that becomes better', () => {
     expect(found).toEqual(held(7, 'pending', 'it cannot be judged yet'));
   });
 
-  it('is pending where more than fifty have the commit', async () => {
+  it('is pending if more than fifty pull requests have the commit', async () => {
     const others = Array.from({ length: 60 }, (_, place) => ({ number: place + 10, title: 'ok' }));
 
     expect(await planWith(gate, own, others.slice(0, 50))).toEqual(passed);
     expect(await planWith(gate, own, others)).toEqual(held(60, 'pending', 'it cannot be judged yet'));
   });
 
-  it('is written at once where it becomes worse', async () => {
+  it('is written at once if it gets worse', async () => {
     const worse = { number: 4, title: 'no' };
 
     expect(await planWith(gate, worse, [{ number: 2, title: 'no' }], 'success')).toEqual({
@@ -141,7 +144,7 @@ describe('a status that becomes better', () => {
 describe('a head that is the same before and after', () => {
   const other = 'b'.repeat(40);
   const address = (commit: string) => `https://git.example.org/acme/shop/raw/commit/${commit}/a.txt`;
-  /** Facts of a pull request with this head, of which these were read. */
+  /** Creates facts of a pull request with this head, and reads the given ones. */
   async function factsWith(given: Record<string, unknown>) {
     const facts = makeFacts({ head: { sha }, ...given });
     for (const name of Object.keys(given)) await facts.ask({ name }).catch(() => undefined);
@@ -152,7 +155,7 @@ describe('a head that is the same before and after', () => {
     ['the newest commit is', { commits: [{ sha: other }, { sha }] }],
     ['the files are', { files: [{ raw_url: address(sha) }, { raw_url: address(other) }] }],
     ['the contents of files are', { files: [{ raw_url: '', contents_url: `/contents/a.txt?ref=${other}` }] }],
-  ])('is not what was judged where %s of another commit', async (_, given) => {
+  ])('is not the judged head if %s of another commit', async (_, given) => {
     expect(await isPinned({ sha }, await factsWith(given), undefined)).toBe(false);
   });
 
@@ -161,7 +164,7 @@ describe('a head that is the same before and after', () => {
     ['is empty', { commits: [], files: [] }],
     ['names no commit', { files: [{ filename: 'a.txt' }] }],
     ['could not be read', { files: new Error('403'), commits: new Error('403') }],
-  ])('is what was judged where each list %s', async (_, given) => {
+  ])('is the judged head if each list %s', async (_, given) => {
     expect(await isPinned({ sha }, await factsWith(given), undefined)).toBe(true);
   });
 });
@@ -196,7 +199,7 @@ describe('the list of open pull requests', () => {
     return new LiveOpenPulls(subject, client, () => makeFacts());
   }
 
-  it('costs one request for fifty, twenty-one for a thousand, and one more to see that nothing changed', async () => {
+  it('costs one request for fifty, twenty-one for a thousand, and one more to verify that nothing changed', async () => {
     const few = await listing(50);
     expect(await few.list(false)).toHaveLength(50);
     await few.list(false);
@@ -213,7 +216,7 @@ describe('the list of open pull requests', () => {
     expect(server.requests).toHaveLength(22);
   });
 
-  it('misses none that moves to a page that was read because another one is closed', async () => {
+  it('misses no pull request that moves to an already read page because another one is closed', async () => {
     let isClosed = false;
     const pulls = await listing(120, (page, numbers) => {
       if (page !== 2 || isClosed) return;
@@ -226,7 +229,7 @@ describe('the list of open pull requests', () => {
     expect(found).toHaveLength(119);
   });
 
-  it('misses none where one is closed and another one is opened again meanwhile', async () => {
+  it('misses no pull request if one is closed while another is reopened', async () => {
     let isDone = false;
     const pulls = await listing(120, (page, numbers) => {
       if (page !== 2 || isDone) return;
@@ -242,13 +245,13 @@ describe('the list of open pull requests', () => {
   it.each([
     ['changes each time', 120, (page: number, numbers: number[]) => page === 2 && numbers.pop(), undefined],
     ['is shorter than the forge says', 120, () => {}, (length: number) => length + 1],
-  ] as const)('fails where it %s, in a way that is tried again', async (_title, count, before, total) => {
+  ] as const)('fails if it %s, with an error that is retried', async (_title, count, before, total) => {
     const pulls = await listing(count, before as never, total ? { total } : {});
 
     await expect(pulls.list(false)).rejects.toMatchObject({ code: 'forge-paging', retryable: true });
   });
 
-  it('is read twice where the forge does not count', async () => {
+  it('is read twice if the forge sends no total count', async () => {
     const pulls = await listing(60, undefined, { total: () => undefined });
 
     expect(await pulls.list(false)).toHaveLength(60);

@@ -22,7 +22,7 @@ const payload = {
 };
 const steps = [{ uses: 'set-labels', with: { add: ['x'] } }];
 
-/** Returns the names of the rules that are evaluated, and why the others are not. */
+/** Returns the names of the rules that are evaluated, and the reasons why others are skipped. */
 function select(
   rules: Readonly<Record<string, object>>,
   about: ReturnType<typeof parseEvent> | undefined,
@@ -47,7 +47,7 @@ describe('the rules of a run', () => {
   const issue: Subject = { kind: 'issue', index: 7, repository: home };
   const pull: Subject = { kind: 'pull_request', index: 7, repository: home };
 
-  it('about an item are those that name no event, in their scope', () => {
+  it('about an item are those in scope that do not depend on an event', () => {
     const rules = {
       swept: { on: { schedule: '7 3 * * *' }, each: 'issue' },
       elsewhere: { on: { schedule: '7 3 * * *' }, each: 'issue', in: 'other/*' },
@@ -62,7 +62,7 @@ describe('the rules of a run', () => {
     ]);
   });
 
-  it('about an event are those that listen to its kind, and for a pull request that it concerns those alone', () => {
+  it('about an event are those that listen to it; for a pull request that the event concerns, only the rules for pull requests', () => {
     const rules = {
       direct: { on: 'pull_request.opened' },
       other: { on: 'issues.opened' },
@@ -102,7 +102,7 @@ const proposal = (changes: readonly Change[], rule: Partial<LoadedRule> = {}): P
 });
 const to = (owner: string, repo?: string) => ({ input: { params: { owner, ...(repo && { repo }) } } });
 
-describe('what a plan may write to', () => {
+describe("the scope of a plan's writes", () => {
   const organization = { level: 'organization', home: { organization: 'acme' }, id: 'o#x' } as const;
   const operator = { level: 'operator', id: 'op#x' } as const;
   const elsewhere = plainChange('t', to('other', 'demo'));
@@ -166,7 +166,7 @@ describe('what a plan may write to', () => {
     );
   });
 
-  it('is nothing without a repository, for its files', () => {
+  it('is empty for rules of a repository file if the subject has no repository', () => {
     const { refused } = refuseOutOfScope(
       makePlan([proposal([plainChange('t')])]),
       { kind: 'organization', organization: 'acme' },
@@ -175,7 +175,7 @@ describe('what a plan may write to', () => {
     expect(refused.map(({ why }) => why)).toEqual(['a rule of acme/demo must not write anywhere else']);
   });
 
-  it('is held to the identity of the repository where it is written to alone', async () => {
+  it('checks the identity of the repository only if the plan writes to it', async () => {
     const facts = makeFacts({ repository_id: { id: 1 } }, { subject: { repository: home } });
     const [planned] = makePlan([proposal([elsewhere], operator)]).changes;
     await assertInScope(planned ?? never(), elsewhere.input, facts);
@@ -191,7 +191,7 @@ function never(): never {
 }
 
 describe('a plan', () => {
-  it('refuses what has to wait, with the reason, and names the rules that quarrel', () => {
+  it('refuses changes that have to wait, with the reason, and names the rules that disagree', () => {
     const waits = { waits: { why: 'checks run', polls: false } };
     const [a, b] = [{ id: 'a' }, { id: 'b' }].map((rule) => proposal([], rule));
     const of = (one: Proposal | undefined, ...changes: readonly Change[]): Proposal => ({
@@ -212,7 +212,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('grounds what is sent on what is sent, and what is observed on both', () => {
+  it('accepts sent changes only on the basis of sent changes, and observed changes on the basis of both', () => {
     const make = plainChange('new');
     const remove = plainChange('old', { needs: 'new' });
     const observe = { mode: 'observe', id: 'o' } as const;
@@ -222,11 +222,11 @@ describe('a plan', () => {
     expect(left(proposal([make, remove], observe))).toEqual(['new', 'old']);
     expect(left(proposal([make]), proposal([make, remove], observe))).toEqual(['new', 'old']);
     expect(left(proposal([make]), proposal([remove], { id: 'b' }))).toEqual(['new']);
-    // One of several rules that want the successor is enough.
+    // One of the rules that want the successor is enough.
     expect(left(proposal([make]), proposal([make, remove], { id: 'b' }))).toEqual(['new', 'old']);
   });
 
-  it('has one input for a request of several changes, else that of the change', async () => {
+  it('has one input for a request of several changes, and otherwise the input of the change', async () => {
     const join = async () => titled('both');
     const action = plainAction({ join });
     const inputFor = (changes: readonly Change[]) =>

@@ -18,7 +18,10 @@ async function makePast(): Promise<WriteHistory> {
   return createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (past) => past);
 }
 
-/** Plans within the hourly budgets and notes what is left as written. Returns how many changes went, and the wait in ms. */
+/**
+ * Plans within the hourly budgets and records the remaining changes as written. Returns the number of allowed changes,
+ * and the wait in ms.
+ */
 function spend(past: WriteHistory, owner: string, plan: Plan, hour = budgets.hour) {
   const { plan: left, deferral } = deferBeyondHour(plan, {
     past,
@@ -58,21 +61,21 @@ describe('an hourly budget', () => {
     },
   );
 
-  it('stops all changes of a run or none, so that none of them makes the conditions of the others false', async () => {
+  it('stops all changes of a run or none, so that no change falsifies the conditions of the others', async () => {
     const past = await makePast();
     spend(past, 'before', planOf(395));
 
     expect(spend(past, 'next', planOf(10))).toMatchObject({ went: 0, deferred: 10, afterMs: hourMs });
   });
 
-  it('of repository files does not stop rules of the operator in the same run', async () => {
+  it('of repository files does not stop operator rules in the same run', async () => {
     const past = await makePast();
     spend(past, 'before', planOf(0, 80));
 
     expect(spend(past, 'next', planOf(3, 4))).toMatchObject({ went: 3, deferred: 4 });
   });
 
-  it('that is smaller than one run is spent by it hour by hour', async () => {
+  it('that is smaller than one run is used by that run hour by hour', async () => {
     const past = await makePast();
     const hour = { all: 4, repository: 2 };
     const went: number[] = [];
@@ -87,7 +90,7 @@ describe('an hourly budget', () => {
     expect(nowMs - startMs).toBe(2 * hourMs);
   });
 
-  it('keeps a fifth for protective changes, one a minute for each target, and never grants more than the whole', async () => {
+  it('reserves a fifth for protective changes, grants one a minute for each target, and never more than the total', async () => {
     const past = await makePast();
     const hour = { all: 10, repository: 10 };
     const protective = (target: string): Plan => {
@@ -111,7 +114,7 @@ describe('an hourly budget', () => {
     expect(spend(past, 'd', protective('status:c'), hour)).toMatchObject({ went: 0 });
   });
 
-  it('does not keep protective changes behind ordinary ones that wait, in the same run or before it', async () => {
+  it('does not hold protective changes behind ordinary ones that wait, in the same run or in an earlier one', async () => {
     const past = await makePast();
     const hour = { all: 10, repository: 10 };
     spend(past, 'before', planOf(8), hour);
@@ -127,7 +130,7 @@ describe('an hourly budget', () => {
     expect(spend(past, 'mixed', mixed, hour)).toMatchObject({ went: 1, deferred: 2 });
   });
 
-  it('counts nothing that is only observed', async () => {
+  it('does not count changes that are only observed', async () => {
     const past = await makePast();
     const options = { past, hour: { all: 1, repository: 1 }, owner: 'a', now: new Date(nowMs) };
 
@@ -136,7 +139,7 @@ describe('an hourly budget', () => {
     expect([plan.changes.length, deferral]).toEqual([5, undefined]);
   });
 
-  it('names one key for runs that live state alone decides, and none where the event does', async () => {
+  it('returns one key for runs that depend on live state alone, and none for runs that depend on the event', async () => {
     const past = await makePast();
     spend(past, 'before', planOf(400));
 
@@ -146,7 +149,7 @@ describe('an hourly budget', () => {
 });
 
 describe('deferred runs', () => {
-  it('are done in the order in which they were deferred, before new ones, within the budget of every hour', async (context) => {
+  it('run in the order in which they were deferred, before new ones, within the budget of every hour', async (context) => {
     let [sequences, changes] = [0, 0];
     await fc.assert(
       fc.asyncProperty(
@@ -223,7 +226,7 @@ describe('deferred runs', () => {
     }
   });
 
-  it('whose room is not used keep it for a quarter of an hour', async () => {
+  it('that do not use their room lose it after a quarter of an hour', async () => {
     const past = await makePast();
     const hour = { all: 2, repository: 2 };
     spend(past, 'a', planOf(2), hour);
@@ -235,7 +238,7 @@ describe('deferred runs', () => {
     expect(spend(past, 'b', planOf(2), hour).went).toBe(2);
   });
 
-  it('wait no longer than an hour when the clock was set back by a day', async () => {
+  it('wait no longer than an hour if the clock was set back by a day', async () => {
     const past = await makePast();
     spend(past, 'before', planOf(400));
     nowMs -= 86_400_000;

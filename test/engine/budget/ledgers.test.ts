@@ -21,7 +21,7 @@ beforeEach(() => {
   isRefusing = false;
 });
 
-/** A store that processes share: each edit is made twice, as where another process was faster. */
+/** Shared store in which each edit runs twice, as if another process had been faster. */
 const store: LedgerStore = {
   isShared: true,
   async revise(key, edit) {
@@ -68,7 +68,7 @@ const entry = (target: string, value: unknown, level: LedgerEntry['level'] = 'op
   rules: ['operator.yml#rule'],
 });
 
-/** A stored run that set one label, minutes ago. */
+/** Returns a stored run that set one label the given number of minutes ago. */
 const runOf = (minutesAgo: number, value: unknown, before: unknown = null): Run =>
   ({
     id: `run ${minutesAgo}`,
@@ -94,7 +94,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
       ...(readRuns === undefined ? {} : { readRuns }),
     });
 
-  it('grants the budget of an hour once, and later in the order of those that wait', async () => {
+  it('grants the budget of an hour once, and later budgets in the order of the waiting deliveries', async () => {
     const ledger = open();
     const hour = { all: 2, repository: 2 };
     const answers = await Promise.all(['a', 'b', 'c'].map((name) => ask(ledger, name, planOf(2), { hour })));
@@ -105,7 +105,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect((await ask(ledger, 'b', planOf(2), { hour })).deferral).toBeUndefined();
   });
 
-  it('waits for each item of a delivery by itself, and keeps the room of one once', async () => {
+  it('lets each item of a delivery wait separately, and reserves room for each item once', async () => {
     const ledger = open();
     const hour = { all: 2, repository: 2 };
     await ask(ledger, 'before', planOf(2), { hour });
@@ -114,7 +114,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect((await ask(ledger, 'e', planOf(2), { hour })).deferral?.afterMs).toBe(3 * hourMs);
   });
 
-  it('counts what is sent alone, and gives back what was not applied', async () => {
+  it('counts only what is sent, and returns what was not applied', async () => {
     const ledger = open();
     const hour = { all: 9, repository: 9 };
     await ask(ledger, 'planned', planOf(2), { hour, mode: 'plan' });
@@ -143,8 +143,8 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect(asked).toEqual([[7, undefined]]);
   });
 
-  it('knows from the stored runs which value went back and forth', async () => {
-    // Another writer took it back each time.
+  it('finds in the stored runs which value went back and forth', async () => {
+    // Another writer reverted it each time.
     const items = Array.from({ length: 7 }, (_, minute) => runOf(minute, true, false));
     const ledger = open(async () => ({ items, next: undefined }));
     const flipsTo = (before: unknown, after: unknown, rule = 'operator.yml#rule') =>
@@ -160,7 +160,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect(await flipsTo(true, false)).toEqual({ count: 6, isFlip: false });
   });
 
-  it('compares what changes decide, also after it was written here', async () => {
+  it('compares the values that changes decide, also after a write of this process', async () => {
     const ledger = open();
     const hour = { all: 9, repository: 9 };
     await ask(ledger, 'a', planOf(1), { hour });
@@ -170,7 +170,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect([await flipsTo('true'), await flipsTo('"other"')]).toEqual([true, false]);
   });
 
-  it('reads twenty pages of runs at most', async () => {
+  it('reads at most twenty pages of runs', async () => {
     let pages = 0;
     const ledger = open(async () => {
       pages += 1;
@@ -181,7 +181,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect(pages).toBe(20);
   });
 
-  it('is counted again where the runs could not be read', async () => {
+  it('counts again if the runs could not be read', async () => {
     let pages = 0;
     const ledger = open(async () => {
       pages += 1;
@@ -190,12 +190,12 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     });
 
     await expect(ledger.edit(7, spentOf)).rejects.toThrow('not now');
-    // The refusal is noted after it was told.
+    // The rejection is processed after it was reported.
     await new Promise(setImmediate);
     expect(await ledger.edit(7, spentOf)).toEqual({ all: 1, repository: 1 });
   });
 
-  it('fails for the run alone whose plan cannot be made', async () => {
+  it('fails only for the run whose plan cannot be made', async () => {
     const ledger = open();
     const broken = (past: WriteHistory): never => {
       past.record([entry('a', 1)]);
@@ -233,7 +233,7 @@ describe('a ledger that processes share', () => {
     expect(Date.parse(kept.at)).toBeGreaterThan(nowMs + 900_000);
   });
 
-  it('is as long as what counts: an hour, and the room of those that wait a quarter of an hour longer', async () => {
+  it('keeps writes for an hour, and reservations for a quarter of an hour longer', async () => {
     const ledger = open();
     const hour = { all: 1, repository: 1 };
     await ask(ledger, 'a', planOf(1), { hour });
@@ -251,12 +251,12 @@ describe('a ledger that processes share', () => {
     expect(stored.get('writes 7')).toBe(before);
   });
 
-  it('fails where the store refuses, and counts again after it', async () => {
+  it('fails if the store refuses, and counts again afterwards', async () => {
     const ledger = open();
     const { release } = await ask(ledger, 'a', planOf(1), { hour: { all: 2, repository: 2 } });
     isRefusing = true;
     await expect(ledger.edit(7, spentOf)).rejects.toThrow('the store refuses');
-    // What cannot be given back counts for an hour; the run has ended all the same.
+    // What cannot be returned counts for an hour; the run still ends normally.
     await release(new Set());
     isRefusing = false;
     expect(await ledger.edit(7, spentOf)).toEqual({ all: 1, repository: 0 });
@@ -275,7 +275,7 @@ describe('the room of an hour', () => {
   const wait = (owner: string, all: number, repository: number, hour: { all: number; repository: number }) =>
     past.waitMs(owner, { all, repository }, hour) / hourMs;
 
-  it('for files of the repository is what they wrote themselves, within that of all', () => {
+  it('for repository files excludes what they have written, within the room of all rules', () => {
     write(5, 'operator');
     write(1, 'repository');
 
@@ -285,7 +285,7 @@ describe('the room of an hour', () => {
     expect(wait('x', 1, 0, { all: 7, repository: 0 })).toBe(0);
   });
 
-  it('is kept for those that wait, in the order of their time, and once for each', () => {
+  it('is reserved for waiting runs in the order of their time, and once for each', () => {
     const hour = { all: 2, repository: 1 };
     keep('late', 2, 0, 2);
     keep('soon', 2, 0, 1);
@@ -301,7 +301,7 @@ describe('the room of an hour', () => {
     expect([wait('other', 1, 1, hour), wait('other', 1, 0, hour)]).toEqual([2, 0]);
   });
 
-  it('is not taken by those that wait for longer than an hour', () => {
+  it('is not taken by runs that wait for longer than an hour', () => {
     write(1, 'repository');
     for (let hours = 1; hours <= 12; hours += 1) keep(`file ${hours}`, 1, 1, hours);
 
@@ -309,7 +309,7 @@ describe('the room of an hour', () => {
     expect(wait('new', 9, 0, { all: 10, repository: 1 })).toBe(12);
   });
 
-  it('comes back after an hour, also where the clock was set back, and for what was not sent', () => {
+  it('comes back after an hour, even if the clock was set back, and at once for what was not sent', () => {
     const first = write(2, 'operator');
     write(2, 'repository');
     past.takeBack(first, [0]);
@@ -328,7 +328,7 @@ describe('changes over the budget of an hour', () => {
   const open = (): BudgetLedger => createBudgetLedger({ now: () => new Date(nowMs) });
   const ids = ({ changes }: Plan) => changes.length;
 
-  it('of files go as far as those of the operator leave room', async () => {
+  it("from files go as far as the operator's changes leave room", async () => {
     const ledger = open();
     const hour = { all: 12, repository: 6 };
     const { made, deferral } = await ask(ledger, 'a', planOf(8, 5), { hour });
@@ -337,11 +337,11 @@ describe('changes over the budget of an hour', () => {
     expect(deferral?.afterMs).toBe(hourMs);
     expect(deferral?.why).toMatch(/12 in all and 6 for rules of repositories/);
     expect(made.plan.refused[0]?.why).toBe(`deferred, ${deferral?.why}`);
-    // Room is kept for the three of files.
+    // Room is reserved for the three changes of files.
     expect((await ask(ledger, 'b', planOf(0, 3), { hour })).deferral?.afterMs).toBe(2 * hourMs);
   });
 
-  it('of files wait where those of the operator do', async () => {
+  it('from files wait if those of the operator do', async () => {
     const ledger = open();
     const hour = { all: 12, repository: 6 };
     await ask(ledger, 'before', planOf(10), { hour });
@@ -376,7 +376,7 @@ describe('changes over the budget of an hour', () => {
       waits.push(deferral && deferral.afterMs / hourMs);
     }
 
-    // A tenth of the 40 that are not reserved.
+    // A tenth of the 40 changes that are not reserved.
     expect(waits).toEqual([...Array(4).fill(undefined), ...Array(4).fill(1), ...Array(4).fill(2)]);
     expect(asked).toBe(8);
     expect((await ask(ledger, 'other stranger', planOf(1), caused(3, 'read'))).deferral).toBeUndefined();
@@ -390,7 +390,7 @@ describe('changes over the budget of an hour', () => {
     expect((await ask(ledger, 'stranger 4', planOf(1), caused(2, 'read'))).deferral).toBeUndefined();
   });
 
-  it('count a sender whose permission the forge does not say as one without write access', async () => {
+  it('of a sender whose permission the forge does not reveal count as those of an account without write access', async () => {
     const ledger = open();
     const facts = {
       subject: { kind: 'issue' },
@@ -405,7 +405,7 @@ describe('changes over the budget of an hour', () => {
     expect((await ask(ledger, 'b', planOf(1), { hour, facts, event })).deferral?.afterMs).toBe(hourMs);
   });
 
-  it('have a key of all their rules, whatever their order, unless one of them needs its event', () => {
+  it('have a key made of all their rules, in any order, unless one of them needs its event', () => {
     const { changes } = planOf(1, 1);
     const key = 'operator.yml#rule\nrepository.yml#rule';
     expect(deferralKey(changes)).toEqual({ key });

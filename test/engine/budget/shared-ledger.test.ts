@@ -20,7 +20,7 @@ afterEach(async () => {
   stores = [];
 });
 
-/** Returns the ledgers of so many processes with one database. */
+/** Opens the ledgers of this many processes on one database. */
 async function openLedgers(count: number, url: string): Promise<readonly BudgetLedger[]> {
   nowMs = startMs;
   const opened = await Promise.all(
@@ -36,7 +36,9 @@ async function openLedgers(count: number, url: string): Promise<readonly BudgetL
   );
 }
 
-/** Reserves room for a delivery with so many changes; `hour`: what an hour has for changes that are not protective. */
+/**
+ * Reserves room for a delivery with this many changes; `hour`: number of changes in an hour that are not protective.
+ */
 function ask(ledger: BudgetLedger | undefined, delivery: string, changes: number, hour: number) {
   const whole = { all: Math.floor(hour * 1.25), repository: Math.floor(hour * 1.25) };
   const input = {
@@ -68,7 +70,7 @@ describe('hourly budgets of processes that share a database', () => {
       Array(7).fill(50),
     );
 
-    // The next hour belongs to the first fifty of those that wait, in whichever process they come back, and not to new ones.
+    // The next hour belongs to the first fifty waiting runs, whichever process they return to, and not to new ones.
     nowMs = startMs + hourMs;
     const first = deferred.filter(({ deferral }) => deferral?.afterMs === hourMs);
     const late = await Promise.all(
@@ -79,7 +81,7 @@ describe('hourly budgets of processes that share a database', () => {
     expect(late.map(({ deferral }) => deferral?.afterMs)).toEqual(Array(8).fill(7 * hourMs));
   });
 
-  it('get back in all processes what was not sent', async () => {
+  it('are returned in all processes for changes that were not sent', async () => {
     const [one, two] = await openLedgers(2, await makeSchema());
     const asked = await ask(one, 'a', 10, 10);
     expect((await ask(two, 'b', 1, 10)).deferral).toMatchObject({ afterMs: hourMs });
@@ -90,7 +92,7 @@ describe('hourly budgets of processes that share a database', () => {
     expect((await ask(two, 'b', 6, 10)).deferral).toBeUndefined();
   });
 
-  it('count from the stored runs what was written before there was a ledger, and once', async () => {
+  it('count writes from before the ledger existed from the stored runs, once', async () => {
     const [one, two] = await openLedgers(2, await makeSchema());
     const written = {
       id: '1',
@@ -115,20 +117,20 @@ describe('hourly budgets of processes that share a database', () => {
     expect(await two?.edit(7, spentOf)).toBe(0);
   });
 
-  it('are deleted an hour after nothing of them counts any more', async () => {
+  it('are deleted an hour after none of their entries counts any more', async () => {
     const [ledger] = await openLedgers(1, await makeSchema());
     await ask(ledger, 'a', 2, 1);
     const prune = (afterMs: number) =>
       stores[0]?.prune({ memory: [{ prefix: 'writes ', before: new Date(startMs + afterMs) }] });
 
-    // The second change waits for the next hour, and its room is kept for a quarter of an hour more.
+    // The second change waits for the next hour, and its room is reserved for another quarter of an hour.
     await prune(hourMs + 900_000);
     expect(await stores[0]?.recall('writes 7')).toBeDefined();
     await prune(hourMs + 900_001);
     expect(await stores[0]?.recall('writes 7')).toBeUndefined();
   });
 
-  it('fail where the database refuses, and for the run alone whose plan cannot be made', async () => {
+  it('fail if the database refuses, and only for the run whose plan cannot be made', async () => {
     const [ledger] = await openLedgers(1, await makeSchema());
     const broken = (): never => {
       throw new Error('no plan');
