@@ -19,7 +19,7 @@ const opened = (pull_request: object) => ({
   event: { kind: 'pull_request', activity: 'opened', payload: { number: 7, pull_request, repository } },
 });
 
-/** Runs one case of these rules; returns what differs. */
+/** Runs one case of these rules and returns the differences. */
 async function differencesOf(rules: object, one: object): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-cases-'));
   writeFileSync(join(folder, 'a.yml'), JSON.stringify({ version: 1, rules }));
@@ -42,7 +42,7 @@ const label = (condition: string, on: object = { on: 'pull_request.opened' }) =>
 const scheduled = { on: { schedule: '7 3 * * *' }, each: 'pull_request' };
 const added = { expect: { changes: [{ target: 'label:x', value: true }] } };
 
-describe('members that a case gives for the subject of its event', () => {
+describe('fields that a case gives for the subject of its event', () => {
   it.each([
     ['pull_request.behind == 3 && pull_request.title == "Work"', { behind: 3 }],
     [
@@ -53,13 +53,13 @@ describe('members that a case gives for the subject of its event', () => {
     ['labels.exists(l, l.name == "docs") && labels.size() == 1', { labels: [{ id: 2, name: 'docs' }] }],
     ['pull_request.title == "New" && event.pull_request.title == "Work"', { title: 'New' }],
     ['!has(pull_request.head) && pull_request.title == "Work"', { head: null }],
-  ])('replace its own, and leave the others: %s', async (condition, given) => {
+  ])("replace the payload's fields and leave the others: %s", async (condition, given) => {
     const facts = { pull_request: given, label_definitions: ['x'] };
 
     expect(await differencesOf(label(condition), { ...opened(pull), facts, ...added })).toEqual([]);
   });
 
-  it('do so for an item as well', async () => {
+  it('apply to an item as well', async () => {
     const condition =
       'pull_request.behind == 3 && pull_request.title == "New" && pull_request.head.ref == "work"';
     const facts = { pull_request: { behind: 3, title: 'New' }, label_definitions: ['x'] };
@@ -69,7 +69,7 @@ describe('members that a case gives for the subject of its event', () => {
   });
 });
 
-describe('a state that a case does not give is an error, not a plan without changes', () => {
+describe('a missing state in a case is an error, not a plan without changes', () => {
   const { state: _, ...stateless } = pull;
   const message = 'state must be open or closed, but is missing';
 
@@ -93,7 +93,7 @@ describe('a state that a case does not give is an error, not a plan without chan
     expect(differences).toEqual([expect.stringMatching(new RegExp(`^rule x failed .*\\.${message}`))]);
   });
 
-  it('is one of a review as well', async () => {
+  it('applies to the state of a review as well', async () => {
     const uses = { uses: 'dismiss-stale-reviews', with: { states: ['APPROVED'], message: 'Look again.' } };
     const facts = {
       reviews: [{ id: 3, user: { id: 6, login: 'ada' }, commit_id: 'b', stale: true }],
@@ -105,7 +105,7 @@ describe('a state that a case does not give is an error, not a plan without chan
     ).toEqual([expect.stringContaining('facts.reviews[0].state must be text, but is missing')]);
   });
 
-  it('names the item', async () => {
+  it('is reported with the path of the item', async () => {
     const rules = { x: { ...scheduled, steps: [{ uses: 'update-branch' }] } };
     const item = { pull_request: { ...stateless, repository } };
 
@@ -124,20 +124,20 @@ describe('a case with an item', () => {
     steps: [{ uses: 'set-labels', with: { add: ['y'] } }],
   };
 
-  it('runs the rules with a schedule alone', async () => {
+  it('runs only the rules with a schedule', async () => {
     const rules = { ...label('true', scheduled), concerned };
 
     expect(await differencesOf(rules, { item, facts, ...added })).toEqual([]);
   });
 
-  it('is an error where no rule has a schedule for it', async () => {
+  it('fails if no rule has a schedule for it', async () => {
     expect(await differencesOf({ concerned }, { item, facts })).toEqual([
       'the case could not run: no rule of the file has a schedule with each: pull_request',
     ]);
   });
 });
 
-it('a change that is refused fails its case unless the case names it', async () => {
+it('a refused change fails its case unless the case names it', async () => {
   const rules = {
     on: {
       on: 'pull_request.opened',

@@ -9,7 +9,7 @@ import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
 import { granted } from '../support/granted.ts';
 
-/** An example of a page: its language, its text, and the line on which it begins. */
+/** Example of a page: its language, its text, and the line on which it begins. */
 type Example = { readonly language: string; readonly text: string; readonly line: number };
 
 function examplesOf(page: string): readonly Example[] {
@@ -23,7 +23,7 @@ function examplesOf(page: string): readonly Example[] {
 
 const step = { uses: 'comment', with: { text: 'Hello' } };
 
-/** Returns a whole file of rules for an example that is a part of one. */
+/** Returns a complete rule file for an example, which may be only part of one. */
 function fileOf({ language, text }: Example): string {
   if (text.startsWith('version: 1')) return text;
   const ofPulls = { on: 'pull_request' };
@@ -45,7 +45,7 @@ function messagesOf(text: string): readonly string[] {
 const rules = examplesOf('rules.md');
 
 describe('examples of docs/rules.md', () => {
-  it('are many', () => {
+  it('include more than a few', () => {
     expect(rules.length).toBeGreaterThan(12);
   });
 
@@ -61,7 +61,7 @@ describe('examples of docs/merge-queue.md', () => {
     expect(messagesOf(fileOf(example))).toEqual([]);
   });
 
-  it('put a pull request into the queue, and require its status', () => {
+  it('add a pull request to the queue and require the status of the queue', () => {
     expect(examples.map(({ text }) => /uses: ([\w-]+)/.exec(text)?.[1])).toEqual([
       'queue-merge',
       'sync-branch-protections',
@@ -85,7 +85,7 @@ describe('examples of docs/rule-tests.md', () => {
   });
 });
 
-/** A wish of docs/how-do-i.md: its heading as an anchor, its files for Reeve, and what they need beyond the default. */
+/** Section of docs/how-do-i.md: its heading as an anchor, its rule files, and what they need beyond the defaults. */
 type Wish = { readonly name: string; readonly files: readonly string[]; readonly needs: string };
 
 function wishesOf(page: string): readonly Wish[] {
@@ -99,7 +99,7 @@ function wishesOf(page: string): readonly Wish[] {
   });
 }
 
-/** Returns the codes of the problems that the file has as `.reeve.yml` of a repository that is granted these. */
+/** Returns the codes of the problems that the file has as `.reeve.yml` of a repository with these grants. */
 function problemsAsRepositoryFile(text: string, names: readonly string[]): readonly string[] {
   const { problems } = loadRuleFile({
     path: '.reeve.yml',
@@ -116,7 +116,7 @@ describe('docs/how-do-i.md', () => {
   const wishes = wishesOf('how-do-i.md');
   const tests = join(packageRoot, 'test', 'rules', 'how-do-i');
 
-  it('has one file and one test for each wish, and names each in its table of contents', () => {
+  it('has one rule file and one test for each section, and lists each section in its table of contents', () => {
     const text = readFileSync(join(packageRoot, 'docs', 'how-do-i.md'), 'utf8');
     const names = wishes.map(({ name }) => name).toSorted();
 
@@ -130,7 +130,7 @@ describe('docs/how-do-i.md', () => {
     expect(anchors).toEqual(expect.arrayContaining(linked));
   });
 
-  it.each(wishes)('$name: its test passes, and reaches each rule and step', async ({ name, files }) => {
+  it.each(wishes)('$name: its test passes and reaches each rule and step', async ({ name, files }) => {
     const folder = mkdtempSync(join(tmpdir(), 'reeve-wish-'));
     writeFileSync(join(folder, `${name}.yml`), files[0] ?? '');
     copyFileSync(join(tests, `${name}.test.yml`), join(folder, `${name}.test.yml`));
@@ -142,14 +142,15 @@ describe('docs/how-do-i.md', () => {
     expect(report.results.length).toBeGreaterThan(0);
   });
 
-  it.each(wishes)('$name: says what a file of a repository needs', ({ files, needs }) => {
+  it.each(wishes)('$name: states what a repository file needs', ({ files, needs }) => {
     const [text = ''] = files;
     const names = [...needs.matchAll(/`([\w.-]+)`/g)].map(([, name = '']) => name);
     const isForRepositories = !needs.startsWith('operator');
 
     const codes = problemsAsRepositoryFile(text, names);
     expect(isForRepositories ? codes : codes.length > 0).toEqual(isForRepositories ? [] : true);
-    // Branches belong to a grant; that of delete-branch is needed when the merge of a rule deletes one.
+    // "branches" is part of a grant, not a name. The grant of delete-branch is needed when the merge of a rule deletes
+    // a branch.
     const needed = names.filter((name) => name !== 'branches' && !text.includes(`${name}: true`));
     for (const left of needed) {
       const others = names.filter((name) => name !== left);

@@ -28,7 +28,7 @@ function evaluate(body: string, given: Readonly<Record<string, unknown>>) {
 }
 
 describe('a rule', () => {
-  it('gives its steps with conditions answered and templates filled in', async () => {
+  it('returns its steps with evaluated conditions and filled templates', async () => {
     const { verdict, steps } = await evaluate(
       `if: event.number == 7
 steps:
@@ -56,7 +56,7 @@ steps:
     ]);
   });
 
-  it('asks nothing of its steps where it does not match', async () => {
+  it('reads no facts for its steps if it does not match', async () => {
     const { verdict, steps, asked } = await evaluate(
       `if: pull_request.draft && labels.size() > 0
 steps: [{ uses: tag, with: { sync: { a: files.size() > 1 } } }]`,
@@ -66,7 +66,7 @@ steps: [{ uses: tag, with: { sync: { a: files.size() > 1 } } }]`,
     expect([verdict.verdict, steps, asked.toSorted()]).toEqual(['unmatched', [], ['labels', 'pull_request']]);
   });
 
-  it('asks nothing of a step whose own if does not hold', async () => {
+  it('reads no facts for a step whose own `if` is false', async () => {
     const { asked } = await evaluate(
       `steps: [{ uses: tag, if: pull_request.draft, with: { sync: { a: files.size() > 1 } } }]`,
       { pull_request: { draft: false } },
@@ -75,7 +75,7 @@ steps: [{ uses: tag, with: { sync: { a: files.size() > 1 } } }]`,
     expect(asked).toEqual(['pull_request']);
   });
 
-  it('asks each fact once', async () => {
+  it('reads each fact once', async () => {
     const { asked } = await evaluate(
       `if: labels.size() == 0
 steps: [{ uses: tag, if: labels.size() == 0, with: { sync: { a: labels.size() > 0 } } }]`,
@@ -85,7 +85,7 @@ steps: [{ uses: tag, if: labels.size() == 0, with: { sync: { a: labels.size() > 
     expect(asked).toEqual(['labels']);
   });
 
-  it('fails where its condition cannot be known, and says whether to try again', async () => {
+  it('fails if its condition cannot be evaluated, and says whether to retry', async () => {
     const timeout = new ReeveError('forge-timeout', 'no answer within 30 s');
     const body = 'if: labels.size() > 0\nsteps: [{ uses: say, with: { text: hi } }]';
 
@@ -101,7 +101,7 @@ steps: [{ uses: tag, if: labels.size() == 0, with: { sync: { a: labels.size() > 
     expect(lasting).not.toHaveProperty('retry');
   });
 
-  it('fails where a step cannot be known, and keeps the others', async () => {
+  it('fails if a step cannot be evaluated, and keeps the other steps', async () => {
     const { verdict, steps } = await evaluate(
       `steps:
   - { uses: say, with: { text: hi } }
@@ -138,7 +138,7 @@ describe('a filter on paths', () => {
     expect(await verdictOf(filter)).toBe(expected);
   });
 
-  it('fails where the files cannot be asked', async () => {
+  it('fails if the files cannot be read', async () => {
     expect(await verdictOf('{ paths: "a" }', { files: new Error('no access') })).toBe(
       'failed: paths: no access',
     );
@@ -146,7 +146,7 @@ describe('a filter on paths', () => {
 });
 
 describe('a rule that is skipped', () => {
-  it('says why', () => {
+  it('gives the reason', () => {
     const rule = ruleOf(fileOf('on: push\nsteps: [{ uses: say, with: { text: hi } }]'));
 
     expect(skipRule(rule, 'own')).toEqual({
@@ -163,7 +163,7 @@ describe('a rule that is skipped', () => {
   });
 });
 
-describe('what a rule waits for is decided by the facts that it reads', () => {
+describe('the facts that a rule reads decide whether it waits for checks', () => {
   const given = {
     pull_request: { title: 'x', mergeable: true },
     'pull_request.mergeable': false,
@@ -203,7 +203,7 @@ describe('what a rule waits for is decided by the facts that it reads', () => {
   });
 });
 
-describe('whether a rule needs its event is decided by what it reads', () => {
+describe('what a rule reads decides whether it needs its event', () => {
   const say =
     'steps: [{ uses: comment, with: { text: "The sender of the event.changes, ${{ pull_request.title }}" } }]';
   const judge = (condition: string, steps = say) => {
@@ -223,7 +223,7 @@ describe('whether a rule needs its event is decided by what it reads', () => {
     expect(judge(condition)).toEqual(expected);
   });
 
-  it('templates count, texts do not', () => {
+  it('templates count, plain text does not', () => {
     const text = 'steps: [{ uses: comment, with: { text: "Thank you, ${{ sender.login }}" } }]';
     expect(judge('pull_request.draft', text)).toEqual([true, false]);
   });

@@ -21,7 +21,7 @@ function messages(text: string): readonly string[] {
 
 describe('the examples of the tables', () => {
   it.each(actions.map((action) => [action.name, action] as const))('load: uses %s', (_, action) => {
-    // An example may name facts that only one of its subjects has.
+    // An example may use facts that only one of its subjects has.
     const found = action.of.map((subject) => {
       const family = familyOf(subject);
       const on = family ? { on: family } : { on: { schedule: '7 3 * * *' }, each: subject };
@@ -44,7 +44,7 @@ describe('the examples of the tables', () => {
 });
 
 describe('the first rule of the language', () => {
-  it('loads against the real tables', () => {
+  it('loads with the real tables', () => {
     const text = `
 version: 1
 rules:
@@ -67,7 +67,7 @@ rules:
 });
 
 describe('the JSON Schema', () => {
-  it('is draft-07, closed, and knows every action', () => {
+  it('is draft-07, allows no additional properties, and contains every action', () => {
     const schema = schemaOfRules(actions);
     const text = JSON.stringify(schema);
 

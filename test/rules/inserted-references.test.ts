@@ -13,7 +13,7 @@ const environment = createEnvironment({
 });
 const text = 'By ${{ pull_request.title }}';
 
-/** Returns the arguments of an action with the title of a pull request filled in. */
+/** Returns the arguments of an action after inserting the title of a pull request. */
 function filled(name: string, given: object, title = 'closes other/repo#5'): unknown {
   const action = actions.find((one) => one.name === name);
   if (action === undefined) throw new Error(`there is no action ${name}`);
@@ -49,14 +49,14 @@ describe('the title of a stranger', () => {
     ['notify', { to: 'hook', text }],
     ['run-workflow', { workflow: 'a.yml', inputs: { text } }],
     ['set-status', { context: 'c', description: text }],
-  ])('reaches %s unchanged, which the forge does not read', (action, given) => {
+  ])('reaches %s unchanged, because the forge does not parse that text', (action, given) => {
     expect(JSON.stringify(filled(action, given))).toContain('By closes other/repo#5');
   });
 });
 
 describe('a text of several lines', () => {
   const lines = 'one\n\nSigned-off-by: @ada';
-  /** What an argument makes of it: lines, and a mention. */
+  /** Form that an argument gives the text: one line or several, and whether a mention survives. */
   type Kind = 'one line' | 'lines' | 'title of a commit' | 'message of a commit';
   const made: Readonly<Record<Kind, string>> = {
     'one line': 'one Signed-off-by: @\u200bada',
@@ -88,7 +88,7 @@ describe('a text of several lines', () => {
     expect(value).toMatchObject({ [member]: made[kind] });
   });
 
-  it('does not become lines of a file, which machines read line by line, or of an input of a workflow', () => {
+  it('does not add lines to a file, which machines read line by line, or to an input of a workflow', () => {
     const files = [{ path: 'a', content: '${{ pull_request.title }}' }];
     expect(filled('commit-files', { files }, lines)).toMatchObject({
       files: [{ content: made['title of a commit'] }],

@@ -46,7 +46,7 @@ describe('a rule considers an event', () => {
     expect(skipReason(ruleOf(fileOf(`${body}\n${step}`)), event, meter)).toBe(expected);
   });
 
-  it('by its scope where an item of a sweep has no repository', () => {
+  it('by its scope, if an item of a sweep has no repository', () => {
     const rule = (scope: string) => ruleOf(fileOf(`in: ${scope}\non: push\n${step}`));
 
     expect(isInScope(rule('"acme/*"'), { kind: 'organization', organization: 'acme' }, meter)).toBe(true);
@@ -57,7 +57,7 @@ describe('a rule considers an event', () => {
 });
 
 describe('a set of rules', () => {
-  it('finds listeners by family, the highest source first', () => {
+  it('finds listeners by family, with the highest source first', () => {
     const one = ruleOf(fileOf(`on: [push, create]\n${step}`), { level: 'repository', path: 'a.yml' });
     const two = ruleOf(fileOf(`on: push\n${step}`), { path: 'b.yml' });
     const clock = ruleOf(fileOf(`on: { schedule: "1 2 * * *" }\neach: repository\n${step}`), {
@@ -73,7 +73,7 @@ describe('a set of rules', () => {
   });
 });
 
-it('the subject of an event tells a tag from a branch', () => {
+it('the subject of an event distinguishes a tag from a branch', () => {
   expect(push('refs/tags/v1').subject).toMatchObject({ ref: 'v1', isTag: true });
   expect(create('v1', 'tag').subject).toMatchObject({ ref: 'v1', isTag: true });
   expect(push('refs/heads/main').subject).not.toHaveProperty('isTag');

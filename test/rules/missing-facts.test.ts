@@ -33,7 +33,7 @@ rules:
       - uses: delete-branch
 `;
 
-/** Runs one case; returns what differs. */
+/** Runs one case and returns the differences. */
 async function differencesOf(one: object): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-missing-'));
   writeFileSync(join(folder, 'a.yml'), rules);
@@ -55,7 +55,7 @@ const eventWith = (pull_request: object) => ({
 });
 
 describe('a case without the facts that its rules read', () => {
-  it('names all of them at once, with their form and who reads them', async () => {
+  it('lists all of them at once, with their type and who reads them', async () => {
     const differences = await differencesOf({
       event: eventWith(pull),
       facts: { files: ['src/a.ts'] },
@@ -77,7 +77,7 @@ describe('a case without the facts that its rules read', () => {
     ]);
   });
 
-  it('names the one that a filter on paths reads, and those of the rule behind it', async () => {
+  it('lists the fact that a filter on paths reads, and those of the rule behind it', async () => {
     const [head, ...names] = await differencesOf({
       event: eventWith(pull),
       facts: { reviews: [], review_requests: [] },
@@ -88,7 +88,7 @@ describe('a case without the facts that its rules read', () => {
     expect(names[0]).toBe('  files: a list, read by paths of approved');
   });
 
-  it('does not name those of a rule that is expected to fail', async () => {
+  it('does not list those of a rule that is expected to fail', async () => {
     const differences = await differencesOf({
       event: eventWith(pull),
       facts: { reviews: [], review_requests: [], files: ['src/a.ts'] },
@@ -98,7 +98,7 @@ describe('a case without the facts that its rules read', () => {
     expect(differences).toEqual([]);
   });
 
-  it('does not name what an action can do without', async () => {
+  it('does not list facts that an action can do without', async () => {
     const differences = await differencesOf({
       event: eventWith(pull),
       facts: { files: ['docs/a.md'], review_requests: [], reviews: [] },
@@ -108,7 +108,7 @@ describe('a case without the facts that its rules read', () => {
     expect(differences).toEqual([]);
   });
 
-  it('names those of an item', async () => {
+  it('lists those of an item', async () => {
     const item = { pull_request: { ...pull, title: 'a', merged: true, state: 'closed' } };
 
     expect(await differencesOf({ item, expect: {} })).toEqual([
@@ -119,7 +119,7 @@ describe('a case without the facts that its rules read', () => {
   });
 });
 
-describe('a given value without a member that an action reads', () => {
+describe('a given value that lacks a field which an action reads', () => {
   const facts = { files: ['docs/a.md'], review_requests: [], reviews: [] };
 
   it.each<[string, object, object, string]>([

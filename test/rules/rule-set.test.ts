@@ -17,12 +17,12 @@ const operator = load('operator', ['issues.opened', 'pull_request', 'issues.clos
 const repository = load('repository', ['issues.opened', 'issue_comment']);
 const organization = load('organization', ['pull_request', 'issues.opened']);
 
-describe('a set of rules that extends the one of the operator', () => {
+describe("a rule set that extends the operator's rule set", () => {
   const others = [...repository, ...organization];
   const whole = createRuleSet([...operator, ...others]);
   const extended = extendRuleSet(createRuleSet(operator), others);
 
-  it('has the same rules in the same order as one that is made of all', () => {
+  it('has the same rules in the same order as a set created from all rules', () => {
     expect(extended.rules).toEqual(whole.rules);
     expect(extended.rules.map(({ level }) => level)).toEqual(
       ['operator', 'organization', 'repository'].flatMap((level) =>
@@ -38,7 +38,7 @@ describe('a set of rules that extends the one of the operator', () => {
     },
   );
 
-  it('finds each rule where it stands, and an unknown one after all', () => {
+  it('finds each rule at its position, and places unknown rules last', () => {
     for (const { id } of whole.rules) {
       expect(extended.find(id)).toBe(whole.find(id));
       expect(extended.orderOf(id)).toBe(whole.orderOf(id));

@@ -40,7 +40,7 @@ const verdict = (name: string, kind: Verdict['verdict'], reason?: string): Verdi
 });
 
 describe('a file of rule tests', () => {
-  it('gives its cases, ready to run', () => {
+  it('returns its cases, ready to run', () => {
     expect(loadRuleTests({ path: 'a.test.yml', text })).toMatchObject({
       problems: [],
       cases: [
@@ -87,13 +87,13 @@ describe('a file of rule tests', () => {
     ['pull_request_review', 'rejected', 'pull_request_review_rejected'],
     ['pull_request_sync', '', 'pull_request_sync'],
     ['push', '', 'push'],
-  ])('knows the Event-Type of %s %s', (kind, activity, expected) => {
+  ])('derives the Event-Type of %s %s', (kind, activity, expected) => {
     expect(eventTypeFor(kind, activity)).toBe(expected);
   });
 });
 
 describe('a comparison', () => {
-  it('takes changes as a set and ignores members that are not named', () => {
+  it('compares changes as a set and ignores fields that the case does not name', () => {
     const changes = [change('label:b'), change('label:a')];
 
     expect(
@@ -104,7 +104,7 @@ describe('a comparison', () => {
     ).toEqual([]);
   });
 
-  it('tells what is missing, what is too much and which verdict differs', () => {
+  it('reports missing changes, unexpected changes and different verdicts', () => {
     const outcome = {
       rules: [verdict('one', 'failed', 'no access')],
       changes: [change('label:a', false)],
@@ -137,13 +137,13 @@ describe('a refused change', () => {
     }
   });
 
-  it('is none where the case names it, by as many members as it likes', () => {
+  it('is not a difference if the case names it, by any number of fields', () => {
     for (const named of [{}, { target: 'label:a' }, { value: true, why: 'different values' }]) {
       expect(compareCase({ refused: [named] }, outcome)).toEqual([]);
     }
   });
 
-  it('that is named and not there is a difference', () => {
+  it('that the case names but the run lacks is a difference', () => {
     expect(compareCase({ refused: [{ target: 'label:a', why: 'over the limit' }] }, outcome)).toEqual([
       'missing refusal: {"target":"label:a","why":"over the limit"}',
       expect.stringContaining('refused change: '),
@@ -153,7 +153,7 @@ describe('a refused change', () => {
 });
 
 describe('expect.includes', () => {
-  it('names at least these changes', () => {
+  it('lists changes that must be present, among others', () => {
     const outcome = { rules: [], changes: [change('label:a'), change('label:b')], refused: [] };
 
     expect(compareCase({ includes: [{ target: 'label:b' }] }, outcome)).toEqual([]);
@@ -162,7 +162,7 @@ describe('expect.includes', () => {
     ]);
   });
 
-  it('does not stand beside changes', () => {
+  it('cannot be combined with changes', () => {
     const both =
       'cases:\n  - { name: a, event: { kind: push, file: a }, expect: { changes: [], includes: [{ target: a }] } }';
     expect(loadRuleTests({ path: 'a.test.yml', text: both }).problems[0]?.message).toContain(
@@ -172,7 +172,7 @@ describe('expect.includes', () => {
 });
 
 describe('running rule tests', () => {
-  it('reports each case, and what no case reached', async () => {
+  it('reports each case, and which rules and steps no case reached', async () => {
     const { cases } = loadRuleTests({ path: 'a.test.yml', text });
     const rule = ruleOf(
       fileOf(

@@ -42,7 +42,7 @@ it.each([
   expect(exit).toBe(0);
 });
 
-it.each(files)('%s opens with what it does and the token scopes it needs', async (path) => {
+it.each(files)('%s begins with its purpose and the token scopes it needs', async (path) => {
   const text = await readFile(path, 'utf8');
   const opening = text.slice(0, text.indexOf('version: 1'));
 
@@ -50,13 +50,13 @@ it.each(files)('%s opens with what it does and the token scopes it needs', async
   expect(opening).toMatch(/token scopes? (read|write):\w+/);
 });
 
-it('rules that ship have no warning', async () => {
+it('shipped rules have no warnings', async () => {
   const warnings = (await loadRuleFiles(files)).flatMap((file) => file.warnings ?? []);
 
   expect(warnings).toEqual([]);
 });
 
-/** Forges close an issue that a comment of a merged pull request names with such a word. */
+/** Matches the words with which a comment of a merged pull request closes an issue on forges. */
 const closing = /\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed)):? [\w./-]*#\d/i;
 
 it.each([...files, ...examples])('%s writes no text that closes an issue', async (path) => {
@@ -70,11 +70,11 @@ it.each([...files, ...examples])('%s writes no text that closes an issue', async
 
 const withGrants = files.filter((path) => /the grant\s/.test(openingOf(path)));
 
-it('some rules that ship need grants in files of repositories', () => {
+it('some shipped rules need grants in repository files', () => {
   expect(withGrants.length).toBeGreaterThan(3);
 });
 
-it.each(withGrants)('%s names the grants that a file of a repository needs', (path) => {
+it.each(withGrants)('%s names the grants that a repository file needs', (path) => {
   const names = [...openingOf(path).matchAll(/`(?:use|facts): \[([^\]]*)\]`/g)].flatMap(([, list = '']) =>
     list.split(', '),
   );
@@ -93,7 +93,7 @@ it.each(withGrants)('%s names the grants that a file of a repository needs', (pa
   expect([...new Set(codesWith([]))]).toEqual(['level']);
 });
 
-it.each(examples)('%s opens with what it does, and has at most 15 lines of YAML', async (path) => {
+it.each(examples)('%s begins with its purpose, and has at most 15 lines of YAML', async (path) => {
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
 
   expect(lines[0]).toMatch(/^# ./);
@@ -104,7 +104,7 @@ const commanded = (await loadRuleFiles([...files, ...examples])).filter(({ rules
   rules.some((rule) => requestsOfRule(rule).some(({ name }) => name === 'command')),
 );
 
-it('some rules that ship have commands', () => {
+it('some shipped rules have commands', () => {
   expect(commanded).not.toEqual([]);
 });
 

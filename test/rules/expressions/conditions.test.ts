@@ -78,7 +78,7 @@ describe('the loops of a condition', () => {
   const loops = (count: number) =>
     Array.from({ length: count }, (_, n) => `files.exists(f, f.filename.glob("area-${n}/**"))`).join(' || ');
 
-  it('are at most twenty, and the message says what to do instead', () => {
+  it('are limited to twenty, and the message says what to do instead', () => {
     expect(problems(loops(20))).toEqual([]);
     const place = { file: 'f.yml', at: () => ({ line: 1, column: 1 }) };
     const compiled = compileCondition(loops(21), contextOf(makeEnvironment()), place);
@@ -134,7 +134,7 @@ describe('a condition', () => {
     expect(reason ?? result).toBe(expected);
   });
 
-  it('names the facts that it needs', () => {
+  it('lists the facts that it needs', () => {
     const place = { file: '', at: () => ({ line: 1, column: 1 }) };
     const compiled = compileCondition(
       'contents("a").size > 1 && contents("b").size > 1 && labels.size() > 0 && event.number > 0',
@@ -149,7 +149,7 @@ describe('a condition', () => {
     ]);
   });
 
-  it('knows spans of time of an item of a sweep', () => {
+  it('accepts durations of an item of a sweep', () => {
     const environment = makeEnvironment({ subject: 'runner' });
     const runner = { name: 'r', status: 'offline', offline_for: 16 * 60_000 };
     const source = 'runner.status == "offline" && runner.offline_for > duration("15m")';
@@ -160,7 +160,7 @@ describe('a condition', () => {
 });
 
 describe('findings', () => {
-  it('are the leaves with what they saw and where they stand', () => {
+  it('contain each leaf with its values and its position', () => {
     const { findings } = answer(
       '!pull_request.draft && (labels.exists(l, l.name == "x") || files.size() > 1)',
       given,
@@ -203,7 +203,7 @@ describe('findings', () => {
     expect(findings[1]?.values).toEqual({});
   });
 
-  it('cut long values for reading', () => {
+  it('shorten long values for display', () => {
     const many = { ...given, files: Array.from({ length: 500 }, (_, place) => ({ filename: `f${place}` })) };
     const [finding] = answer('files.size() > 1', many).findings;
 
@@ -219,7 +219,7 @@ describe('findings', () => {
     ['a number that is too large', 'pull_request.number * 9223372036854775807 > 1', 'integer overflow'],
     ['a long list', 'labels.exists(l, l.id == 0)', 'too large to judge: labels is a list of 10001 items'],
     ['a long text', 'pull_request.body.contains("x")', 'too large to judge'],
-  ])('say error for %s', (_, source, expected) => {
+  ])('have the result error for %s', (_, source, expected) => {
     const { result, findings } = answer(source, {
       ...given,
       pull_request: { ...pull, merged: null, body: 'x'.repeat(256 * 1024 + 1) },
@@ -233,14 +233,14 @@ describe('findings', () => {
     expect(String(findings[0]?.values.error)).toContain(expected);
   });
 
-  it('keep the cause that a later attempt may help with', () => {
+  it('keep the cause for which a retry may help', () => {
     const cause = new ReeveError('forge-timeout', 'no answer');
     const facts = { ...given, issue: new ReeveError('forge-forbidden', 'no access'), labels: cause };
 
     expect(answer('issue.title == "x" && labels.size() > 0', facts).cause).toBe(cause);
   });
 
-  it('are overruled by what decides anyway', () => {
+  it('with an error are ignored if another operand decides', () => {
     expect(answer('pull_request.mergeable || true', given).result).toBe('held');
     expect(answer('pull_request.mergeable && false', given).result).toBe('not');
     expect(answer('pull_request.mergeable && true', given).result).toBe('error');
@@ -317,7 +317,7 @@ describe('a condition is refused for', () => {
     ['has(event) ? event.action == "created" : true', { family: 'repository', subject: 'repository' }, clock],
     ['has(event.pull_request) && event.pull_request.draft', onPull, { family: 'issues', subject: 'issue' }],
     ['has(pull_request) && pull_request.draft', onPull, { family: 'issues', subject: 'issue' }],
-  ])('nothing where %s', (source, ...occasions) => {
+  ])('nothing in %s', (source, ...occasions) => {
     expect(problems(source, ...occasions)).toEqual([]);
   });
 
@@ -331,7 +331,7 @@ describe('a condition is refused for', () => {
 describe('has() of a name', () => {
   const both = makeEnvironment(onPull, { family: 'issues', subject: 'issue' });
 
-  it('says no where the subject has no such thing', () => {
+  it('is false if the subject has no such fact', () => {
     const absent = new ReeveError('forge-not-found', 'an issue has no pull_request');
 
     expect(answer('has(pull_request) && pull_request.draft', { pull_request: absent }, both).result).toBe(
@@ -339,7 +339,7 @@ describe('has() of a name', () => {
     );
   });
 
-  it('fails where the forge did not answer', () => {
+  it('fails if the forge did not answer', () => {
     const silent = new ReeveError('forge-timeout', 'no answer');
 
     expect(answer('has(pull_request) && pull_request.draft', { pull_request: silent }, both)).toMatchObject({

@@ -15,7 +15,7 @@ const given = {
   pages: Array.from({ length: 200 }, () => Array.from({ length: 60 }, (_, n) => n)),
 };
 
-/** A meter with so many units. */
+/** Returns a meter with this many units. */
 function meterOf(units: number): Meter {
   return new Meter({ pool: { left: units }, reserve: 0, describe: () => 'used up' });
 }
@@ -75,7 +75,7 @@ describe('a function of lists', () => {
     expect(evaluate(source, given)).toEqual({ error: expect.stringMatching(reason) });
   });
 
-  it('has the type of its items, so that a wrong member is found at load', () => {
+  it('has the type of its items, so that a wrong field is found at load time', () => {
     const environment = { names: new Map(), absent: new Map() };
     const problemsOf = (source: string) => {
       const resolved = resolveExpression(source, contextOf(environment));
@@ -127,7 +127,7 @@ describe('replace', () => {
     expect(evaluate(source)).toEqual({ value });
   });
 
-  it('refuses a result that is too large, without making it', () => {
+  it('refuses a result that is too large, without creating it', () => {
     const body = 'a'.repeat(60_000);
 
     expect(evaluate('body.replace("a", "0123456789")', { body })).toEqual({
@@ -169,7 +169,7 @@ describe('format', () => {
   });
 });
 
-describe('loops in loops', () => {
+describe('nested loops', () => {
   const numbers = Array.from({ length: 100 }, (_, n) => n);
 
   it('are charged for every pair of items', () => {
@@ -185,7 +185,7 @@ describe('loops in loops', () => {
     expect(() => meterOf(1_000).charge(two)).toThrow(LimitExceeded);
   });
 
-  it('three deep are refused at load', () => {
+  it('of depth three are refused at load time', () => {
     expect(() => evaluate('numbers.all(a, numbers.all(b, numbers.all(c, c > 0)))', { numbers })).toThrow(
       /more than 2 deep/,
     );

@@ -9,7 +9,10 @@ import { propertyRuns, recordFigure } from '../../support/figure.ts';
 import { contextOf } from './support/context.ts';
 
 const long = process.env.LONG !== undefined;
-/** CPU time that a run may take, of P29; counted over the whole process, with the garbage collector and the compiler. */
+/**
+ * Maximum CPU time of a run according to promise P29, measured for the whole process, including garbage collection and
+ * compilation.
+ */
 const maxCpuMs = 50;
 
 const environment = createEnvironment({
@@ -28,7 +31,10 @@ const knowledge = {
 
 type Cost = { readonly units: number; readonly cpuMs: number; readonly answer: ConditionResult };
 
-/** Evaluates an expression with the budget of a run that has no other rule; undefined where it is refused. */
+/**
+ * Evaluates an expression with the budget of a run that has no other rule. Returns undefined if the expression is
+ * refused.
+ */
 function evaluate(text: string): Cost | undefined {
   const compiled = compileCondition(text, contextOf(environment), place);
   if ('problems' in compiled) return undefined;
@@ -117,7 +123,7 @@ const hostile = fc
   .map(([items, loop, leaves, join]) => `(${items}).${loop}(l, ${leaves.join(join)})`);
 
 describe('a hostile expression', () => {
-  it('costs no more than a run may, whatever it is made of', { timeout: 1_800_000 }, (context) => {
+  it('costs no more than a run may, whatever it consists of', { timeout: 1_800_000 }, (context) => {
     const count = long ? 20_000 : 300;
     const slow: string[] = [];
     let [evaluated, exhausted, cpuMs, worstMs] = [0, 0, 0, 0];
@@ -128,7 +134,7 @@ describe('a hostile expression', () => {
       cpuMs += cost.cpuMs;
       expect(cost.units, one).toBeLessThanOrEqual(unitsPerRun + unitsPerRule);
       if (cost.answer.reason?.includes('budget')) exhausted += 1;
-      // Other work of the machine slows a round down, never all of them.
+      // Other load on the machine slows down single rounds, but never all of them.
       let best = cost.cpuMs;
       for (let round = 0; long && round < 4 && best > maxCpuMs; round += 1) {
         best = Math.min(best, evaluate(one)?.cpuMs ?? 0);
@@ -138,9 +144,9 @@ describe('a hostile expression', () => {
     }
 
     expect(evaluated).toBeGreaterThan(count / 2);
-    // Most of them are expensive, or they would say nothing about the limit.
+    // Enough expressions must be expensive; otherwise the test proves nothing about the limit.
     expect(exhausted).toBeGreaterThan(evaluated / 10);
-    // A kind of work that is not counted would take seconds; a busy machine takes a few times as long.
+    // Uncharged work would take seconds, while a busy machine only multiplies the time by a small factor.
     expect(cpuMs / evaluated).toBeLessThan(maxCpuMs);
     if (long) expect(slow).toEqual([]);
     recordFigure(
@@ -167,11 +173,11 @@ describe('a hostile expression', () => {
     const cost = evaluate(`pull_request.body.matches("${pattern}")`);
 
     expect(cost?.answer.result).toBe(expected);
-    // An ordinary pattern takes a small part of what a run may cost, however long the text is.
+    // An ordinary pattern uses only a small part of the budget of a run, however long the text is.
     if (expected === 'not') expect(cost?.units).toBeLessThan(unitsPerRun / 20);
   });
 
-  it('with a glob of 249 stars costs in proportion to the path', () => {
+  it('with a glob of 249 stars costs in proportion to the length of the path', () => {
     const cost = evaluate(`files.exists(f, f.filename.glob("${'*a'.repeat(249)}"))`);
 
     expect(cost?.answer.result).toBe('not');

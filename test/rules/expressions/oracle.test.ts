@@ -14,7 +14,7 @@ import { contextOf } from './support/context.ts';
 
 const numRuns = process.env.LONG ? 100_000 : propertyRuns(4_000);
 
-/** All names may be anything: whether an expression fails is known only when it runs, in both. */
+/** All names have type any, so that both implementations find errors only at run time. */
 const environment: ExpressionEnvironment = {
   names: new Map(Object.keys(given).map((name) => [name, { type: anyType, missingOn: [] }])),
   absent: new Map(),
@@ -59,7 +59,7 @@ function inRange(value: bigint): bigint {
   throw new RangeError('integer overflow');
 }
 
-/** has() of this language: a member that is null, or whose owner is not there, is not there. */
+/** Implements has() as this language defines it: a member counts as absent if it is null or its owner is absent. */
 function hasChain(value: unknown, chain: readonly string[]): boolean {
   let inner = value;
   for (const name of chain) {
@@ -69,7 +69,7 @@ function hasChain(value: unknown, chain: readonly string[]): boolean {
   return inner !== undefined && inner !== null;
 }
 
-/** The library knows whole numbers as bigints alone. */
+/** Converts whole numbers to bigints, because the library has no other integers. */
 function forLibrary(value: unknown): unknown {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (Array.isArray(value)) return value.map(forLibrary);
@@ -87,7 +87,7 @@ function answerOfLibrary(text: string): string {
   }
 }
 
-/** Returns the answer, and undefined where the expression is refused before it runs. */
+/** Returns the result, or undefined if the expression is refused before it runs. */
 function ourAnswer(text: string): string | undefined {
   const resolved = resolveExpression(text, contextOf(environment));
   if ('problems' in resolved) return undefined;
@@ -97,7 +97,7 @@ function ourAnswer(text: string): string | undefined {
   return 'error' in result ? 'error' : normalForm(result.value);
 }
 
-/** Returns a value as a text that both spell alike. */
+/** Returns a value as text in a spelling common to both implementations. */
 function normalForm(value: unknown): string {
   if (typeof value === 'bigint') return `int ${value}`;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? `number ${value}` : `double ${value}`;
@@ -113,7 +113,10 @@ function normalForm(value: unknown): string {
   return JSON.stringify(value) ?? 'nothing';
 }
 
-/** An int is a number here and a bigint there; which of the two kinds a number is shows in what is computed with it. */
+/**
+ * Converts ints to one form: they are numbers here and bigints in the library. Arithmetic on a value reveals whether it
+ * is an int or a double.
+ */
 function alike(form: string): string {
   return form.replaceAll(/\bint (-?\d+)/g, (_, digits) =>
     Number.isSafeInteger(Number(digits)) ? `number ${Number(digits)}` : `int ${digits}`,
@@ -121,7 +124,7 @@ function alike(form: string): string {
 }
 
 describe('an expression', () => {
-  it('has the value, or the error, that the CEL library has', { timeout: 900_000 }, () => {
+  it('has the same value or error as in the CEL library', { timeout: 900_000 }, () => {
     const seen = { value: 0, error: 0, refused: 0 };
     fc.assert(
       fc.property(expression, ({ ours, library: theirs }) => {
@@ -136,7 +139,7 @@ describe('an expression', () => {
       }),
       { numRuns },
     );
-    // The generator must neither make errors alone nor leave them out.
+    // The generator must produce both values and errors.
     expect(seen.value).toBeGreaterThan(numRuns / 10);
     expect(seen.error).toBeGreaterThan(numRuns / 10);
   });

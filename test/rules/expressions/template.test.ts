@@ -41,7 +41,7 @@ describe('a template', () => {
     expect(fill(source, pull)).toEqual({ value });
   });
 
-  it('never reads what it inserted as an expression', () => {
+  it('never evaluates inserted text as an expression', () => {
     expect(fill('x ${{ pull_request.title }}', { title: '${{ 1 + 1 }}' })).toEqual({
       value: 'x ${{ 1 + 1 }}',
     });
@@ -52,7 +52,7 @@ describe('a template', () => {
     ['line breaks', 'a\r\n\n::set-env::b\tc', 'a ::set-env::b c'],
     ['mentions', '@ada, hi (@org/team) a@b.de x/@y', '@\u200bada, hi (@\u200borg/team) a@b.de x/@y'],
     ['broken surrogates', 'a\ud800b', 'a\ufffdb'],
-  ])('makes %s harmless', (_, title, expected) => {
+  ])('neutralises %s', (_, title, expected) => {
     expect(fill('${{ pull_request.title }}', { title })).toEqual({ value: expected });
   });
 
@@ -63,7 +63,7 @@ describe('a template', () => {
     ['Closes #${{ pull_request.number }} ${{ pull_request.title }}', 'x', 'Closes #7 x'],
     ['see ${{ pull_request.html_url }}', 'x', 'see https://x.org/a/b/pulls/7'],
     ['${{ "" + pull_request.html_url }}', 'x', 'https://x.org/a/b/pulls/|7'],
-  ])('breaks references of inserted values where the forge reads them: %s', (source, title, expected) => {
+  ])('breaks references in inserted values if the forge reads the text: %s', (source, title, expected) => {
     const pull = { title, number: 7, html_url: 'https://x.org/a/b/pulls/7' };
     const read = fill(source, pull, { readByForge: true });
 
@@ -81,7 +81,7 @@ describe('a template', () => {
       'Fix it.\n\n\tindented\nSigned-off-by: @ada <ada@b.de>[31m\n',
     ],
     ['the title of a commit', { commit: true }, 'Fix it. indented Signed-off-by: @ada <ada@b.de>[31m '],
-  ])('keeps the lines and mentions that its purpose takes: %s', (_, purpose, expected) => {
+  ])('keeps lines and mentions as far as its purpose allows: %s', (_, purpose, expected) => {
     const filled = fill('${{ pull_request.body }}', { body }, purpose);
 
     expect('value' in filled && String(filled.value).replaceAll('\u200b', '|')).toBe(expected);
@@ -91,7 +91,7 @@ describe('a template', () => {
     ['closes\n#1', 'closes|\n#1'],
     ['x\nfixes a/b#1\ny', 'x\nfixes a/b#|1\ny'],
     ['see\nhttps://x.org/a/b/issues/7', 'see\nhttps://x.org/a/b/issues/|7'],
-  ])('breaks references over several lines, in messages of commits as well: %j', (text, expected) => {
+  ])('breaks references over several lines, including in commit messages: %j', (text, expected) => {
     for (const commit of [true, false]) {
       const filled = fill(
         '${{ pull_request.body }}',
@@ -103,7 +103,7 @@ describe('a template', () => {
     }
   });
 
-  it('begins no line of a comment with a command', () => {
+  it('never starts a line of a comment with an inserted command', () => {
     const text = '/merge\nsay /hold\n  /hold 2h\nsrc/a.ts\n//';
     const read = (more: object) => fill('${{ pull_request.body }}', { body: text }, { lines: true, ...more });
 
@@ -113,27 +113,27 @@ describe('a template', () => {
     expect(read({ readByForge: true, commit: true })).toEqual({ value: text });
   });
 
-  it('takes more of a text of lines', () => {
+  it('accepts longer values if its purpose allows several lines', () => {
     const filled = fill('${{ pull_request.body }}', { body: 'a\n'.repeat(10_000) }, { lines: true });
 
     expect('value' in filled && Buffer.byteLength(String(filled.value))).toBe(8_192);
     expect('value' in filled && String(filled.value)).toMatch(/^(a\n)+a?…$/);
   });
 
-  it('shows that a long text was cut', () => {
+  it('marks a long value as truncated', () => {
     const filled = fill('${{ pull_request.title }}', { title: 'ä'.repeat(5_000) });
 
     expect('value' in filled && Buffer.byteLength(String(filled.value))).toBeLessThanOrEqual(1_024);
     expect('value' in filled && String(filled.value)).toMatch(/^ä+…$/);
   });
 
-  it('looks at the beginning of a long text alone, whatever is in it', () => {
+  it('processes only the beginning of a long text, whatever it contains', () => {
     const before = process.cpuUsage();
     const filled = fill('${{ pull_request.title }}', { title: `a${' '.repeat(250_000)}b` });
     const { user, system } = process.cpuUsage(before);
 
     expect(filled).toEqual({ value: expect.stringMatching(/^a {900,}…$/) });
-    // Looking for line breaks between spaces would take minutes.
+    // Searching for line breaks between spaces would take minutes.
     expect(user + system).toBeLessThan(2_000_000);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Meter, type Pool } from '../../../src/patterns/meter.ts';
 import { evaluate } from './support/evaluate.ts';
 
-/** What the library that is the oracle of the other tests does otherwise than CEL, and what it does not know. */
+/** Cases in which the oracle library deviates from CEL, or which it does not support. */
 describe('an expression', () => {
   it.each([
     ['-9223372036854775807 - 1', -(2n ** 63n)],
@@ -121,7 +121,7 @@ describe('an expression', () => {
     expect(evaluate(source, given)).toEqual({ error: expected });
   });
 
-  it('whose loops stand inside of each other costs their items multiplied', () => {
+  it('with nested loops costs the product of the numbers of items', () => {
     const list = Array.from({ length: 300 }, (_, n) => n);
     const single = unitsOf('list.all(a, a >= 0)', { list });
     const nested = unitsOf('list.all(a, list.all(b, a + b >= 0))', { list });
@@ -130,7 +130,7 @@ describe('an expression', () => {
     expect(nested).toBeLessThan(single * 1_000);
   });
 
-  it('costs the same each time, on whatever was evaluated before', () => {
+  it('costs the same each time, whatever was evaluated before', () => {
     const given = { body: 'abcab'.repeat(200), list: ['a', 'bc', 'cab'] };
     const source =
       'list.exists(l, body.matches("(ab|c)+a$") && body.contains(l + "x")) || body.size() > 5000';

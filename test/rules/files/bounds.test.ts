@@ -26,8 +26,8 @@ rules:
 `;
 
 describe('a mutated rule file', () => {
-  it('has rules or problems with places, and never throws', (context) => {
-    // The mutations begin at a file that is in order: of a broken one, all are refused.
+  it('has either rules or problems with positions, and never throws', (context) => {
+    // The mutations start from a valid file: mutations of a broken file would all be refused.
     expect(load(whole).problems).toEqual([]);
     let [files, refused] = [0, 0];
     const piece = fc.constantFrom(
@@ -93,7 +93,7 @@ describe('a mutated rule file', () => {
   });
 
   it.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf'])(
-    'has no key that is inherited, such as %s',
+    'does not accept an inherited key such as %s',
     (name) => {
       const keys = [...whole.matchAll(/(?<=^|[{ -])([a-z_]+): /gm)];
       expect(keys.length).toBeGreaterThan(15);
@@ -103,13 +103,13 @@ describe('a mutated rule file', () => {
         const { rules, problems } = load(text);
 
         expect(rules.length === 0 || problems.length === 0).toBe(true);
-        // Names of rules and of labels are free.
+        // Names of rules and labels may be chosen freely.
         if (!['labels', 'docs'].includes(key)) expect(problems.length).toBeGreaterThan(0);
       }
     },
   );
 
-  it('of 64 KiB is read or refused within half a second', (context) => {
+  it('of 64 KiB is loaded or refused within half a second', (context) => {
     let worstMs = 0;
     const flow = `version: 1\nrules: {${Array.from({ length: 9_000 }, (_, n) => `r${n}`).join(', ')}}`;
     const deep = `version: 1\nrules: ${'['.repeat(30_000)}`;
@@ -140,7 +140,7 @@ describe('a mutated rule file', () => {
   });
 });
 
-/** CPU time, since other work of the machine adds to the time that passes. */
+/** Returns the CPU time in ms; elapsed time would include other load on the machine. */
 function cpuMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;

@@ -8,7 +8,7 @@ const step = (on: string, uses: string, given: string): string =>
   rule(on, `    steps:\n      - uses: ${uses}\n        with: ${given}\n`);
 const label = '    steps:\n      - uses: set-labels\n        with: { add: [bug] }\n';
 
-/** Every place of a rule file in which a glob is written. */
+/** All places of a rule file that contain a glob. */
 const places: Readonly<Record<string, (glob: string) => string>> = {
   'a filter of branches': (glob) =>
     rule(`{ push: { branches: [${glob}] } }`, '    steps: [{ uses: set-status }]\n'),
@@ -50,8 +50,8 @@ const messages = (text: string): string =>
     .problems.map(({ message }) => message)
     .join('\n');
 
-describe('a glob that can match nothing its author means', () => {
-  it.each(Object.entries(places))('is refused in %s, with what to write instead', (name, write) => {
+describe('a glob that cannot match what its author means', () => {
+  it.each(Object.entries(places))('is refused in %s, with the text to write instead', (name, write) => {
     const isScope = name === 'in of a file';
     const at = isScope ? 'acme/' : '';
 
@@ -59,7 +59,7 @@ describe('a glob that can match nothing its author means', () => {
     expect(messages(write(`"${at}@(docs|src)"`))).toContain('write {a,b}, or [(] for a parenthesis');
     expect(messages(write(`"${at}+(docs)"`))).toContain('has the group +(docs)');
     expect(messages(write(`"${at}[[:alpha:]]"`))).toContain('list the characters');
-    // Around these, the forge removes white space.
+    // The forge trims white space around these globs.
     const isTrimmed = ['protected files', 'unprotected files', 'a tag protection'].includes(name);
     if (!isTrimmed) expect(messages(write(`"${at}docs "`))).toContain('white space');
   });
@@ -76,7 +76,7 @@ describe('a glob that can match nothing its author means', () => {
     expect(grantOf('in: "acme/*", branches: ["release/+(a)"]')).toContain('has the group +(a)');
   });
 
-  it('may be a regular expression of a tag protection, which the forge reads', () => {
+  it('may be a regular expression of a tag protection, which the forge evaluates', () => {
     expect(messages(places['a tag protection']?.('"/^v(1|2)[[:digit:]]*$/"') ?? '?')).toBe('');
   });
 });

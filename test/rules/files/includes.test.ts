@@ -6,7 +6,7 @@ import { granted } from '../../support/granted.ts';
 
 type Files = Readonly<Record<string, string>>;
 
-/** Reads packs from a map of paths, or of names of offered packs, to texts. */
+/** Creates a reader of packs from a map of paths, or of names of offered packs, to texts. */
 function readerOf(files: Files, isReadable: boolean): PackReader {
   return {
     async read(request) {
@@ -46,7 +46,7 @@ const including = (entry: string, head = ''): string => `version: 1\n${head}incl
 describe('a parameter without a default', () => {
   const open = pack.replace(', default: stale', '');
 
-  it('needs a value from the include, and no example', async () => {
+  it('needs a value from the include, but no example', async () => {
     const files = { 'p.yml': open };
     expect((await load(including('name: s, file: p.yml, with: { label: x }'), files)).problems).toEqual([]);
     expect(await problemsOf(including('name: s, file: p.yml'), files)).toEqual([
@@ -58,7 +58,7 @@ describe('a parameter without a default', () => {
   });
 });
 
-it('a pack that a file of a repository includes by name may include the packs beside it by their path', async () => {
+it('a pack that a repository file includes by name may include neighbouring packs by path', async () => {
   const outer = including('name: inner, file: p.yml, mode: enforce');
   const text = including('name: outer, mode: enforce');
   const { rules, problems } = await load(
@@ -82,12 +82,12 @@ it.each([
   ['include: packs/greet.yml', 'write include: [{ name: greet, file: packs/greet.yml }]'],
   ['include: [greet]', 'write include: [{ name: greet }]'],
   ['include: [{ name: a/b, file: p.yml }]', '"a/b" is not a name'],
-])('%s is refused with words that say how it is written', async (text, words) => {
+])('%s is refused with an explanation of the correct form', async (text, words) => {
   expect((await problemsOf(`version: 1\n${text}\n`, { 'p.yml': pack })).join('\n')).toContain(words);
 });
 
 describe('an included rule', () => {
-  it('has the identity of file, include and rule, and the place, commit and level of the including file', async () => {
+  it('has the id of file, include and rule, and the position, commit and level of the including file', async () => {
     const [found] = (await load(including('name: s, file: p.yml'), { 'p.yml': pack })).rules;
 
     expect(found).toMatchObject({
@@ -101,7 +101,7 @@ describe('an included rule', () => {
     });
   });
 
-  it('takes its parameters from the include, once for each include', async () => {
+  it('takes its parameters from the include, separately for each include', async () => {
     const text = `${including('name: a, file: p.yml, with: { label: one }')}  - { name: b, file: p.yml }\n`;
 
     const { rules } = await load(text, { 'p.yml': pack });
@@ -118,13 +118,13 @@ describe('an included rule', () => {
     ['name: s, file: p.yml, mode: enforce', '', '', 'enforce'],
     ['name: s, file: p.yml, mode: enforce', '', 'mode: observe\n', 'observe'],
     ['name: s, file: p.yml', 'mode: observe\n', '', 'observe'],
-  ])('observes until its include { %s } says enforce', async (entry, head, ofPack, mode) => {
+  ])('observes until its include { %s } sets enforce', async (entry, head, ofPack, mode) => {
     const { rules } = await load(including(entry, head), { 'p.yml': ofPack + pack });
 
     expect(rules.map((one) => one.mode)).toEqual([mode]);
   });
 
-  it('is limited by every file and include on its way', async () => {
+  it('is limited by every file and include in its chain', async () => {
     const outer = including(
       'name: o, file: middle.yml, in: "acme/*", mode: enforce',
       'in: ["*/*"]\nlimits: { changes: 5 }\n',
@@ -148,7 +148,7 @@ describe('an included rule', () => {
     expect(found?.mode).toBe('enforce');
   });
 
-  it('gets a new revision with each change of its pack, and of the packs of that', async () => {
+  it('gets a new revision with each change of its pack or of a nested pack', async () => {
     const files = { 'm.yml': including('name: m, file: p.yml'), 'p.yml': pack };
     const revisionWith = async (changed: Files) =>
       (await load(including('name: o, file: m.yml'), { ...files, ...changed })).rules[0]?.revision;
@@ -163,7 +163,7 @@ describe('an included rule', () => {
     expect(revisions.every((one) => one !== undefined)).toBe(true);
   });
 
-  it('stands beside the rules of the file', async () => {
+  it('is added to the rules of the file', async () => {
     const text = `${including('name: s, file: p.yml')}rules: { own: ${rule()} }\n`;
 
     expect((await load(text, { 'p.yml': pack })).rules.map(({ name }) => name)).toEqual(['own', 's/add']);
@@ -246,7 +246,7 @@ describe('an include is refused', () => {
     ]);
   });
 
-  it('in a circle, with the chain', async () => {
+  it('in a cycle, with the chain in the message', async () => {
     const files = { 'a.yml': including('name: b, file: b.yml'), 'b.yml': including('name: a, file: a.yml') };
 
     expect((await problemsOf(including('name: a, file: a.yml'), files)).join('\n')).toContain(
@@ -254,7 +254,7 @@ describe('an include is refused', () => {
     );
   });
 
-  it('more than three deep', async () => {
+  it('at a depth of more than three', async () => {
     const link = (name: string): string => including(`name: ${name}, file: ${name}.yml`);
     const files = { 'a.yml': link('b'), 'b.yml': link('c'), 'c.yml': pack, 'd.yml': link('a') };
 
@@ -264,7 +264,7 @@ describe('an include is refused', () => {
     );
   });
 
-  it('as soon as packs multiply their rules beyond 100, however they are nested', async () => {
+  it('as soon as nested packs multiply their rules beyond 100', async () => {
     const many = (count: number, file: string): string =>
       `version: 1\ninclude:\n${Array.from({ length: count }, (_, place) => `  - { name: n${place}, file: ${file} }\n`).join('')}`;
     const files = { 'a.yml': many(10, 'b.yml'), 'b.yml': many(10, 'c.yml'), 'c.yml': pack };
@@ -273,11 +273,11 @@ describe('an include is refused', () => {
     expect((await problemsOf(many(10, 'a.yml'), files)).join('\n')).toMatch(
       /at most 50 packs|at most 100 rules/,
     );
-    // A thousand packs would be read and compiled without the bound.
+    // Without the limit, a thousand packs would be read and compiled.
     expect(process.cpuUsage().user / 1_000 - startedMs).toBeLessThan(5_000);
   });
 
-  it('where it brings more than 100 rules', async () => {
+  it('if it adds more than 100 rules', async () => {
     const rules = Array.from({ length: 60 }, (_, place) => `  r${place}: ${rule()}\n`).join('');
     const big = `version: 1\nrules:\n${rules}`;
     const text = `${including('name: a, file: big.yml')}  - { name: b, file: big.yml }\n`;
@@ -297,13 +297,13 @@ describe('a repository', () => {
     expect((await load(text, { 'p.yml': pack }, own)).problems).toEqual([]);
   });
 
-  it('includes no file, and says what to write', async () => {
+  it('cannot include a file, and is told what to write', async () => {
     expect(await problemsOf(including('name: p, file: p.yml'), { 'p.yml': pack }, own)).toEqual([
       'own.yml:3 level: files of the repository include packs by name, those that its organization or the operator offers: write include: [{ name: p }]',
     ]);
   });
 
-  it('has no in, neither in its include nor through the pack', async () => {
+  it('cannot use "in", neither in its include nor through the pack', async () => {
     expect((await problemsOf(including('name: p, in: "acme/*"'), { 'p.yml': pack }, own))[0]).toContain(
       'level:',
     );
@@ -312,7 +312,7 @@ describe('a repository', () => {
     ]);
   });
 
-  it('sees which grant a pack needs, and no word of a pack that it cannot read', async () => {
+  it('sees which grant a pack needs, but no text of a pack that it cannot read', async () => {
     const secret = pack.replace(
       'rules:\n',
       `rules:\n  m: ${rule('merge', '')}\n  x: { on: issues, if: secret_name == 1 }\n`,
@@ -335,7 +335,7 @@ describe('a repository', () => {
     expect(shown.some((line) => line.startsWith('p.yml:5'))).toBe(true);
   });
 
-  it('uses what it was granted in a pack, and no more', async () => {
+  it('can use in a pack what it was granted, and no more', async () => {
     const merging = `version: 1\nrules: { m: { on: pull_request, steps: [{ uses: merge, with: { method: squash } }] } }\n`;
     const withGrant = await load(
       including('name: p'),

@@ -7,7 +7,7 @@ const step = 'steps: [{ uses: say, with: { text: hi } }]';
 const on = 'on: pull_request';
 
 describe('a file without problems', () => {
-  it('loads with everything its rule says', () => {
+  it('loads with everything that its rule contains', () => {
     const rule = ruleOf(
       `
 version: 1
@@ -64,12 +64,12 @@ rules:
       'on: [issues.opened, { push: { tags: "v*" } }]',
       [{ family: 'issues', activities: ['opened'] }, { family: 'push' }],
     ],
-  ])('understands %s', (text, expected) => {
+  ])('accepts %s', (text, expected) => {
     expect(ruleOf(fileOf(`${text}\n${step}`)).on).toMatchObject(expected);
   });
 });
 
-describe('problems of the form', () => {
+describe('problems with the structure of a file', () => {
   it.each([
     ['another version', 'version: 2\nrules: {}', ['1:10 value']],
     ['no version', 'rules: {}', ['1:1 missing-key']],
@@ -179,7 +179,7 @@ describe('problems of the form', () => {
     expect(placesOf(text)).toEqual(expected);
   });
 
-  it('are listed all at once', () => {
+  it('are all reported at once', () => {
     const text = fileOf(`on: pull_requests
 unless: x
 steps:
@@ -197,7 +197,7 @@ steps:
     expect(load(text).rules).toEqual([]);
   });
 
-  it('refuse a file as a whole', () => {
+  it('cause the whole file to be refused', () => {
     const text = `version: 1\nrules:\n  good: { ${on}, ${step} }\n  bad: { ${on}, ${step}, if: pull_request.drafft }`;
 
     expect(load(text).rules).toEqual([]);
@@ -240,7 +240,7 @@ describe('problems of YAML', () => {
     expect(problem?.message).toContain(words);
   });
 
-  it('refuses a large file, an empty one, a test and another ending', () => {
+  it('refuses a large file, an empty one, a test and another extension', () => {
     expect(placesOf(`# ${'x'.repeat(65_536)}`)).toEqual(['1:1 file-size']);
     expect(placesOf('')).toEqual(['1:1 type']);
     expect(placesOf('version: 1\nrules: {}', { path: 'a.test.yml' })).toEqual(['1:1 file-name']);
@@ -248,7 +248,7 @@ describe('problems of YAML', () => {
   });
 });
 
-describe('words of other systems', () => {
+describe('terms of other systems', () => {
   it.each([
     ['on: { pull_request: [synchronize] }', 'synchronized'],
     ['on: { pull_request: [labeled] }', 'label_updated'],
@@ -293,11 +293,11 @@ describe('files of repositories', () => {
       ['5:34 level'],
     ],
     ['a fact beyond the repository', fileOf(`${on}\nif: collaborators.size() > 1\n${step}`), ['5:9 level']],
-  ])('may not say %s', (_, text, expected) => {
+  ])('may not contain %s', (_, text, expected) => {
     expect(placesOf(text, level)).toEqual(expected);
   });
 
-  it('may say what the operator grants', () => {
+  it('may contain what the operator grants', () => {
     const text = fileOf('on: repository\nsteps: [{ uses: guard, with: { branches: [a] } }]');
 
     expect(placesOf(text, { ...level, grants: granted(['guard']) })).toEqual([]);
@@ -308,8 +308,8 @@ describe('files of repositories', () => {
   });
 });
 
-describe('a problem as people read it', () => {
-  it('shows the line with a pointer under the place', () => {
+describe('a problem formatted for people', () => {
+  it('shows the line with a pointer below the position', () => {
     const [problem] = load(conditionFile('pull_request.titel == "x"')).problems;
 
     expect(problem && formatProblem(problem)).toBe(
@@ -331,7 +331,7 @@ describe('a problem as people read it', () => {
     ['double quotes with escapes', '"\\"a\\" == pull_request.titel"', '5:32'],
     ['single quotes', "'\"it''s\" == pull_request.titel'", '5:34'],
     ['a plain text over two lines', 'true &&\n  pull_request.titel == "x"', '6:20'],
-  ])('points into %s', (_, condition, place) => {
+  ])('points to the position inside %s', (_, condition, place) => {
     const [problem] = load(conditionFile(condition)).problems;
 
     expect(`${problem?.line}:${problem?.column}`).toBe(place);
@@ -341,20 +341,20 @@ describe('a problem as people read it', () => {
 describe('C5: a file that is not UTF-8', () => {
   const text = 'version: 1\n# gr\u00fcn \ufffd\nrules: {}\n';
 
-  it('is refused with the place of the first byte that is none', () => {
+  it('is refused with the position of the first invalid byte', () => {
     const bytes = Buffer.concat([Buffer.from(text), Buffer.from('# Stra\u00dfe\n', 'latin1')]);
 
     expect(placesOf('', { text: bytes })).toEqual(['4:7 encoding']);
     expect(placesOf('', { text: Buffer.from('# \u00fc', 'latin1') })).toEqual(['1:3 encoding']);
   });
 
-  it('is another than one that holds the replacement character, or begins with a byte order mark', () => {
+  it('is not confused with a file that contains the replacement character or begins with a byte order mark', () => {
     expect(placesOf('', { text: Buffer.from(text) })).toEqual([]);
     expect(placesOf('', { text: Buffer.from(`\ufeff${text}`) })).toEqual([]);
   });
 });
 
-it('C5: lists every problem of a rule beside an unknown activity or kind', () => {
+it('C5: lists every problem of a rule in addition to an unknown activity or kind', () => {
   const rest = 'if: issue.titel == "x"\nsteps: [{ uses: say, with: { text: 5 } }, { uses: nothing }]';
   const others = ['5:15 unknown-member', '6:40 argument', '6:55 unknown-action'];
 
@@ -372,7 +372,7 @@ describe('C5: warnings', () => {
   const fileWith = (condition: string, value = 'hi') =>
     fileOf(`on: issues\nif: ${condition}\nsteps: [{ uses: say, with: { text: '${value}' } }]`);
 
-  it('name members that are often null where null cannot be used', () => {
+  it('list members that are often null where null cannot be used', () => {
     expect(warningsOf(fileWith('issue.milestone.title == "1.0"'))).toEqual([
       [
         '5:9 null-member',
@@ -394,7 +394,7 @@ describe('C5: warnings', () => {
     'issue.milestone == null',
     'has(issue.milestone.title)',
     'issue.user.login == "ada"',
-  ])('say nothing of %s', (condition) => {
+  ])('do not mention %s', (condition) => {
     expect(load(fileWith(`'${condition}'`)).problems).toEqual([]);
     expect(warningsOf(fileWith(`'${condition}'`))).toEqual([]);
   });

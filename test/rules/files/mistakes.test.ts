@@ -4,7 +4,7 @@ import type { Problem } from '../../../src/rules/problem.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { loadRuleTests } from '../../../src/rules/rule-tests.ts';
 
-/** Mistakes of new users, and the answer: its place, and the words that say what to do. */
+/** Mistake of a new user and the expected answer: its position, and the words that say how to fix it. */
 type Mistake = readonly [name: string, text: string, place: string, remedy: string];
 
 const ruleOf = (on: string, rest: string): string => `version: 1\nrules:\n  a:\n    on: ${on}\n${rest}`;
@@ -263,14 +263,14 @@ function answers(problems: readonly Problem[]): readonly string[] {
   );
 }
 
-/** Expects one of the problems to be at this place and to contain these words. */
+/** Expects exactly one of the problems to have this position and contain these words. */
 function expectAnswer(problems: readonly Problem[], place: string, remedy: string): void {
   const found = answers(problems);
   const fitting = found.filter((one) => one.startsWith(`${place} `) && one.includes(remedy));
   expect(fitting, found.join('\n')).toHaveLength(1);
 }
 
-describe('a mistake is answered with its place and what to do', () => {
+describe('a mistake is reported with its position and the fix', () => {
   describe.each([
     ['words of other languages', ofOtherLanguages],
     ['names', ofNames],
@@ -293,23 +293,23 @@ describe('a file in another encoding', () => {
     ['UTF-16 with a mark, big endian', Buffer.concat([Buffer.from([0xff, 0xfe]), text]).swap16()],
     ['UTF-16 without a mark, little endian', text],
     ['UTF-16 without a mark, big endian', Buffer.from(text).swap16()],
-  ])('%s, is named, and nothing else is reported', (_, bytes) => {
+  ])('%s, is identified, and nothing else is reported', (_, bytes) => {
     expect(answers(load(bytes).problems)).toEqual([
       expect.stringMatching(/^1:1 the file is in UTF-16 \((little|big) endian\): save it as UTF-8$/),
     ]);
   });
 
-  it('UTF-8 with a mark, is read', () => {
+  it('UTF-8 with a byte order mark is read', () => {
     expect(load(Buffer.from('\ufeffversion: 1\nrules: {}\n')).problems).toEqual([]);
   });
 });
 
-describe('signs of other template languages in a text', () => {
+describe('template syntax of other languages in a text', () => {
   it.each([
     ['{{ author }}', '{{'],
     ['{% if x %}', '{%'],
     ['${ title }', '${'],
-  ])('%s is a warning, since the text is allowed', (text, sign) => {
+  ])('%s causes a warning, because the text is allowed', (text, sign) => {
     const { problems, warnings = [] } = load(comment(text));
 
     expect(problems).toEqual([]);
@@ -318,7 +318,7 @@ describe('signs of other template languages in a text', () => {
     ]);
   });
 
-  it.each(['$${{ author }}', '${{ pull_request.title }}', '{ a }'])('%s is none', (text) => {
+  it.each(['$${{ author }}', '${{ pull_request.title }}', '{ a }'])('%s causes no warning', (text) => {
     expect(load(comment(text)).warnings ?? []).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../../../src/rules/sources/folder.ts';
 
 const page = readFileSync(join(packageRoot, 'docs', 'packs.md'), 'utf8');
-/** The examples of the page: each names its file in the first line. */
+/** Examples of the page; each names its file in its first line. */
 const examples = [...page.matchAll(/^```yaml\n# (\S+)\n([\s\S]*?)^```$/gm)].map(
   ([, path = '', text = '']) => ({
     path,
@@ -38,7 +38,7 @@ describe('docs/packs.md', () => {
     expect(examples.map(({ path }) => path)).toContain('.reeve.yml');
   });
 
-  it('has files of an operator that load, and include what the page says', async () => {
+  it('has operator files that load and include what the page says', async () => {
     const files = await loadRuleFiles([join(folder, 'rules')]);
 
     expect(files.flatMap(({ problems }) => problems)).toEqual([]);
@@ -48,7 +48,7 @@ describe('docs/packs.md', () => {
     ]);
   });
 
-  it('has a file of a repository that includes what the operator offers', async () => {
+  it('has a repository file that includes what the operator offers', async () => {
     const offered = await readOffers(join(folder, 'rules'));
 
     const [file] = await loadRuleFiles([join(folder, '.reeve.yml')], {
@@ -69,7 +69,7 @@ describe('docs/packs.md', () => {
     expect(report.results).toHaveLength(2);
   });
 
-  it('lists every pack that ships', () => {
+  it('lists every shipped pack', () => {
     const [, table = ''] = page.split('## Packs that ship');
 
     expect([...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name).toSorted()).toEqual(
@@ -78,15 +78,15 @@ describe('docs/packs.md', () => {
   });
 });
 
-describe('the packs that ship', () => {
-  /** The rule files of the same topic under other names. */
+describe('the shipped packs', () => {
+  /** Rule files of the same topic that have another name. */
   const others: Readonly<Record<string, string>> = { 'team-approval': 'approvals-by-team' };
 
   it('are at least ten', () => {
     expect(packs.length).toBeGreaterThanOrEqual(10);
   });
 
-  it.each(packs)('%s does by default what the rule file of its topic does', async (name) => {
+  it.each(packs)('%s does by default what the rule file of the same topic does', async (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'reeve-pack-'));
     const copy = join(folder, 'packs');
     mkdirSync(copy);
@@ -101,7 +101,7 @@ describe('the packs that ship', () => {
     expect(report.results.length).toBeGreaterThan(0);
   });
 
-  it.each(packs)('%s can be included by a repository that is granted what it uses', async (name) => {
+  it.each(packs)('%s can be included by a repository that has the needed grants', async (name) => {
     const offered = await readPacks(join(packageRoot, 'rules/packs'));
 
     expect(offered.get(name)).toMatchObject({ path: expect.stringContaining(`${name}.yml`) });

@@ -7,7 +7,10 @@ import { registry } from '../../../src/rules/registry.ts';
 import type { Level } from '../../../src/rules/rule.ts';
 import { granted } from '../../support/granted.ts';
 
-/** Arguments with which a file of the operator may use each of these actions, and a few conditions with facts by grant. */
+/**
+ * Arguments with which an operator file may use each of these actions, and a few conditions with facts that need a
+ * grant.
+ */
 const uses = [
   ['set-labels', { add: ['x'] }],
   ['set-labels', { add: ['x'], create: { color: 'ff0000' } }],
@@ -28,7 +31,7 @@ const conditions = [
   '!pull_request.draft',
 ];
 
-/** Rarely there: a rule that is refused for one thing says nothing of the others. */
+/** Generates the value only sometimes: a rule that is refused for one reason proves nothing about the others. */
 const rarely = <Value>(value: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 
@@ -53,7 +56,7 @@ const written = (rule: Shape): object => ({
   })),
 });
 
-it('a pack can do what the including file can do by itself, and nothing more', () => {
+it('a pack can do exactly what the including file can do itself', () => {
   let accepted = 0;
   let refused = 0;
 
@@ -99,6 +102,6 @@ it('a pack can do what the including file can do by itself, and nothing more', (
     ),
     { numRuns: 400 },
   );
-  // Of a property that only sees one side, nothing follows.
+  // A property that sees only one of the two outcomes proves nothing.
   expect(Math.min(accepted, refused)).toBeGreaterThan(20);
 });

@@ -6,7 +6,7 @@ import { endOfInserted, opening } from '../../../src/rules/expressions/template.
 import { expandCondition, expandText } from '../../../src/rules/files/expand.ts';
 import { type ParameterValue, problemOfValue } from '../../../src/rules/files/parameters.ts';
 
-/** Texts made of what ends literals, comments and expressions elsewhere. */
+/** Texts made of parts that end literals, comments and expressions elsewhere. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -53,7 +53,7 @@ const conditions = [
   'x == "" + params.a + """t"t""" + "${{ params.a }}"',
 ];
 
-/** Returns a tree without the values of its literals. */
+/** Returns a syntax tree without the values of its literals. */
 function shapeOf(node: ASTNode): unknown {
   const value = literalOf(node);
   return value === undefined
@@ -85,7 +85,7 @@ it.each(conditions)('no value changes the expression %s', (condition) => {
 });
 
 it.each(['x == params.a', 'x == "${{ params.a }}"', "x == '${{ params.a }}'"])(
-  'a value reaches the expression %s as it is',
+  'a value reaches the expression %s unchanged',
   (condition) => {
     fc.assert(
       fc.property(hostile, (value) => {
@@ -98,7 +98,7 @@ it.each(['x == params.a', 'x == "${{ params.a }}"', "x == '${{ params.a }}'"])(
   },
 );
 
-it('no value of a text adds an expression to it, or takes one away', () => {
+it('no value of a text parameter adds an expression to the text or removes one', () => {
   const source =
     '${{ params.a }} ${{ issue.title }}{{ x }}${{ params.a }}{{ y }} $${{ z }}${{ "q" + params.a }}';
   const expressionsIn = (text: string): number => {

@@ -6,7 +6,7 @@ import { load } from '../support/load.ts';
 
 const real: Partial<RuleFileSource> = { registry };
 
-/** Makes a file with these parameters and one rule. */
+/** Returns a file with these parameters and one rule. */
 function fileWith(params: string, rule: string): string {
   return `version: 1\nparams: { ${params} }\nrules:\n  one:\n${rule
     .trim()
@@ -64,7 +64,7 @@ describe('${{ params.NAME }} in a value', () => {
     expect(text(value, params)).toBe(expected);
   });
 
-  it('keeps its type where it is the whole value', () => {
+  it('keeps its type if it is the whole value', () => {
     const params =
       'labels: { type: list, default: [bug, "good first"] }, prune: { type: bool, default: true }, cron: { type: string, default: "7 3 * * *" }, n: { type: int, default: 2 }';
     const rule = `on: { schedule: "\${{ params.cron }}" }
@@ -134,7 +134,7 @@ steps:
     expect(condition(JSON.stringify(written), params)).toBe(expected);
   });
 
-  it('leaves words alone that only look like it', () => {
+  it('leaves text alone that only looks similar', () => {
     const written = 'issue.title == "params.a" && event.issue.title != issue.params';
 
     expect(
@@ -142,7 +142,7 @@ steps:
     ).toEqual([expect.stringContaining('unknown-member')]);
   });
 
-  it('has problems where it stands in the file', () => {
+  it('has problems at their position in the file', () => {
     const rule = `on: issues\nif: issue.titel == params.a && params.b == 1\n${step}`;
 
     expect(problemsOf('a: { type: string, default: x }', rule)).toEqual([
@@ -226,7 +226,7 @@ describe('a parameter', () => {
     expect(problems.every(({ line }) => line === 2)).toBe(true);
   });
 
-  it('that no one declares is a problem that says how to declare it', () => {
+  it('without a declaration is a problem whose message shows how to declare it', () => {
     const file = `version: 1\nrules: { one: { on: issues, steps: [{ uses: comment, with: { text: "\${{ params.x }}" } }] } }\n`;
 
     expect(load(file, real).problems.map(({ message }) => message)).toEqual([
@@ -234,7 +234,7 @@ describe('a parameter', () => {
     ]);
   });
 
-  it('cannot make an expression together with the text beside it', () => {
+  it('cannot form an expression with the adjacent text', () => {
     const rule = 'on: issues\nsteps: [{ uses: comment, with: { text: "${{ params.a }}{{ issue.title }}" } }]';
 
     expect(problemsOf('a: { type: string, default: "$" }', rule)).toEqual([
@@ -242,7 +242,7 @@ describe('a parameter', () => {
     ]);
   });
 
-  it('cannot make a file of more than 64 KiB', () => {
+  it('cannot expand a file to more than 64 KiB', () => {
     const long = 'x'.repeat(4_000);
     const texts = Array.from({ length: 20 }, () => '${{ params.a }}').join('');
     const rule = `on: issues\nsteps: [{ uses: comment, with: { text: "${texts}" } }]`;
@@ -252,7 +252,7 @@ describe('a parameter', () => {
     ]);
   });
 
-  it('leaves a loop variable of its name alone in a file without parameters', () => {
+  it('does not affect a loop variable of the same name in a file without parameters', () => {
     const file = `version: 1\nrules: { one: { on: issues, if: "labels.exists(params, params.name == 'x')", steps: [{ uses: comment, with: { text: hi } }] } }\n`;
 
     expect(load(file, real).problems).toEqual([]);

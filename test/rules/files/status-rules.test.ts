@@ -38,7 +38,7 @@ describe('a status that two steps write', () => {
     ]);
   });
 
-  it('is a problem within one rule, whatever the conditions of the steps are', () => {
+  it('is a problem within one rule, whatever the conditions of the steps', () => {
     const steps = (more: string) =>
       `  a: { on: ${all}, steps: [{ uses: set-status }, { uses: set-status, ${more} }] }\n`;
 
@@ -50,7 +50,7 @@ describe('a status that two steps write', () => {
     expect(problems(steps('with: { context: reeve/b }'))).toEqual([]);
   });
 
-  it('is none for other subjects, other repositories, and rules that only observe', () => {
+  it('is not a problem for other subjects, other repositories, and rules in observe mode', () => {
     const first = rule('a', 'reeve/x', { more: 'in: acme/one,' });
 
     expect(problems(`${rule('a', 'reeve/x')}${rule('b', 'reeve/x', { on: 'push' })}`)).toEqual([]);
@@ -66,7 +66,7 @@ describe('a status that two steps write', () => {
     });
     afterEach(() => rm(folder, { recursive: true, force: true }));
 
-    it('of the operator is a problem, and keeps the later file from being used', async () => {
+    it('of the operator is a problem and disables the later file', async () => {
       await writeFile(join(folder, 'a.yml'), `version: 1\nrules:\n${rule('a', 'ci')}`);
       await writeFile(join(folder, 'b.yml'), `version: 1\nrules:\n${rule('b', 'ci')}`);
 
@@ -84,15 +84,15 @@ describe('a status that two steps write', () => {
   });
 });
 
-describe('names of Reeve itself', () => {
-  it.each(['queue', 'rules'])('are no names of rules that write a status: %s', (name) => {
+describe('names that Reeve itself uses', () => {
+  it.each(['queue', 'rules'])('cannot be used by rules that write a status: %s', (name) => {
     expect(problems(rule(name))).toEqual([
       expect.stringContaining(`reeve/${name} is the status of Reeve itself`),
     ]);
     expect(problems(rule(name), 'repository')).toEqual([]);
   });
 
-  it('are free in a pack, whose rules have the name of the include before theirs', () => {
+  it('are allowed in a pack, whose rules are prefixed with the name of the include', () => {
     const pack = `version: 1\nrules:\n${rule('queue')}`;
     const text = 'version: 1\ninclude: [{ name: mine, file: packs/x.yml, mode: enforce }]\n';
     const packs = new Map([['mine', { path: 'packs/x.yml', text: pack, isReadable: true }]]);
@@ -115,12 +115,15 @@ it.each([
   ['organization', 'reeve/security', 'write context: reeve-org/security, and require that one'],
   ['operator', 'reeve-repo/x', 'statuses that begin with reeve-repo/'],
   ['operator', '${{ sender.login }}', 'no other expression'],
-] as const)('a file of the %s with the context %s is refused with the remedy', (level, context, remedy) => {
-  expect(problems(rule('a', context), level)).toEqual([expect.stringMatching(/^3 argument: /)]);
-  expect(problems(rule('a', context), level)[0]).toContain(remedy);
-});
+] as const)(
+  'a file of the %s with the context %s is refused, with the fix in the message',
+  (level, context, remedy) => {
+    expect(problems(rule('a', context), level)).toEqual([expect.stringMatching(/^3 argument: /)]);
+    expect(problems(rule('a', context), level)[0]).toContain(remedy);
+  },
+);
 
-describe('a gate that does not hear of every change', () => {
+describe('a gate that does not receive every change', () => {
   const warnings = (on: string, more = '') =>
     (load(rule('gate', undefined, { on, more })).warnings ?? []).map(
       ({ code, message }) => `${code}: ${message}`,
@@ -134,11 +137,11 @@ describe('a gate that does not hear of every change', () => {
       'edited',
       '[pull_request.opened, pull_request.reopened, pull_request.synchronized, pull_request_review]',
     ],
-  ])('is warned of without %s', (missing, on) => {
+  ])('causes a warning without %s', (missing, on) => {
     expect(warnings(on)).toEqual([expect.stringContaining(`add pull_request.${missing} to its on`)]);
   });
 
-  it('is not warned of with all of them, without activities, and for other subjects', () => {
+  it('causes no warning with all activities, without a list of activities, and for other subjects', () => {
     expect(warnings(all)).toEqual([]);
     expect(warnings('pull_request')).toEqual([]);
     expect(warnings('push')).toEqual([]);

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { type Admissions, createAdmissions, createIdentities } from '../../../src/rules/sources/admission.ts';
 import { createCoverage } from '../../../src/server/receiver/secrets.ts';
 
-/** Full name → the repository that the forge has there; `to`: renamed to that name. */
+/** Repository that the forge has under a full name; `to`: it was renamed to that name. */
 type Live = { readonly id: number; readonly archived?: boolean } | { readonly to: string };
 const live: Record<string, Live> = {
   'acme/demo': { id: 1 },
@@ -59,7 +59,7 @@ const pushOf = (id: number, name: string): Event =>
 const by = (entry: string) => ({ entry });
 
 describe('an event is admitted', () => {
-  it('under the id and the names that its repository has now', async () => {
+  it('with the current id and names of its repository', async () => {
     const admission = await admissions.admit(by('acme'), pushOf(1, 'Acme/Demo'.toLowerCase()));
 
     expect(admission).toMatchObject({
@@ -71,13 +71,13 @@ describe('an event is admitted', () => {
     });
   });
 
-  it('under its new name after a rename, where the entry covers that name', async () => {
+  it('under its new name after a rename, if the entry covers that name', async () => {
     const admission = await admissions.admit(by('acme'), pushOf(1, 'acme/old'));
 
     expect(admission).toMatchObject({ event: { repository: { id: 1, name: 'demo' } } });
   });
 
-  it('without an entry, where Reeve found it by reading', async () => {
+  it('without an entry, if Reeve found it by reading', async () => {
     expect(await admissions.admit({}, pushOf(1, 'acme/demo'))).toMatchObject({ state: 'admitted' });
   });
 
@@ -157,7 +157,7 @@ describe('an event is refused', () => {
     expect(refused).toEqual([kind]);
   });
 
-  it('names its secret entry in the reason, whatever the reason is', async () => {
+  it('with its secret entry in the reason, whatever the reason is', async () => {
     for (const [entry, event] of [
       ['eve', pushOf(1, 'eve/own')],
       ['eve', pushOf(1, 'eve/left')],
@@ -167,7 +167,7 @@ describe('an event is refused', () => {
     }
   });
 
-  it('without leaving anything in the cache: each is asked anew, and the genuine claim stays as it is', async () => {
+  it('without caching anything: each refused claim is checked again, and the genuine claim stays unchanged', async () => {
     await admissions.admit(by('acme'), pushOf(1, 'acme/demo'));
     for (let count = 0; count < 3; count += 1) {
       await expect(admissions.admit(by('eve'), pushOf(1, 'eve/own'))).rejects.toThrow();
@@ -177,7 +177,7 @@ describe('an event is refused', () => {
     expect(asked).toEqual(['acme/demo', 'eve/own', 'eve/own', 'eve/own']);
   });
 
-  it('without affecting a genuine claim for the same id that is asked at the same time', async () => {
+  it('without affecting a genuine claim for the same id that is checked at the same time', async () => {
     const [forged, genuine] = await Promise.allSettled([
       admissions.admit(by('eve'), pushOf(1, 'eve/own')),
       admissions.admit(by('acme'), pushOf(1, 'acme/demo')),

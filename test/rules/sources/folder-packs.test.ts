@@ -32,7 +32,7 @@ const load = async () => {
 };
 
 describe('packs of a folder', () => {
-  it('are in force only where a file includes them', async () => {
+  it('take effect only through a file that includes them', async () => {
     put('packs/stale.yml', pack);
     put('teams/packs/other.yml', pack);
     expect(await load()).toEqual({ rules: [], problems: [] });
@@ -51,7 +51,7 @@ describe('packs of a folder', () => {
     expect(await findRuleFiles([folder])).toEqual([]);
   });
 
-  it('are never behind a symbolic link', async () => {
+  it('are never read through a symbolic link', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'reeve-outside-'));
     writeFileSync(join(outside, 'p.yml'), pack);
     mkdirSync(join(folder, 'packs'));
@@ -73,7 +73,7 @@ describe('packs of a folder', () => {
     rmSync(outside, { recursive: true });
   });
 
-  it('that are offered are named after their files, and say nothing of the folder they are in', async () => {
+  it('that are offered are named after their files, and do not reveal their folder', async () => {
     put('packs/stale.yml', including('inner/p.yml'));
     put('packs/inner/p.yml', pack);
     put('packs/stale.test.yml', 'cases: []');
@@ -86,7 +86,7 @@ describe('packs of a folder', () => {
   });
 });
 
-it('a changed, removed or restored pack is in force as soon as the folder is looked at', async () => {
+it('a changed, removed or restored pack takes effect the next time the folder is scanned', async () => {
   put('packs/stale.yml', pack);
   put('own.yml', including('packs/stale.yml'));
   let labels: readonly unknown[] = [];

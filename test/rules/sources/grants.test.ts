@@ -12,7 +12,7 @@ const grants = createGrants([
   { repositories: ['acme/demo'], organizations: ['Acme'], names: ['protect-tags', 'sync-labels'] },
 ]);
 
-it('gives each file what was granted to it by name, once', () => {
+it('gives each file the names that were granted to it, once', () => {
   const namesOf = (all: readonly ScopedGrant[]) => [...new Set(all.flatMap(({ names }) => names))].sort();
   const of = (owner: string, name: string) => namesOf(grants.ofRepository({ id: 1, owner, name }));
 
@@ -24,7 +24,7 @@ it('gives each file what was granted to it by name, once', () => {
   expect(grants.ofOrganization('other')).toEqual([]);
 });
 
-it('gives a scoped grant to files of repositories it names, and to their organization for those alone', () => {
+it('gives a scoped grant to the files of matching repositories, and to their organization only for those repositories', () => {
   const scoped = createGrants([
     { in: ['acme/*', '!acme/attic'], repositories: [], organizations: [], names: ['merge'] },
     { in: ['other/*'], repositories: [], organizations: [], names: ['comment'] },
@@ -63,7 +63,7 @@ it('reads both forms of a grant', () => {
   });
 });
 
-it('lets a repository file use an action and a fact that were granted, and no other', () => {
+it('lets a repository file use an action and a fact that were granted, and no others', () => {
   const text = `version: 1
 rules:
   tags:
@@ -105,7 +105,7 @@ it.each([
   ['a misspelt key', 'report-problem: issue', 'mean "report-problems"'],
   ['a limit below one', 'limits: { hour: 0 }', 'limits.hour'],
   ['a way to report that does not exist', 'report-problems: mail', 'report-problems'],
-])('the operator file refuses %s with its place', (_title, line, words) => {
+])('the operator file refuses %s with its position', (_title, line, words) => {
   const { file, problems } = parseOperatorFile('operator.yml', `version: 1\n${line}\n`);
 
   expect(file).toBeUndefined();

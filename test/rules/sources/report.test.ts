@@ -11,7 +11,7 @@ describe('processes that read one rule file at the same time', () => {
   });
   afterAll(() => harness.close());
 
-  it('open one issue about it, and say once that it is corrected', async () => {
+  it('open one issue about it, and report the correction once', async () => {
     const { store } = harness.server;
     const { id } = await harness.root.call(operations.getRepository, { params: at });
     let waits = 0;
@@ -53,7 +53,7 @@ describe('processes that read one rule file at the same time', () => {
     for (const { idle } of reporters) await idle();
     expect((await issues()).map(({ state }) => state)).toEqual(['closed']);
 
-    // A process that died while it reported holds the others up for a minute.
+    // A process that died while reporting delays the others by one minute.
     await store.remember(`report rules ${id}`, { claim: { by: 'dead', at: clock.now().toISOString() } });
     readWith('c'.repeat(40), ['another mistake']);
     for (const { idle } of reporters) await idle();

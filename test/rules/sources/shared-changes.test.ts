@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { createSharedChanges } from '../../../src/rules/sources/rule-files.ts';
 
-/** Two processes with one store, and a clock that the test moves. */
+/** Sets up two processes with one store, and a clock that the test controls. */
 function setUp() {
   const stored = new Map<string, unknown>();
   let reads = 0;
@@ -37,7 +37,7 @@ function setUp() {
   };
 }
 
-it('a change that one process saw is known to the others within ten seconds, and once', async () => {
+it('a change that one process saw reaches the others within ten seconds, and only once', async () => {
   const { one, other, wait } = setUp();
   await one.look('Acme');
   await other.look('Acme');

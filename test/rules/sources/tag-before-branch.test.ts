@@ -16,9 +16,9 @@ const good = rulesThat('good');
 const evil = rulesThat('evil');
 
 /**
- * The embedded forge as others answer where a tag was pushed with the name of the default branch. `kind`: it looks for
- * a branch, a tag and a commit of a name, in this order (Gitea since 1.24); `git`: as git does, a tag first, but a whole id
- * is a commit (Forgejo, Gitea before). Seen on Gitea 1.26.3, 1.27 and Forgejo 15.0.3.
+ * Embedded forge that answers as other forges do when a tag with the name of the default branch was pushed. `kind`: it
+ * looks for a branch, a tag and a commit of a name, in this order (Gitea since 1.24); `git`: like git, it looks for a
+ * tag first, but a full id is a commit (Forgejo, earlier Gitea). Observed on Gitea 1.26.3, 1.27 and Forgejo 15.0.3.
  */
 type Forge = { readonly version: string; readonly looks: 'kind' | 'git'; readonly isForgejo?: true };
 const certain: readonly Forge[] = [
@@ -27,7 +27,7 @@ const certain: readonly Forge[] = [
   { version: '1.24.0', looks: 'kind' },
   { version: '1.27.0+dev-1277-g9d3f04eb7e', looks: 'kind' },
 ];
-/** A build of a forge may have any release name. */
+/** Versions that prove nothing, because a build of a forge may have any release name. */
 const uncertain: readonly Forge[] = [
   { version: '13.0.2', looks: 'git', isForgejo: true },
   { version: 'development', looks: 'git', isForgejo: true },
@@ -39,7 +39,7 @@ let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
 let setup: PrivilegeSetup;
 let proxy: FaultProxy;
 let forge: Forge;
-/** A branch is called like the newest commit of the default branch. */
+/** Whether a branch has the id of the latest commit of the default branch as its name. */
 let isNamed: boolean;
 beforeEach(() => {
   isNamed = false;
@@ -91,7 +91,7 @@ async function rulesOn(one: Forge) {
 describe.each([...certain, ...uncertain])(
   'a tag named like the default branch, on $version that looks by $looks',
   (one) => {
-    it('gives no rules', async () => {
+    it('provides no rules', async () => {
       const { problems, steps } = await rulesOn(one);
 
       expect(problems).toEqual([]);
@@ -99,7 +99,7 @@ describe.each([...certain, ...uncertain])(
     });
 
     it.each(['repository', 'pull_request', 'issue', 'branch'] as const)(
-      'is no file of a fact about a %s',
+      'is not used for the file of a fact about a %s',
       async (kind) => {
         const branch = { ...setup.subjects.repository, kind: 'branch', ref: 'main' } as const;
         const subject = { ...setup.subjects, branch }[kind];
@@ -118,7 +118,7 @@ describe.each([...certain, ...uncertain])(
   },
 );
 
-it('a tag that was made is read by its own name, never as a branch', async () => {
+it('a tag that was created is read by its own name, never as a branch', async () => {
   const client = clientOf({ version: '15.0.3+gitea-1.22.0', looks: 'git', isForgejo: true });
   const subject = { ...setup.subjects.repository, kind: 'branch', ref: 'v1', isTag: true } as const;
   const facts = createFacts({ client, subject, memory: createFactMemory(systemClock), clock: systemClock });
@@ -129,8 +129,8 @@ it('a tag that was made is read by its own name, never as a branch', async () =>
   expect(refs.at(-1)).toBe('v1');
 });
 
-describe('a branch named like the newest commit of the default branch', () => {
-  it.each(certain)('gives no rules on $version', async (one) => {
+describe('a branch named like the latest commit of the default branch', () => {
+  it.each(certain)('provides no rules on $version', async (one) => {
     isNamed = true;
     const { problems, steps } = await rulesOn(one);
 
@@ -138,7 +138,7 @@ describe('a branch named like the newest commit of the default branch', () => {
     expect(steps).toContain('good');
   });
 
-  it.each(uncertain)('is reported, and no rules are used, on $version that looks by $looks', async (one) => {
+  it.each(uncertain)('is reported and disables the rules on $version that looks by $looks', async (one) => {
     isNamed = true;
     const { problems, steps } = await rulesOn(one);
 

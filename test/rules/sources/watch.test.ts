@@ -15,7 +15,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Watches a folder with one good file; `until` resolves when the rules in force have these names. */
+/** Watches a folder with one valid file; `until` resolves when the active rules have these names. */
 function setUp() {
   folder = mkdtempSync(join(tmpdir(), 'reeve-watch-'));
   writeFileSync(join(folder, 'one.yml'), rule('one'));
@@ -35,14 +35,14 @@ function setUp() {
   };
 }
 
-it('puts a new, a changed and a removed file in force without being told', async () => {
+it('applies a new, a changed and a removed file without notification', async () => {
   const { watch: looking, until } = setUp();
   await looking.look();
   await until(['one']);
 
   writeFileSync(join(folder, 'two.yml'), rule('two'));
   await until(['one', 'two']);
-  // As editors do it: another file that takes the name.
+  // Editors save this way: a new file takes over the name.
   writeFileSync(join(folder, '.swap'), rule('changed'));
   renameSync(join(folder, '.swap'), join(folder, 'one.yml'));
   await until(['changed', 'two']);
@@ -50,7 +50,7 @@ it('puts a new, a changed and a removed file in force without being told', async
   await until(['changed']);
 });
 
-it('refuses a broken file alone, and does not go on with what it said before', async () => {
+it('refuses only the broken file, and no longer applies its previous rules', async () => {
   const { watch: looking, until } = setUp();
   writeFileSync(join(folder, 'two.yml'), rule('two'));
   await looking.look();
@@ -59,7 +59,7 @@ it('refuses a broken file alone, and does not go on with what it said before', a
   await until(['one']);
 });
 
-it('loads nothing again where nothing changed, and keeps what is in force while the folder is away', async () => {
+it('reloads nothing if nothing changed, and keeps the active rules while the folder is missing', async () => {
   const { watch: looking, until, loads } = setUp();
   await looking.look();
   await looking.look();
@@ -70,7 +70,7 @@ it('loads nothing again where nothing changed, and keeps what is in force while 
   await until(['one']);
 });
 
-it('reads files of a volume of Kubernetes, which are links, and follows no link out of the folder', async () => {
+it('reads files of a Kubernetes volume, which are links, and follows no link out of the folder', async () => {
   const { watch: looking, until } = setUp();
   const elsewhere = mkdtempSync(join(tmpdir(), 'reeve-outside-'));
   writeFileSync(join(elsewhere, 'three.yml'), rule('three'));
@@ -85,7 +85,7 @@ it('reads files of a volume of Kubernetes, which are links, and follows no link 
   await looking.look();
   await until(['one', 'first']);
 
-  // As a kubelet changes the volume.
+  // A kubelet updates the volume this way.
   symlinkSync('..second', join(folder, '..new'));
   renameSync(join(folder, '..new'), join(folder, '..data'));
   await until(['one', 'second']);

@@ -2,7 +2,7 @@ import { loadRuleFile, type RuleFileSource } from '../../../src/rules/files/load
 import type { LoadedRule } from '../../../src/rules/rule.ts';
 import { registry } from './registry.ts';
 
-/** Loads a text as an operator's file unless told otherwise. */
+/** Loads a text as an operator file by default. */
 export function load(text: string, more: Partial<RuleFileSource> = {}) {
   return loadRuleFile({ path: 'rules/test.yml', text, level: 'operator', commit: '', registry, ...more });
 }
@@ -12,7 +12,7 @@ export function placesOf(text: string, more: Partial<RuleFileSource> = {}): read
   return load(text, more).problems.map(({ line, column, code }) => `${line}:${column} ${code}`);
 }
 
-/** Returns the one rule of a text; a problem is a failure of the test itself. */
+/** Returns the only rule of a text. A problem makes the test itself fail. */
 export function ruleOf(text: string, more: Partial<RuleFileSource> = {}): LoadedRule {
   const { rules, problems } = load(text, more);
   const [rule] = rules;
@@ -20,13 +20,13 @@ export function ruleOf(text: string, more: Partial<RuleFileSource> = {}): Loaded
   return rule;
 }
 
-/** Makes a file of one rule: the lines of its body, two spaces deeper than the rule's name. */
+/** Returns a file with one rule: the lines of its body, indented two spaces more than the rule's name. */
 export function fileOf(body: string): string {
   const lines = body.replace(/^\n/, '').split('\n');
   return `version: 1\nrules:\n  one:\n${lines.map((line) => `    ${line}`).join('\n')}\n`;
 }
 
-/** Makes a file of one rule with this condition, on pull requests. */
+/** Returns a file with one rule for pull requests that has this condition. */
 export function conditionFile(condition: string, on = 'pull_request'): string {
   return fileOf(`on: ${on}\nif: ${condition}\nsteps: [{ uses: say, with: { text: hi } }]`);
 }

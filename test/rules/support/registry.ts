@@ -35,7 +35,7 @@ function makeFact(
 
 const inRepository = ['repository', 'pull_request', 'issue', 'branch'] as const;
 
-/** A few facts with the real shapes, one of each sort. */
+/** A few facts with real shapes, one of each kind. */
 export const facts: readonly Fact[] = [
   makeFact('repository', Repository, inRepository),
   makeFact('pull_request', PullRequest, ['pull_request']),
@@ -108,10 +108,10 @@ const Runner = z.object({
   offline_for: z.number().meta({ holds: 'duration' }).nullish(),
 });
 
-/** Small tables with real shapes: what a rule file of these tests may speak of. */
+/** Small tables with real shapes that define what the rule files of these tests may contain. */
 export const registry: RuleRegistry = {
   facts,
-  // A table of actions with different arguments: each checks its own before anything of it is called.
+  // Actions with different argument types: each validates its arguments before any of its functions is called.
   actions: [tag, say, guard] as unknown as readonly Action[],
   payloads: payloadShapes,
   variables: { sender: User, runner: Runner },

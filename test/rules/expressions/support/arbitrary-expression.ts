@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** One expression in two spellings: ours, and the library's. */
+/** Expression in two spellings: ours and the library's. */
 export type TwoSpellings = { readonly ours: string; readonly library: string };
 
-/** What the names of the generated expressions mean. */
+/** Values of the names in generated expressions. */
 export const given = {
   i: 7,
   j: -3,
@@ -31,13 +31,16 @@ export const given = {
 } as const;
 
 const same = (text: string): TwoSpellings => ({ ours: text, library: text });
-/** The library checks types where it knows them; `dyn()` leaves everything to the moment of running, as here. */
+/**
+ * Returns a literal, wrapped in `dyn()` for the library, which otherwise checks known types before running; this
+ * language defers everything to run time.
+ */
 const literal = (text: string): TwoSpellings => ({ ours: text, library: `dyn(${text})` });
 const join = (strings: TemplateStringsArray, parts: readonly TwoSpellings[]): TwoSpellings => ({
   ours: String.raw({ raw: strings }, ...parts.map(({ ours }) => ours)),
   library: `dyn(${String.raw({ raw: strings }, ...parts.map(({ library }) => library))})`,
 });
-/** Writes parts into a text. */
+/** Joins parts into a text. */
 const write = (strings: TemplateStringsArray, ...parts: readonly (TwoSpellings | string)[]): TwoSpellings =>
   join(
     strings,
@@ -68,7 +71,7 @@ const texts = fc.constantFrom(
   ].map(literal),
   ...['s', 't', 'empty', 'at', 'o.b.c', 'texts[0]', 'people[0].login'].map(same),
 );
-/** The library takes the empty text for the number 0, which CEL does not. */
+/** Texts that convert to numbers, except the empty text: the library converts it to 0, CEL does not. */
 const numerals = fc.constantFrom(
   ...['"4"', '"-7"', '"+1"', '"1.5"', '" 4"', '"x"', '"9223372036854775807"', '"9223372036854775808"'].map(
     literal,
@@ -80,7 +83,7 @@ const bools = fc.constantFrom(
   ...['true', 'false'].map(literal),
   ...['yes', 'no', 'people[0].admin'].map(same),
 );
-/** What is null, missing, or of no use. */
+/** Null, missing and invalid values. */
 const odd = fc.constantFrom(
   ...['null'].map(literal),
   ...[
@@ -115,7 +118,7 @@ const has = (chain: readonly string[]): TwoSpellings => ({
   ours: `has(${chain.join('.')})`,
   library: `dyn(has_(${chain[0]}, ${JSON.stringify(chain.slice(1))}))`,
 });
-/** The library does not look whether the negative of an int is one. */
+/** Returns a negation. The library does not check whether the negative of an int is still an int. */
 const minus = (part: TwoSpellings): TwoSpellings => ({
   ours: `-(${part.ours})`,
   library: `dyn(minus_(${part.library}))`,
@@ -132,7 +135,7 @@ const operators = {
   equality: ['==', '!='],
 } as const;
 
-/** Generates expressions of every kind, with an error somewhere in many of them. */
+/** Generates expressions of every kind, many of which contain an error. */
 export const expression: fc.Arbitrary<TwoSpellings> = fc.letrec<Kinds>((tie) => {
   const pair = (left: keyof Kinds, signs: readonly string[], right: keyof Kinds) =>
     fc
@@ -269,7 +272,7 @@ export const expression: fc.Arbitrary<TwoSpellings> = fc.letrec<Kinds>((tie) => 
       { weight: 1, arbitrary: odd },
       { weight: 1, arbitrary: maps },
     ),
-    // Within a loop the items differ, so that some fail where others decide.
+    // Inside a loop the items differ, so some fail while others decide.
     inLoop: fc.oneof(
       { maxDepth: 4, depthSize: 'small', withCrossShrink: true },
       fc.constantFrom(
