@@ -32,7 +32,7 @@ const marks = async (name: 'day' | 'week' | 'month') => {
   return marksOf(points, stretch, now);
 };
 
-it('what is counted is in the last mark of every chart once it is written, and is added to what was there', async () => {
+it('new counts appear in the last mark of every chart after a write, added to earlier values', async () => {
   for (const result of ['stored', 'copy', 'known', 'throttled']) activity.countReceived(result);
   for (let n = 0; n < 90; n += 1) handled(100);
   for (let n = 0; n < 10; n += 1) handled(60_000, [failing]);
@@ -54,7 +54,7 @@ it('what is counted is in the last mark of every chart once it is written, and i
   }
 });
 
-it('the queue, runners and drift are looked at', async () => {
+it('samples include the queue, runners and drift', async () => {
   await made.store.accept(makeDelivery({ receivedAt: new Date(now.getTime() - 30_000) }));
   const runner = { busy: true, disabled: false, labels: [] };
   await createRunnerMemory(made.store).observe(
@@ -79,7 +79,7 @@ it('the queue, runners and drift are looked at', async () => {
   });
 });
 
-it('a mark stands for the spans of its width, and none is left out at the borders', async () => {
+it('a mark covers the samples of its interval, and no sample is lost at the boundaries', async () => {
   for (let minute = 0; minute < 24 * 60; minute += 5) {
     activity.countReceived('stored');
     now = new Date(now.getTime() + 5 * 60_000);
@@ -91,6 +91,6 @@ it('a mark stands for the spans of its width, and none is left out at the border
   expect(day).toHaveLength(96);
   const received = day.map(({ values }) => values.received ?? 0);
   expect(received.slice(1, -1)).toEqual(Array(94).fill(3));
-  // The first mark begins before the first value, and the last is not over.
+  // The first mark starts before the first sample, and the last mark is not complete.
   expect(received.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(285);
 });

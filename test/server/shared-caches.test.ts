@@ -5,7 +5,7 @@ import type { RuleSource } from '../../src/rules/sources/rule-source.ts';
 import { createNoticeTaker } from '../../src/server/shared-caches.ts';
 import type { Notice } from '../../src/store/store.ts';
 
-describe('a notice of another process', () => {
+describe('a notice from another process', () => {
   const taken = (notice: Notice): readonly unknown[] => {
     const calls: unknown[] = [];
     const note =
@@ -29,7 +29,7 @@ describe('a notice of another process', () => {
   };
   const shop = { id: 7, owner: 'acme', name: 'shop' };
 
-  it('drops what it names', () => {
+  it('drops the cached values that it names', () => {
     expect(taken({ topic: 'rules', key: JSON.stringify(shop) })).toEqual([['moved', shop]]);
     expect(taken({ topic: 'facts', key: '7/labels' })).toEqual([['drop', '7/labels']]);
     expect(taken({ topic: 'repository', key: '7' })).toEqual([
@@ -39,7 +39,7 @@ describe('a notice of another process', () => {
     ]);
   });
 
-  it('drops all rules where it cannot be read, and everything where notices may be missing', () => {
+  it('drops all rules if it cannot be parsed, and everything if notices may have been lost', () => {
     for (const key of ['', 'no JSON', '{"id":"7"}', 'null'])
       expect(taken({ topic: 'rules', key })).toEqual([['forget all rules']]);
     expect(taken({ topic: 'everything', key: '' })).toEqual([

@@ -22,12 +22,12 @@ const delivery = (authorization: string): readonly string[] => [
   ],
 ];
 
-// A connection that is kept alive after its answer would hold the stop for as long as the other side likes.
+// A connection kept alive after its answer would delay the stop for as long as the client likes.
 it.each([
   ['a delivery that is taken', delivery('x'.repeat(24)), 202],
   ['a delivery that is refused', delivery('another one'), 401],
   ['a page that is shown', ['GET /readyz HTTP/1.1', 'Host: a'], 200],
-])('%s while the server stops does not hold the stop', async (_, head, status) => {
+])('%s while the server stops does not delay the stop', async (_, head, status) => {
   const made = await makeStore();
   let isAsked: () => void = () => {};
   const asked = new Promise<void>((resolve) => {
@@ -40,7 +40,7 @@ it.each([
   const app = makeDashboardApp({ ...made.store, healthy: () => looked });
   app.addHook('onRequest', async () => isAsked());
   await app.listen({ port: 0, host: '127.0.0.1' });
-  // A stop that waits until a connection without requests is closed for that reason takes longer than a test may.
+  // With this timeout, a stop that waits for idle connections to time out exceeds the time limit of a test.
   app.server.keepAliveTimeout = 3_600_000;
   const { port } = app.server.address() as { port: number };
   const socket = connect(port, '127.0.0.1');

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeDashboardApp } from '../../support/dashboard-app.ts';
 import { makeStore } from '../../support/make-store.ts';
 
-/** The way in, and what it looks like: they hold nothing of anybody’s. */
+/** Paths of the sign-in page and its assets, which contain nobody's data. */
 const isOpen = new Set(['/sign-in', '/assets/dashboard.css', '/assets/mark.svg', '/assets/live.js']);
-/** Every route of the doors, by method. */
+/** Every HTTP route of the server, by method. */
 const found: (readonly [string, string])[] = [];
 const health = { '/healthz': '{"status":"ok"}', '/readyz': '{"status":"ok"}' } as const;
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   await made.close();
 });
 
-it('learns from no route but its health, and of that only its state', async () => {
+it('gets no data from any route except health, and from health only the state', async () => {
   expect(found).toEqual(
     expect.arrayContaining([
       ['GET', '/metrics'],

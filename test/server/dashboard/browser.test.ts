@@ -30,7 +30,7 @@ async function listen(app: FastifyInstance, port = 0): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** A store and readings in which every text is hostile, each of the five hundred somewhere. */
+/** Fills a store and readings so that every text is hostile, with each of the five hundred texts somewhere. */
 async function makeHostile(store: Store): Promise<{
   parts: Partial<AppParts>;
   ids: readonly string[];
@@ -274,7 +274,7 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
   };
 }
 
-/** What our pages are made of; anything else came in by a text. */
+/** Elements that our pages consist of; any other element was injected by a text. */
 const known = new Set(
   (
     'html head meta title link body a header nav ul li form input span button main h1 h2 h3 p div table thead tbody tr th td ' +
@@ -290,7 +290,7 @@ const knownAttributes = new Set(
 
 async function strangeThings(page: Page): Promise<readonly string[]> {
   const found = await page.evaluate(() =>
-    // Our one script is in the frame of live pages; any other is strange.
+    // The frame of live pages contains our only script; any other script is reported.
     [...document.querySelectorAll('*:not(head > script[src$="assets/live.js"])')].flatMap((element) => [
       element.tagName.toLowerCase(),
       ...element.getAttributeNames().map((name) => `@${name}`),
@@ -349,7 +349,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       context = await browser.newContext();
       await context.exposeFunction('pwned', () => complaints.push('a script ran'));
       page = await context.newPage();
-      // A busy machine makes every step slow.
+      // Every step is slow on a busy machine.
       page.setDefaultTimeout(240_000);
       page.on('request', (request) => asked.add(new URL(request.url()).origin));
       page.on('console', (message) => complaints.push(message.text()));
@@ -364,7 +364,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       await made.close();
     });
 
-    it('shows them as texts: no element, no attribute and no request comes of five hundred of them', async (context) => {
+    it('shows them as text: none of the five hundred creates an element, an attribute or a request', async (context) => {
       for (const path of paths) {
         const answer = await page.goto(`${url}${path}`);
         expect(answer?.status(), path).toBe(200);
@@ -380,7 +380,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       );
     });
 
-    it('a simulation shows them as texts', async () => {
+    it('a simulation shows them as text', async () => {
       await page.goto(`${url}/simulate`);
       await page.getByLabel('Subject').fill('acme/demo#1');
       await follow(page.getByRole('button', { name: 'Simulate' }));
@@ -391,7 +391,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(complaints).toEqual([]);
     });
 
-    it('a live page takes over what changed, and keeps focus, elements and scroll', async () => {
+    it('a live page applies changes, and keeps focus, elements and scroll position', async () => {
       const loaded = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
       await page.goto(`${url}/runs`);
       await loaded;
@@ -415,7 +415,7 @@ describe.skipIf(!hasBrowser)(title, () => {
 
     it('open details stay open on a live page', async () => {
       await page.goto(`${url}/activity`);
-      // The page that is loaded has neither of them: one belongs to the viewer, the other is put in place.
+      // The loaded page has neither attribute: `open` belongs to the viewer and stays, `class` is updated.
       await page
         .locator('main details')
         .first()
@@ -430,7 +430,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(await details.getAttribute('open')).toBe('');
     });
 
-    it('would be caught if one of them became an element', async () => {
+    it('a hostile text that became an element would be detected', async () => {
       await page.goto(`${url}/rules`);
       await page.evaluate(() =>
         document.querySelector('main')?.insertAdjacentHTML('beforeend', '<img src=x onerror=1>'),
@@ -463,7 +463,8 @@ describe.skipIf(!hasBrowser)(title, () => {
       app = makeDashboardApp(store);
       const port = await listen(app);
       await app.close();
-      // Another site than the forge’s 127.0.0.1, as most installations are: cookies are kept apart.
+      // As in most installations, the dashboard and the forge (127.0.0.1) are different sites, so their cookies are
+      // separate.
       url = `http://localhost:${port}`;
       const application = await harness.root.call(operations.createOAuth2Application, {
         body: { name: 'Reeve', redirect_uris: [redirectUri(url)], confidential_client: true },
@@ -485,10 +486,10 @@ describe.skipIf(!hasBrowser)(title, () => {
       await harness.close();
     });
 
-    it('signs a person in without scripts, runs a delivery again for them, and lets them go', async () => {
+    it('signs a person in without scripts, runs a delivery again for them, and signs them out', async () => {
       const context = await browser.newContext({ javaScriptEnabled: false });
       const page = await context.newPage();
-      // A busy machine makes every step slow.
+      // Every step is slow on a busy machine.
       page.setDefaultTimeout(240_000);
       await page.goto(`${url}/deliveries`);
       await follow(page.getByRole('link', { name: 'Sign in with your forge account' }));
@@ -512,10 +513,10 @@ describe.skipIf(!hasBrowser)(title, () => {
       await context.close();
     });
 
-    it('does nothing for a page of that site which sends its forms here', async () => {
+    it('ignores a form that a page of the other site submits', async () => {
       const context = await browser.newContext();
       const page = await context.newPage();
-      // A busy machine makes every step slow.
+      // Every step is slow on a busy machine.
       page.setDefaultTimeout(240_000);
       await page.goto(`${url}/sign-in`);
       await page.getByLabel('Password').fill(dashboardPassword);
@@ -533,7 +534,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       await page.goto('http://127.0.0.1:1/evil');
       await follow(page.getByRole('button', { name: 'Win' }));
 
-      // The browser keeps the session to itself: it came from another site.
+      // The browser does not send the session cookie, because the request came from another site.
       expect(await page.getByLabel('Password').isVisible()).toBe(true);
       expect((await harness.server.store.readDelivery(id))?.redrivenAt).toEqual(before?.redrivenAt);
       await context.close();

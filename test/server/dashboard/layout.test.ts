@@ -16,7 +16,10 @@ const hasBrowser = existsSync(program);
 const title = `the layout of the pages${hasBrowser ? '' : ` (left out: there is no ${program})`}`;
 const widths = [360, 768, 1280] as const;
 const colorSchemes = ['light', 'dark'] as const;
-/** How each page is looked at: as every combination in a thorough run, otherwise once in each width and each colour scheme. */
+/**
+ * Widths and colour schemes in which each page is checked: all combinations in a thorough run, otherwise each width and
+ * each colour scheme at least once.
+ */
 const looks = isThorough
   ? widths.flatMap((width) => colorSchemes.map((colorScheme) => ({ width, colorScheme })))
   : ([
@@ -33,7 +36,7 @@ function brokenIds(page: Page): Promise<readonly string[]> {
     const broken: string[] = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-      // A payload is shown as it came, in lines of its own.
+      // A payload is shown verbatim, with its own line breaks.
       if (node.parentElement?.closest('pre, option, title')) continue;
       for (const match of (node.nodeValue ?? '').matchAll(id)) {
         const range = document.createRange();
@@ -47,7 +50,7 @@ function brokenIds(page: Page): Promise<readonly string[]> {
   });
 }
 
-/** Returns columns so narrow that words break into letters: cells of two letters a line. */
+/** Returns table cells so narrow that words break into single letters. */
 function narrowCells(page: Page): Promise<readonly string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('td, dd')].flatMap((cell) => {
@@ -87,7 +90,7 @@ describe.skipIf(!hasBrowser)(title, () => {
     url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
     browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
     page = await browser.newPage();
-    // A busy machine makes every step slow.
+    // Every step is slow on a busy machine.
     page.setDefaultTimeout(240_000);
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -101,13 +104,14 @@ describe.skipIf(!hasBrowser)(title, () => {
     await made?.close();
   });
 
-  /** Faults of the page that is open, at a width and in a colour scheme. */
+  /** Returns the faults of the open page at a width and in a colour scheme. */
   async function findFaults({ width, colorScheme }: (typeof looks)[number]): Promise<readonly string[]> {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
-    // Narrow and wide windows hide different parts; beyond that, only colours and sizes differ. A usual run has all rules for the wide one.
+    // Narrow and wide windows hide different parts; apart from that, only colours and sizes differ. A normal run
+    // applies all rules to the wide window only.
     const isWhole = isThorough ? width !== 768 && colorScheme === 'light' : width === 1280;
-    // The colours of a usual run are those of 360 and 1280 px.
+    // A normal run checks the colours at 360 and 1280 px.
     const isForAxe = isThorough || width !== 768;
     const faults = [
       ...(await brokenIds(page)).map((id) => `broken id ${id}`),
@@ -133,7 +137,7 @@ describe.skipIf(!hasBrowser)(title, () => {
     expect(found).toEqual({});
   });
 
-  it('every link of these pages to another page of Reeve answers', async () => {
+  it('every link from these pages to another page of Reeve works', async () => {
     const own = [...links].filter((link) => link.startsWith(`${url}/`));
     const wrong: string[] = [];
     for (const link of own) {
@@ -145,7 +149,7 @@ describe.skipIf(!hasBrowser)(title, () => {
     expect(wrong).toEqual([]);
   });
 
-  it('no page writes to the console of the browser', () => {
+  it('no page writes to the browser console', () => {
     expect(complaints).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import { storeKinds } from '../../support/store-kinds.ts';
 
 const dashboard = serveDashboard();
 
-it('a session has one stream, which a newer one takes over; the stop ends it', async () => {
+it('a session has one stream: a newer stream replaces the older one, and a stop ends it', async () => {
   const { operator } = dashboard;
   const streams = [1, 2].map(async (number) => ({ number, ...(await operator.get('/live')) }));
 
@@ -21,9 +21,9 @@ it('a session has one stream, which a newer one takes over; the stop ends it', a
   expect(other?.text).toMatch(/^retry: \d+\n\n$/);
 });
 
-it.each(storeKinds)('an event says that a row was added, and nothing about it: $title', async (kind) => {
+it.each(storeKinds)('an event says that a row was added, and nothing about the row: $title', async (kind) => {
   const made = await kind.make({});
-  // Another process writes, where processes share a store.
+  // If processes share the store, another process writes.
   const writer = made.store.isShared ? await made.open('worker') : made.store;
   const streams = createLiveStreams(createChangeWatch(dashboardData(made.store), silentLog));
   const stream = streams.open('session');
@@ -31,7 +31,7 @@ it.each(storeKinds)('an event says that a row was added, and nothing about it: $
     stream?.on('data', (bytes) => String(bytes).startsWith('event') && resolve(String(bytes))),
   );
 
-  // Enough of them that one comes after the first comparison.
+  // Writes repeatedly, so that at least one row follows the first comparison.
   const writing = setInterval(() => void writer.appendRuns([makeRun({})]), 500);
 
   expect(await changed).toBe('event: changed\ndata: 1\n\n');
@@ -41,7 +41,7 @@ it.each(storeKinds)('an event says that a row was added, and nothing about it: $
   await made.close();
 });
 
-it('streams are limited: a further session gets none, until they close', () => {
+it('streams are limited: a further session gets none, and no stream opens after the close', () => {
   const streams = createLiveStreams(createChangeWatch(dashboardData(dashboard.store), silentLog));
   const opened = Array.from({ length: 200 }, (_, number) => streams.open(`session ${number}`));
 
@@ -52,7 +52,7 @@ it('streams are limited: a further session gets none, until they close', () => {
   expect(streams.open('late')).toBeUndefined();
 });
 
-it('a page has our own script, and none where it does not follow changes', async () => {
+it('a page that follows changes includes our own script, other pages do not', async () => {
   const { text } = await dashboard.operator.get('/runs');
 
   expect(text.match(/<script[^>]*>.*?<\/script>/gs)).toEqual([

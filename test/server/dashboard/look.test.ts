@@ -32,7 +32,7 @@ describe('a time', () => {
     expect(relativeWords(new Date(now.getTime() + seconds * 1_000), now)).toBe(words);
   });
 
-  it('has the exact instant beside it, and is left out where there is none', () => {
+  it('is shown with the exact instant, and is omitted if it is undefined', () => {
     expect(timeTag('2026-03-02T09:00:00.000Z', now)?.text).toBe(
       '<time datetime="2026-03-02T09:00:00.000Z" title="2026-03-02 09:00:00 UTC">30 min ago</time>',
     );
@@ -44,7 +44,7 @@ describe('an id in a text', () => {
   const marked = (text: string) =>
     [...markIds(text).text.matchAll(/<span class="whole">(.*?)<\/span>/g)].map(([, id]) => id);
 
-  it('stays in one line: a UUID, a commit, a repository, an issue, a place', () => {
+  it('stays on one line: a UUID, a commit, a repository, an issue, a position in a file', () => {
     const uuid = '0b9a6c1e-7d52-4f3a-9c1b-000000000001';
     expect(marked(`run ${uuid} of acme/shop#7, see triage.yml:3:12 and #12 at 9fceb02d0ae5.`)).toEqual([
       uuid,
@@ -55,14 +55,14 @@ describe('an id in a text', () => {
     ]);
   });
 
-  it('is escaped as every text is, and a name that is too long for a narrow window is not marked', () => {
+  it('is escaped like any text, and is not marked if it is too long for a narrow window', () => {
     expect(markIds('<b>acme/shop</b>').text).not.toContain('<b>');
     expect(marked(`platform-engineering/continuous-integration-templates-and-tools#5`)).toEqual(['#5']);
   });
 });
 
 describe('a link to the forge', () => {
-  it('leads to the repository, the issue, the pull request, the line at its commit, the account', () => {
+  it('points to the repository, the issue, the pull request, the line at its commit, the account', () => {
     expect(repositoryLink(forge, 'acme/shop').text).toContain(`href="${forge}/acme/shop"`);
     expect(issueLink(forge, 'acme/shop', 7).text).toContain(`href="${forge}/acme/shop/issues/7"`);
     const pull = { repository: 'acme/shop', lane: 'acme/shop#7', eventType: 'pull_request_sync' };
@@ -75,7 +75,7 @@ describe('a link to the forge', () => {
     expect(placeLink(forge, place).text).toContain(`href="${forge}/acme/shop/src/commit/abc/.reeve.yml#L4"`);
   });
 
-  it('is none for what is no name, and never leaves the forge', () => {
+  it('is omitted for an invalid name, and never points outside the forge', () => {
     for (const name of ['acme', '../x', 'a/..', '', 'a/b/c', '/x'])
       expect(repositoryLink(forge, name).text).not.toContain('href');
     expect(repositoryLink(forge, 'a"b/c?d').text).toContain(`href="${forge}/a%22b/c%3Fd"`);
@@ -85,7 +85,7 @@ describe('a link to the forge', () => {
   });
 });
 
-it('a table repeats the head of its column in each cell, and leaves empty cells empty', () => {
+it('a table repeats its column heads in each cell, and leaves empty cells empty', () => {
   const { text } = table(
     ['when', 'what'],
     [

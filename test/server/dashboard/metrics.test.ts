@@ -29,7 +29,7 @@ describe('the password', () => {
   });
 });
 
-describe('/metrics of a bot at work', () => {
+describe('the metrics of a running server', () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness({
@@ -48,7 +48,7 @@ rules:
   const scrape = (authorization?: string) =>
     fetch(`${harness.server.url}/metrics`, { headers: authorization ? { authorization } : {} });
 
-  it('are not for strangers, and say no number to them', async () => {
+  it('are refused without the password, and the answer contains no number', async () => {
     for (const authorization of [undefined, basic('reeve', 'wrong'), basic('root', 'password')]) {
       const answer = await scrape(authorization);
       expect(answer.status).toBe(401);
@@ -57,7 +57,7 @@ rules:
     }
   });
 
-  it('tell what was done, by the password that only the owner of the folder can read', async () => {
+  it('report what was done to a client with the password, which only the owner of the folder can read', async () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     const answer = await scrape(basic('prometheus', readFileSync(file(), 'utf8').trim()));
     const text = await answer.text();
@@ -82,7 +82,7 @@ rules:
     for (const word of [harness.token, `${at.owner}`, 'demo', 'ada']) expect(text).not.toContain(word);
   });
 
-  it('are guarded against guessing: after ten wrong passwords the right one is rejected as well, unread', async () => {
+  it('are protected against guessing: after ten wrong passwords, the right one is rejected without a comparison', async () => {
     const codes: number[] = [];
     for (let n = 0; n < 14; n += 1) codes.push((await scrape(basic('reeve', `guess ${n}`))).status);
 
@@ -105,7 +105,7 @@ const makeProcess = (role: StoreProcess['role']): StoreProcess => ({
   isSelf: false,
 });
 
-describe('what is read at each scrape', () => {
+describe('data read at each scrape', () => {
   const readings: MetricData = {
     store: {
       counts: async () => ({ accepted: 2, claimed: 0, retry: 1, deferred: 0, settled: 9, dead: 3 }),
@@ -137,7 +137,7 @@ describe('what is read at each scrape', () => {
     ],
   };
 
-  it('is the queue, runners by level, drift, and the latest sweeps', async () => {
+  it('covers the queue, runners by level, drift, and the latest sweeps', async () => {
     const text = await createMetrics().text(readings);
 
     expect(text).toContain('reeve_deliveries{state="dead"} 3');
@@ -153,7 +153,7 @@ describe('what is read at each scrape', () => {
     expect(text).toContain('reeve_sweep_failed_items{rule="tags.yml#guard"} 1');
   });
 
-  it('C2: is each rule of the operator that fails, and the number of all that need attention', async () => {
+  it('C2: covers each failing rule of the operator, and the number of incidents', async () => {
     const text = await createMetrics().text(readings);
 
     expect(text).toContain('reeve_incidents{kind="rule-failed"} 2');
@@ -165,7 +165,7 @@ describe('what is read at each scrape', () => {
     expect(text).not.toContain('repository.yml#guard');
   });
 
-  it('is whole for two who ask at once', async () => {
+  it('is complete for two concurrent scrapes', async () => {
     const metrics = createMetrics();
 
     for (const text of await Promise.all([metrics.text(readings), metrics.text(readings)])) {
@@ -173,7 +173,7 @@ describe('what is read at each scrape', () => {
     }
   });
 
-  it('forgets runners that are not there any more', async () => {
+  it('omits runners that no longer exist', async () => {
     let there = await readings.runners();
     const metrics = createMetrics();
     const read = () => metrics.text({ ...readings, runners: async () => there });
@@ -183,11 +183,11 @@ describe('what is read at each scrape', () => {
     expect(await read()).not.toContain('reeve_runners{');
   });
 
-  /** Values by name and labels. */
+  /** Returns values by name and labels. */
   const samplesOf = (text: string): ReadonlyMap<string, number> =>
     new Map([...text.matchAll(/^(reeve_\S+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
 
-  it('is exported by the leader alone where it is about the installation: a sum over processes is right', async () => {
+  it('is exported only by the leader if it concerns the installation, so that a sum over processes is correct', async () => {
     const events = [{ kind: 'merged', at: new Date(), enteredAt: undefined }] as const;
     const [leader, other] = [createMetrics(), createMetrics()];
     for (const metrics of [leader, other]) metrics.countQueueEvent({ ...events[0] });
@@ -213,12 +213,12 @@ describe('what is read at each scrape', () => {
     ]);
     expect([led.get('reeve_leader'), followed.get('reeve_leader')]).toEqual([1, 0]);
     expect([led.get('reeve_takeovers_total'), followed.get('reeve_takeovers_total')]).toEqual([3, 0]);
-    // Each process counts what it did, and says how it sees the forge.
+    // Each process counts its own work and reports its own view of the forge.
     expect(followed.get('reeve_merge_queue_merged_total')).toBe(1);
     expect(followed.get('reeve_forge_state{state="refused"}')).toBe(1);
   });
 
-  it('is left out by a process that is the leader no more, and is there again with the next turn', async () => {
+  it('is omitted by a process that is no longer the leader, and returns when it leads again', async () => {
     let isLeader = true;
     const metrics = createMetrics();
     const read = async () =>
@@ -234,7 +234,7 @@ describe('what is read at each scrape', () => {
   });
 });
 
-it('a probe of setup and doctor is an answer, and no refused delivery', () => {
+it('a probe of setup and doctor counts as an answer, not as a refused delivery', () => {
   const metrics = createMetrics();
   metrics.countDelivery(400, 'probe');
   metrics.countDelivery(400, 'malformed');

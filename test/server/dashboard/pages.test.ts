@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Our ids of the deliveries of an Event-Type, the oldest first. */
+/** Returns our ids of the deliveries of an Event-Type, the oldest first. */
 async function idsOf(eventType: string): Promise<readonly string[]> {
   const { items } = await harness.server.store.listDeliveries({ search: eventType, limit: 500 });
   return items
@@ -61,7 +61,7 @@ async function idsOf(eventType: string): Promise<readonly string[]> {
 }
 
 describe('a delivery', () => {
-  it('tells why a rule matched, with the values it saw, and what was done', async () => {
+  it('shows why a rule matched, with the values it read, and what was done', async () => {
     const [id = ''] = await idsOf('issues');
     const { status, text } = await operator.get(`/deliveries/${id}`);
 
@@ -75,7 +75,7 @@ describe('a delivery', () => {
     expect(text).toContain('<span class="mark applied">applied');
   });
 
-  it('tells why nothing happened', async () => {
+  it('shows why nothing happened', async () => {
     const [, id = ''] = await idsOf('issues');
     const { text } = await operator.get(`/deliveries/${id}`);
 
@@ -84,7 +84,7 @@ describe('a delivery', () => {
     expect(text).toContain('No changes.');
   });
 
-  it('shows its payload, and gives its bytes unchanged', async () => {
+  it('shows its payload, and serves its bytes unchanged', async () => {
     const [id = ''] = await idsOf('issues');
     const shown = await operator.get(`/deliveries/${id}`);
     const bytes = await operator.get(`/deliveries/${id}/payload`);
@@ -96,7 +96,7 @@ describe('a delivery', () => {
     expect(bytes.text).toBe(Buffer.from(stored?.body ?? []).toString());
   });
 
-  it('shows the headers that it came with, and the requests of its run with their answers', async () => {
+  it('shows its headers, and the requests of its run with their answers', async () => {
     const [id = ''] = await idsOf('issues');
     const { text } = await operator.get(`/deliveries/${id}`);
 
@@ -111,7 +111,7 @@ describe('a delivery', () => {
     expect(store).not.toContain(harness.token);
   });
 
-  it('runs again at the press of a button, to the same end, and keeps who pressed it', async () => {
+  it('runs again at the press of a button, with the same result, and records who pressed it', async () => {
     const [id = ''] = await idsOf('issues');
     const before = harness.runs.length;
 
@@ -130,7 +130,7 @@ describe('a delivery', () => {
     expect(await harness.labelsOf(1)).toEqual(['kept']);
   });
 
-  it('that is not there is not found', async () => {
+  it('that does not exist is not found', async () => {
     for (const path of ['/deliveries/999999', '/deliveries/x', '/runs/x', '/deliveries/999999/payload']) {
       expect((await operator.get(path)).status, path).toBe(404);
     }
@@ -138,7 +138,7 @@ describe('a delivery', () => {
 });
 
 describe('the list of deliveries', () => {
-  it('is narrowed by state and by what is searched for', async () => {
+  it('is filtered by state and by a search term', async () => {
     const [id = ''] = await idsOf('issues');
     const linked = async (query: string) =>
       (await operator.get(`/deliveries?${query}`)).text.includes(`deliveries/${id}"`);
@@ -151,7 +151,7 @@ describe('the list of deliveries', () => {
     expect(await linked(`before=${id}`)).toBe(false);
   });
 
-  it('leads to older ones, page by page, until there is none', async () => {
+  it('links to older deliveries, page by page, until there are none', async () => {
     for (let n = 0; n < 60; n += 1) {
       await harness.server.store.enqueue({
         door: 'cron',
@@ -177,8 +177,8 @@ describe('the list of deliveries', () => {
   });
 });
 
-describe('what is dead', () => {
-  it('is shown with its reason, and tried again, all at once', async () => {
+describe('a dead delivery', () => {
+  it('is shown with its reason, and all dead deliveries can be retried at once', async () => {
     const { store } = harness.server;
     const before = (await store.counts()).dead;
     const { id } = await store.enqueue({
@@ -203,7 +203,7 @@ describe('what is dead', () => {
 });
 
 describe('the other pages', () => {
-  it('show rules with what they listen to, and files that cannot be used with line and column', async () => {
+  it('show rules with their events, and invalid files with line and column', async () => {
     const { text } = await operator.get('/rules');
 
     expect(text).toContain('nightly.yml:3');
@@ -213,7 +213,7 @@ describe('the other pages', () => {
     expect(text).not.toContain(folder);
   });
 
-  it('show files of repositories that cannot be used, until they are mended', async () => {
+  it('show invalid files of repositories until they are corrected', async () => {
     await harness.setRules(
       'version: 1\nrules: { mark: { on: issues.opened, steps: [{ uses: unheard-of }] } }\n',
     );
@@ -228,7 +228,7 @@ describe('the other pages', () => {
     await expect.poll(async () => (await operator.get('/rules')).text).not.toContain('acme/demo/.reeve.yml');
   });
 
-  it('show what is swept, when, how it went, and what drifts', async () => {
+  it('show what is swept, when, with what result, and what drifts', async () => {
     const { store } = harness.server;
     const before = await operator.get('/sweeps');
     expect(before.text).toContain('nightly.yml#nightly');
@@ -254,7 +254,7 @@ describe('the other pages', () => {
     expect((await operator.get('/runs')).text).toContain('acme/demo');
   });
 
-  it('show runners, none of which was seen here', async () => {
+  it('show that no runner has been seen yet', async () => {
     expect((await operator.get('/runners')).text).toContain('No sweep has seen a runner yet');
   });
 
@@ -266,7 +266,7 @@ describe('the other pages', () => {
     for (const id of ids) expect((await operator.get(`/runs/${id}`)).text).toContain(id);
   });
 
-  it('never hold the token of the bot or the secret of the hook', async () => {
+  it('never contain the token of the bot or the secret of the hook', async () => {
     const { items } = await harness.server.store.listDeliveries({ limit: 500 });
     const paths = [
       '/',

@@ -18,7 +18,7 @@ const linesOf = async (metrics = createMetrics()): Promise<readonly string[]> =>
     .split('\n')
     .filter((line) => line.startsWith('reeve_merge'));
 
-it('a bot without merge queues has every counter at 0', async () => {
+it('a server without merge queues has every counter at 0', async () => {
   const lines = await linesOf();
 
   for (const phase of ['waiting', 'updating', 'testing', 'ready'])
@@ -29,7 +29,7 @@ it('a bot without merge queues has every counter at 0', async () => {
     expect(lines).toContain(`reeve_merge_queue_removed_total{reason="${reason}"} 0`);
 });
 
-it('the length is that of all queues, by phase, read at each scrape', async () => {
+it('the length covers all queues, by phase, and is read at each scrape', async () => {
   const first = makeQueueEntry(1, { phase: 'testing', turnAt: enteredAt.toISOString() });
   await saveQueueState(made.store, { entries: [first, makeQueueEntry(2), makeQueueEntry(3)] });
   const paused = { by: 'ada', at: enteredAt.toISOString() };
@@ -47,7 +47,7 @@ it('the length is that of all queues, by phase, read at each scrape', async () =
   expect(after).toContain('reeve_merge_queue_length{phase="waiting"} 1');
 });
 
-it('merges, removals by reason, waits and bypassed bases are counted, and nothing else that happens', async () => {
+it('merges, removals by reason, waits and bypassed bases are counted, and no other events', async () => {
   const metrics = createMetrics();
   for (const kind of ['entered', 'first', 'updated', 'moved', 'paused', 'resumed'] as const)
     metrics.countQueueEvent({ kind, at, enteredAt });
@@ -55,7 +55,7 @@ it('merges, removals by reason, waits and bypassed bases are counted, and nothin
   metrics.countQueueEvent({ kind: 'foreign-write', at });
   metrics.countQueueEvent({ kind: 'left', reason: 'checks', at, enteredAt });
   metrics.countQueueEvent({ kind: 'left', reason: 'checks', at, enteredAt: at });
-  // A clock that was set back.
+  // The clock was set back.
   metrics.countQueueEvent({ kind: 'left', reason: 'fork', at: enteredAt, enteredAt: at });
 
   const lines = await linesOf(metrics);
@@ -70,7 +70,7 @@ it('merges, removals by reason, waits and bypassed bases are counted, and nothin
   expect(lines).toContain('reeve_merge_queue_wait_seconds_sum{outcome="removed"} 600');
 });
 
-it('a text of a rule or a forge never becomes a label', async () => {
+it('a text of a rule or forge never becomes a label', async () => {
   const metrics = createMetrics();
   const before = (await linesOf(metrics)).length;
 

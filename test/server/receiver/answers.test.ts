@@ -172,7 +172,7 @@ describe('a refusal', () => {
     expect(JSON.stringify(lines)).not.toContain(authorization);
   });
 
-  it('of an address that fails too often says when to come back, and fills no log', async () => {
+  it('for an address that fails too often says when to retry, and does not fill the log', async () => {
     const { lines, answers } = await start({ failuresPerMinute: 2 });
     const send = () =>
       app.inject({
@@ -196,21 +196,18 @@ describe('a refusal', () => {
     [undefined, '5'],
     [0, '1'],
     [60_000, '60'],
-  ])(
-    'of a store that asks for a pause of %s ms says to come back after %s s',
-    async (retryAfterMs, seconds) => {
-      await start(throwing(new ReeveError('store-unwritable', 'full', { retryAfterMs })));
+  ])('for a store that asks for a pause of %s ms says to retry after %s s', async (retryAfterMs, seconds) => {
+    await start(throwing(new ReeveError('store-unwritable', 'full', { retryAfterMs })));
 
-      const answer = await app.inject({
-        method: 'POST',
-        url: '/webhook',
-        payload: body,
-        headers: makeHeaders(body),
-      });
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/webhook',
+      payload: body,
+      headers: makeHeaders(body),
+    });
 
-      expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, seconds]);
-    },
-  );
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, seconds]);
+  });
 });
 
 describe('the type of a body', () => {

@@ -6,9 +6,11 @@ import { makeEntry, makeHeaders, makePush, makeReceiver } from './make.ts';
 
 const kiB = 1024;
 const miB = 1024 * kiB;
-/** The forge gives up after this. Counted in processor time, attackers included: what the machine does besides is not ours. */
+/**
+ * Timeout of the forge, measured in CPU time including the attackers, because other load on the machine must not count.
+ */
 const forgeTimeoutMs = 5_000;
-/** Longer than a test: a machine that is busy makes every request slow. */
+/** Longer than a test, because every request is slow on a busy machine. */
 const limits = { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 };
 
 const block = Buffer.alloc(64 * kiB, 'x');
@@ -22,7 +24,10 @@ const headOf = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`;
 
-/** Says what a hostile connection sends next after so many bytes; undefined: nothing more, and it stays open. */
+/**
+ * Behaviour of a hostile connection: what it sends next after this many bytes; undefined: nothing more, but it stays
+ * open.
+ */
 type Kind = {
   readonly head: string;
   readonly next: (sent: number) => Buffer | undefined;
@@ -45,7 +50,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   'no body at all': { head: withLength(8 * miB), next: () => undefined },
 };
 
-/** Keeps one hostile connection open until `stop`: what is closed is opened again. */
+/** Keeps one hostile connection open until `stop`, and reopens it if it is closed. */
 function attack(
   { head, next, everyMs = 0 }: Kind,
   port: number,
@@ -85,7 +90,10 @@ function attack(
 let app: FastifyInstance;
 afterEach(() => app.close());
 
-/** Sends honest deliveries of 8 to 200 KB over four lines; returns those not acknowledged in the forge's time. */
+/**
+ * Sends honest deliveries of 8 to 200 KB over four connections, and returns those not acknowledged within the forge's
+ * timeout.
+ */
 async function sendHonest(port: number, count: number): Promise<string[]> {
   const missed: string[] = [];
   let begun = 0;
@@ -114,7 +122,7 @@ const guards = {
 };
 
 it.each(Object.entries(guards))(
-  '64 hostile connections cost no honest delivery where entries ask for %s',
+  '64 hostile connections cost no honest delivery if entries require %s',
   async (_title, secrets) => {
     ({ app } = await makeReceiver({ secrets, failuresPerMinute: 1e9, limits }));
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -122,7 +130,7 @@ it.each(Object.entries(guards))(
     const forms = Object.values(kinds);
     const attacks = Array.from({ length: 64 }, (_, at) => attack(forms[at % forms.length] as Kind, port));
     try {
-      // The attackers come first.
+      // The attacks start first.
       await Promise.all(attacks.map(({ hasBegun }) => hasBegun));
 
       expect(await sendHonest(port, 96)).toEqual([]);

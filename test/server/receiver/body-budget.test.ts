@@ -4,7 +4,7 @@ import { type BodyBudget, type BudgetedBody, createBodyBudget } from '../../../s
 const kiB = 1024;
 const miB = 1024 * kiB;
 
-/** A clock that began before the first body. */
+/** Time at which the clock stands when the first body arrives. */
 const startMs = 50_000;
 let nowMs = startMs;
 let budget: BodyBudget;
@@ -13,7 +13,7 @@ beforeEach(() => {
   budget = createBodyBudget({ maxBytes: 32 * miB, clock: { monotonicMs: () => nowMs } });
 });
 
-/** A body that notes what is asked of it. */
+/** Body that records the calls it receives. */
 type TestBody = BudgetedBody & { readonly calls: string[] };
 
 function makeBody(address: string): TestBody {
@@ -30,19 +30,19 @@ function makeBody(address: string): TestBody {
   return body;
 }
 
-/** Opens bodies that each hold so many bytes. */
+/** Opens bodies that each hold this many bytes. */
 function open(count: number, bytes: number, addressOf = (at: number) => `10.0.0.${at}`): TestBody[] {
   const bodies = Array.from({ length: count }, (_, at) => makeBody(addressOf(at)));
   for (const body of bodies) expect(budget.grow(body, bytes)).toBe('granted');
   return bodies;
 }
 
-/** Until the next regular look for bodies that have become slow. */
+/** Waits until the next regular check for bodies that have become slow. */
 const settle = async () => {
   await new Promise((resolve) => setTimeout(resolve, 150));
   await released();
 };
-/** Until memory that was released is given to those that wait. */
+/** Waits until released memory is granted to waiting bodies. */
 const released = async () => {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -54,7 +54,7 @@ describe('a small body', () => {
     expect(budget.grow(makeBody('10.0.0.9'), 256 * kiB)).toBe('granted');
   });
 
-  it('drops the one open longest where small bodies alone exceed the budget', () => {
+  it('drops the body that has been open longest if small bodies alone exceed the budget', () => {
     const bodies = open(128, 256 * kiB);
     const [first, second] = bodies;
 
@@ -64,7 +64,7 @@ describe('a small body', () => {
     expect(second?.calls).toEqual([]);
   });
 
-  it('is not dropped once it has arrived', () => {
+  it('is not dropped once it is complete', () => {
     const [first, second] = open(128, 256 * kiB);
     if (first) budget.complete(first);
 
@@ -75,7 +75,7 @@ describe('a small body', () => {
 });
 
 describe('a body that grows', () => {
-  it('is dropped itself where it is the oldest of the small ones', () => {
+  it('is dropped itself if it is the oldest of the small ones', () => {
     open(1, 512 * kiB, () => '10.0.2.1');
     const [first] = open(1, 100 * kiB);
     const others = open(127, 256 * kiB, (at) => `10.0.1.${at}`);
@@ -86,7 +86,7 @@ describe('a body that grows', () => {
     expect(others.flatMap(({ calls }) => calls)).toEqual([]);
   });
 
-  it('is dropped itself where it is the slow one', () => {
+  it('is dropped itself if it is the slow one', () => {
     const [slow] = open(1, 8 * miB);
     const [other] = open(1, 16 * miB, () => '10.0.1.1');
     if (other) budget.complete(other);
@@ -99,7 +99,7 @@ describe('a body that grows', () => {
 });
 
 describe('a large body beyond the budget', () => {
-  it('waits while no other is slow, and goes on when one is released', async () => {
+  it('waits while no other body is slow, and continues when one is released', async () => {
     const [first] = open(4, 8 * miB);
     const late = makeBody('10.0.0.9');
 
@@ -124,7 +124,7 @@ describe('a large body beyond the budget', () => {
     expect(first?.calls).toEqual([]);
   });
 
-  it('takes that place also when the others become slow while it waits', async () => {
+  it('takes the place of a body that becomes slow while it waits', async () => {
     const bodies = open(4, 8 * miB);
     const late = makeBody('10.0.0.9');
     expect(budget.grow(late, 8 * miB)).toBe('waits');
@@ -136,7 +136,7 @@ describe('a large body beyond the budget', () => {
     expect(bodies.flatMap(({ calls }) => calls)).toEqual(['dropped']);
   });
 
-  it('never takes the place of one that has arrived', async () => {
+  it('never takes the place of a complete body', async () => {
     const bodies = open(4, 8 * miB);
     for (const body of bodies) budget.complete(body);
     nowMs = startMs + 10_000;
@@ -179,7 +179,7 @@ describe('a large body beyond the budget', () => {
     expect(held?.calls).toEqual([]);
   });
 
-  it('is slow after more than a second from its first byte, however it grows', () => {
+  it('is slow more than a second after its first byte, however it grows', () => {
     const [slow] = open(1, 8 * miB);
     open(2, 12 * miB, (at) => `10.0.1.${at}`);
     nowMs = startMs + 900;
@@ -192,14 +192,14 @@ describe('a large body beyond the budget', () => {
     expect(budget.grow(makeBody('10.0.0.9'), 8 * miB)).toBe('granted');
   });
 
-  it('needs room for what it grows by, and no more', () => {
+  it('needs room only for its growth', () => {
     const [first] = open(3, 4 * miB);
     const [late] = open(1, 256 * kiB, () => '10.0.1.1');
 
     for (const size of [8, 12, 16])
       expect(first && budget.grow(first, size * miB), `${size}`).toBe('granted');
 
-    // 24 MiB are held. What a small body holds is not part of them.
+    // 24 MiB are held. The bytes of a small body do not count.
     expect(late && budget.grow(late, 8 * miB + 1)).toBe('waits');
     expect(late && budget.grow(late, 8 * miB)).toBe('granted');
   });
@@ -216,7 +216,7 @@ describe('a large body beyond the budget', () => {
     expect([gone.calls, next.calls]).toEqual([[], ['resumed']]);
   });
 
-  it('takes no place of a small one, however slow that is', () => {
+  it('does not take the place of a small one, however slow that is', () => {
     const [small] = open(1, 256 * kiB, () => '10.0.1.1');
     const bodies = open(4, 8 * miB);
     for (const body of bodies) budget.complete(body);
@@ -226,7 +226,7 @@ describe('a large body beyond the budget', () => {
     expect(small?.calls).toEqual([]);
   });
 
-  it('is read to its end where all others wait too', () => {
+  it('is read to its end if all others are waiting', () => {
     open(1, 256 * kiB, () => '10.0.1.1');
     const bodies = open(4, 8 * miB);
     const growths = bodies.map((body) => budget.grow(body, 9 * miB));
@@ -243,7 +243,7 @@ describe('one address', () => {
     expect(budget.grow(makeBody('10.0.0.2'), 8 * miB)).toBe('granted');
   });
 
-  it('makes room of its own bodies first', () => {
+  it('drops its own bodies first to make room', () => {
     const [own] = open(2, 8 * miB, () => '10.0.0.1');
     const [other] = open(1, 9 * miB, () => '10.0.0.2');
     nowMs = startMs + 1_001;

@@ -12,7 +12,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A request whose body is read, and how that ended. */
+/** Request whose body is being read, with the result. */
 type Reading = { readonly request: IncomingMessage; readonly body: Promise<HeldBody | BodyError> };
 let readings: Reading[];
 
@@ -29,7 +29,7 @@ async function start(options: { maxBytes: number; budgetBytes: number }): Promis
   await once(server, 'listening');
 }
 
-/** Begins a request, and returns its connection once the server reads it. */
+/** Starts a request, and returns its connection once the server reads it. */
 async function begin(bytes: number, localAddress = '127.0.0.1'): Promise<Socket> {
   const { port } = server.address() as AddressInfo;
   const socket = connect({ port, host: '127.0.0.1', localAddress }).resume();
@@ -40,14 +40,14 @@ async function begin(bytes: number, localAddress = '127.0.0.1'): Promise<Socket>
   return socket;
 }
 
-/** Returns what became of a body: its bytes, or why it was not read. */
+/** Returns the result for a body: its bytes, or why it was not read. */
 async function resultOf(reading: Reading | undefined): Promise<Buffer | string> {
   const body = await reading?.body;
   if (body instanceof BodyError) return `${body.name} ${body.status}: ${body.message}`;
   return Buffer.from(body?.bytes ?? []);
 }
 
-/** Returns bytes in which no block of a buffer equals another one. */
+/** Returns bytes in which no two blocks of a buffer are equal. */
 const filled = (bytes: number, first: number): Buffer =>
   Buffer.alloc(
     bytes,
@@ -55,7 +55,7 @@ const filled = (bytes: number, first: number): Buffer =>
   );
 
 describe('a body', () => {
-  it.each([0, 1, 16_384, 16_385, 262_144, 300_000])('of %i bytes is read as it came', async (bytes) => {
+  it.each([0, 1, 16_384, 16_385, 262_144, 300_000])('of %i bytes is read unchanged', async (bytes) => {
     await start({ maxBytes: 300_000, budgetBytes: 1_000_000 });
     const sent = filled(bytes, 7);
 
@@ -64,7 +64,7 @@ describe('a body', () => {
     expect(sent.equals(Buffer.from(await resultOf(readings[0])))).toBe(true);
   });
 
-  it('beyond the limit is refused, by its length before it is read and by its bytes afterwards', async () => {
+  it('over the limit is refused: by its declared length before it is read, and by its bytes otherwise', async () => {
     await start({ maxBytes: 1_000, budgetBytes: 1_000_000 });
     const refusal = 'BodyError 413: the body is larger than 1000 bytes';
     const lengths = ['1000', '1001', undefined].map((length) => ({ headers: { 'content-length': length } }));
@@ -90,7 +90,7 @@ describe('a body', () => {
     expect(await resultOf(readings[0])).toBe('BodyError 400: the body is incomplete');
   });
 
-  it('that is refused holds no memory: the next large one is read', async () => {
+  it('that is refused holds no memory, so the next large one is read', async () => {
     await start({ maxBytes: 400_000, budgetBytes: 800_000 });
     for (let at = 0; at < 3; at += 1) {
       const socket = await begin(600_000);
@@ -121,7 +121,7 @@ describe('the memory of a body', () => {
     expect(body instanceof BodyError ? body.status : body?.bytes.buffer.byteLength).toBe(expected);
   });
 
-  it('is used again for the next one, also that of a refused one', async () => {
+  it('is reused for the next one, even after a refusal', async () => {
     await start({ maxBytes: 20_000, budgetBytes: 4_000_000 });
     const read = async (at: number, bytes: number): Promise<HeldBody | BodyError | undefined> => {
       (await begin(bytes)).write(filled(bytes, at));
@@ -144,7 +144,7 @@ describe('large bodies of one address', () => {
   const memory = { maxBytes: 2 * 2 ** 20, budgetBytes: 4 * 2 ** 20 };
   const sent = [filled(large, 1), filled(large, 2), filled(large, 3)];
 
-  /** Begins two bodies that fill what one address gets, and a third one that waits. */
+  /** Starts two bodies that use up the share of one address, and a third one that waits. */
   async function fill(): Promise<Socket[]> {
     await start(memory);
     const sockets: Socket[] = [];
@@ -165,7 +165,7 @@ describe('large bodies of one address', () => {
     return sockets;
   }
 
-  it('wait for one another, and each is read as it came', async () => {
+  it('wait for one another, and each is read unchanged', async () => {
     const [one, other] = await fill();
 
     one?.write(sent[0]?.subarray(600_000) ?? '');
@@ -178,7 +178,7 @@ describe('large bodies of one address', () => {
     expect(sent[1]?.equals(Buffer.from(await resultOf(readings[1])))).toBe(true);
   });
 
-  it('that are slow make room, and those that have arrived do not', async () => {
+  it('that are slow make room, and those that are complete do not', async () => {
     const [one] = await fill();
     one?.write(sent[0]?.subarray(600_000) ?? '');
     expect(sent[0]?.equals(Buffer.from(await resultOf(readings[0])))).toBe(true);
@@ -192,7 +192,7 @@ describe('large bodies of one address', () => {
     expect(sent[0]?.equals(Buffer.from(await resultOf(readings[0])))).toBe(true);
   });
 
-  it.runIf(process.platform === 'linux')('leave room for those of another one', async () => {
+  it.runIf(process.platform === 'linux')('leave room for those of another address', async () => {
     await fill();
 
     (await begin(large, '127.0.0.2')).write(filled(large, 4));

@@ -18,7 +18,7 @@ it.each([
   expect(take(bytes).length).toBe(size);
 });
 
-it('a buffer that was given back is used again, for one owner at a time', () => {
+it('a returned buffer is reused, by one owner at a time', () => {
   const [one, other] = [take(100), take(20_000)];
   pool.give(one);
   pool.give(other);
@@ -29,7 +29,7 @@ it('a buffer that was given back is used again, for one owner at a time', () => 
   expect(again[2] === other).toBe(true);
 });
 
-it('a larger buffer begins with the bytes in use, and the smaller one is free', () => {
+it('a larger buffer starts with the used bytes, and the smaller one is free again', () => {
   const small = take(10);
   small.write('0123456789');
 
@@ -40,7 +40,7 @@ it('a larger buffer begins with the bytes in use, and the smaller one is free', 
   expect(take(10) === small).toBe(true);
 });
 
-it('keeps 4 MiB of each size at most', () => {
+it('keeps at most 4 MiB of each size', () => {
   const buffers = Array.from({ length: 17 }, () => take(262_144));
   for (const buffer of buffers) pool.give(buffer);
 

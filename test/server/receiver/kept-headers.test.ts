@@ -4,7 +4,7 @@ import { decodeHeaders } from '../../../src/store/stored-headers.ts';
 
 const first = { uuid: 'uuid-1', eventType: 'push', bytes: 10 };
 const next = { uuid: 'uuid-2', eventType: 'push', bytes: 2_000 };
-/** Returns the headers of a delivery as a forge sends them, name and value in turn. */
+/** Returns the headers of a delivery as a forge sends them, alternating name and value. */
 const sent = ({ uuid, bytes }: typeof first, given: Record<string, string> = {}): string[] =>
   Object.entries({
     Host: 'reeve.test',
@@ -14,12 +14,14 @@ const sent = ({ uuid, bytes }: typeof first, given: Record<string, string> = {})
     'X-Gitea-Delivery': uuid,
     ...given,
   }).flat();
-/** Returns what is kept of a delivery by a function that may know headers of others, or by a new one. */
+/**
+ * Returns the stored headers of a delivery, from a given function that may remember other headers, or from a new one.
+ */
 const keptOf = (delivery: typeof first, headers: string[], keep = createKeptHeaders()) =>
   decodeHeaders(keep(headers, delivery), delivery);
 const many = (count: number): string[] => Array.from({ length: count }, (_, at) => [`x-${at}`, 'y']).flat();
 
-describe('the headers that are kept', () => {
+describe('the stored headers of a delivery', () => {
   it.each([
     ['User-Agent', 'Go-http-client/1.1', 'Go-http-client/1.1'],
     ['X-Forgejo-Event-Type', 'push', 'push'],
@@ -36,7 +38,7 @@ describe('the headers that are kept', () => {
     ['X-Gitea-Signature', 'f00', undefined],
     ['Authorization', 'Bearer x', undefined],
     ['X-Forwarded-For', '10.0.0.1', undefined],
-  ])('%s: %j is kept as %j', (name, value, expected) => {
+  ])('%s: %j is stored as %j', (name, value, expected) => {
     const { headers } = keptOf(first, [name, value]);
 
     expect(headers).toEqual([
@@ -44,7 +46,7 @@ describe('the headers that are kept', () => {
     ]);
   });
 
-  it('are 64 at most, with names of 64 characters at most, and those left out are counted', () => {
+  it('are at most 64, with names of at most 64 characters, and omitted ones are counted', () => {
     const whole = keptOf(first, many(64));
     const more = keptOf(first, many(66));
     const long = keptOf(first, ['x'.repeat(65), '', 'y'.repeat(64), '']);
@@ -54,7 +56,8 @@ describe('the headers that are kept', () => {
     expect(long).toEqual({ headers: [{ name: 'y'.repeat(64) }], leftOut: 1 });
   });
 
-  // What a forge sent before is compared and not read again: nothing of an earlier delivery may get into a later one.
+  // Headers equal to those of an earlier delivery are compared instead of parsed, so nothing of that delivery may leak
+  // into a later one.
   it.each<[string, typeof first, string[]]>([
     ['the same with another uuid and size', next, sent(next)],
     ['another value of a header that is shown', next, sent(next, { 'User-Agent': 'other/2' })],
@@ -82,18 +85,18 @@ describe('the headers that are kept', () => {
     ['a length that was wrong', ['Content-Length', '9'], ['Content-Length', '10']],
     ['a header beyond the limit', [...many(64), 'Accept', 'a'], [...many(64), 'Accept', 'b']],
     ['a name beyond the limit', ['x'.repeat(65), ''], ['y'.repeat(65), '']],
-  ])('are read anew after %s', (_title, before, after) => {
+  ])('are parsed again after %s', (_title, before, after) => {
     const keep = createKeptHeaders();
     keep(before, first);
 
     expect(keptOf(first, after, keep)).toEqual(keptOf(first, after));
   });
 
-  it('of all deliveries of a hook are one text, which is stored once', () => {
+  it('are one text for all deliveries of a hook, which is stored once', () => {
     expect(createKeptHeaders()(sent(next), next)).toBe(createKeptHeaders()(sent(first), first));
   });
 
-  it('do not depend on how many event types there were before', () => {
+  it('do not depend on how many event types came before', () => {
     const keep = createKeptHeaders();
     const types = Array.from({ length: 300 }, (_, at) => ({ ...first, eventType: `type-${at}` }));
 

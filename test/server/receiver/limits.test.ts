@@ -8,7 +8,7 @@ import { serverOptions } from '../../../src/server/receiver/route.ts';
 
 const kiB = 1024;
 
-/** Returns how many bytes a server has read from a connection once it reads no more of them. */
+/** Returns how many bytes a server has read from a connection when it stops reading. */
 async function readFrom(connection: Socket): Promise<number> {
   let bytes = -1;
   while (connection.bytesRead === 0 || connection.bytesRead > bytes) {
@@ -20,7 +20,7 @@ async function readFrom(connection: Socket): Promise<number> {
 
 it('a paused body buffers one read of its connection', async () => {
   const app = fastify(serverOptions());
-  // The hook reads nothing of the body, as the receiver does while its memory budget is used up.
+  // The hook reads nothing of the body, like the receiver while its memory budget is used up.
   app.addHook('onRequest', async (_request, reply) => reply.hijack());
   app.post('/', async () => undefined);
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -32,11 +32,11 @@ it('a paused body buffers one read of its connection', async () => {
     client.write(Buffer.alloc(512 * kiB));
     const [connection] = await connected;
 
-    // A read has at most 64 KiB, and the last one begins below the mark of 16 KiB.
+    // A read has at most 64 KiB, and the last one starts below the high-water mark of 16 KiB.
     expect(await readFrom(connection)).toBeLessThan((16 + 64) * kiB);
   } finally {
     client.destroy();
-    // The server does not see that the client is gone: it reads nothing of this connection.
+    // The server does not notice that the client is gone, because it reads nothing from this connection.
     server.closeAllConnections();
     await app.close();
   }

@@ -35,7 +35,7 @@ async function start(given: Partial<typeof limits> = {}): Promise<void> {
   port = (server.address() as AddressInfo).port;
 }
 
-/** Sends a body over a connection that is kept, and returns the status. */
+/** Sends a body over a keep-alive connection, and returns the status. */
 async function send(agent: Agent, bytes: number): Promise<number | undefined> {
   const outgoing = request({ agent, port, host: '127.0.0.1', method: 'POST' });
   outgoing.end(Buffer.alloc(bytes));
@@ -47,7 +47,7 @@ async function send(agent: Agent, bytes: number): Promise<number | undefined> {
   return answer.statusCode;
 }
 
-/** Begins a body of a gigabyte, and writes as much of it as the server takes. */
+/** Starts a body of a gigabyte, and writes as much of it as the server accepts. */
 async function begin(write: boolean): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').resume();
   socket.on('error', () => {});
@@ -62,7 +62,7 @@ async function begin(write: boolean): Promise<Socket> {
   return socket;
 }
 
-/** Returns a value a little later. */
+/** Reads a value after 100 ms. */
 const later = async (read: () => number): Promise<number> => {
   await new Promise((resolve) => setTimeout(resolve, 100));
   return read();
@@ -72,7 +72,7 @@ const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => socket.on('close', () => resolve()));
 
 describe('a refused body', () => {
-  it('is read to its end, and its connection serves the next request, also when the server stops', async () => {
+  it('is read to its end, and its connection serves the next request, even if the server stops', async () => {
     await start();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -104,22 +104,22 @@ describe('a refused body', () => {
     expect(refused.map(({ destroyed }) => destroyed)).toEqual([true, true]);
   });
 
-  it('is read up to a limit, and its sender has to stop', async () => {
+  it('is read up to a limit, and then the connection accepts no more', async () => {
     await start({ lingerBytes: 300_000 });
     const socket = await begin(true);
     const read = () => refused[0]?.socket.bytesRead ?? 0;
     await expect.poll(read).toBeGreaterThan(300_000);
-    // Nothing more is read.
+    // The server reads nothing more.
     await expect.poll(async () => read() === (await later(read))).toBe(true);
     lingering.end();
     await closed(socket);
 
-    // Node has read some more from the connection than it has passed on.
+    // Node has read slightly more from the connection than it has passed on.
     expect(refused[0]?.socket.bytesRead).toBeGreaterThan(300_000);
     expect(refused[0]?.socket.bytesRead).toBeLessThan(miB);
   });
 
-  it('is read no faster than the limit of all together', async () => {
+  it('is read no faster than the limit for all bodies together', async () => {
     const turnBytes = 262_144;
     await start({ turnBytes });
     const startedMs = performance.now();
@@ -130,7 +130,7 @@ describe('a refused body', () => {
     lingering.end();
     await Promise.all(sockets.map(closed));
 
-    // A turn each 20 ms, the one that has begun, and what Node has read from each connection beyond its turn.
+    // One turn every 20 ms, the turn in progress, and what Node has read from each connection beyond its turn.
     expect(sum).toBeLessThan((turns + 2) * turnBytes + 2 * miB);
   });
 });

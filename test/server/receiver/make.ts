@@ -14,12 +14,12 @@ import type { Store } from '../../../src/store/store.ts';
 export const authorization = 'Bearer authorization-value-of-24-bytes-or-more';
 export const secret = 'a-secret-that-signs-with-24-bytes-or-more';
 
-/** Returns an entry that asks for header and signature over the whole forge, unless told otherwise. */
+/** Creates an entry that by default requires header and signature for the whole forge. */
 export function makeEntry(given: Partial<SecretEntry> = {}): SecretEntry {
   return { name: 'all', scope: ['*'], authorization: [authorization], hmac: [secret], ...given };
 }
 
-/** The account that causes an event. */
+/** Account that causes an event. */
 export const sender = { id: 1, login: 'ada' };
 
 /** Returns the body of a push to a repository. */
@@ -27,7 +27,7 @@ export function makePush(repository: object = { id: 7, full_name: 'acme/tool', o
   return { ref: 'refs/heads/main', before: 'a'.repeat(40), after: randomUUID(), repository, sender };
 }
 
-/** Signs as the forge does: bare hex. */
+/** Signs a body as the forge does: hex without a prefix. */
 export function sign(body: string | Buffer, key = secret): string {
   return createHmac('sha256', key).update(body).digest('hex');
 }
@@ -51,7 +51,7 @@ export function makeHeaders(
   );
 }
 
-/** Creates a receiver on a store of its own, in memory unless one is given. */
+/** Creates a receiver with its own store, in memory unless one is given. */
 export async function makeReceiver(
   given: Partial<ReceiverOptions> & { limits?: ReceiverLimits } = {},
 ): Promise<{ app: FastifyInstance; store: Store }> {

@@ -32,7 +32,7 @@ const storedCount = async (): Promise<number> =>
 afterEach(() => app.close());
 
 describe('a delivery that passes every guard', () => {
-  it('is answered 202 with our id, and stored as it came', async () => {
+  it('is answered 202 with our id, and stored unchanged', async () => {
     const stored: string[] = [];
     await start({
       onAnswer: (status, reason) => stored.push(`${status} ${reason}`),
@@ -56,7 +56,7 @@ describe('a delivery that passes every guard', () => {
     expect(stored).toEqual(['202 stored', 'woken']);
   });
 
-  it('keeps its headers: of those that may be secret, the name alone', async () => {
+  it('keeps its headers, but only the names of those that may be secret', async () => {
     await start();
     const body = JSON.stringify(makePush());
     const canary = 'canary-8f3a1c';
@@ -89,7 +89,7 @@ describe('a delivery that passes every guard', () => {
     for (const hidden of [canary, authorization, secret, sign(body)]) expect(text).not.toContain(hidden);
   });
 
-  it('keeps a limited number of headers, says how many were left out, and stores no value that is not plain', async () => {
+  it('keeps a limited number of headers, counts the omitted ones, and stores only plain values', async () => {
     await start();
     const body = JSON.stringify(makePush());
     const many = Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`x-more-${n}`, 'value']));
@@ -105,7 +105,7 @@ describe('a delivery that passes every guard', () => {
     expect(JSON.stringify(kept)).not.toContain('nnnn');
   });
 
-  it('is answered 200 when its uuid is known, with the id it has', async () => {
+  it('is answered 200 with its existing id if its uuid is known', async () => {
     const seen: string[] = [];
     await start({
       onAnswer: (status, reason) => seen.push(`${status} ${reason}`),
@@ -123,7 +123,7 @@ describe('a delivery that passes every guard', () => {
     expect(await storedCount()).toBe(1);
   });
 
-  it('is answered 202 as a copy when the same event comes through another hook', async () => {
+  it('is answered 202 as a copy if the same event arrives through another hook', async () => {
     const seen: string[] = [];
     await start({
       onAnswer: (status, reason) => seen.push(`${status} ${reason}`),
@@ -139,7 +139,7 @@ describe('a delivery that passes every guard', () => {
     expect(await store.counts()).toMatchObject({ accepted: 1, settled: 1 });
   });
 
-  it('may have no repository, where the scope is the whole forge', async () => {
+  it('may have no repository if the scope is the whole forge', async () => {
     await start({ secrets: [makeEntry({ hmac: [] })] });
     const body = JSON.stringify({ action: 'created', package: { repository: null }, sender });
 
@@ -166,7 +166,7 @@ describe('a delivery that passes every guard', () => {
     expect(answer.statusCode).toBe(202);
   });
 
-  it('may be signed in any of the four headers, by any live value', async () => {
+  it('may be signed in any of the four headers, with any valid secret', async () => {
     const newer = 'another-secret-for-rotation-of-the-first';
     await start({ secrets: [makeEntry({ hmac: [secret, newer] })] });
     const send = (header: string, prefix: string, key: string) => {
@@ -182,7 +182,7 @@ describe('a delivery that passes every guard', () => {
     }
   });
 
-  it('may come as a form, signed over the JSON inside, and is stored as that JSON', async () => {
+  it('may be a form, signed over the JSON inside, and is stored as that JSON', async () => {
     await start();
     const json = JSON.stringify({ ...makePush(), note: 'ü & = + %' });
     const form = new URLSearchParams({ payload: json }).toString();
@@ -209,7 +209,7 @@ describe('each guard answers with its status and stores nothing', () => {
   const ofPackage = { 'x-gitea-event-type': 'package' };
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const near = sign(body);
-  // All else about it is right: nothing but the key can be why it is refused.
+  // Everything else is valid, so the added key is the only possible reason for the refusal.
   const poisoned = (member: string): string => body.replace('{', `{${member},`);
   type Row = [string, number, Partial<ReceiverOptions>, string, Record<string, string | undefined>];
   const rows: Row[] = [
@@ -279,7 +279,7 @@ describe('each guard answers with its status and stores nothing', () => {
     expect(await storedCount()).toBe(0);
   });
 
-  it('does not say which guard failed', async () => {
+  it('does not reveal which guard failed', async () => {
     await start();
 
     const wrongHeader = await post(body, makeHeaders(body, { authorization: 'wrong' }));
@@ -288,7 +288,7 @@ describe('each guard answers with its status and stores nothing', () => {
     expect(wrongHeader.body).toBe(wrongSignature.body);
   });
 
-  it('answers a probe of setup and doctor as what it is, without a warning; only with known secrets', async () => {
+  it('recognises a probe of setup and doctor, without a warning, and only with known secrets', async () => {
     const lines: string[] = [];
     const answers: string[] = [];
     await start({
@@ -309,7 +309,7 @@ describe('each guard answers with its status and stores nothing', () => {
     expect(await storedCount()).toBe(0);
   });
 
-  it('answers 503 with Retry-After when the store refuses', async () => {
+  it('answers 503 with Retry-After if the store refuses', async () => {
     await start({
       store: {
         accept: async () => {
@@ -326,7 +326,7 @@ describe('each guard answers with its status and stores nothing', () => {
   });
 });
 
-it('large deliveries one after the other use the same memory', async () => {
+it('consecutive large deliveries use the same memory', async () => {
   await start({ maxBodyBytes: 1_000_000, budgetBytes: 2_000_000 });
 
   const statuses: number[] = [];
@@ -336,7 +336,7 @@ it('large deliveries one after the other use the same memory', async () => {
   expect(statuses).toEqual([202, 202, 202, 202]);
 });
 
-describe('a body whose members do not fit its event type', () => {
+describe('a body whose fields do not fit its event type', () => {
   const issue = { number: 7, title: 'One' };
   const good = {
     action: 'opened',
@@ -371,21 +371,18 @@ describe('a body whose members do not fit its event type', () => {
   ];
   const headersOf = (body: string) => makeHeaders(body, { 'x-gitea-event-type': 'issues' });
 
-  it.each(rows)(
-    '(%s) is answered 400 where it is parsed before the answer',
-    async (_title, change, problem) => {
-      await start({ secrets: [makeEntry({ hmac: [] })] });
-      const body = JSON.stringify({ ...good, ...change });
+  it.each(rows)('(%s) is answered 400 if it is parsed before the answer', async (_title, change, problem) => {
+    await start({ secrets: [makeEntry({ hmac: [] })] });
+    const body = JSON.stringify({ ...good, ...change });
 
-      const answer = await post(body, headersOf(body));
+    const answer = await post(body, headersOf(body));
 
-      expect(answer.statusCode).toBe(400);
-      expect(answer.json()).toEqual({ message: `the body does not fit issues: ${problem}` });
-      expect(await storedCount()).toBe(0);
-    },
-  );
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toEqual({ message: `the body does not fit issues: ${problem}` });
+    expect(await storedCount()).toBe(0);
+  });
 
-  it.each(rows)('(%s) is dead with that reason where it is not', async (_title, change, problem) => {
+  it.each(rows)('(%s) is dead with that reason otherwise', async (_title, change, problem) => {
     await start();
     const body = JSON.stringify({ ...good, ...change });
 
@@ -399,7 +396,7 @@ describe('a body whose members do not fit its event type', () => {
     });
   });
 
-  it('is accepted and given its lane when all of them fit', async () => {
+  it('is accepted and assigned its lane if all fields fit', async () => {
     await start();
     const body = JSON.stringify(good);
 
@@ -428,7 +425,7 @@ describe('entries of secrets', () => {
     return post(body, makeHeaders(body, { authorization: header, 'x-gitea-signature': sign(body, key) }));
   };
 
-  it('never lend each other a guard', async () => {
+  it('are never combined: header and signature must pass the same entry', async () => {
     await start({ secrets: [acme, umbra] });
 
     const mixed = await send('acme/x', acme.authorization[0] ?? '', umbra.hmac[0] ?? '');
@@ -436,7 +433,7 @@ describe('entries of secrets', () => {
     expect(mixed.statusCode).toBe(401);
   });
 
-  it('vouch for their own scope only, whatever the case of the name', async () => {
+  it('cover only their own scope, whatever the case of the name', async () => {
     await start({ secrets: [acme, umbra] });
 
     const own = await send('Acme/x', acme.authorization[0] ?? '', acme.hmac[0] ?? '');
@@ -449,7 +446,7 @@ describe('entries of secrets', () => {
     ]);
   });
 
-  it('that pass together answer for the scope that fits', async () => {
+  it('that both pass are resolved to the one whose scope fits', async () => {
     await start({
       secrets: [makeEntry({ name: 'one', scope: ['one/*'] }), makeEntry({ name: 'two', scope: ['two/*'] })],
     });
@@ -460,7 +457,7 @@ describe('entries of secrets', () => {
     expect((await store.listDeliveries()).items).toMatchObject([{ entry: 'two' }]);
   });
 
-  it('with a signature over the whole forge are believed before the body is read', async () => {
+  it('that pass with a signature for the whole forge are trusted before the body is parsed', async () => {
     await start();
 
     const answer = await post('{"not": JSON');
@@ -470,8 +467,8 @@ describe('entries of secrets', () => {
   });
 });
 
-describe('who fails too often', () => {
-  it('gets 429, while the same address with a good delivery is let in', async () => {
+describe('a client that fails too often', () => {
+  it('gets 429, while a valid delivery from the same address is accepted', async () => {
     await start({ failuresPerMinute: 3 });
     const body = JSON.stringify(makePush());
 
@@ -543,7 +540,7 @@ describe('garbage', () => {
     recordFigure(context, `${sent.toLocaleString('en')} generated bodies: 0 crashes, 0 changed prototypes`);
   });
 
-  it('near a credential is never let in', async (context) => {
+  it('that is close to a credential is never accepted', async (context) => {
     const body = JSON.stringify(makePush());
     const other = 'another-secret-for-rotation-of-the-first';
     await start({ failuresPerMinute: 1e9, secrets: [makeEntry({ hmac: [secret, other] })] });
@@ -562,7 +559,7 @@ describe('garbage', () => {
   });
 });
 
-/** Generates what is close to the credentials of a body: one of them is right, the other is not. */
+/** Generates near misses of the credentials of a body: one of the two is right, the other is not. */
 function nearMisses(body: string): fc.Arbitrary<Record<string, string | undefined>> {
   const signatures = [sign(body), sign(body, 'another-secret-for-rotation-of-the-first')];
   const good = fc.constantFrom(...signatures);
@@ -607,7 +604,7 @@ function nearMisses(body: string): fc.Arbitrary<Record<string, string | undefine
   return fc.oneof(
     fc.tuple(name, signature).map(([header, value]) => ({ 'x-gitea-signature': undefined, [header]: value })),
     prefixed.map((value) => ({ 'x-gitea-signature': undefined, 'x-hub-signature-256': value })),
-    // Its bare form stands where the prefix belongs.
+    // A signature without the required prefix.
     good.map((value) => ({ 'x-gitea-signature': undefined, 'x-hub-signature-256': value })),
     authorizations.map((value) => ({ authorization: value })),
   );

@@ -3,12 +3,12 @@ import { createEntryScope, examineSecrets, isWholeScope } from '../../../src/ser
 import { makeEntry } from './make.ts';
 
 describe('examineSecrets', () => {
-  it('finds nothing wrong with entries that can be used', () => {
+  it('accepts usable entries', () => {
     expect(
       examineSecrets([makeEntry(), makeEntry({ name: 'acme', scope: ['acme/*', 'umbra/x'], hmac: [] })]),
     ).toEqual([]);
     expect(examineSecrets([makeEntry()])).toEqual([]);
-    // A signature is computed from any bytes; 24 of them suffice.
+    // Any bytes can sign; 24 of them are enough.
     expect(examineSecrets([makeEntry({ authorization: [], hmac: [`${' '.repeat(22)}\u00fc`] })])).toEqual([]);
   });
 
@@ -22,7 +22,7 @@ describe('examineSecrets', () => {
     ]);
   });
 
-  it('tells all problems at once, and repeats no value', () => {
+  it('reports all problems at once, and repeats no value', () => {
     const short = 'only-twenty-three-bytes';
 
     const problems = examineSecrets([
@@ -53,14 +53,14 @@ describe('a scope', () => {
     expect([isWholeScope(['acme/*', '*']), isWholeScope(['acme/*', 'umbra/*'])]).toEqual([true, false]);
   });
 
-  it.each(['*', '**', '*/*'])('%s is the whole forge, events without a repository included', (pattern) => {
+  it.each(['*', '**', '*/*'])('%s is the whole forge, including events without a repository', (pattern) => {
     const covers = createEntryScope([pattern]);
 
     expect(isWholeScope([pattern])).toBe(true);
     expect([covers('acme/tool'), covers(undefined)]).toEqual([true, true]);
   });
 
-  it('that names an owner covers its repositories and nothing without one', () => {
+  it("with an owner covers that owner's repositories, but no event without a repository", () => {
     const covers = createEntryScope(['acme/*']);
 
     expect([

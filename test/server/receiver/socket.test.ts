@@ -10,7 +10,7 @@ let app: FastifyInstance;
 let store: Store;
 afterEach(() => app.close());
 
-/** A busy machine makes every request slow; what is about time has limits of its own. */
+/** Every request is slow on a busy machine; tests about time set their own limits. */
 const patient = { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 };
 
 const listen = async (options: Parameters<typeof makeReceiver>[0]): Promise<number> => {
@@ -19,7 +19,7 @@ const listen = async (options: Parameters<typeof makeReceiver>[0]): Promise<numb
   return Number(new URL(app.listeningOrigin).port);
 };
 
-/** Writes until told to stop, and returns what came back and how many bytes were taken. */
+/** Writes until the generator ends, and returns the answer and the number of bytes accepted. */
 const talk = async (
   port: number,
   head: string,
@@ -39,7 +39,7 @@ const talk = async (
     answer += data.toString();
   });
   socket.on('error', () => {
-    // The receiver may reset a connection that it has answered; what it answered is what counts.
+    // The receiver may reset a connection after its answer; only the answer counts.
   });
   socket.write(head);
   for (let chunk = next(sent); chunk !== undefined && isOpen; chunk = next(sent)) {
@@ -60,7 +60,7 @@ const block = Buffer.alloc(65_536, 'x');
 const chunked = Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]);
 
 describe('a body over the limit', () => {
-  it('is answered 413 and cut off when it comes in chunks without a length, with nothing kept', async () => {
+  it('is answered 413 and cut off if it is sent in chunks without a length, and nothing is stored', async () => {
     const port = await listen({ maxBodyBytes: 1_000_000 });
     const before = process.memoryUsage.rss();
 
@@ -76,7 +76,7 @@ describe('a body over the limit', () => {
     expect((await store.listDeliveries()).items).toEqual([]);
   });
 
-  it('is answered 413 also where the sender reads no answer before it has sent everything', async () => {
+  it('is answered 413 even if the sender reads no answer before it has sent everything', async () => {
     const port = await listen({ maxBodyBytes: 1_000_000 });
     const socket = connect(port, '127.0.0.1').pause();
     const errors: string[] = [];
@@ -99,7 +99,7 @@ describe('a body over the limit', () => {
     socket.destroy();
   });
 
-  it('is answered 413 at once when its length says so, and cut off when it goes on', async () => {
+  it('is answered 413 at once if its length says so, and cut off if the sender continues', async () => {
     const port = await listen({ maxBodyBytes: 1_000_000 });
 
     const { answer, sent } = await talk(
@@ -112,7 +112,7 @@ describe('a body over the limit', () => {
     expect(sent).toBeLessThan(100_000_000);
   });
 
-  it('does not fill the memory when many come at once', async () => {
+  it('does not fill the memory when many arrive at once', async () => {
     const port = await listen({ budgetBytes: 8_000_000 });
     const before = process.memoryUsage.rss();
 
@@ -124,7 +124,8 @@ describe('a body over the limit', () => {
       ),
     );
 
-    // 503: dropped to make room before it was known to be too large. A sender that never reads may find a reset instead.
+    // 503: dropped to make room before the body was known to be too large. A sender that never reads may see a reset
+    // instead.
     expect(answers.filter(({ answer }) => !/^(HTTP\/1\.1 (413|503) |$)/.test(answer))).toEqual([]);
     expect((await store.listDeliveries()).items).toEqual([]);
     expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
@@ -135,7 +136,7 @@ describe('a request without a valid authorization header', () => {
   const head = (authorization: string): string =>
     headOf({ ...makeHeaders(''), authorization, 'content-length': '8000000' });
 
-  it('is answered 401 before its body is sent, where every entry requires the header', async () => {
+  it('is answered 401 before its body is sent if every entry requires the header', async () => {
     const port = await listen({});
     const socket = connect(port, '127.0.0.1');
 
@@ -146,7 +147,7 @@ describe('a request without a valid authorization header', () => {
     socket.destroy();
   });
 
-  it('has its body read where an entry may pass by its signature alone', async () => {
+  it('has its body read if an entry may pass by its signature alone', async () => {
     const port = await listen({ secrets: [makeEntry(), makeEntry({ name: 'signed', authorization: [] })] });
     const body = JSON.stringify(makePush());
 
@@ -188,7 +189,7 @@ describe('a request without a valid authorization header', () => {
 describe('a slow sender', () => {
   const limits = { headersTimeoutMs: 100, requestTimeoutMs: 200, checkingIntervalMs: 25 };
 
-  it('is answered 408 when its body does not come to an end', async () => {
+  it('is answered 408 if its body does not end in time', async () => {
     const port = await listen({ limits });
 
     const { answer } = await talk(
@@ -200,7 +201,7 @@ describe('a slow sender', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('is answered 408 when its headers do not come to an end', async () => {
+  it('is answered 408 if its headers do not end in time', async () => {
     const port = await listen({ limits });
 
     const { answer } = await talk(port, 'POST /webhook HTTP/1.1\r\nhost: x\r\n', () => undefined);

@@ -8,7 +8,7 @@ const many = 100;
 const others = (prefix: string, count = many): string[] =>
   Array.from({ length: count }, (_, at) => `${prefix}-value-of-24-bytes-or-more-${at}`);
 
-/** Returns a list with the set of those of its values that have been read. */
+/** Returns a list together with the set of its values that were read. */
 function recordReads<Value>(values: readonly Value[]): { list: readonly Value[]; read: Set<Value> } {
   const read = new Set<Value>();
   const list = new Proxy(values, {
@@ -23,7 +23,7 @@ function recordReads<Value>(values: readonly Value[]): { list: readonly Value[];
 
 describe('a verification', () => {
   it.each(['first', 'last', 'none'] as const)(
-    'tries every signing secret, so that its time does not show which one matches (%s)',
+    'tries every signing secret, so that its duration does not reveal which one matches (%s)',
     async (place) => {
       const values = others('hmac');
       if (place === 'first') values[0] = secret;
@@ -53,7 +53,7 @@ describe('a verification', () => {
     expect(read.size).toBe(many);
   });
 
-  it('tries the signature also where the authorization header is wrong', async () => {
+  it('tries the signature even if the authorization header is wrong', async () => {
     const { list, read } = recordReads(others('hmac'));
     const verify = createVerify([makeEntry({ hmac: list })]);
     read.clear();
@@ -63,7 +63,7 @@ describe('a verification', () => {
     expect(read.size).toBe(many);
   });
 
-  it('returns every entry that passes, in their order', async () => {
+  it('returns every entry that passes, in order', async () => {
     const entry = (name: string, given = {}) => makeEntry({ name, scope: [`${name}/*`], ...given });
     const entries = [entry('one'), entry('foreign', { hmac: others('hmac') }), entry('two')];
     const headers = { authorization, 'x-gitea-signature': sign(body) };
@@ -74,7 +74,7 @@ describe('a verification', () => {
     expect(failed).toEqual([{ entry: 'foreign', guard: 'signature' }]);
   });
 
-  it('accepts any of several live values, wherever they stand', async () => {
+  it('accepts any of several valid values, at any position', async () => {
     const authorizations = others('Bearer');
     const hmac = others('hmac');
     const entries = [makeEntry({ authorization: authorizations, hmac })];

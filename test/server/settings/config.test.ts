@@ -32,7 +32,7 @@ async function file(name: string, text: string): Promise<string> {
   return path;
 }
 
-it('needs nothing for the demo', async () => {
+it('the demo needs no settings', async () => {
   expect(await loadSettings({})).toMatchObject({
     forge: undefined,
     secrets: [],
@@ -41,7 +41,7 @@ it('needs nothing for the demo', async () => {
   });
 });
 
-it('makes one entry of the two variables, one value a line', async () => {
+it('makes one entry from the two variables, with one value per line', async () => {
   const { secrets } = await loadSettings({ ...good, WEBHOOK_AUTHORIZATION: `${long}a\n${long}b` });
 
   expect(secrets).toEqual([
@@ -49,7 +49,7 @@ it('makes one entry of the two variables, one value a line', async () => {
   ]);
 });
 
-it('reads a secret from a file, without its last line end', async () => {
+it('reads a secret from a file, without its trailing line break', async () => {
   const path = await file('token', 'from-file\n');
 
   const { forge } = await loadSettings({
@@ -60,7 +60,7 @@ it('reads a secret from a file, without its last line end', async () => {
   expect(forge?.credentials).toEqual({ token: 'from-file' });
 });
 
-it('tells everything that is wrong at once', async () => {
+it('reports everything that is wrong at once', async () => {
   const problems = await problemsOf({
     FORGE_URL: 'ftp://h',
     WEBHOOK_SECRET: 'short',
@@ -123,11 +123,11 @@ describe('DATABASE_URL', () => {
     expect(problems).not.toContain('secret-word');
   });
 
-  // Digits after the colon look like a port, so that the rest would be a database or a parameter.
+  // Digits after the colon look like a port, so the rest would be parsed as a database or a parameter.
   const parts = ['12', 'secret'];
   const cut = ['/', '?', '#', '\\', '//', '?a=', '/@', '@/', '@#', '?user&'];
   it.each(cut.flatMap((sign) => [parts, parts.toReversed()].map((two) => two.join(sign))))(
-    'with a password whose signs are not escaped is refused without a part of it: %s',
+    'with unescaped characters in the password is refused without repeating any part of it: %s',
     async (password) => {
       for (const url of [
         `postgres://reeve:${password}@database.example/reeve`,
@@ -149,13 +149,13 @@ describe('DATABASE_URL', () => {
     ['postgres://db/reeve?user=reeve@server&password=a@b/c&schema=bot', 'PostgreSQL db/reeve (bot)'],
     ['postgres:///reeve?host=/run/postgresql', 'PostgreSQL /run/postgresql/reeve (reeve)'],
     ['postgres://reeve:word@[::1]/reeve', 'PostgreSQL [::1]/reeve (reeve)'],
-  ])('is used, and named without user and password: %s', async (given, name) => {
+  ])('is used, and is named without user and password: %s', async (given, name) => {
     const settings = await loadSettings({ DATABASE_URL: given });
 
     expect(readAddress(settings.databaseUrl ?? '').name).toBe(name);
   });
 
-  it('hides a password with an @ that is not escaped', async () => {
+  it('hides a password with an unescaped @', async () => {
     const settings = await loadSettings({ DATABASE_URL: 'postgres://reeve:p@ssword@db/reeve' });
 
     expect(secretValues(settings)).toContain('p@ssword');
@@ -212,7 +212,7 @@ describe('the operator file', () => {
     expect(secretValues(settings)).toEqual(['token-value', long]);
   });
 
-  it('tells every mistake with its place', async () => {
+  it('is reported with the position of every mistake', async () => {
     const path = await file('bad.yml', 'version: 2\nsecret: []\nsecrets:\n  - name: 7\n');
     const problems = await problemsOf({ ...good, REEVE_CONFIG: path });
 
@@ -221,15 +221,15 @@ describe('the operator file', () => {
     expect(problems).toContain(`${path}:4:11: secrets.0.name`);
   });
 
-  it('is reported where it is missing or no YAML', async () => {
+  it('is reported if it is missing or not valid YAML', async () => {
     expect(await problemsOf({ ...good, REEVE_CONFIG: join(folder, 'none.yml') })).toContain('ENOENT');
     const path = await file('broken.yml', 'version: [1\n');
     expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toContain(`${path}:`);
   });
 });
 
-describe('hosts of messages', () => {
-  it('are those that the operator file lists, and none without it', async () => {
+describe('the hosts that messages may be sent to', () => {
+  it('are those that the operator file lists, and none by default', async () => {
     const path = await file(
       'hosts.yml',
       'version: 1\nnotify-hosts: [chat.internal, 10.1.0.0/16, "fd00::/8"]\n',
@@ -254,7 +254,7 @@ describe('hosts of messages', () => {
 });
 
 describe('the pace of work', () => {
-  it('is what the operator file says', async () => {
+  it('is set by the operator file', async () => {
     const path = await file(
       'pace.yml',
       'version: 1\ndelivery-lifetime: 12h\nconcurrency: 3\nmax-body: 16MiB\nretention: { settled: 14d, dead: 36h, max-size: 2GiB }\n',
@@ -276,7 +276,7 @@ describe('the pace of work', () => {
     );
   });
 
-  it('keeps settled deliveries for 30 days, dead ones for 90, and 5 GiB of both where nothing is said', async () => {
+  it('keeps settled deliveries for 30 days, dead ones for 90, and 5 GiB of both by default', async () => {
     expect((await loadSettings(good)).retention).toEqual({
       settledMs: 30 * 86_400_000,
       deadMs: 90 * 86_400_000,

@@ -12,7 +12,7 @@ it('an audit without entries says so', async () => {
   expect(text).toContain('<a href="./audit" aria-current="page">Audit</a>');
 });
 
-it('each entry names who did what, newest first, and leads to deliveries and runs alone', async () => {
+it('each entry names who did what, newest first, and links only to deliveries and runs', async () => {
   const { store } = dashboard;
   const { id } = await store.accept(makeDelivery());
   await store.route([{ id, to: 'dead', reason: 'malformed' }]);
@@ -36,7 +36,7 @@ it('each entry names who did what, newest first, and leads to deliveries and run
   expect(links).toEqual([`./runs/${run}`, `./deliveries/${id}`]);
 });
 
-it('its pages lead to older entries until there is none, and show each entry once', async () => {
+it('its pages link to older entries until there are none, and show each entry once', async () => {
   for (let n = 1; n <= 150; n += 1)
     await dashboard.store.noteAudit({ by: 'ada', action: 'revert', object: `entry ${n}` });
   const seen: string[] = [];
@@ -55,7 +55,7 @@ it('its pages lead to older entries until there is none, and show each entry onc
   expect(seen).toEqual(Array.from({ length: 150 }, (_, at) => `entry ${150 - at}`));
 });
 
-it('a position that is no number, or beyond the first entry, is no error', async () => {
+it('a position that is not a number, or beyond the first entry, is not an error', async () => {
   await dashboard.store.noteAudit({ by: 'ada', action: 'revert', object: 'entry 1' });
 
   expect((await dashboard.operator.get('/audit?before=%22%3E%3Cscript%3E')).text).toContain('entry 1');

@@ -56,7 +56,7 @@ const told = (made: Run, viewer = operatorAccess) => {
 };
 
 describe('the outcome of a run', () => {
-  it('counts the rules that matched and the changes, and says how long it took', () => {
+  it('counts the matched rules and the changes, and states the duration', () => {
     const both = run(
       ['matched', 'matched', 'skipped'],
       [
@@ -78,7 +78,7 @@ describe('the outcome of a run', () => {
     expect(told(run(['matched']))).toBe('matched: 1 rule matched · 52 ms');
   });
 
-  it('is a failure where a rule or a change failed, whatever else was done', () => {
+  it('is a failure if a rule or a change failed, whatever else was done', () => {
     const half = run(
       ['matched', 'failed'],
       [
@@ -90,7 +90,7 @@ describe('the outcome of a run', () => {
     expect(told(half)).toBe('failed: 1 rule matched · 1 rule failed · 1 of 2 changes failed · 52 ms');
   });
 
-  it('tells observed, refused and deferred changes from those that were sent', () => {
+  it('distinguishes observed, refused and deferred changes from those that were sent', () => {
     expect(told(run(['matched'], [[change('1', { observed: true }), 'planned']]))).toBe(
       'observed: 1 rule matched · 1 change observed, not sent · 52 ms',
     );
@@ -103,7 +103,7 @@ describe('the outcome of a run', () => {
     );
   });
 
-  it('counts for a reader what a reader may see, and nothing else', () => {
+  it('counts for a reader only what the reader may see', () => {
     const hidden = run(
       ['matched'],
       [

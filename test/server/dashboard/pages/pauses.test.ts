@@ -19,7 +19,7 @@ const dashboard = serveDashboard([ruleNamed('docs'), ruleNamed('all')]);
 
 const scopes = async () => (await dashboard.store.listPauses()).map(({ scope }) => scope);
 
-it('the overview pauses all writes, shows who did and since when, and resumes them', async () => {
+it('the overview pauses all writes, shows by whom and since when, and resumes them', async () => {
   expect((await dashboard.operator.get('/')).text).toContain('Pause all writes');
 
   const paused = await dashboard.operator.submit('/', 'pauses', { kind: 'all' });
@@ -44,7 +44,7 @@ it('the overview pauses all writes, shows who did and since when, and resumes th
   ]);
 });
 
-it('the page of the rules pauses and resumes one rule, also one that is named all', async () => {
+it('the page of rules pauses and resumes one rule, even one that is named "all"', async () => {
   for (const name of ['docs', 'all']) {
     const fields = { kind: 'rule', name, back: 'rules' };
     expect(await dashboard.operator.submit('/rules', 'pauses', fields)).toEqual({
@@ -61,7 +61,7 @@ it('the page of the rules pauses and resumes one rule, also one that is named al
   }
 });
 
-it('the page of the rules shows a pause of the identity of a rule', async () => {
+it('the page of rules shows a pause of a rule id', async () => {
   await dashboard.store.pause({ kind: 'rule', name: '/etc/reeve/rules/docs.yml#docs' }, 'root');
 
   const { text } = await dashboard.operator.get('/rules');
@@ -88,7 +88,7 @@ it('the page of a delivery pauses its repository by id, and shows a pause under 
   );
 });
 
-it('a name that is typed in is a rule of the operator, a rule of a recent run, or a repository', async () => {
+it('a typed name may be a rule of the operator, a rule of a recent run, or a repository', async () => {
   const run = makeRun({});
   const verdict = { source: 'acme/shop/.reeve.yml', commit: '', line: 1, findings: [] };
   await dashboard.store.appendRuns([
@@ -113,7 +113,7 @@ it.each([hostile, '', '  ', 'x'.repeat(2_000), 'dosc'])('pauses nothing for the 
   expect(await dashboard.store.listPauses()).toEqual([]);
 });
 
-it('a button that was pressed before does nothing, and leads to no other page than ours', async () => {
+it('a button that was pressed before does nothing, and redirects only to our own pages', async () => {
   await dashboard.operator.submit('/', 'pauses', { kind: 'all' });
   const back = 'https://evil.example/';
 
@@ -127,7 +127,7 @@ it('a button that was pressed before does nothing, and leads to no other page th
   expect(await dashboard.store.listAudit()).toHaveLength(2);
 });
 
-it('a form without the mark of its page does nothing', async () => {
+it('a form without the token of its page does nothing', async () => {
   await dashboard.store.pause({ kind: 'all' }, 'root');
   const { text } = await dashboard.operator.get('/');
   const markOf = (path: string): string =>

@@ -16,7 +16,7 @@ describe('the page of the processes', () => {
     opened = [];
   });
 
-  it('shows the one process of a store in a file', async () => {
+  it('shows the only process of a store in a file', async () => {
     const { status, text } = await served.operator.get('/processes');
     const [cells = [], ...more] = tableCells(text);
 
@@ -25,7 +25,7 @@ describe('the page of the processes', () => {
     expect(cells[5]).toMatch(/leader\s+this one/);
   });
 
-  it('shows every process of a shared store, the leader and the one that shows it', async () => {
+  it('shows every process of a shared store, the leader and the process that serves the page', async () => {
     const url = await makeSchema();
     const open = async (role: ServerRole): Promise<Store> => {
       const store = await openPostgresStore({ url, role, isVolatile: true });

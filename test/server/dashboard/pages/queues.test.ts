@@ -34,7 +34,7 @@ it('without merge queues, the page says so', async () => {
   expect(text).toContain('<a href="./queues" aria-current="page">Merge queues</a>');
 });
 
-it('a pause of its rule is named, with who and since when', async () => {
+it("a pause of the queue's rule is shown, with by whom and since when", async () => {
   await saveThree();
   await dashboard.store.pause({ kind: 'rule', name: 'queue' }, hostile);
 
@@ -69,7 +69,7 @@ it('each pull request is shown with position, phase, times and what it waits for
   ]);
 });
 
-it('a position moves a pull request, and the audit has who did', async () => {
+it('the form for a new position moves a pull request, and the audit log records by whom', async () => {
   await saveThree();
 
   const answer = await dashboard.operator.submit('/queues', 'queues/move', {
@@ -84,7 +84,7 @@ it('a position moves a pull request, and the audit has who did', async () => {
   expect((await dashboard.operator.get('/audit')).text).toMatch(/<td [^>]*><div>moved</);
 });
 
-it('a pull request that is removed is shown as leaving, and the server is woken for it', async () => {
+it('a removed pull request is shown as leaving, and the server is woken to remove it', async () => {
   await saveThree();
 
   const answer = await dashboard.operator.submit('/queues', 'queues/remove', { ...fields, number: '12' });
@@ -99,7 +99,7 @@ it('a pull request that is removed is shown as leaving, and the server is woken 
   ]);
 });
 
-it('a queue is paused and goes on, with who and since when', async () => {
+it('a queue is paused and resumed, with by whom and since when', async () => {
   await saveThree();
 
   expect((await dashboard.operator.submit('/queues', 'queues/pause', fields)).status).toBe(303);
@@ -119,7 +119,7 @@ it('a queue is paused and goes on, with who and since when', async () => {
   ]);
 });
 
-it('a button that was pressed before, and one of a queue that is gone, does nothing', async () => {
+it('a button that was pressed before, or a button of a queue that no longer exists, does nothing', async () => {
   await saveThree();
   const remove = { ...fields, number: '12' };
 
@@ -148,7 +148,7 @@ it.each([
   ['queues/pause', { repository: '../7' }],
   ['queues/pause', { base: '' }],
   ['queues/pause', { base: 'x'.repeat(2_000) }],
-])('%s with %j is refused, and changes nothing', async (action, more) => {
+])('%s with %j is refused and changes nothing', async (action, more) => {
   await saveThree();
 
   const { status, text } = await dashboard.operator.show('/queues', action, {
@@ -162,7 +162,7 @@ it.each([
   expect(await auditOf()).toEqual([]);
 });
 
-it('a form without the mark of its page does nothing', async () => {
+it('a form without the token of its page does nothing', async () => {
   await saveThree();
   const { text } = await dashboard.operator.get('/queues');
   const markOf = (path: string): string =>
@@ -191,7 +191,7 @@ it('an anonymous viewer sees no queue and changes none', async () => {
   expect((await stateOf()).paused).toBeUndefined();
 });
 
-it('a base that someone wrote to, and hostile names, are shown as text', async () => {
+it('a base with foreign writes and hostile names are shown as text', async () => {
   const since = at.toISOString();
   await saveQueueState(
     dashboard.store,
@@ -215,7 +215,7 @@ it('a base that someone wrote to, and hostile names, are shown as text', async (
   expect((await dashboard.operator.get(`/queues?${address}`)).text).toContain('All merge queues');
 });
 
-it('the history has what happened, why, by whom, and the time in the queue', async () => {
+it('the history shows what happened, why, by whom, and the time in the queue', async () => {
   const enteredAt = new Date(at.getTime() - 5_400_000);
   await saveQueueState(
     dashboard.store,
@@ -240,7 +240,7 @@ it('the history has what happened, why, by whom, and the time in the queue', asy
   ]);
 });
 
-it('ten thousand events are paged, each shown once, of all queues or of one', async () => {
+it('ten thousand events are paged, each shown once, for all queues or for one', async () => {
   for (const [base, repositoryId] of [
     ['main', 7],
     ['main', 8],
@@ -270,7 +270,7 @@ it('ten thousand events are paged, each shown once, of all queues or of one', as
   expect(await textsFrom('/queues?repository=7&base=main&before=3', 9)).toEqual(['7-1', '7-0']);
 });
 
-it('a position that is no number, or before the first event, is no error', async () => {
+it('a position that is not a number, or before the first event, is not an error', async () => {
   await saveQueueState(dashboard.store, {}, { events: [{ at, kind: 'entered', text: 'event 1' }] });
 
   expect((await dashboard.operator.get('/queues?before=%22%3E%3Cscript%3E')).text).toContain('event 1');

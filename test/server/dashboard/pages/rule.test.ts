@@ -41,7 +41,7 @@ const runWith = (verdict: Verdict['verdict'], rule = id) => ({
   rules: [{ rule, source: '/srv/rules/triage.yml', commit: '', line: 3, verdict, findings: [] }],
 });
 
-it('a rule shows how often it matched, and each evaluation with the way to its run', async () => {
+it('a rule shows how often it matched, and each evaluation with a link to its run', async () => {
   const runs = [runWith('matched'), runWith('matched'), runWith('unmatched'), runWith('failed')];
   const others = [runWith('skipped'), runWith('matched', '/srv/rules/other.yml#triage')];
   await dashboard.store.appendRuns([...runs, ...others]);
@@ -60,7 +60,7 @@ it('a rule shows how often it matched, and each evaluation with the way to its r
   for (const run of runs) expect(text).toContain(`href="../runs/${run.id}"`);
 });
 
-it('the list of rules has hit rate, last run and last failure of each', async () => {
+it('the list of rules shows hit rate, last run and last failure of each', async () => {
   const at = (run: ReturnType<typeof runWith>, time: string) => ({
     ...run,
     trigger: { ...run.trigger, at: time },
@@ -76,13 +76,13 @@ it('the list of rules has hit rate, last run and last failure of each', async ()
   for (const run of [failed, latest]) expect(text).toContain(`href="./runs/${run.id}"`);
 });
 
-it('a rule that was not evaluated says so; one that there is not is not found', async () => {
+it('a rule that was not evaluated says so; an unknown rule is not found', async () => {
   expect((await dashboard.operator.get(path)).text).toContain('Not evaluated in all runs.');
   expect((await dashboard.operator.get('/rules/show?rule=nothing')).status).toBe(404);
   expect((await dashboard.operator.get('/rules/show')).status).toBe(404);
 });
 
-it('a rule of a repository, which is in no folder of the operator, is found by its runs', async () => {
+it('a rule of a repository, which is in no folder of the operator, is found through its runs', async () => {
   const run = runWith('matched', 'acme/shop/.reeve.yml#mark');
   await dashboard.store.appendRuns([run]);
 
@@ -92,7 +92,7 @@ it('a rule of a repository, which is in no folder of the operator, is found by i
   expect(text).toContain('<strong>100 %</strong>matched');
 });
 
-it('the overview names each dead delivery with its reason', async () => {
+it('the overview lists each dead delivery with its reason', async () => {
   const { store } = dashboard;
   const { id: delivery } = await store.accept(makeDelivery({ eventType: 'issues' }));
   await store.route([{ id: delivery, to: 'dead', reason: 'malformed: no repository' }]);
@@ -109,7 +109,7 @@ it('the overview names each dead delivery with its reason', async () => {
   ]);
 });
 
-it('a rule shows which steps its tests reach, or why that is not known', async () => {
+it('a rule shows which steps its tests reach, or why that is unknown', async () => {
   const { text } = await dashboard.operator.get(path);
   const other = await dashboard.operator.get('/rules/show?rule=other.yml%23other');
   await dashboard.store.appendRuns([runWith('matched', 'acme/shop/.reeve.yml#mark')]);

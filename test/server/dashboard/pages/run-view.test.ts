@@ -15,7 +15,7 @@ const operator: ViewerAccess = {
   units: none,
 };
 const administrator: ViewerAccess = { ...operator, isOperator: false, repository: 'acme/demo' };
-/** Reads what the delivery is about, and nothing else of the repository. */
+/** Access to the subject of the delivery, and to nothing else of the repository. */
 const narrow: ViewerAccess = { ...administrator, access: 'reader', units: none };
 const reader: ViewerAccess = { ...narrow, units: new Set(['issues', 'pulls', 'code']) };
 
@@ -42,7 +42,7 @@ const withValue = (name: string, value: unknown = 'what it saw'): Run => ({
   ],
 });
 
-describe('what a condition saw', () => {
+describe('the values that a condition read', () => {
   // Whether it is for readers of the subject alone, for readers of everything, for administrators.
   const table: readonly [string, boolean, boolean, boolean][] = [
     ['issue.title', true, true, true],
@@ -64,7 +64,7 @@ describe('what a condition saw', () => {
   ];
 
   it.each(table)(
-    'of %s: for who reads the subject %s, for readers %s, for administrators %s',
+    'of %s: shown to readers of the subject %s, to readers of the repository %s, to administrators %s',
     (name, ...expected) => {
       const run = withValue(name);
       const sees = (viewerAccess: ViewerAccess) => viewRun(run, viewerAccess).text.includes('what it saw');
@@ -74,7 +74,7 @@ describe('what a condition saw', () => {
     },
   );
 
-  it('holds no address of a person for readers', () => {
+  it('contain no e-mail address for readers', () => {
     const run = withValue('issue.user', { login: 'ada', email: 'ada@home.example' });
     const text = (viewerAccess: ViewerAccess) => viewRun(run, viewerAccess).text;
 
@@ -83,7 +83,7 @@ describe('what a condition saw', () => {
     expect(text(administrator)).toContain('home.example');
   });
 
-  it('tells errors to operators, and to administrators those of their own file by its level, whatever its path', () => {
+  it('include errors for operators, and for administrators if the rule file is their own by its level, whatever its path', () => {
     const verdict = { line: 1, verdict: 'failed', reason: 'GET /orgs/hidden: 403' } as const;
     const finding: Finding = {
       expression: 'labels',
@@ -118,7 +118,8 @@ describe('what a condition saw', () => {
       [2, true],
       [2, true],
     ]);
-    // A folder of the operator may be called like the repository; a run of an earlier version does not say whose file it was.
+    // A folder of the operator may have the name of the repository, and runs of earlier versions do not record the
+    // level of the file.
     for (const level of ['operator', 'organization', undefined] as const) {
       for (const source of ['acme/demo/x.yml', 'acme/demo/.reeve.yml', 'acme/.reeve/rules/a.yml']) {
         expect(shown(source, level)).toEqual([
@@ -157,13 +158,13 @@ describe('the requests of a run', () => {
   };
   const text = (viewerAccess: ViewerAccess) => viewRun(run, viewerAccess).text;
 
-  it('are shown to operators with their answers, and what is not recorded is counted', () => {
+  it('are shown to operators with their answers, and with the number of unrecorded requests', () => {
     for (const shown of ['/pulls/1/files?page=2', 'only the bot knows', '/orgs/hidden', 'no answer'])
       expect(text(operator)).toContain(shown);
     expect(text(operator)).toContain('5 later requests were not recorded.');
   });
 
-  it('are shown to administrators where they are to their repository, without what the forge said to the bot', () => {
+  it('are shown to administrators if they concern their repository, without the error texts that the bot received', () => {
     for (const shown of ['/pulls/1/files?page=2', '403', '2 requests outside this repository'])
       expect(text(administrator)).toContain(shown);
     for (const hidden of ['demo2', 'hidden/teams', 'only the bot', 'in time'])
@@ -194,7 +195,7 @@ describe('what was changed', () => {
     reason: 'the rule says so',
     ...given,
   });
-  // Whether it is for readers of the subject alone, for readers of everything, for administrators.
+  // Whether it is shown to readers of the subject only, to readers of everything, and to administrators.
   const table: readonly [string, Partial<RecordedChange>, boolean, boolean, boolean][] = [
     ['a label here', {}, true, true, true],
     ['a label here, by another spelling', { path: '/repos/ACME/Demo/issues/1/labels' }, true, true, true],
@@ -238,7 +239,7 @@ describe('what was changed', () => {
   });
 
   it.each(table)(
-    '%s: for who reads the subject %s, for readers %s, for administrators %s',
+    '%s: shown to readers of the subject %s, to readers of the repository %s, to administrators %s',
     (_title, given, ...expected) => {
       const run = ended(given, 'applied');
 
@@ -247,7 +248,7 @@ describe('what was changed', () => {
     },
   );
 
-  it('is for readers only once it is there for them to see', () => {
+  it('is shown to readers only after it was applied', () => {
     const refused = { ...makeRun({}), refused: [{ change: change({}), why: 'because' }] };
     for (const run of [ended({}, 'failed'), ended({}, 'planned'), refused]) {
       expect([reader, administrator, operator].map((one) => sees(run, one))).toEqual([false, true, true]);
@@ -255,14 +256,14 @@ describe('what was changed', () => {
   });
 });
 
-it('names files of the operator without their folder to others', () => {
+it('shows files of the operator without their folder to others', () => {
   const run = withValue('issue.title');
 
   expect(viewRun(run, reader).text).not.toContain('/srv/rules');
   expect(viewRun(run, operator).text).toContain('/srv/rules/a.yml:3');
 });
 
-it('folds the rules that were not asked, with why, for operators alone', () => {
+it('lists skipped rules, collapsed and with the reason, only for operators', () => {
   const skipped = {
     rule: 'b.yml#other',
     source: 'b.yml',
@@ -281,7 +282,7 @@ it('folds the rules that were not asked, with why, for operators alone', () => {
   expect(viewRun(run, administrator).text).not.toContain('other');
 });
 
-it('links to a rule file are for operators, and for others in their own repository; the history of a rule is for operators', () => {
+it('links to rule files are for operators, and for others only in their own repository; the history of a rule is for operators', () => {
   const links = { root: './', forgeUrl: 'https://forge.example.org' };
   const linksOf = (source: string, viewerAccess: ViewerAccess) => {
     const made = withValue('issue.title');

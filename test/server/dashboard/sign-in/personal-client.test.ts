@@ -26,7 +26,7 @@ function makeClient(answers: readonly (Tokens | Error)[], tokens: Tokens = first
 }
 
 describe('the client of a person', () => {
-  it('is the same while its token lives, and another one after it was renewed', async () => {
+  it('is reused while its token is valid, and replaced after a renewal', async () => {
     const { client, asked, clock } = makeClient([
       { accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 },
     ]);
@@ -39,7 +39,7 @@ describe('the client of a person', () => {
     expect(asked).toEqual(['r1']);
   });
 
-  it('is renewed once for however many ask', async () => {
+  it('is renewed once for concurrent requests', async () => {
     const { client, asked, clock } = makeClient([
       { accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 },
     ]);
@@ -51,7 +51,7 @@ describe('the client of a person', () => {
     expect(asked).toEqual(['r1']);
   });
 
-  it('keeps what it renews with where a renewal brings nothing new', async () => {
+  it('keeps its refresh token if a renewal returns no new one', async () => {
     const again = { accessToken: 'a2', expiresInMs: 100_000 };
     const { client, asked, clock } = makeClient([again, again]);
     clock.nowMs = 70_000;
@@ -62,7 +62,7 @@ describe('the client of a person', () => {
     expect(asked).toEqual(['r1', 'r1']);
   });
 
-  it('is signed out where the forge renews no more, or nothing can be renewed', async () => {
+  it('is signed out if the forge refuses the renewal, or if there is no refresh token', async () => {
     const refused = makeClient([new ReeveError('forge-refused', 'invalid_grant')]);
     refused.clock.nowMs = 70_000;
     await expect(refused.client()).rejects.toBeInstanceOf(SignedOut);
@@ -72,7 +72,7 @@ describe('the client of a person', () => {
     await expect(bare.client()).rejects.toBeInstanceOf(SignedOut);
   });
 
-  it('is not signed out by a forge that is away or asks for patience, and tries again', async () => {
+  it('stays signed in if the forge is unreachable or throttles, and retries', async () => {
     const { client, clock, asked } = makeClient([
       new ReeveError('forge-unreachable', 'away'),
       new ReeveError('forge-throttled', 'later'),

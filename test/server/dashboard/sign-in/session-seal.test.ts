@@ -14,8 +14,8 @@ const tokens = {
 };
 const content = { kind: 'forge', self: { id: 7, login: 'ada', is_admin: false }, tokens } as const;
 
-describe('what is kept of a session', () => {
-  it('is opened by the id of the session alone', () => {
+describe('the stored form of a session', () => {
+  it('can be opened only with the id of the session', () => {
     const sealed = sealSession(id, content);
 
     expect(unsealSession(id, sealed)).toEqual(content);
@@ -23,21 +23,21 @@ describe('what is kept of a session', () => {
     expect(unsealSession(keyOfSession(id), sealed)).toBeUndefined();
   });
 
-  it('shows nothing of it, and is never the same twice', () => {
+  it('reveals nothing about the session, and is different each time', () => {
     const sealed = sealSession(id, content);
     const bytes = Buffer.from(sealed, 'base64url').toString('latin1');
 
-    // Long texts: a short one is found in random bytes now and then.
+    // Only long texts are checked: short ones occur in random bytes from time to time.
     for (const text of [id, tokens.accessToken, tokens.refreshToken, '"is_admin":false', '"refreshToken"'])
       expect(bytes).not.toContain(text);
     expect(sealSession(id, content)).not.toBe(sealed);
   });
 
-  it.each(['', 'AAAA', 'A'.repeat(200), '%%%'])('is not opened where it was replaced by %j', (sealed) => {
+  it.each(['', 'AAAA', 'A'.repeat(200), '%%%'])('cannot be opened if it is replaced by %j', (sealed) => {
     expect(unsealSession(id, sealed)).toBeUndefined();
   });
 
-  it('is not opened where one bit was changed', () => {
+  it('cannot be opened if one bit changes', () => {
     const bytes = Buffer.from(sealSession(id, content), 'base64url');
 
     for (let at = 0; at < bytes.length; at += 1) {
@@ -47,7 +47,7 @@ describe('what is kept of a session', () => {
     }
   });
 
-  it('has a key and marks that are of one session and one purpose', () => {
+  it('has a key and form tokens that are specific to one session and one purpose', () => {
     const values = [
       keyOfSession(id),
       keyOfSession(`${id}x`),

@@ -24,15 +24,15 @@ let forge: FlowForge;
 let schema: string;
 const stores: Store[] = [];
 const apps: FastifyInstance[] = [];
-/** Of each process. */
+/** URL of each process. */
 const urls: string[] = [];
-/** The proxy before them, which takes them in turn. */
+/** Proxy in front of the processes, which forwards requests in turn. */
 let proxy: Server;
 let url: string;
 let turn = 0;
 let nowMs = 0;
 let now = new Date('2030-01-01T00:00:00Z');
-/** Refresh tokens that were used in a round: this forge accepts each once. */
+/** Refresh tokens that were used in a round: this forge accepts each only once. */
 const used: string[] = [];
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
@@ -98,7 +98,7 @@ afterAll(async () => {
 });
 
 const [first, second] = [() => urls[0] ?? '', () => urls[1] ?? ''];
-/** Statuses of a page at each process, for a cookie. */
+/** Returns the status of a page at each process, for a cookie. */
 const statusesOf = (cookie: string, path = '/'): Promise<readonly number[]> =>
   Promise.all(
     urls.map(
@@ -110,7 +110,7 @@ const passwordCookie = async (base: string): Promise<string> => {
   const answer = await fetch(`${base}/sign-in`, { method: 'POST', body, redirect: 'manual' });
   return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 };
-/** Goes to the forge and back through the proxy; returns the cookie. */
+/** Signs in on the forge through the proxy and returns the cookie. */
 const forgeCookie = async (name: string): Promise<string> => {
   const browser = openMiniBrowser();
   const form = await browser.go(`${url}/sign-in/forge`);
@@ -123,11 +123,11 @@ const forgeCookie = async (name: string): Promise<string> => {
 };
 
 describe('a person who signed in with the password', () => {
-  it('is signed in at every process, and can send the forms of one to another', async () => {
+  it('is signed in at every process, and can submit a form from one process to another', async () => {
     const operator = await signInWithPassword(url, dashboardPassword);
 
     for (let n = 0; n < 4; n += 1) expect((await operator.get('/runs')).status).toBe(200);
-    // The page comes from one process, and its form goes to the other.
+    // One process serves the page, and the other receives its form.
     const turnBefore = turn;
     expect((await operator.submit('/', 'sign-out')).status).toBe(303);
     expect(turn - turnBefore).toBe(2);
@@ -143,7 +143,7 @@ describe('a person who signed in with the password', () => {
     expect(await statusesOf(cookie)).toEqual([401, 401]);
   });
 
-  it('is signed out everywhere when the session ends, and when all do', async () => {
+  it('is signed out everywhere when the session ends, or when all sessions end', async () => {
     const [ended, other] = [await passwordCookie(first()), await passwordCookie(second())];
     const database = await connectDirectly(schema);
     const { rows } = await database.query('SELECT ends_at - sealed_at AS life FROM sessions LIMIT 1');
@@ -159,7 +159,7 @@ describe('a person who signed in with the password', () => {
     expect(await statusesOf(other)).toEqual([401, 401]);
   });
 
-  it('needs the cookie: neither a key of the database nor a guess opens anything', async () => {
+  it('needs the cookie: neither a key from the database nor a guess opens a session', async () => {
     const cookie = await passwordCookie(first());
     const database = await connectDirectly(schema);
     const { rows } = await database.query('SELECT key, sealed FROM sessions');
@@ -180,14 +180,14 @@ describe('a person who signed in with a forge account', () => {
     const cookie = await forgeCookie('ada');
 
     expect(await statusesOf(cookie, '/deliveries')).toEqual([200, 200]);
-    // Ada is no operator anywhere, and the administrator is.
+    // Ada is not an operator at any process; the administrator is an operator at all of them.
     expect(await statusesOf(cookie, '/runs')).toEqual([403, 403]);
     expect(await statusesOf(await forgeCookie('root'), '/runs')).toEqual([200, 200]);
     const page = await createDashboardClient(second(), cookie).get('/deliveries');
     expect(page.text).toContain('@ada');
   });
 
-  it('leaves no token that can be read in the database', async () => {
+  it('leaves no readable token in the database', async () => {
     await forgeCookie('ada');
     const database = await connectDirectly(schema);
     const { rows } = await database.query(
@@ -203,7 +203,7 @@ describe('a person who signed in with a forge account', () => {
     }
   });
 
-  it('is renewed once by processes that need it at the same time, and stays signed in', async () => {
+  it('is renewed once if several processes need it at the same time, and stays signed in', async () => {
     const cookie = await forgeCookie('ada');
     expect(await statusesOf(cookie, '/deliveries')).toEqual([200, 200]);
     for (let round = 1; round <= 3; round += 1) {
@@ -227,7 +227,7 @@ describe('a person who signed in with a forge account', () => {
       return /role="alert">([^<]*)/.exec(await answer.text())?.[1] ?? '';
     };
 
-    // The code is wrong, but the browser is the one that began.
+    // The code is wrong, but it is the browser that began the sign-in.
     expect(await problemOf(held)).toContain('The forge did not accept the sign-in');
     for (const value of [`${held.slice(0, -1)}x`, `${state}.v.L3.99999999999999.${'0'.repeat(64)}`, state]) {
       expect(await problemOf(value)).toContain('not started in this browser');

@@ -34,7 +34,7 @@ const cookieOf = (answer: { headers: Record<string, unknown> }): string =>
   String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
 
 describe('an anonymous viewer', () => {
-  it('is shown the form at every page, with 401, and led back to the page afterwards', async () => {
+  it('gets the sign-in form at every page, with 401, and returns to the page afterwards', async () => {
     for (const path of ['/', '/deliveries?state=dead', '/runs/4711', '/rules']) {
       const answer = await get(path);
       expect(answer.statusCode).toBe(401);
@@ -44,14 +44,14 @@ describe('an anonymous viewer', () => {
     }
   });
 
-  it('does nothing by a form', async () => {
+  it('cannot submit a form', async () => {
     const answer = await post('/deliveries/dead/run', { mark: '00' });
 
     expect(answer.statusCode).toBe(401);
   });
 
   it.each(['', 'x', `${dashboardPassword} `, dashboardPassword.toUpperCase()])(
-    'does not come in by the password %j',
+    'is not signed in by the password %j',
     async (password) => {
       const answer = await post('/sign-in', { password });
 
@@ -60,7 +60,7 @@ describe('an anonymous viewer', () => {
     },
   );
 
-  it('is rejected before its password is compared after ten wrong ones, until a minute has passed', async () => {
+  it('is rejected without a password comparison after ten wrong passwords, until a minute has passed', async () => {
     const codes = [];
     for (let i = 0; i < 12; i += 1) codes.push((await post('/sign-in', { password: 'no' })).statusCode);
     const right = await signIn();
@@ -87,7 +87,7 @@ describe('an anonymous viewer', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('sends no form that is large, and none of another type', async () => {
+  it('cannot submit a large form or another content type', async () => {
     const large = await post('/sign-in', { password: 'x'.repeat(9_000) });
     const json = await app.inject({
       method: 'POST',
@@ -98,7 +98,7 @@ describe('an anonymous viewer', () => {
     expect([large.statusCode, json.statusCode]).toEqual([413, 415]);
   });
 
-  it('finds no way to sign in by a forge where none is set up', async () => {
+  it('cannot sign in through the forge if that is not configured', async () => {
     expect((await get('/sign-in')).body).not.toContain('forge account');
     expect((await get('/sign-in/forge')).statusCode).toBe(404);
     expect((await get('/sign-in/callback?code=a&state=b')).statusCode).toBe(404);
@@ -106,7 +106,7 @@ describe('an anonymous viewer', () => {
 });
 
 describe('the password', () => {
-  it('opens everything by a cookie that scripts and other sites never have', async () => {
+  it('grants full access through a cookie that scripts and other sites cannot read', async () => {
     const answer = await signIn({}, '/deliveries?state=dead');
     const cookie = String(answer.headers['set-cookie']);
 
@@ -118,7 +118,7 @@ describe('the password', () => {
     expect(page.body).toContain('operator');
   });
 
-  it('makes a secure cookie at an address of HTTPS, and keeps to it there', async () => {
+  it('sets a secure cookie at an HTTPS address, and accepts no other cookie there', async () => {
     const host = 'reeve.example.org';
     const answer = await signIn({ host });
 
@@ -137,13 +137,13 @@ describe('the password', () => {
     '/deliveries/../../x',
     '/javascript:alert(1)',
     '/a\r\nset-cookie: x=y',
-  ])('never leads on to %j', async (to) => {
+  ])('never redirects to %j', async (to) => {
     const answer = await signIn({}, to);
 
     expect(answer.headers.location).toBe('./');
   });
 
-  it('is good for twelve hours', async () => {
+  it('is valid for twelve hours', async () => {
     const cookie = cookieOf(await signIn());
 
     nowMs += 12 * 3_600_000 - 1;
@@ -152,7 +152,7 @@ describe('the password', () => {
     expect((await get('/', { cookie })).statusCode).toBe(401);
   });
 
-  it('begins a new session every time, and ends the one before', async () => {
+  it('starts a new session every time, and ends the previous one', async () => {
     const first = cookieOf(await signIn());
     const second = cookieOf(await signIn({ cookie: first }));
 
@@ -161,14 +161,14 @@ describe('the password', () => {
     expect((await get('/', { cookie: second })).statusCode).toBe(200);
   });
 
-  it('is no longer needed by a session that never was', async () => {
+  it('is still required with the id of a session that never existed', async () => {
     expect((await get('/', { cookie: `reeve_session=${'A'.repeat(43)}` })).statusCode).toBe(401);
     expect((await get('/', { cookie: 'reeve_session=' })).statusCode).toBe(401);
   });
 });
 
 describe('many sessions', () => {
-  it('of one person end the oldest of theirs', async () => {
+  it("of one person end that person's oldest sessions", async () => {
     const cookies: string[] = [];
     for (let n = 0; n < 12; n += 1) cookies.push(cookieOf(await signIn()));
 
@@ -185,7 +185,7 @@ describe('a link from another site', () => {
     'sec-fetch-dest': 'document',
   };
 
-  it('is led to the same page from here, where the browser brings the session along', async () => {
+  it('is redirected to the same page from our own site, so that the browser sends the session cookie', async () => {
     const answer = await get('/deliveries/7?x=%22%3E', elsewhere);
 
     expect(answer.statusCode).toBe(200);
@@ -193,13 +193,13 @@ describe('a link from another site', () => {
     expect(answer.body).not.toContain('Password');
   });
 
-  it('is not led on from inside of another page', async () => {
+  it('is not redirected in a frame or for a form', async () => {
     expect((await get('/deliveries/7', { ...elsewhere, 'sec-fetch-dest': 'iframe' })).statusCode).toBe(401);
     expect((await post('/sign-out', {}, elsewhere)).statusCode).toBe(401);
   });
 });
 
-describe('leaving', () => {
+describe('signing out', () => {
   const markOf = (body: string) =>
     /action="[^"]*sign-out"><input type="hidden" name="mark" value="(\w+)"/.exec(body)?.[1];
 
@@ -214,7 +214,7 @@ describe('leaving', () => {
     expect((await get('/', { cookie })).statusCode).toBe(401);
   });
 
-  it('takes a mark of this session, sent from here', async () => {
+  it('requires a token of this session, submitted from our own site', async () => {
     const [cookie, other] = [cookieOf(await signIn()), cookieOf(await signIn())];
     const mark = markOf((await get('/', { cookie })).body) ?? '';
     const foreign = markOf((await get('/', { cookie: other })).body) ?? '';
@@ -232,7 +232,7 @@ describe('leaving', () => {
   });
 });
 
-describe('the name it is called by', () => {
+describe('the host name of a request', () => {
   it.each([
     '127.0.0.1:8080',
     '[::1]:8080',
@@ -245,7 +245,7 @@ describe('the name it is called by', () => {
   });
 
   it.each(['evil.example', 'localhost.evil.example', 'reeve.example.org.evil.example', '127.0.0.1.nip.io'])(
-    'is not %j, which may be a page of a stranger that leads here',
+    'cannot be %j, which may be a hostile page that points here',
     async (host) => {
       const answer = await get('/', { host });
 
@@ -262,7 +262,7 @@ describe('the name it is called by', () => {
   });
 });
 
-it('says on every answer what browsers may do with it', async () => {
+it('every answer restricts what browsers may do with it', async () => {
   const cookie = cookieOf(await signIn());
   for (const answer of [
     await get('/'),

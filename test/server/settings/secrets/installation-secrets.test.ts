@@ -26,8 +26,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const fileOfKey = (data: string): string => join(data, 'fingerprint.key');
 const inFiles = { store: undefined };
 
-describe('the key of fingerprints in a file', () => {
-  it('is made once, for this account alone, and kept', async () => {
+describe('the fingerprint key in a file', () => {
+  it('is created once, readable only by this account, and kept', async () => {
     const [first, second] = await Promise.all([
       loadFingerprintKey(folder, inFiles),
       loadFingerprintKey(folder, inFiles),
@@ -40,20 +40,20 @@ describe('the key of fingerprints in a file', () => {
     expect((await readFile(path)).byteLength).toBe(32);
   });
 
-  it('that was cut is not used', async () => {
+  it('that was truncated is not used', async () => {
     await writeFile(fileOfKey(folder), 'short');
 
     await expect(loadFingerprintKey(folder, inFiles)).rejects.toMatchObject({ code: 'settings' });
   });
 
-  it('is not made by a look', async () => {
+  it('is not created by a read', async () => {
     expect(await readFingerprintKey(folder, undefined)).toBeUndefined();
     expect(existsSync(fileOfKey(folder))).toBe(false);
   });
 });
 
 describe('the password in a file', () => {
-  it('is replaced in one step, for this account alone', async () => {
+  it('is replaced atomically, readable only by this account', async () => {
     const readPassword = await openDashboardPassword(folder, inFiles);
     const before = await readPassword();
 
@@ -62,7 +62,7 @@ describe('the password in a file', () => {
     expect(renewed).not.toBe(before);
     expect((await readFile(passwordPath(folder), 'utf8')).trim()).toBe(renewed);
     expect((await stat(passwordPath(folder))).mode & 0o777).toBe(0o600);
-    // The server that runs keeps the one it started with.
+    // A running server keeps the password it started with.
     expect(await readPassword()).toBe(before);
   });
 
@@ -88,7 +88,7 @@ describe('secrets of processes that share a database', () => {
     opened = [];
   });
 
-  /** Returns a data folder of its own for a process, with these files. */
+  /** Returns a separate data folder for a process, with these files. */
   const makeData = async (name: string, files: Readonly<Record<string, string>> = {}): Promise<string> => {
     const data = join(folder, name);
     await mkdir(data);
@@ -126,7 +126,7 @@ describe('secrets of processes that share a database', () => {
     }
   });
 
-  it('are taken over from files, of which the log tells without the values', async () => {
+  it('are taken over from files, and the log reports that without the values', async () => {
     const url = await makeSchema();
     const [first, second] = [await open(url), await open(url)];
     const key = 'k'.repeat(32);
@@ -142,7 +142,7 @@ describe('secrets of processes that share a database', () => {
     const elsewhere = await (await openDashboardPassword(other, { store: second, log }))();
     await openDashboardPassword(data, { store: first, log });
 
-    // The first decides.
+    // The first process decides.
     expect([held.toString(), password, elsewhere]).toEqual([
       key,
       'a password of old times',
@@ -156,7 +156,7 @@ describe('secrets of processes that share a database', () => {
     for (const secret of [key, 'old times', 'another one']) expect(text).not.toContain(secret);
   });
 
-  it('are not taken over from a file that cannot be used', async () => {
+  it('are not taken over from an unusable file', async () => {
     const store = await open(await makeSchema());
     const data = await makeData('cut', { 'fingerprint.key': 'short' });
 
@@ -165,7 +165,7 @@ describe('secrets of processes that share a database', () => {
     expect(await store.recall('installation/fingerprint.key')).toBeUndefined();
   });
 
-  it('are not made by a look', async () => {
+  it('are not created by a read', async () => {
     const store = await open(await makeSchema());
 
     expect(await readFingerprintKey(folder, store)).toBeUndefined();
