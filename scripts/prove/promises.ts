@@ -229,7 +229,7 @@ export const promises: readonly ReliabilityPromise[] = [
     proofs: [
       { file: 'test/store/sqlite/sqlite-store.test.ts', titled: /redriv/ },
       { file: 'test/cli/commands/targets.test.ts', titled: /redriv/ },
-      { file: 'test/server/dashboard/pages.test.ts', titled: /what is dead|press of a button/ },
+      { file: 'test/server/dashboard/pages.test.ts', titled: /a dead delivery|press of a button/ },
     ],
     twins: ['redriven-while-waiting'],
   },

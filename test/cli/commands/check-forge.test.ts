@@ -40,7 +40,7 @@ async function checkOn(version: string) {
   return reeve(['check', '--json', path], { environment: { FORGE_URL: server.url, FORGE_TOKEN: 'token' } });
 }
 
-it('finds nothing on a forge that can do all of it', async () => {
+it('finds nothing on a forge that supports everything in the file', async () => {
   const { status, out } = await checkOn('1.27.0');
 
   expect(JSON.parse(out).problems).toEqual([]);
@@ -50,7 +50,7 @@ it('finds nothing on a forge that can do all of it', async () => {
   ]);
 });
 
-it('names the lines that ask for more than the forge can do', async () => {
+it('reports the lines that need more than the forge supports', async () => {
   const { status, out } = await checkOn('15.0.3+gitea-1.22.0');
   const problems: readonly { line: number; code: string; message: string }[] = JSON.parse(out).problems;
 
@@ -67,7 +67,7 @@ it('names the lines that ask for more than the forge can do', async () => {
   ]);
 });
 
-it('stays offline without a way to sign in', async () => {
+it('stays offline without credentials', async () => {
   server = await startBareServer((_request, response) => json(response, {}, 500));
 
   const { status } = await reeve(['check', path], { environment: { FORGE_URL: server.url } });
@@ -76,7 +76,7 @@ it('stays offline without a way to sign in', async () => {
   expect(server.requests).toEqual([]);
 });
 
-it('says that the forge cannot be reached', async () => {
+it('reports that the forge cannot be reached', async () => {
   server = await startBareServer((_request, response) => json(response, {}));
   const environment = { FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'token' };
 

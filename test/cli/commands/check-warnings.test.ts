@@ -37,13 +37,13 @@ async function check(rules: string, args: readonly string[] = [], environment: R
 const label = (name: string, key: string, of: string, more = ''): string =>
   `  ${name}: { on: ${of}, ${more} steps: [{ uses: set-labels, with: { ${key}: [bug] } }] }\n`;
 
-describe('a merge that looks safer than it is', () => {
+describe('a merge that is less safe than it looks', () => {
   const rules = (when: string, more = '') =>
     `  auto: { on: pull_request, steps: [{ uses: merge, with: { when: '${when}' } }] }\n${more}`;
   const gate =
     "  gate: { on: pull_request, steps: [{ uses: set-status, with: { when: '!pull_request.draft' } }] }\n";
 
-  it('is warned of where it counts reviews', async () => {
+  it('causes a warning if it counts reviews', async () => {
     const found = await check(rules('reviews.exists(r, r.state == "APPROVED")'));
 
     expect(found).toMatchObject({ status: 0, problems: [] });
@@ -62,7 +62,7 @@ describe('a merge that looks safer than it is', () => {
     '!(reviews.size() == 0)',
     '!pull_request.draft || !reviews.all(r, r.dismissed)',
     '"APPROVED" in reviews.map(r, r.state)',
-  ])('is warned of with %s', async (when) => {
+  ])('causes a warning with %s', async (when) => {
     expect((await check(rules(when))).warnings).toEqual([expect.stringContaining('merge-reviews')]);
   });
 
@@ -76,17 +76,17 @@ describe('a merge that looks safer than it is', () => {
     'approvals.size() > 0 && reviews.all(r, r.state == "APPROVED" || r.state == "COMMENT")',
     'pull_request.title != "reviews"',
     'approvals.size() > 0 && rejections.size() == 0',
-  ])('is none with %s, which more reviews only make stricter', async (when) => {
+  ])('causes no warning with %s, where more reviews only make it stricter', async (when) => {
     expect(await check(rules(when))).toMatchObject({ status: 0, problems: [], warnings: [] });
   });
 
-  it('is warned of where only a text names the statuses', async () => {
+  it('causes a warning if only a string literal names the statuses', async () => {
     const found = await check(rules('pull_request.title != "statuses and required_checks"', gate));
 
     expect(found.warnings).toEqual([expect.stringContaining('3 merge-gate: ')]);
   });
 
-  it('is warned of where a status of another rule is meant to hold it back', async () => {
+  it('causes a warning if a status of another rule is meant to hold it back', async () => {
     const found = await check(rules('!pull_request.draft', gate));
 
     expect(found.warnings).toEqual([
@@ -94,14 +94,14 @@ describe('a merge that looks safer than it is', () => {
     ]);
   });
 
-  it('is none where it looks at the statuses itself', async () => {
+  it('causes no warning if it checks the statuses itself', async () => {
     const found = await check(rules('statuses.all(s, s.status == "success")', gate));
 
     expect(found.warnings.filter((warning) => warning.includes('merge-'))).toEqual([]);
   });
 });
 
-describe('a gate that sees a renamed file by its new name alone', () => {
+describe('a gate that sees a renamed file only by its new name', () => {
   const gate = (action: string, when: string) =>
     `  gate: { on: pull_request, steps: [{ uses: ${action}, with: { when: '${when}' } }] }\n`;
   const newName = 'files.exists(f, f.filename.glob("src/**"))';
@@ -117,7 +117,7 @@ describe('a gate that sees a renamed file by its new name alone', () => {
     'files.exists(f, f.filename .glob("src/**"))',
     'files.exists(f, f.filename.endsWith(".sql")) || pull_request.title == "previous_filename"',
     'commits.exists(c, c.files.exists(f, f.filename.matches("^src/")))',
-  ])('is warned of with %s', async (when) => {
+  ])('causes a warning with %s', async (when) => {
     expect(await warned(when)).toHaveLength(1);
   });
 
@@ -126,11 +126,11 @@ describe('a gate that sees a renamed file by its new name alone', () => {
     'pull_request.title.contains("f.filename.startsWith( and so on")',
     'files.exists(f, f.filename == "CHANGELOG.md")',
     'files.exists(f, [f.filename, has(f.previous_filename) ? f["previous_filename"] : ""].exists(n, n.glob("src/**")))',
-  ])('is none with %s', async (when) => {
+  ])('causes no warning with %s', async (when) => {
     expect(await warned(when)).toEqual([]);
   });
 
-  it.each(['set-status', 'merge', 'queue-merge'])('is warned of in %s', async (action) => {
+  it.each(['set-status', 'merge', 'queue-merge'])('causes a warning in %s', async (action) => {
     const renamed = async (when: string) =>
       (await check(gate(action, when))).warnings.filter((warning) => warning.includes('renamed-files'));
 
@@ -140,13 +140,13 @@ describe('a gate that sees a renamed file by its new name alone', () => {
     expect(await renamed(both)).toEqual([]);
   });
 
-  it('is none where nothing depends on it', async () => {
+  it('causes no warning if nothing depends on it', async () => {
     const rules = `  labels: { on: pull_request, steps: [{ uses: set-labels, with: { sync: { src: '${newName}' } } }] }\n`;
     expect((await check(rules)).warnings).toEqual([]);
   });
 });
 
-it('lines of CODEOWNERS that match no file are a warning where a forge is configured', async () => {
+it('lines of CODEOWNERS that match no file cause a warning if a forge is configured', async () => {
   const account = await forge.makeUser();
   const repository = await forge.makeRepository(account, { auto_init: true });
   const write = (path: string, text: string) =>
@@ -179,7 +179,7 @@ it('lines of CODEOWNERS that match no file are a warning where a forge is config
 });
 
 describe('C5: two rules that undo each other', () => {
-  it('are a warning, which does not fail', async () => {
+  it('cause a warning, not a failure', async () => {
     const found = await check(label('one', 'add', 'issues') + label('two', 'remove', 'issues.opened'));
 
     expect(found).toMatchObject({ status: 0, problems: [] });
@@ -195,7 +195,7 @@ describe('C5: two rules that undo each other', () => {
       label('one', 'add', 'issues', 'if: issue.number > 1,') +
         label('two', 'remove', 'issues', 'if: issue.number < 2,'),
     ],
-  ])('are none with %s', async (_, rules) => {
+  ])('cause no warning with %s', async (_, rules) => {
     expect((await check(rules)).warnings).toEqual([]);
   });
 });
@@ -236,7 +236,7 @@ describe('two steps of a rule that undo each other', () => {
       'uses: comment, with: { text: bye, when: issue.number > 5 }',
       `step 1 comment writes the comment with the key "main" and step 2 comment writes it differently: ${neither}`,
     ],
-  ])('are a warning: %s / %s', async (first, second, message) => {
+  ])('cause a warning: %s / %s', async (first, second, message) => {
     expect(await check(steps(first, second))).toMatchObject({
       status: 0,
       problems: [],
@@ -256,12 +256,12 @@ describe('two steps of a rule that undo each other', () => {
       'uses: set-issue, with: { state: closed, when: issue.number > 5 }',
       'uses: set-issue, with: { state: open, when: issue.number < 5 }',
     ],
-  ])('are none: %s / %s', async (first, second) => {
+  ])('cause no warning: %s / %s', async (first, second) => {
     expect(await check(steps(first, second))).toMatchObject({ status: 0, problems: [], warnings: [] });
   });
 });
 
-it('C2: a label that does not exist is a warning where a forge is configured', async () => {
+it('C2: a label that does not exist causes a warning if a forge is configured', async () => {
   const [one, two] = [await forge.makeRepository(bot), await forge.makeRepository(bot)];
   for (const repository of [one, two]) await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
   const make = (repository: string) =>
@@ -288,7 +288,7 @@ describe('a fact that the account may not read', () => {
   const needing =
     "  one: { on: issues, if: sender_permission == 'admin', steps: [{ uses: comment, with: { text: hi } }] }\n";
 
-  it('is a warning that names rule, fact, access and repository, where a forge is configured', async () => {
+  it('causes a warning with rule, fact, access and repository if a forge is configured', async () => {
     const [account, other] = [await forge.makeUser(), await forge.makeUser()];
     const environment = { FORGE_URL: forge.url, FORGE_TOKEN: account.token };
     const own = await forge.makeRepository(account);
@@ -309,7 +309,7 @@ describe('a fact that the account may not read', () => {
     ).toEqual([]);
   });
 
-  it('is also one where only some repositories need the access', async () => {
+  it('causes a warning even if only some repositories need the access', async () => {
     const [account, other] = [await forge.makeUser(), await forge.makeUser()];
     const foreign = await forge.makeRepository(other);
     await forge.share(foreign, other, { with: account, permission: 'write' });
@@ -324,7 +324,7 @@ describe('a fact that the account may not read', () => {
   });
 });
 
-it('warns of required statuses that rules below the operator name otherwise now', async () => {
+it('warns of required statuses that repository and organization rules now write under another name', async () => {
   const repository = await forge.makeRepository(bot);
   await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
   await forge.ask('POST', `/repos/${repository}/branch_protections`, {

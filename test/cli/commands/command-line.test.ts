@@ -55,7 +55,7 @@ rules:
 `,
   );
 
-  it('prints five problems with their places for five mistakes', async () => {
+  it('prints five problems with their positions for five mistakes', async () => {
     const { status, out, error } = await reeveProcess(['check', five]);
 
     expect({ status, error }).toEqual({ status: 1, error: '' });
@@ -81,7 +81,7 @@ rules:
     expect(report.problems[0]).toMatchObject({ code: 'unknown-activity', line: 4, column: 26, path: five });
   });
 
-  it('is content with the rules that ship, and with a repository that has its own', async () => {
+  it('accepts the shipped rules, and a repository with its own rules', async () => {
     expect(await reeve(['check', 'rules'])).toMatchObject({ status: 0 });
     writeFileSync(join(folder, '.reeve.yml'), readFileSync('rules/demo/labels.yml'));
 
@@ -89,7 +89,7 @@ rules:
     expect({ status, out }).toEqual({ status: 0, out: '1 file, 1 rule: no problems\n' });
   });
 
-  it('holds a repository’s own file to what repositories may do', async () => {
+  it("applies the limits of repository files to a repository's own file", async () => {
     const own = mkdtempSync(join(folder, 'own-'));
     writeFileSync(
       join(own, '.reeve.yml'),
@@ -104,7 +104,7 @@ rules:
     expect(out).toContain('.reeve.yml:7:5: level');
   });
 
-  it('says when a path is not there', async () => {
+  it('reports a missing path', async () => {
     expect(await reeve(['check', 'nowhere.yml'])).toMatchObject({ status: 2, out: '' });
   });
 });
@@ -122,7 +122,7 @@ describe('plan', () => {
     'rules/demo',
   ];
 
-  it('prints a run in its shape, offline', async () => {
+  it('prints a run with all its fields, offline', async () => {
     const { status, out, error } = await reeve([...args, '--json']);
 
     expect({ status, error }).toEqual({ status: 0, error: '' });
@@ -177,7 +177,7 @@ describe('plan', () => {
     expect(out).toContain('  - label:area/code');
   });
 
-  it('says what is not known, and exits 1', async () => {
+  it('reports missing facts, and exits 1', async () => {
     const { status, out } = await reeve([
       'plan',
       '--event',
@@ -209,7 +209,7 @@ describe('plan', () => {
 });
 
 describe('test', () => {
-  it('passes for the rules that ship, and every rule and step is reached', async () => {
+  it('passes for the shipped rules, and reaches every rule and step', async () => {
     const { status, out } = await reeve(['test', 'rules']);
 
     expect(status).toBe(0);
@@ -217,7 +217,7 @@ describe('test', () => {
     expect(out).toMatch(/\d+ cases passed, 0 failed/);
   });
 
-  it('shows what differs and what no case reaches', async () => {
+  it('shows differences, and what no case reaches', async () => {
     const own = mkdtempSync(join(folder, 'tests-'));
     const rules = readFileSync('rules/demo/labels.yml', 'utf8');
     writeFileSync(join(own, 'a.yml'), rules.replace('"docs/**"', '"doc/**"'));
@@ -249,7 +249,7 @@ describe('usage', () => {
   });
 
   it.each([[['dance']], [['explain']], [['check', '--colour']], [['serve', '--once', '--twice']]])(
-    '%s is exit 2',
+    '%s exits 2',
     async (args) => {
       const { status, out, error } = await reeve(args);
 
@@ -260,7 +260,7 @@ describe('usage', () => {
 });
 
 describe('serve', () => {
-  it('tells all bad settings at once', async () => {
+  it('reports all invalid settings at once', async () => {
     const { status, error } = await reeveProcess(['serve'], {
       environment: { FORGE_URL: 'http://127.0.0.1:1', PORT: 'x', REEVE_DATAS: 'y' },
     });
@@ -275,7 +275,7 @@ describe('serve', () => {
       expect(error).toContain(words);
   });
 
-  it('names the variable when a port is taken', async () => {
+  it('names the variable if a port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -289,7 +289,7 @@ describe('serve', () => {
   });
 });
 
-it('runs the embedded forge alone and prints its address as one line of JSON', async () => {
+it('runs only the embedded forge, and prints its address as one line of JSON', async () => {
   const data = join(folder, 'forge');
   const child = start(['forge', '--port', '0', '--data', data, '--admin', 'root:a-password', '--json']);
   const ended = waitForExit(child);

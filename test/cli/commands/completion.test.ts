@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-completion-'));
 writeFileSync(join(folder, 'rules one.yml'), '');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a program of a shell in the folder. A shell that waits for ever is ended, and then has no status. */
+/** Runs a shell program in the folder. A shell that hangs is killed, and then has no status. */
 const shell = (program: string, args: readonly string[]) =>
   spawnSync(program, args, {
     cwd: folder,
@@ -32,7 +32,7 @@ const pathOf = ({ group, usage }: (typeof commandTable)[number]): string =>
 const flagsOf = ({ flags = [], requiredFlags = [] }: (typeof commandTable)[number]): string[] =>
   [...requiredFlags, ...flags].map(([spelling]) => /--[\w-]+/.exec(spelling)?.[0] ?? '');
 
-/** Every command line that is completed, and every word that is offered for it. */
+/** Every completed command line, with all words offered for it. */
 const rows: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['reeve ', [...new Set(commandTable.map((row) => pathOf(row).split(' ')[0] ?? ''))]],
   ...[...new Set(commandTable.flatMap(({ group }) => group?.name ?? []))].map(
@@ -97,7 +97,7 @@ mapfile -t sorted < <(((\${#COMPREPLY[@]})) && printf '%s\\n' "\${COMPREPLY[@]}"
 
   it.skipIf(lacks('zsh'))(named('zsh'), async () => {
     const path = await script('zsh');
-    // Completion needs the line editor: a second zsh runs on a terminal of its own, and is typed into.
+    // Completion needs the line editor, so a second zsh runs on its own terminal and receives typed input.
     const typed: readonly (readonly [string, string])[] = [
       ['reeve expl', 'reeve explain'],
       ['reeve sto', 'reeve store'],

@@ -46,7 +46,7 @@ describe('the doctor on PostgreSQL', () => {
     expect(database).toMatch(
       /^PostgreSQL \d+\.\d+, schema \d+, fsync on, full_page_writes on, synchronous_commit on, no synchronous standby$/,
     );
-    // The server may still be ending the connections of the first examination, and counts them until then.
+    // The server may still be closing the connections of the first examination, and counts them until then.
     expect(connections).toMatch(
       new RegExp(
         `^1 live Reeve process \\(.*${process.pid}.*\\): needs 8 connections; the limit is \\d+, other programs use \\d$`,
@@ -57,7 +57,7 @@ describe('the doctor on PostgreSQL', () => {
     expect(after?.text).toContain('no store yet');
   });
 
-  it('finds a server that does not sync', async () => {
+  it('detects a server that does not sync', async () => {
     expect((await judge(await makeSchema()))[0]).toMatchObject({
       state: 'wrong',
       text: expect.stringContaining('fsync off'),
@@ -65,7 +65,7 @@ describe('the doctor on PostgreSQL', () => {
     });
   });
 
-  it('finds limits of the account', async () => {
+  it('detects limits of the account', async () => {
     await query(server.url, 'CREATE ROLE few LOGIN CONNECTION LIMIT 9');
     await query(server.url, 'GRANT CREATE ON DATABASE postgres TO few');
     const url = server.url.replace('reeve@', 'few@');
@@ -80,11 +80,11 @@ describe('the doctor on PostgreSQL', () => {
     });
   });
 
-  it('passes over a store in a file', async () => {
+  it('skips a store in a file', async () => {
     expect((await judge(undefined)).map(({ state }) => state)).toEqual(['skipped', 'skipped', 'skipped']);
   });
 
-  it('judges what no test can bring about by numbers', () => {
+  it('judges conditions that no test can produce by numbers', () => {
     const fine: PostgresState = {
       name: 'PostgreSQL',
       version: '15.4',

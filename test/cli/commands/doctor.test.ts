@@ -17,16 +17,16 @@ import { type CommandSetup, entriesOf, makeCommandSetup } from '../../support/co
 import { basic, type ContractForge, contractForges } from '../../support/contract-forge.ts';
 import { isThorough } from '../../support/figure.ts';
 
-/** What a row does to a connection that is right; what it returns goes into the doctor's environment. */
+/** Breaks a working connection. The returned variables are added to the doctor's environment. */
 type Break = (setup: DoctorSetup) => Promise<unknown>;
 type DoctorSetup = CommandSetup & {
   /** Changes the hook of the repository. */
   editHook(body: object): Promise<void>;
-  /** Writes a rule file of the operator; returns the environment that names it. */
+  /** Writes a rule file of the operator and returns the environment that names it. */
   rules(text: string): Promise<Variables>;
   /** Changes the operator file. */
   editOperatorFile(edit: (text: string) => string): Promise<void>;
-  /** Runs when the test is over. */
+  /** Registers a function that runs at the end of the test. */
   later(end: () => Promise<unknown>): void;
   bare(answer: Parameters<typeof startBareServer>[0]): Promise<BareServer>;
 };
@@ -38,14 +38,14 @@ const labels = '{ uses: set-labels, with: { add: [x] } }';
 const tags = '{ uses: protect-tags, with: { tags: [{ name_pattern: "v*" }] } }';
 const hooksPath = ({ repository }: CommandSetup): string => `/repos/${repository}/hooks`;
 
-/** Exit statuses other than 1: settings, and a forge that cannot be asked. */
+/** Exit statuses other than 1: invalid settings, and a forge that cannot be reached. */
 const statuses: Readonly<Record<string, number>> = {
   'a short secret': 2,
   'no answer': 3,
   'an hour between': 3,
 };
 
-/** Check, what is broken, words of the finding or its advice. */
+/** Id of the check, what is broken, break function, and a pattern for the finding or its advice. */
 const rows: readonly (readonly [string, string, Break, RegExp])[] = [
   ['settings', 'a short secret', async () => ({ WEBHOOK_SECRET: 'short' }), /at least 24 are needed/],
   [
@@ -142,7 +142,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       );
       return { FORGE_URL: url };
     },
-    // Some seconds more where the machine is busy.
+    // A busy machine may add some seconds.
     /is 3(599|60\d) s before/,
   ],
   [
@@ -368,7 +368,7 @@ async function listenOn(port: number): Promise<() => Promise<unknown>> {
 const firstOfEach = (all: typeof rows): typeof rows =>
   all.filter(([id], index) => all.findIndex((one) => one[0] === id) === index);
 
-it('every check is broken by a test', () => {
+it('every check is broken by at least one test', () => {
   const alone = [
     'node',
     'forge-tls',
@@ -383,49 +383,46 @@ it('every check is broken by a test', () => {
   expect(checks.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
 });
 
-describe.each(contractForges)(
-  'lines of CODEOWNERS that no file matches on $name',
-  ({ start: startForge }) => {
-    let forge: ContractForge;
-    let connection: CommandSetup;
-    beforeAll(async () => {
-      forge = await startForge();
-      connection = await makeCommandSetup(forge);
-      expect((await connection.setup()).status).toBe(0);
+describe.each(contractForges)('lines of CODEOWNERS that match no file on $name', ({ start: startForge }) => {
+  let forge: ContractForge;
+  let connection: CommandSetup;
+  beforeAll(async () => {
+    forge = await startForge();
+    connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+  });
+  afterAll(async () => {
+    await connection.close();
+    await forge.close();
+  });
+  const look = async (environment: Variables = {}) =>
+    entriesOf(await connection.doctor(environment), 'codeowners')[0];
+  const write = (path: string, text: string) =>
+    forge.ask('POST', `/repos/${connection.repository}/contents/${path}`, {
+      as: connection.owner,
+      body: { content: Buffer.from(text).toString('base64'), message: path },
     });
-    afterAll(async () => {
-      await connection.close();
-      await forge.close();
+
+  it('cause a warning if a rule of the operator reads the file', async () => {
+    expect(await look()).toMatchObject({ state: 'skipped' });
+    const rule = 'steps: [{ uses: request-reviewers, with: { from: codeowners } }]';
+    const text = `version: 1\nrules:\n  owners: { on: pull_request.opened, ${rule} }\n`;
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    await writeFile(`${folder}/owners.yml`, text);
+    const environment = { REEVE_RULES: folder };
+    expect(await look(environment)).toMatchObject({ state: 'ok' });
+
+    await write('lib/a.ts', 'a\n');
+    await write('CODEOWNERS', `lib @${connection.owner.name}\nlib/.* @${connection.owner.name}\n`);
+
+    expect(await look(environment)).toMatchObject({
+      state: 'warning',
+      text: `${connection.repository}: Of CODEOWNERS, no file matches line 1 (lib).`,
+      advice: expect.stringContaining('lib/.*'),
     });
-    const look = async (environment: Variables = {}) =>
-      entriesOf(await connection.doctor(environment), 'codeowners')[0];
-    const write = (path: string, text: string) =>
-      forge.ask('POST', `/repos/${connection.repository}/contents/${path}`, {
-        as: connection.owner,
-        body: { content: Buffer.from(text).toString('base64'), message: path },
-      });
-
-    it('are a warning where a rule of the operator reads the file', async () => {
-      expect(await look()).toMatchObject({ state: 'skipped' });
-      const rule = 'steps: [{ uses: request-reviewers, with: { from: codeowners } }]';
-      const text = `version: 1\nrules:\n  owners: { on: pull_request.opened, ${rule} }\n`;
-      const folder = connection.path('rules');
-      await mkdir(folder, { recursive: true });
-      await writeFile(`${folder}/owners.yml`, text);
-      const environment = { REEVE_RULES: folder };
-      expect(await look(environment)).toMatchObject({ state: 'ok' });
-
-      await write('lib/a.ts', 'a\n');
-      await write('CODEOWNERS', `lib @${connection.owner.name}\nlib/.* @${connection.owner.name}\n`);
-
-      expect(await look(environment)).toMatchObject({
-        state: 'warning',
-        text: `${connection.repository}: Of CODEOWNERS, no file matches line 1 (lib).`,
-        advice: expect.stringContaining('lib/.*'),
-      });
-    });
-  },
-);
+  });
+});
 
 describe.each(contractForges)('A9: workflows of forks on $name', ({ start: startForge }) => {
   let forge: ContractForge;
@@ -444,11 +441,11 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
     return { status: result.status, finding: entriesOf(result, 'workflows')[0] };
   };
 
-  it('are nothing to warn of where no served repository has one', async () => {
+  it('cause no warning if no served repository has any', async () => {
     expect(await look()).toMatchObject({ status: 0, finding: { state: 'ok' } });
   });
 
-  it('are warned of where a served repository has one and the account is not restricted', async () => {
+  it('cause a warning if a served repository has some and the account is not restricted', async () => {
     await forge.ask('POST', `/repos/${connection.repository}/contents/.gitea/workflows/ci.yml`, {
       as: connection.owner,
       body: { content: Buffer.from('on: pull_request\n').toString('base64'), message: 'ci' },
@@ -473,7 +470,7 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
     expect(printed.status).toBe(0);
   });
 
-  it('are nothing to warn of once the account is restricted, and setup has nothing to recommend', async () => {
+  it('cause no warning once the account is restricted, and setup recommends nothing', async () => {
     const recommended = entriesOf(await connection.setup(), 'restricted');
     await forge.ask('PATCH', `/admin/users/${connection.bot.name}`, {
       as: forge.adminToken,
@@ -486,7 +483,7 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
   });
 });
 
-describe('what no test can bring about on this machine is judged from numbers', () => {
+describe('a condition that no test can produce on this machine is judged by numbers', () => {
   const states = (findings: readonly Finding[]) => findings.map(({ state }) => state);
 
   it.each([
@@ -584,7 +581,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     await setup.close();
   });
 
-  it('finds nothing wrong with what setup has made, alone and beside a running Reeve', async () => {
+  it('finds nothing wrong with the result of setup, alone and next to a running Reeve', async () => {
     const alone = await setup.doctor();
     const server = start(['serve', '--settings', setup.envFile], { cwd: setup.folder });
     setup.later(() => {
@@ -608,7 +605,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     expect(refused.out).not.toContain('ALLOWED_HOST_LIST');
   });
 
-  // Each check once; what else breaks it is for a thorough run.
+  // Runs each check once; further ways to break it run only in a thorough run.
   it.each(isThorough ? rows : firstOfEach(rows))('%s: %s', async (id, title, breaks, words) => {
     const environment = (await breaks(setup)) as Variables | undefined;
 
@@ -620,7 +617,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     expect(result.status).toBe(statuses[title] ?? 1);
   });
 
-  it('tells a forge that sends nothing which setting lets it', async () => {
+  it('names the setting that allows deliveries if the forge sends nothing', async () => {
     const swallow = await setup.bare((_, response) => json(response, {}));
     await setup.editHook({ config: { url: `${swallow.url}/webhook` } });
     await setup.editOperatorFile((text) => text.replace(/url: .*/, `url: ${swallow.url}/webhook`));
@@ -638,7 +635,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     expect(swallow.requests.some(({ path }) => path === '/webhook')).toBe(true);
   });
 
-  it('knows a running Reeve that has other secrets', async () => {
+  it('recognises a running Reeve with other secrets', async () => {
     const server = start(['serve', '--settings', setup.envFile], { cwd: setup.folder });
     setup.later(() => {
       server.kill();
@@ -654,7 +651,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     });
   });
 
-  it('lets no hook deliver with --no-test, and those of organizations only when thorough', async () => {
+  it('triggers no test delivery with --no-test, and those of organizations only in a thorough examination', async () => {
     const { organization, owner, bot, tokenFile } = setup;
     const adminTokenFile = await tokenFile(owner, ['all']);
     // The hook of the organization covers its own repositories.

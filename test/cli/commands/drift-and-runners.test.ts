@@ -31,7 +31,7 @@ const seen = (given: { id: number; name: string; status: 'online' | 'offline'; b
 });
 
 describe('runners', () => {
-  it('prints a table, those that are offline first, beside the process that holds the store', async () => {
+  it('prints a table, offline runners first, while another process holds the store', async () => {
     const memory = createRunnerMemory(store);
     const two = [
       seen({ id: 1, name: 'anvil', status: 'online' }),
@@ -51,7 +51,7 @@ describe('runners', () => {
     expect(status).toBe(1);
   });
 
-  it('prints one JSON list, and 0 where all are there', async () => {
+  it('prints one JSON list, and exits 0 if all runners are online', async () => {
     const at = hoursAgo(1);
     await createRunnerMemory(store).observe(
       'instance',
@@ -73,7 +73,7 @@ describe('runners', () => {
     expect(status).toBe(0);
   });
 
-  it('says where no sweep has run', async () => {
+  it('says which rule is needed if no sweep has run', async () => {
     const { status, out } = await reeve(['runners'], { environment: environment() });
 
     expect(out).toContain('a rule with `each: runner` looks');
@@ -106,12 +106,12 @@ describe('drift', () => {
   const drifts = async (item: string, since: Date): Promise<void> => {
     const book = await DriftBook.open(store, 'rules/p.yml#guard');
     book.note(item, observed, since);
-    // A later sweep that sees the same leaves the first instant.
+    // A later sweep with the same observation keeps the first time.
     book.note(item, observed, new Date());
     await book.save();
   };
 
-  it('prints what is, what is wanted, since when and why, the longest first', async () => {
+  it('prints the actual and desired values, since when and why, the oldest first', async () => {
     const [older, newer] = [hoursAgo(72), hoursAgo(3)];
     await drifts('acme/site', newer);
     await drifts('acme/demo', older);
@@ -129,7 +129,7 @@ describe('drift', () => {
     expect(status).toBe(1);
   });
 
-  it('prints one JSON list of the items named', async () => {
+  it('prints one JSON list of the given items', async () => {
     await drifts('acme/demo', hoursAgo(1));
     await drifts('acme/site', hoursAgo(1));
 
@@ -148,7 +148,7 @@ describe('drift', () => {
     expect(status).toBe(1);
   });
 
-  it('says so where nothing drifts', async () => {
+  it('says so if nothing drifts', async () => {
     const { status, out } = await reeve(['drift'], { environment: environment() });
 
     expect(out).toBe('nothing drifts, as far as sweeps have seen\n');
@@ -156,7 +156,7 @@ describe('drift', () => {
   });
 
   it.each([[['drift', '--adopt']], [['drift', '--adopt', 'acme/a', 'acme/b']]])(
-    'wants one name to adopt: %j',
+    'requires one name to adopt: %j',
     async (args) => {
       const { status, error } = await reeve(args, { environment: environment() });
 

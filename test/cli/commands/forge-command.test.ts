@@ -13,7 +13,7 @@ describe('reeve forge', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('creates an instance from a seed, and takes orders from holders of the token', async () => {
+  it('creates an instance from a seed, and accepts control requests with the token', async () => {
     const [seed, data] = [join(folder, 'seed.yml'), join(folder, 'data')];
     writeFileSync(
       seed,
@@ -39,7 +39,7 @@ describe('reeve forge', () => {
     expect([repository.status, response.status, mode, (await end).status]).toEqual([200, 204, 0o600, 0]);
   });
 
-  it('names itself by a given address, and its administrator by a given e-mail', async () => {
+  it('uses the given address as its own, and the given e-mail for its administrator', async () => {
     const named = [
       '--admin',
       'root:pw',
@@ -81,7 +81,7 @@ describe('reeve forge', () => {
     expect(error).toContain(named);
   });
 
-  it('lists everything that is wrong with a seed, with places, and starts nothing', async () => {
+  it('lists everything that is wrong with a seed, with positions, and starts nothing', async () => {
     const seed = join(folder, 'seed.yml');
     writeFileSync(seed, 'version: 2\naccounts:\n  - { name: "" }\n  - { nom: ada }\n');
 

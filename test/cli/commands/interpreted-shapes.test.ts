@@ -10,7 +10,7 @@ import { runReeve } from '../../../src/exports/run-reeve.ts';
 const folder = mkdtempSync(join(tmpdir(), 'reeve-shapes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('a command generates no function from a shape', async () => {
+it('a command compiles no schema to a function', async () => {
   const hook = join(folder, 'hook.mjs');
   writeFileSync(
     hook,

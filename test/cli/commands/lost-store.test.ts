@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A forge that refuses connections: deliveries are stored and wait. */
+/** Environment with a forge that refuses connections, so that deliveries are stored and wait. */
 const environment = (): Record<string, string> => ({
   FORGE_URL: 'http://127.0.0.1:9',
   FORGE_TOKEN: 'a-token-of-the-account-of-the-bot',
@@ -34,7 +34,7 @@ const environment = (): Record<string, string> => ({
   PORT: '0',
 });
 
-/** Starts the bot and waits until it listens. */
+/** Starts the server and waits until it listens. */
 const serve = async () => {
   child = start(['serve'], { environment: environment() });
   const ended = waitForExit(child);
@@ -100,7 +100,8 @@ describe.each(losses)('after %s', (title, lose) => {
     await store.close();
   });
 
-  // What the store says of each loss is asserted above; that its word ends the process, by one file and the whole folder.
+  // The message for each loss is asserted above. One file and the whole folder are enough to show that such a loss ends
+  // the process.
   const isShort = title === 'reeve.db is replaced by a copy' || title === 'the data folder is removed';
   it.runIf(isThorough || isShort)(
     'the process acknowledges nothing more, and exits with the reason',
@@ -109,7 +110,7 @@ describe.each(losses)('after %s', (title, lose) => {
       expect((await fetch(`${url}/webhook`, push('first'))).status).toBe(202);
 
       await lose();
-      // A worker that looks for work may notice first: then the server has stopped listening.
+      // A worker that looks for work may notice first; then the server no longer listens.
       const status = await fetch(`${url}/webhook`, push('second')).then(
         (answer) => answer.status,
         () => 'closed',
@@ -137,7 +138,7 @@ it('what was acknowledged before reeve.db-wal was removed is in the database aft
   await store.close();
 });
 
-/** Runs a shell script as the root of a namespace of its own, which may mount a small disk. */
+/** Runs a shell script as root in its own namespace, where it may mount a small disk. */
 const onSmallDisk = (script: string) =>
   spawnSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-ec', script], {
     encoding: 'utf8',
@@ -165,7 +166,7 @@ END
       'a store whose process was killed',
       `${mount}; ${makeStore("process.kill(process.pid, 'SIGKILL')")}\n${fill}; ${reeve} serve`,
     ],
-  ])('is named as the reason (%s)', (_title, script) => {
+  ])('is reported as the reason (%s)', (_title, script) => {
     const { status, stderr } = onSmallDisk(script);
 
     expect(stderr).toMatch(/the disk is full/);

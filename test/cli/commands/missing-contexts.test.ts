@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Checks a file with these rules, against a forge, for these repositories; returns the warnings about statuses. */
+/** Checks a file with these rules against a forge, for these repositories, and returns the warnings about statuses. */
 async function check(rules: string, server: { url: string; token: string }, repositories: readonly string[]) {
   const path = join(folder, 'rules.yml');
   await writeFile(path, `version: 1\nrules:\n${rules}`);
@@ -65,7 +65,7 @@ describeContract('a status that no recent commit has', (forge) => {
     await ask('PATCH', `/pulls/${number}`, { state: 'closed' });
   });
 
-  it('is a warning with the commits that were looked at, and the names of the same job', async () => {
+  it('causes a warning with the number of examined commits, and the other contexts of the same job', async () => {
     expect(await warned(when('statuses.exists(s, s.context == "build" && s.status == "success")'))).toEqual([
       `3 no recent commit of ${repository} has the status "build" (4 commits looked at): the closest is "CI / build (pull_request)", "CI / build (push)": write that name, or a glob of it; checks of Actions are called WORKFLOW / JOB (EVENT)`,
     ]);
@@ -120,11 +120,11 @@ describeContract('a status that no recent commit has', (forge) => {
         .replace('enable_status_check: true', 'enable_status_check: false')
         .replace('status_check_contexts: [build]', 'status_check_contexts: []'),
     ],
-  ])('is no warning for %s', async (_, rules) => {
+  ])('causes no warning for %s', async (_, rules) => {
     expect(await warned(rules)).toEqual([]);
   });
 
-  it('is a warning where only its spelling differs, and for a rule of Reeve that there is not', async () => {
+  it('causes a warning if only its spelling differs, and for a rule of Reeve that does not exist', async () => {
     const found = await warned(
       protects(
         '"CI / bulid (push)", reeve/gaet',
@@ -138,7 +138,7 @@ describeContract('a status that no recent commit has', (forge) => {
     ]);
   });
 
-  it('is a warning where a branch requires it into which a rule merges', async () => {
+  it('causes a warning if a branch into which a rule merges requires it', async () => {
     const protection = {
       rule_name: 'main',
       enable_status_check: true,
@@ -173,7 +173,7 @@ describeContract('a status that no recent commit has', (forge) => {
     });
   });
 
-  it('is no warning in an empty repository, nor where the account may not read', async () => {
+  it('causes no warning in an empty repository, or if the account lacks access', async () => {
     const [empty, bob] = [await forge.makeRepository(ada), await forge.makeUser()];
     const hidden = await forge.makeRepository(ada, { auto_init: true, private: true });
 
@@ -220,7 +220,7 @@ describe('commits and their statuses', () => {
       context: context(place),
     }));
 
-  it('are read page by page, as far as a limit, whatever a forge sends', async () => {
+  it('are read page by page up to a limit, whatever a forge sends', async () => {
     statuses = (number) => page(number, (place) => `check ${number} ${place}`);
 
     const { messages } = await check(protects('build'), { url: server.url, token: 'token' }, ['acme/shop']);
@@ -238,7 +238,7 @@ describe('commits and their statuses', () => {
     expect(asked()).toBe(4);
   });
 
-  it('are not asked for where no rule waits for a status', async () => {
+  it('are not read if no rule waits for a status', async () => {
     const { status } = await check(when('!pull_request.draft'), { url: server.url, token: 'token' }, [
       'acme/shop',
     ]);
@@ -246,7 +246,7 @@ describe('commits and their statuses', () => {
     expect([status, asked()]).toEqual([0, 0]);
   });
 
-  it('that cannot be had because the forge fails end the check', async () => {
+  it('that the forge fails to return end the check', async () => {
     const failing = { url: 'http://127.0.0.1:9', token: 'token' };
 
     expect(await check(protects('build'), failing, ['acme/shop'])).toMatchObject({ status: 3, messages: [] });

@@ -19,7 +19,7 @@ const numbers = async (key = main): Promise<readonly number[]> =>
   queueStateOf(await store.readQueue(key)).entries.map(({ number }) => number);
 const stateOf = async (key = main) => queueStateOf(await store.readQueue(key));
 const auditOf = async () => (await store.listAudit()).map(({ by, action, object }) => [by, action, object]);
-/** Returns the queues that a running server was woken for, and for which pull request. */
+/** Returns the queues that a running server was woken for, with the pull request in each case. */
 const wakes = async (): Promise<readonly unknown[]> => {
   const { items } = await store.listDeliveries();
   const bodies = await Promise.all(items.map(({ id }) => store.readDelivery(id)));
@@ -33,7 +33,7 @@ const shop = { id: 7, owner: 'acme', name: 'shop' };
 
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'reeve-data-'));
-  // As a running server holds it.
+  // Holds the store open, like a running server.
   store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'worker' });
   const first = makeQueueEntry(11, {
     enteredAt: hoursAgo(3),
@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe('queue list', () => {
-  it('prints positions, phases and what each pull request waits for, beside the process that holds the store', async () => {
+  it('prints positions, phases and what each pull request waits for, while another process holds the store', async () => {
     const { status, out, error } = await run('list');
 
     expect({ status, error }).toEqual({ status: 0, error: '' });
@@ -63,7 +63,7 @@ describe('queue list', () => {
     ]);
   });
 
-  it('prints who paused a queue, who wrote to its base, and control characters as a mark', async () => {
+  it('prints who paused a queue and who wrote to its base, and replaces control characters', async () => {
     const since = hoursAgo(1);
     const blocked = { commit: 'c'.repeat(40), since };
     const hostile = 'ada\u001b[2J\n::error::';
@@ -91,7 +91,7 @@ describe('queue list', () => {
     expect(out).not.toContain('\u001b');
   });
 
-  it('prints one JSON list, of one repository or one branch', async () => {
+  it('prints one JSON list, for one repository or one branch', async () => {
     const release = { base: 'release', repositoryId: 7 };
     await saveQueueState(store, { entries: [makeQueueEntry(20)] }, release);
     await saveQueueState(
@@ -132,7 +132,7 @@ describe('queue list', () => {
     });
   });
 
-  it('prints nothing of queues at rest', async () => {
+  it('prints no idle queues', async () => {
     await saveQueueState(store, { entries: [] });
 
     expect(await run('list')).toMatchObject({
@@ -169,7 +169,7 @@ describe('queue list', () => {
 });
 
 describe('queue move', () => {
-  it('moves a pull request, wakes the server, and records who did', async () => {
+  it('moves a pull request, wakes the server, and records by whom', async () => {
     expect(await run('move', 'acme/shop#13', '1')).toEqual({
       status: 0,
       out: '#13 is moved to position 1 in the queue of acme/shop main\n',
@@ -177,20 +177,20 @@ describe('queue move', () => {
     });
 
     expect(await numbers()).toEqual([13, 11, 12]);
-    // The one that had its turn waits again.
+    // The pull request that had its turn waits again.
     expect((await stateOf()).entries[1]).toMatchObject({ number: 11, phase: 'waiting' });
     expect(await auditOf()).toEqual([[by, 'move', 'acme/shop#13 in the queue of main to position 1']]);
     expect(await wakes()).toEqual([[shop, 'main', 13]]);
     expect(await store.listQueueHistory()).toMatchObject([{ kind: 'moved', number: 13, by }]);
   });
 
-  it('takes a position beyond the end for the last one', async () => {
+  it('treats a position beyond the end as the last one', async () => {
     expect(await run('move', 'ACME/shop#11', '999')).toMatchObject({ status: 0 });
 
     expect(await numbers()).toEqual([12, 13, 11]);
   });
 
-  it('to the position where it is changes nothing', async () => {
+  it('to the current position changes nothing', async () => {
     const { status, out } = await run('move', 'acme/shop#12', '2');
 
     expect([status, out]).toEqual([0, '#12 is at this position in the queue of acme/shop main already\n']);
@@ -209,7 +209,7 @@ describe('queue move', () => {
   it.each([
     [['acme/shop#14', '1'], 1, 'acme/shop#14 is in no queue\n'],
     [['acme/web#11', '1'], 1, 'acme/web#11 is in no queue\n'],
-  ])('%j is exit 1', async (args, status, out) => {
+  ])('%j exits 1', async (args, status, out) => {
     expect(await run('move', ...args)).toEqual({ status, out, error: '' });
     expect(await run('move', ...args, '--json')).toMatchObject({ status: 1, out: '[]\n' });
   });
@@ -220,7 +220,7 @@ describe('queue move', () => {
     [['acme/shop#11', '0'], 'is no position'],
     [['acme/shop#11', 'first'], 'is no position'],
     [['acme/shop#11'], "missing required argument 'position'"],
-  ])('%j is exit 2, and changes nothing', async (args, words) => {
+  ])('%j exits 2 and changes nothing', async (args, words) => {
     const { status, out, error } = await run('move', ...args);
 
     expect({ status, out }).toEqual({ status: 2, out: '' });
@@ -230,7 +230,7 @@ describe('queue move', () => {
 });
 
 describe('queue remove', () => {
-  it('asks for a pull request to leave, wakes the server, and records who did', async () => {
+  it('requests the removal of a pull request, wakes the server, and records by whom', async () => {
     expect(await run('remove', 'acme/shop#12')).toEqual({
       status: 0,
       out: '#12 leaves the queue of acme/shop main at its next step\n',
@@ -243,7 +243,7 @@ describe('queue remove', () => {
     expect((await run('list')).out).toContain(`its removal, asked for by ${by}`);
   });
 
-  it('a second time says so and records nothing more', async () => {
+  it('says so when repeated, and records nothing more', async () => {
     await run('remove', 'acme/shop#12');
 
     const again = await run('remove', 'acme/shop#12');
@@ -252,7 +252,7 @@ describe('queue remove', () => {
     expect(await auditOf()).toHaveLength(1);
   });
 
-  it('of one that is in no queue is exit 1', async () => {
+  it('exits 1 for a pull request that is in no queue', async () => {
     expect(await run('remove', 'acme/shop#99')).toEqual({
       status: 1,
       out: 'acme/shop#99 is in no queue\n',
@@ -262,7 +262,7 @@ describe('queue remove', () => {
 });
 
 describe('queue pause and resume', () => {
-  it('stop a queue and let it go on, and record who did', async () => {
+  it('stop and restart a queue, and record by whom', async () => {
     const paused = await run('pause', 'acme/shop');
     const during = await stateOf();
     const again = await run('pause', 'acme/shop');
@@ -277,7 +277,7 @@ describe('queue pause and resume', () => {
     expect(during.paused).toMatchObject({ by });
     const after = await stateOf();
     expect(after.paused).toBeUndefined();
-    // The time of the pause counts for no timeout.
+    // The duration of the pause does not count towards any timeout.
     expect(Date.parse(after.entries[0]?.turnAt ?? '')).toBeGreaterThanOrEqual(
       Date.parse(during.paused?.at ?? ''),
     );
@@ -288,7 +288,7 @@ describe('queue pause and resume', () => {
     expect(await wakes()).toHaveLength(2);
   });
 
-  it('are about all queues of a repository, or the one of a branch', async () => {
+  it('apply to all queues of a repository, or to that of one branch', async () => {
     const release = { repositoryId: 7, base: 'release' };
     await saveQueueState(store, {}, release);
 
@@ -304,7 +304,7 @@ describe('queue pause and resume', () => {
     ]);
   });
 
-  it('resume of a queue that is not paused is exit 1', async () => {
+  it('resume of a queue that is not paused exits 1', async () => {
     expect(await run('resume', 'acme/shop')).toEqual({
       status: 1,
       out: 'the queue of acme/shop main is not paused\n',
@@ -319,7 +319,7 @@ describe('queue pause and resume', () => {
     [['pause', 'shop'], '"shop" names no repository: write OWNER/REPO'],
     [['pause'], "missing required argument 'repository'"],
     [['dance'], "unknown command 'dance'"],
-  ])('%j is exit 2', async (args, words) => {
+  ])('%j exits 2', async (args, words) => {
     const { status, out, error } = await run(...args);
 
     expect({ status, out }).toEqual({ status: 2, out: '' });
@@ -328,7 +328,7 @@ describe('queue pause and resume', () => {
   });
 });
 
-it('two commands at once both take effect', async () => {
+it('two concurrent commands both take effect', async () => {
   const results = await Promise.all([
     run('move', 'acme/shop#13', '1'),
     run('remove', 'acme/shop#12'),
@@ -346,7 +346,7 @@ it('two commands at once both take effect', async () => {
   expect(await auditOf()).toHaveLength(3);
 });
 
-it('without a store, the commands say where it was looked for', async () => {
+it('without a store, the commands say where they looked for it', async () => {
   const { status, error } = await reeve(['queue', 'list'], {
     environment: { REEVE_DATA: join(data, 'none') },
   });

@@ -27,7 +27,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
   });
   afterEach(() => connection.close());
 
-  it('connects a repository as a process, and a second run changes nothing', async () => {
+  it('connects a repository when run as a process, and a second run changes nothing', async () => {
     const { repository, folder, path, port, bot } = connection;
     const args = ['setup', '--url', forge.url, '--token-file', 'token', '--repository', repository];
 
@@ -43,7 +43,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(second).toMatchObject({ status: 0, error: '' });
     expect(second.out).toContain('Connected; nothing had to be changed.');
     expect([readFileSync(path('reeve.env'), 'utf8'), readFileSync(path('reeve.yml'), 'utf8')]).toEqual(files);
-    // Gitea notes on the hook itself that it delivered.
+    // Gitea records the delivery in the hook itself.
     const same = made.map((hook) => ({
       ...hook,
       events: expect.arrayContaining(hook.events),
@@ -59,7 +59,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     }
   });
 
-  it('C3: is not connected while nothing is served, or no hook delivers from what is', async () => {
+  it('C3: is not connected while no repository is served, or while no hook delivers from a served one', async () => {
     const { repository, bot, owner } = connection;
     await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
     const none = await connection.setup();
@@ -80,7 +80,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     ]);
   });
 
-  it('plans without writing anything, anywhere', async () => {
+  it('--plan writes nothing anywhere', async () => {
     const proxy = await startFaultProxy(forge.url);
 
     const result = await connection.setup({ url: proxy.url, plan: true });
@@ -133,7 +133,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(file()).toBe(afterHalf);
   });
 
-  it('makes no second hook where the hook of the organization covers the repository', async () => {
+  it('creates no second hook if the hook of the organization covers the repository', async () => {
     const { organization, owner, repository } = connection;
     const adminTokenFile = await connection.tokenFile(owner, ['all']);
     const hooksOfOrganization = async () =>
@@ -158,7 +158,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(entriesOf(doctor, 'hooks').filter(({ state }) => state === 'wrong')).toEqual([]);
   });
 
-  it('names the right that is missing where the forge answers 403', async () => {
+  it('names the missing permission if the forge answers 403', async () => {
     const { organization, bot, owner } = connection;
     const other = await forge.makeRepository(owner, { in: organization, auto_init: true });
     await forge.share(other, owner, { with: bot, permission: 'write' });
@@ -182,13 +182,13 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(result.status).toBe(0);
   });
 
-  it('takes a token file with several line breaks at its end', async () => {
+  it('accepts a token file with several line breaks at its end', async () => {
     await writeFile(connection.path('token'), `${connection.bot.token}\r\n\n\n`);
 
     expect((await connection.setup()).status).toBe(0);
   });
 
-  it('makes the hooks of an organization and an account with a token that it does not keep', async () => {
+  it('creates the hooks of an organization and a user account with a token that it does not keep', async () => {
     const { organization, owner } = connection;
     const adminTokenFile = await connection.tokenFile(owner, ['all']);
 
@@ -204,7 +204,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(stateOf(result, 'delivery')).toEqual(['ok', 'ok']);
     expect((await forge.ask('GET', `/orgs/${organization}/hooks`, { as: owner })).json).toHaveLength(1);
     expect((await forge.ask('GET', '/user/hooks', { as: owner })).json).toHaveLength(1);
-    // Without that token the hooks cannot be seen again: told, and none is made in the bot's own name.
+    // Without that token, the hooks are not visible. Setup says so, and creates none in the bot's own name.
     const blind = await connection.setup({ repository: [] });
     expect(stateOf(blind, 'hook')).toEqual(['skipped', 'skipped']);
     expect(blind.status).toBe(0);
@@ -217,7 +217,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(readFileSync(connection.envFile, 'utf8')).not.toContain(readFileSync(adminTokenFile, 'utf8'));
   });
 
-  it('refuses the token of a site administrator unless told', async () => {
+  it('refuses the token of a site administrator by default', async () => {
     await writeFile(connection.path('token'), forge.adminToken);
 
     const refused = await connection.setup();
@@ -233,7 +233,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(readFileSync(connection.path('reeve.yml'), 'utf8')).toContain('allow-admin: true');
   });
 
-  it('names the scopes that the token lacks, and what each is for', async () => {
+  it('names the scopes that the token lacks, and the purpose of each', async () => {
     await writeFile(connection.path('rules.yml'), tagRule);
     const tokenFile = await connection.tokenFile(connection.bot, [
       'read:user',
@@ -255,7 +255,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     );
   });
 
-  it('mends a hook that was switched off, pointed elsewhere, deafened or doubled', async () => {
+  it('repairs a hook that was deactivated, redirected, stripped of events or duplicated', async () => {
     await connection.setup();
     const [hook] = await connection.hooks();
     const at = `/repos/${connection.repository}/hooks`;
@@ -274,7 +274,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect((await connection.setup()).entries.filter(({ state }) => state === 'changed')).toEqual([]);
   });
 
-  it('makes a hook anew that it cannot know the secret of, and removes the old one once the new one works', async () => {
+  it('replaces a hook whose secret it cannot know, and removes the old one once the new one works', async () => {
     const config = {
       url: `http://127.0.0.1:${connection.port}/webhook`,
       content_type: 'json',
@@ -295,7 +295,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(ids).not.toContain(old.id);
   });
 
-  it('hears only what rules listen to where that is wanted', async () => {
+  it('subscribes only to the events of the rules if that is requested', async () => {
     await writeFile(connection.path('rules.yml'), tagRule);
 
     const result = await connection.setup({ events: 'rules' }, { REEVE_RULES: connection.path('rules.yml') });
@@ -319,7 +319,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(kept).toMatch(/.{20,}/);
   });
 
-  it('rotates the secrets: with a Reeve that runs, in two runs around its restart', async () => {
+  it('rotates the secrets: with a running Reeve, in two runs around its restart', async () => {
     await connection.setup();
     const before = readEnvFile(connection.envFile);
     const [old] = await connection.hooks();
@@ -350,7 +350,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(hooks).toHaveLength(1);
     expect(hooks[0].id).not.toBe(old.id);
     const settled = (await connection.setup()).entries.filter(({ state }) => state !== 'ok');
-    // The bot's account is not restricted, which is no part of a rotation.
+    // The bot's account is not restricted, which is unrelated to the rotation.
     expect(settled.filter(({ id }) => id !== 'restricted')).toEqual([]);
   });
 
@@ -373,7 +373,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(readEnvFile(connection.envFile).FORGE_TOKEN).toBe(connection.bot.token);
   });
 
-  it('says what stops it: no forge, no hook to be seen, no terminal', async () => {
+  it('says what prevents it: no forge, no visible hook, no terminal', async () => {
     const unreachable = await connection.setup({ url: 'http://127.0.0.1:9' });
     const elsewhere = await connection.setup({ repository: ['missing/nothing'] });
 
@@ -392,9 +392,9 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     });
   });
 
-  // A hook of a whole instance would hear what others do on a real forge at the same time.
+  // On a real forge, a hook of the whole instance would receive the concurrent actions of others.
   it.runIf(name === 'the embedded forge')(
-    'makes the hook of the instance with an administrator’s token',
+    'creates the hook of the instance with an administrator’s token',
     async () => {
       await writeFile(connection.path('admin'), forge.adminToken, { mode: 0o600 });
       const options = { repository: [], system: true, adminTokenFile: connection.path('admin') };

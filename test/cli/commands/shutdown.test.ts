@@ -8,7 +8,7 @@ import { start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { isThorough } from '../../support/figure.ts';
 import { type StuckForge, startStuckForge, stuckAnswers } from '../../support/stuck-forge.ts';
 
-// A stop that has to be forced ends with status 1, 9.5 s after the signal: status 0 says that everything was closed before.
+// A forced stop ends with status 1, 9.5 s after the signal; status 0 shows that everything was closed before.
 
 const authorization = 'a-value-that-only-the-hook-knows';
 const rules = `version: 1
@@ -21,7 +21,7 @@ rules:
 
 type Place = { readonly folder: string; readonly forge: StuckForge; readonly children: ChildProcess[] };
 
-// The tests wait for seconds each: they run at the same time, each with a folder and a forge of its own.
+// Each test waits for seconds, so the tests run concurrently, each with its own folder and forge.
 const it = test.extend<{ place: Place; answer: keyof typeof stuckAnswers }>({
   answer: 'never answers',
   place: async ({ answer }, use) => {
@@ -71,7 +71,7 @@ function startIn({ children }: Place, ...args: Parameters<typeof start>): ChildP
   return child;
 }
 
-/** Starts the bot and waits until it listens; the stuck forge holds it up for 5 s. */
+/** Starts the server and waits until it listens, which the stuck forge delays by 5 s. */
 async function listening(place: Place) {
   const child = startIn(place, ['serve'], { environment: environment(place) });
   const ended = waitForExit(child);
@@ -84,7 +84,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
   (answer) => {
     it.override({ answer });
 
-    it('SIGTERM ends the process and gives back the deliveries that are being handled', async ({
+    it('SIGTERM ends the process and releases the deliveries that are being handled', async ({
       place,
       expect,
     }) => {
@@ -94,7 +94,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       }
       const path = join(place.folder, 'data', 'reeve.db');
       const store = await openSqliteStore({ path, role: 'reader' });
-      // The three, and the jobs that catch up, read the rules and look at open pull requests.
+      // The three deliveries, and the jobs that catch up, read the rules and look at open pull requests.
       await expect.poll(async () => (await store.counts()).claimed).toBe(6);
       child.kill('SIGTERM');
 
@@ -107,7 +107,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       await store.close();
     });
 
-    // What hangs in the forge matters to a stop that waits, and not to one that does not: the first kind stands for both.
+    // The kind of hang matters only to a stop that waits. For an immediate stop, the first kind is representative.
     const isFirst = answer === 'never answers';
     it.runIf(isThorough || isFirst)('a second signal ends the process at once', async ({ place, expect }) => {
       const { child, ended, url } = await listening(place);
@@ -121,7 +121,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
     });
 
     it.runIf(isThorough || isFirst)(
-      'a process that is killed spends no attempt of the deliveries that were in flight together',
+      'a process that is killed uses up no attempt of the deliveries that were in flight together',
       async ({ place, expect }) => {
         const { child, ended, url } = await listening(place);
         for (const repository of [1, 2, 3]) await fetch(`${url}/webhook`, push(repository));
@@ -141,17 +141,20 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       },
     );
 
-    it.runIf(isThorough || isFirst)('SIGTERM ends a sweep that is run by hand', async ({ place, expect }) => {
-      await writeFile(join(place.folder, 'rules.yml'), rules);
-      const child = startIn(place, ['sweep', 'labelled'], {
-        environment: environment(place, { REEVE_RULES: join(place.folder, 'rules.yml') }),
-      });
-      const ended = waitForExit(child);
-      await place.forge.asked(2);
-      child.kill('SIGTERM');
+    it.runIf(isThorough || isFirst)(
+      'SIGTERM ends a sweep that was started by hand',
+      async ({ place, expect }) => {
+        await writeFile(join(place.folder, 'rules.yml'), rules);
+        const child = startIn(place, ['sweep', 'labelled'], {
+          environment: environment(place, { REEVE_RULES: join(place.folder, 'rules.yml') }),
+        });
+        const ended = waitForExit(child);
+        await place.forge.asked(2);
+        child.kill('SIGTERM');
 
-      expect((await ended).status).toBe(130);
-    });
+        expect((await ended).status).toBe(130);
+      },
+    );
   },
 );
 
@@ -159,7 +162,7 @@ describe.concurrent.each([
   ['SIGTERM', 'sends headers and never a body'],
   ['SIGHUP', 'never answers'],
   ['SIGINT', 'never answers'],
-] as const)('stopped by %s before it is up, while the forge %s', (signal, answer) => {
+] as const)('%s before the server is up, while the forge %s,', (signal, answer) => {
   it.override({ answer });
 
   it('ends the process', async ({ place, expect }) => {
@@ -183,13 +186,13 @@ describe.concurrent('without a forge that hangs', () => {
     expect((await ended).status).toBe(0);
   });
 
-  it('SIGTERM ends the demo before its end, which leaves no temporary folder', async ({ place, expect }) => {
+  it('SIGTERM ends the demo early, and no temporary folder remains', async ({ place, expect }) => {
     const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
     const ended = waitForExit(child);
     await waitForOutput(child, /^forge/m);
     child.kill('SIGTERM');
 
-    // On a busy machine the stop may have to be forced, which says so, and removes the folders as well.
+    // On a busy machine the stop may have to be forced; then it says so, and still removes the folders.
     expect(await ended).toMatchObject({
       status: 1,
       error: expect.stringMatching(/^$|^reeve: not everything could be closed/),
@@ -197,11 +200,11 @@ describe.concurrent('without a forge that hangs', () => {
     expect(await readdir(place.folder)).toEqual([]);
   });
 
-  it('a second signal ends the demo at once, which leaves no temporary folder', async ({ place, expect }) => {
+  it('a second signal ends the demo at once, and no temporary folder remains', async ({ place, expect }) => {
     const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
     const ended = waitForExit(child);
     await waitForOutput(child, /^forge/m);
-    // Both are there before the process looks: two of one kind would count as one.
+    // The two signals differ: two pending signals of one kind would count as one.
     child.kill('SIGTERM');
     child.kill('SIGINT');
 

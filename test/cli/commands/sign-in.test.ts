@@ -46,6 +46,6 @@ it('people sign in to the dashboard that setup registered and serve shows, and s
   expect(back.text).toContain('url=../deliveries"');
   const { text } = await browser.go(`${dashboard}/deliveries`);
   expect(text).toContain(`@${owner.name} (`);
-  // The delivery by which setup tried the hook.
+  // The delivery with which setup tested the hook.
   expect(text).toContain(repository);
 });

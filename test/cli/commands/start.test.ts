@@ -20,14 +20,16 @@ type Start = {
   readonly marker: string | undefined;
 };
 
-/** Starts a command with settings that are wrong, so that it ends at once, and returns every process that began on the way. */
+/**
+ * Starts a command with invalid settings, so that it ends at once, and returns every process that started on the way.
+ */
 function startsOf(
   words: readonly string[],
   given: { flags?: readonly string[]; options?: string; hides?: boolean } = {},
 ) {
   const logFile = join(folder, `told-${Math.random()}`);
   const hook = join(folder, `hook-${Math.random()}.mjs`);
-  // What a hardened system takes from the environment is not there when the command looks.
+  // Removes variables before the command reads them, as a hardened system does.
   writeFileSync(
     hook,
     `import { appendFileSync } from 'node:fs';
@@ -52,9 +54,9 @@ if (process.argv[1]?.endsWith('reeve.mjs')) {
   return { status, stderr, starts: lines.map((line) => JSON.parse(line) as Start) };
 }
 
-describe('what runs for long', () => {
+describe('a long-running command', () => {
   it.each([['serve'], ['sweep', 'rule'], ['--settings', 'none.env', 'serve']])(
-    '%s starts once more, with little memory',
+    '%s restarts itself once, with reduced memory',
     (...words) => {
       const { status, starts } = startsOf(words);
 
@@ -67,7 +69,7 @@ describe('what runs for long', () => {
     },
   );
 
-  it.runIf(isThorough)('forge starts once more, with little memory beside a heap without a bound', () => {
+  it.runIf(isThorough)('forge restarts itself once, with reduced memory but an unlimited heap', () => {
     const { status, starts } = startsOf(['forge', '--max-push', '0']);
 
     expect(status).toBe(2);
@@ -78,7 +80,7 @@ describe('what runs for long', () => {
     });
   });
 
-  it('keeps what a person set', () => {
+  it('keeps values set by the user', () => {
     const [, byFlag] = startsOf(['serve'], { flags: ['--max-old-space-size=1024'] }).starts;
     expect(byFlag?.flags).toEqual(['--max-old-space-size=1024', '--max-semi-space-size=8']);
 
@@ -86,7 +88,7 @@ describe('what runs for long', () => {
     expect(byOptions?.flags).toEqual(['--max-semi-space-size=8']);
   });
 
-  it('starts no third time where the system takes the environment away', () => {
+  it('does not restart a third time if the system removes the environment', () => {
     const { status, starts } = startsOf(['serve'], { hides: true });
 
     expect(status).toBe(2);
@@ -94,11 +96,11 @@ describe('what runs for long', () => {
   });
 });
 
-it('what ends soon is started once', () => {
+it('a short command is started once', () => {
   expect(startsOf(['--version']).starts).toHaveLength(1);
 });
 
-describe('a reader that has gone', () => {
+describe('a reader that closes its end of a pipe', () => {
   /** Closes its end before anything is written to it. */
   const leaves = '(exec <&-; sleep 3)';
   const pipe = (command: string) =>
@@ -113,7 +115,7 @@ describe('a reader that has gone', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  it('takes nothing from what a command says by its status', () => {
+  it('does not change the exit status of a command', () => {
     writeFileSync(join(folder, 'bad.yml'), 'version: 1\nrules: { x: {} }\n');
 
     expect(pipe(`"$NODE" "$REEVE" check "$FOLDER/bad.yml" 2>&1 | ${leaves}`).status).toBe(1);
@@ -121,7 +123,7 @@ describe('a reader that has gone', () => {
 });
 
 it.runIf(isThorough)(
-  'npm in a checkout says nothing of the engines of libraries: it installs the Node that they need',
+  'npm in a checkout reports nothing about the engines of libraries: it installs the Node that they need',
   () => {
     const checkout = join(folder, 'checkout');
     mkdirSync(checkout);
@@ -150,7 +152,7 @@ describe('compiled code', () => {
   const run = (environment: Record<string, string>) =>
     spawnSync(process.execPath, [reeve, '--version'], { encoding: 'utf8', env: { PATH, ...environment } });
 
-  it('is kept below the cache folder of the user, and not among temporary files', () => {
+  it("is cached below the user's cache folder, and not among temporary files", () => {
     const [home, temporary] = [join(folder, 'home'), join(folder, 'temporary')];
     for (const path of [home, temporary]) mkdirSync(path);
 
@@ -161,13 +163,13 @@ describe('compiled code', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('is not needed: where nothing can be written, the command runs', () => {
+  it('is optional: the command runs if nothing can be written', () => {
     const { status, stderr } = run({ HOME: '/dev/null' });
 
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  it('is not kept with NODE_DISABLE_COMPILE_CACHE', () => {
+  it('is not cached with NODE_DISABLE_COMPILE_CACHE', () => {
     const home = join(folder, 'none');
     mkdirSync(home);
 

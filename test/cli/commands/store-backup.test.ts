@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 describe('reeve store backup', () => {
-  it('copies the store of a running server as it is at one instant', async (context) => {
+  it('copies the store of a running server as of one instant', async (context) => {
     await acceptAll(['a', 'b']);
     await store.appendRuns([makeRun({})]);
     const target = pathOf('copy.db');
@@ -81,7 +81,7 @@ describe('reeve store backup', () => {
     );
   });
 
-  it('overwrites no file, and leaves none behind where it cannot write', async () => {
+  it('overwrites no file, and leaves none behind if it cannot write', async () => {
     writeFileSync(pathOf('precious'), 'mine');
 
     const taken = await run('backup', pathOf('precious'));
@@ -105,11 +105,11 @@ describe('reeve store backup', () => {
 });
 
 describe('reeve store restore', () => {
-  it('puts the copy in place, and moves what was there aside with its log', async () => {
+  it('puts the copy in place, and moves the previous store aside with its log', async () => {
     await acceptAll(['a', 'b']);
     await run('backup', pathOf('copy.db'));
     await acceptAll(['later']);
-    // What a killed server leaves: the last delivery stands in the log alone.
+    // State after a server was killed: the last delivery is only in the log.
     mkdirSync(pathOf('killed'));
     for (const name of ['reeve.db', 'reeve.db-wal']) cpSync(pathOf(name), pathOf(`killed/${name}`));
     const environment = { REEVE_DATA: pathOf('killed') };
@@ -127,7 +127,7 @@ describe('reeve store restore', () => {
     await restored.close();
   });
 
-  it('makes the store where there is none', async () => {
+  it('creates the store if there is none', async () => {
     await acceptAll(['a']);
     await run('backup', pathOf('copy.db'));
 
@@ -140,7 +140,7 @@ describe('reeve store restore', () => {
     expect(await uuidsIn(pathOf('fresh/reeve.db'))).toEqual(['a']);
   });
 
-  it('takes the place of a damaged store, and of a log without a store', async () => {
+  it('replaces a damaged store, and a log without a store', async () => {
     await acceptAll(['a']);
     await run('backup', pathOf('copy.db'));
     const replacedBy = async (folder: string, files: Record<string, string>) => {
@@ -196,7 +196,7 @@ describe('reeve store restore', () => {
     ['a store of a newer Reeve', newer, 'use the newer Reeve'],
     ['a damaged store', damaged, 'malformed'],
     ['a file that does not exist', () => {}, 'there is no file'],
-  ])('changes nothing where the copy is %s', async (_, make, message) => {
+  ])('changes nothing if the copy is %s', async (_, make, message) => {
     await acceptAll(['a']);
     await run('backup', pathOf('good.db'));
     make(pathOf('bad.db'));

@@ -67,7 +67,7 @@ describe('reeve store copy', () => {
     expect(statSync(pathOf('new/reeve.db')).mode & 0o777).toBe(0o600);
   });
 
-  it('refuses what it cannot read, without a word of a password', async () => {
+  it('refuses unreadable input without revealing any part of a password', async () => {
     await fill();
     const secret = 'postgres://reeve:the-password@localhost/reeve';
     const cases: readonly (readonly [
@@ -109,7 +109,7 @@ describe('reeve store copy', () => {
     expect(existsSync(pathOf('nowhere'))).toBe(false);
   });
 
-  it('goes on after it was killed at any time, and no other command uses what is unfinished', async () => {
+  it('continues after it was killed at any time, and no other command uses an unfinished copy', async () => {
     await fill(400);
     const url = await makeSchema();
     const environment = { DATABASE_URL: url };
@@ -120,7 +120,7 @@ describe('reeve store copy', () => {
         environment,
       });
       const ended = waitForExit(child);
-      // Later each time: the first ones end before anything is there.
+      // Kills later each time; the first processes end before anything has been written.
       const timer = setTimeout(() => child.kill('SIGKILL'), 200 + attempt * 60);
       const [given] = await once(child, 'exit');
       clearTimeout(timer);
@@ -138,7 +138,7 @@ describe('reeve store copy', () => {
     expect(everything).toEqual(await readFile('reeve.db'));
   });
 
-  it('waits for the lock of one that was killed, and is refused while it stays taken', async () => {
+  it('waits for the lock of a killed process, and is refused while it stays taken', async () => {
     const url = await makeSchema();
     const { openPostgresTarget } = await import('../../../src/store/copy/postgres-side.ts');
     const address = readAddress(url);
@@ -156,7 +156,7 @@ describe('reeve store copy', () => {
     await impatient.end();
   });
 
-  it('of which an unfinished result is refused by commands, which say how to go on', async () => {
+  it('leaves an unfinished copy that commands refuse, saying how to continue', async () => {
     await fill();
     const url = await makeSchema();
     const { openPostgresTarget } = await import('../../../src/store/copy/postgres-side.ts');

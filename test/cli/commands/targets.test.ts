@@ -39,7 +39,7 @@ const run = (args: readonly string[], environment: Record<string, string> = {}) 
   });
 const errorOf = (text: string): unknown => JSON.parse(text).error;
 
-/** Stores a delivery that was handled, with one run for each list of changes; returns the ids. */
+/** Stores a handled delivery with one run for each list of changes, and returns the ids. */
 async function handled(changes: readonly Run['changes'][]): Promise<{ delivery: string; runs: string[] }> {
   const accepted = await store.accept(
     makeDelivery({ eventType: 'issues', body: Buffer.from(JSON.stringify(body)) }),
@@ -61,7 +61,7 @@ async function dead(reason: string): Promise<string> {
   return id;
 }
 
-/** A change that was never applied: reverting it asks nothing of the forge. */
+/** Change that was never applied, so that its revert sends no request to the forge. */
 const change = {
   key: 'label:a',
   target: 'label:a',
@@ -74,7 +74,7 @@ const change = {
   after: true,
 } as unknown as Run['changes'][number];
 
-describe('explain, revert, replay and redrive take a run, a delivery or last', () => {
+describe('explain, revert, replay and redrive accept a run, a delivery or last', () => {
   it('explain', async () => {
     const { delivery, runs } = await handled([[]]);
     for (const target of [...runs, delivery, 'last']) {
@@ -103,7 +103,7 @@ describe('explain, revert, replay and redrive take a run, a delivery or last', (
     expect((await run(['explain', 'of an earlier version', '--requests'])).out).toContain('are not recorded');
   });
 
-  it('last passes over runs that skipped every rule, as those of our own events do', async () => {
+  it('last ignores runs that skipped every rule, such as those of our own events', async () => {
     const { runs } = await handled([[]]);
     const verdict = { source: 'r.yml', rule: 'r.yml#r', line: 1, verdict: 'skipped', reason: 'own' } as const;
     const accepted = await store.accept(makeDelivery({ eventType: 'issues' }));
@@ -119,7 +119,7 @@ describe('explain, revert, replay and redrive take a run, a delivery or last', (
     expect(out).toContain(`run ${runs[0]}`);
   });
 
-  it('revert: of the runs of a delivery, the one that changed something', async () => {
+  it('revert: selects, among the runs of a delivery, the one that changed something', async () => {
     const first = await handled([[], [change]]);
     for (const target of [first.runs[1] ?? '', first.delivery]) {
       const { out } = await run(['revert', '--plan', target, '--json']);
@@ -144,7 +144,7 @@ describe('explain, revert, replay and redrive take a run, a delivery or last', (
     }
   });
 
-  it('replay: a delivery by its id, by the id of its run, and the newest', async () => {
+  it('replay: accepts a delivery by its id, by the id of its run, or the latest', async () => {
     const rules = join(data, 'r.yml');
     await writeFile(
       rules,
@@ -216,7 +216,7 @@ delivery 9999 is left alone: there is no delivery with this id, or it is deleted
     expect((await run(['redrive', 'last'])).error).toBe('reeve: no delivery is dead\n');
   });
 
-  it('last names nothing in an empty store', async () => {
+  it('last fails in an empty store', async () => {
     for (const [command, words] of [
       ['explain', 'there is no run yet'],
       ['revert', 'there is no run yet'],
@@ -230,7 +230,7 @@ delivery 9999 is left alone: there is no delivery with this id, or it is deleted
 });
 
 describe('with --json, an error is one line of JSON on stderr', () => {
-  it('of every kind', async () => {
+  it('for every kind of error', async () => {
     const rows: readonly (readonly [readonly string[], object])[] = [
       [
         ['explain', 'none', '--json'],
@@ -267,12 +267,12 @@ describe('with --json, an error is one line of JSON on stderr', () => {
     }
   });
 
-  it('and text where --json is an argument behind --', async () => {
+  it('but text if --json is an argument after --', async () => {
     expect((await run(['explain', '--', '--json'])).error).toMatch(/^reeve: there is no run or delivery/);
   });
 });
 
-it('sweep reads REEVE_RULES alone, not the rules or the examples of the folder it is called in', async () => {
+it('sweep reads only REEVE_RULES, not the rules or examples of the current folder', async () => {
   const unset = await run(['sweep', 'stale-issues', '--plan']);
   expect(unset).toMatchObject({ status: 2, error: expect.stringContaining('set REEVE_RULES') });
 

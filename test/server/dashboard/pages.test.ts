@@ -266,7 +266,7 @@ describe('the other pages', () => {
     for (const id of ids) expect((await operator.get(`/runs/${id}`)).text).toContain(id);
   });
 
-  it('never contain the token of the bot or the secret of the hook', async () => {
+  it('never hold the token of the bot or the secret of the hook', async () => {
     const { items } = await harness.server.store.listDeliveries({ limit: 500 });
     const paths = [
       '/',

@@ -540,7 +540,7 @@ describe('garbage', () => {
     recordFigure(context, `${sent.toLocaleString('en')} generated bodies: 0 crashes, 0 changed prototypes`);
   });
 
-  it('that is close to a credential is never accepted', async (context) => {
+  it('near a credential is never accepted', async (context) => {
     const body = JSON.stringify(makePush());
     const other = 'another-secret-for-rotation-of-the-first';
     await start({ failuresPerMinute: 1e9, secrets: [makeEntry({ hmac: [secret, other] })] });
