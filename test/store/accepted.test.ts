@@ -11,7 +11,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
   });
   afterEach(() => made.close());
 
-  it('a delivery and its copy keep what is known of them at the door', async () => {
+  it('a delivery and its copy keep what the receiver knows about them', async () => {
     const { store } = made;
     const given = { receivedAt: now, body: Buffer.from('{"a":1}') };
     const first = await store.accept(makeDelivery({ ...given, route }));
@@ -30,7 +30,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect(await store.claim({ limit: 10, leaseMs: 1_000 })).toMatchObject([{ id: first.id, lane: '7#1' }]);
   });
 
-  it('is a copy within a minute of its original in either direction, and of the same bytes alone', async () => {
+  it('a copy arrives within a minute of its original, before or after, with the same bytes', async () => {
     const { store } = made;
     const body = Buffer.from('{"a":1}');
     const accept = async (ms: number, more: object = {}) =>
@@ -64,7 +64,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     });
   });
 
-  it('pages end with their last item, and hold 50 where no limit is given', async () => {
+  it('pages end with their last item, and contain 50 items by default', async () => {
     const { store } = made;
     for (let count = 1; count <= 51; count += 1) await store.accept(makeDelivery());
     await store.appendRuns(
@@ -92,7 +92,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect((await store.listDeliveries({ repositoryId: 8 })).next).toBeUndefined();
   });
 
-  it('the newest runs of 500 deliveries are read at once', async () => {
+  it('the latest runs of 500 deliveries are read in one call', async () => {
     const { store } = made;
     const { id } = await store.accept(makeDelivery());
     await store.route([{ id, to: 'lane', lane: '1' }]);

@@ -2,18 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { crash } from '../../scripts/crash/crash-servers.ts';
 import { isThorough, recordFigure } from '../support/figure.ts';
 
-/** One of the first two kills comes under a large load. A thousand kills are `npm run crash`, and a part of `npm run prove`. */
+/**
+ * One of the first two kills happens under heavy load. `npm run crash` makes a thousand kills, and is part of `npm run
+ * prove`.
+ */
 const usualKills = isThorough ? 6 : 2;
 
 describe.each(['sqlite', 'postgres'] as const)('servers with %s that are killed at any moment', (store) => {
   const kills = process.env.LONG ? 60 : usualKills;
 
-  it('have every delivery that they acknowledged, in order and once', {
+  it('keep every acknowledged delivery, in order and once', {
     timeout: 7_200_000,
   }, async (context) => {
     const { acked, lost, isIntact, overlaps, outOfOrder, doubles } = await crash({ kills, store });
 
-    // How many depends on the machine; none would prove nothing.
+    // The number depends on the machine, but without any the test would prove nothing.
     expect(acked).toBeGreaterThan(0);
     expect({ lost, isIntact, overlaps, outOfOrder, doubles }).toEqual({
       lost: 0,
@@ -27,7 +30,7 @@ describe.each(['sqlite', 'postgres'] as const)('servers with %s that are killed 
   });
 
   it.runIf(isThorough || store === 'sqlite')(
-    'are caught when they acknowledge before they store',
+    'are caught if they acknowledge before they store',
     async (context) => {
       const { lost } = await crash({ kills: 6, store, twin: 'ack-first', endsAtLoss: true });
 

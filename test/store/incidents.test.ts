@@ -55,7 +55,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
   });
 
   describe('a rule that fails in a run', () => {
-    it('is counted with the settlement, with its first and last time, its last reason and its run', async () => {
+    it('is counted with the settlement, with its first and last time, its latest reason and its run', async () => {
       await settle('issue 1', runOf({}));
       nowMs += 60_000;
       const last = runOf({ reason: 'no label "y"' });
@@ -80,7 +80,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       ]);
     });
 
-    it('is counted with a part of a job, and with a burial', async () => {
+    it('is counted when a job advances, and when a delivery is buried', async () => {
       const claim = await claimIn('issue 1');
       await store.advance(claim, { runs: [runOf({})], checkpoint: 1 });
       expect(await store.listIncidents()).toMatchObject([{ count: 1, subject: 'issue 1' }]);
@@ -90,7 +90,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(await store.listIncidents()).toMatchObject([{ count: 2, subject: 'issue 1' }]);
     });
 
-    it('in a sweep is counted for the item that it was evaluated on, and ends there', async () => {
+    it('in a sweep is counted for the evaluated item, and ends for that item', async () => {
       const trigger = { door: 'cron', kind: 'sweep', activity: '', at: clock.now().toISOString() } as const;
       await settle('sweep', runOf({}, { trigger: { ...trigger, item: 'issue 7' } }));
       expect(await store.listIncidents()).toMatchObject([{ subject: 'issue 7' }]);
@@ -102,12 +102,12 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(await store.listIncidents()).toEqual([]);
     });
 
-    it('is counted where the forge refused its change, and the answer is not for everyone', async () => {
+    it('is counted if the forge refused its change, and its reason is not public', async () => {
       const change = { id: 'c1', rules: [failed.rule], action: 'set-labels', target: 'label:x' };
       const error = 'PUT /x: the forge answered 403';
       await settle('issue 1', {
         ...runOf({ verdict: 'matched' }),
-        // Of a change, only what is looked at.
+        // Only the fields of the change that the count uses.
         changes: [change as unknown as Run['changes'][number]],
         outcomes: [{ change: 'c1', status: 'failed', error }],
       });
@@ -117,7 +117,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(incident?.isPublic).toBeUndefined();
     });
 
-    it('with an error of the forge keeps the reason for operators', async () => {
+    it('with an error of the forge restricts its reason to operators', async () => {
       await settle('issue 1', runOf({ code: 'forge-forbidden', reason: 'GET /orgs/secret: 403' }));
 
       expect((await store.listIncidents())[0]?.isPublic).toBeUndefined();
@@ -133,7 +133,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(await store.listIncidents()).toEqual([]);
     });
 
-    it('is over after seven days without a failure, and then counted anew', async () => {
+    it('expires after seven days without a failure, and is then counted from one again', async () => {
       await settle('issue 1', runOf({}));
       nowMs += 7 * dayMs;
       expect(await store.listIncidents()).toEqual([]);
@@ -142,7 +142,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(await store.listIncidents()).toMatchObject([{ count: 1, firstAt: new Date(nowMs) }]);
     });
 
-    it('is not counted for an attempt that is repeated, nor for a lease that was lost', async () => {
+    it('is not counted for an attempt that is retried, or for a lost lease', async () => {
       await store.appendRuns([runOf({})], { repositoryId: 1 });
       const claim = await claimIn('issue 1');
       await store.release(claim);
@@ -151,7 +151,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(await store.listIncidents()).toEqual([]);
     });
 
-    it('is still there after a restart, and seen by a reader beside the worker', async () => {
+    it('survives a restart, and is visible to a reader next to the worker', async () => {
       await settle('issue 1', runOf({}));
       const reader = await made.open('reader');
       expect(await reader.listIncidents()).toHaveLength(1);
@@ -172,7 +172,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       level: 'operator',
     });
 
-    it('are kept up to a thousand of a kind, the latest', async () => {
+    it('are limited to the latest thousand of each kind', async () => {
       await store.raise(
         Array.from({ length: 1_005 }, (_, at) => occurrence(`r${at}`, new Date(start + at * 1_000))),
       );
@@ -183,7 +183,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(found.at(-1)?.key).toBe('r5');
     });
 
-    it('without an end of their own are counted from the first on, however long ago that is', async () => {
+    it('that do not expire are counted since their first occurrence, however long ago', async () => {
       await store.raise([occurrence('a')]);
       nowMs += 400 * dayMs;
       await store.raise([occurrence('a')]);
@@ -193,7 +193,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       ]);
     });
 
-    it('end by their keys, with an instant only those not seen since', async () => {
+    it('end by their keys; with a time, only those not seen since then', async () => {
       await store.raise([occurrence('old'), occurrence('new', new Date(start + 1_000)), occurrence('other')]);
 
       expect(await store.clear('sweep-failed', ['old', 'new'], { before: new Date(start + 500) })).toBe(1);
@@ -203,7 +203,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(await store.listIncidents()).toEqual([]);
     });
 
-    it('that are over leave the store with what is old', async () => {
+    it('that have expired are pruned with other old data', async () => {
       await settle('issue 1', runOf({}));
       await store.raise([occurrence('stays')]);
       nowMs += 8 * dayMs;

@@ -4,7 +4,7 @@ import type { NewDelivery } from '../../src/store/store.ts';
 
 let number = 0;
 
-/** Returns a delivery unlike every other. */
+/** Creates a delivery that differs from every other. */
 export function makeDelivery(given: Partial<NewDelivery> = {}): NewDelivery {
   number += 1;
   return {
@@ -18,7 +18,7 @@ export function makeDelivery(given: Partial<NewDelivery> = {}): NewDelivery {
   };
 }
 
-/** Returns a run in which nothing happened. */
+/** Creates a run in which nothing happened. */
 export function makeRun({ id = randomUUID() as string, at = '2026-03-01T12:00:00.000Z', requests = 0 }): Run {
   return {
     schema: 1,
@@ -34,7 +34,7 @@ export function makeRun({ id = randomUUID() as string, at = '2026-03-01T12:00:00
   };
 }
 
-/** Returns what `count` calls gave, one after the other. */
+/** Returns the results of `count` consecutive calls. */
 export async function collect<Item>(count: number, make: (index: number) => Promise<Item>): Promise<Item[]> {
   const items: Item[] = [];
   for (let index = 0; index < count; index += 1) items.push(await make(index));

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-it('a data folder without a database has its store in a file, for one process beside readers', async () => {
+it('a data folder without a database stores its data in a file, for one process and any readers', async () => {
   const now = new Date('2026-03-01T12:00:00.000Z');
   const clock = { now: () => now, monotonicMs: () => 0 };
   const store = await openStoreAt({ data }, { role: 'all', clock });
@@ -35,10 +35,10 @@ it('a data folder without a database has its store in a file, for one process be
   await store.close();
 });
 
-it('a command that is alone with the store needs no thread that copies the log', async () => {
+it('a command that uses the store alone starts no checkpoint thread', async () => {
   const store = await openStoreAt({ data }, { role: 'worker', isAlone: true });
 
-  // The thread would have the database open once more before the last one is accepted.
+  // The thread would open the database a second time before the last delivery is accepted.
   for (let count = 0; count < 48; count += 1)
     await store.accept(makeDelivery({ body: Buffer.alloc(2 ** 20, count) }));
 
@@ -54,7 +54,7 @@ it('the role web needs a database', async () => {
   });
 });
 
-it('a store whose file is removed stores nothing more, and says so once', async () => {
+it('a store whose file is removed stores nothing more, and reports that once', async () => {
   const lost: string[] = [];
   const store = await openStoreAt({ data }, { role: 'all', onLost: ({ code }) => void lost.push(code) });
   await store.accept(makeDelivery());
@@ -67,7 +67,7 @@ it('a store whose file is removed stores nothing more, and says so once', async 
   await store.close();
 });
 
-it('a database that cannot be reached is a refusal, and no store in a file takes its place', async () => {
+it('an unreachable database is refused, and is not replaced by a store in a file', async () => {
   const databaseUrl = 'postgres://reeve:secret@127.0.0.1:1/reeve';
 
   for (const role of ['all', 'web', 'reader'] as const)

@@ -19,7 +19,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     return now;
   };
 
-  it('pauses hold one by one until they end, and the audit names who did what', async () => {
+  it('each pause holds until it ends, and the audit log records who did what', async () => {
     const { store } = made;
     const start = now;
     const shop = { kind: 'repository', name: 'Acme/Shop', repositoryId: 7 } as const;
@@ -61,7 +61,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect(audit.at(-1)?.at).toEqual(start);
   });
 
-  it('the end of a pause wakes what it stopped, and nothing else that waits', async () => {
+  it('the end of a pause wakes only the deliveries that it stopped', async () => {
     const { store } = made;
     const ids: string[] = [];
     for (const isPaused of [true, undefined]) {
@@ -81,7 +81,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect(woken.map(({ id }) => id)).toEqual(ids.slice(0, 1));
   });
 
-  it('the audit is listed newest first and page by page', async () => {
+  it('the audit log is listed newest first and page by page', async () => {
     const { store } = made;
     for (let count = 1; count <= 53; count += 1)
       await store.noteAudit({ by: 'ada', action: 'revert', object: `run ${count}` });
@@ -97,7 +97,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect(await store.listAudit({ limit: 1 })).toEqual([
       { number: 53, at: now, by: 'ada', action: 'revert', object: 'run 53' },
     ]);
-    // A few at once: a busy server gives a connection to each of them in time.
+    // A few at once, so that even a busy server gives each a connection in time.
     for (let round = 0; round < 28; round += 1) {
       const more = Array.from(
         { length: 16 },
@@ -109,7 +109,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
   });
 });
 
-it('the audit keeps its newest 10,000 entries', () => {
+it('the audit log keeps its latest 10,000 entries', () => {
   const database = new DatabaseSync(':memory:');
   migrate(database, 'reeve.db');
   const insert = database.prepare(

@@ -5,7 +5,7 @@ import type { Sql, SqlValue, Statement } from '../../src/store/sql.ts';
 const at = new Date('2026-03-01T12:00:00.000Z');
 const later = new Date('2026-03-05T12:00:00.000Z');
 
-/** Deletions that answer with the given numbers, one after the other, and then with none; `calls` are those that were made. */
+/** Creates deletions that return the given numbers in order, and then zero; `calls` records the calls. */
 function makeDeletions(
   given: {
     readonly expired?: readonly (readonly [settled: number, dead: number, next?: number])[];
@@ -63,7 +63,7 @@ it('without limits nothing is deleted', async () => {
   expect(calls).toEqual([]);
 });
 
-it('deliveries are deleted batch by batch by their ages, and counted', async () => {
+it('deliveries are deleted batch by batch according to their ages, and counted', async () => {
   const { sql, deletions, calls } = makeDeletions({
     expired: [
       [3, 2, 7],
@@ -90,7 +90,7 @@ it('deliveries are deleted batch by batch by their ages, and counted', async () 
     `runs ${later.toISOString()}`,
     `queue_history ${later.toISOString()}`,
     `queues ${later.toISOString()}`,
-    // Two days before the earlier of the two.
+    // Two days before the earlier of the two dates.
     'header_sets 2026-02-27T12:00:00.000Z',
   ]);
 });
@@ -124,7 +124,7 @@ it.each([
   expect(calls).toEqual(expected);
 });
 
-it('each kind is deleted for as long as its batches are full', async () => {
+it('deletion of each kind continues as long as its batches are full', async () => {
   const { sql, deletions, calls } = makeDeletions({
     loose: [pruneBatch, pruneBatch, 7],
     rest: [pruneBatch, pruneBatch, pruneBatch - 1],
@@ -146,7 +146,7 @@ it('each kind is deleted for as long as its batches are full', async () => {
     ).toHaveLength(3);
 });
 
-it('for want of room settled deliveries go first, then runs, then dead ones, until there is enough', async () => {
+it('over the size limit, settled deliveries are deleted first, then runs, then dead deliveries, until the store is small enough', async () => {
   const { sql, deletions, calls } = makeDeletions({
     expired: [
       [200, 0, 200],
@@ -171,7 +171,7 @@ it('for want of room settled deliveries go first, then runs, then dead ones, unt
   ]);
 });
 
-it('a store that is as large as it may be loses nothing', async () => {
+it('a store exactly at its size limit loses nothing', async () => {
   const { sql, deletions, calls } = makeDeletions({ bytes: [100, 100, 100] });
 
   await prune(sql, deletions, { maxBytes: 100 });

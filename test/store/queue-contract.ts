@@ -3,7 +3,7 @@ import type { QueueEvent, QueueSave } from '../../src/store/queue-rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Backend } from './contract/store-bench.ts';
 
-/** A queue for the tests, and what is saved into it. */
+/** Queue for the tests. */
 export const mainQueue = { repositoryId: 7, base: 'main' };
 const named = { ...mainQueue, repository: 'acme/shop' };
 
@@ -41,7 +41,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
     });
 
     describe('a save', () => {
-      it('begins a queue, and is read by every process, also after a restart', async () => {
+      it('creates a queue, which every process reads, even after a restart', async () => {
         expect(await store.readQueue(mainQueue)).toBeUndefined();
 
         expect(await save(0, { state: { text: 'nul \0, half \ud800', list: [1, null] } })).toBe(true);
@@ -60,7 +60,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.readQueue({ ...mainQueue, repositoryId: 8 })).toBeUndefined();
       });
 
-      it('counts its revision, and takes over the name of a renamed repository', async () => {
+      it('increments its revision, and adopts the name of a renamed repository', async () => {
         await save(0);
         now = new Date(now.getTime() + 1_000);
 
@@ -71,7 +71,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
       });
 
       it.each([0, 1, 3])(
-        'of the revision %i, which is not the stored one, changes nothing',
+        'with the revision %i instead of the stored one changes nothing',
         async (revision) => {
           await save(0);
           await save(1);
@@ -87,13 +87,13 @@ export function describeQueueRows(title: string, backend: Backend): void {
         },
       );
 
-      it('of a queue that has no row yet is refused for any revision but 0', async () => {
+      it('of a queue without a row is refused for any revision but 0', async () => {
         expect(await save(1, { events: [event('late')] })).toBe(false);
 
         expect([await store.listQueues(), await store.listQueueHistory()]).toEqual([[], []]);
       });
 
-      it('records who did it in the audit', async () => {
+      it('records the actor in the audit log', async () => {
         const audit = { action: 'remove', by: 'ada', object: 'acme/shop#1 in the queue of main' } as const;
 
         await save(0, { audit }, other);
@@ -101,7 +101,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.listAudit()).toEqual([{ ...audit, number: 1, at: now }]);
       });
 
-      it('wins a race of two processes once for each revision', async () => {
+      it('succeeds in one of two racing processes for each revision', async () => {
         const wins = { store: 0, other: 0 };
         const run = async (by: Store, name: keyof typeof wins): Promise<void> => {
           while (wins.store + wins.other < 40) {
@@ -119,7 +119,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
       });
     });
 
-    it('a list has all queues, or those of one repository, by name', async () => {
+    it('a list contains all queues, or those of one repository, by name', async () => {
       const keys = [
         { repositoryId: 9, base: 'main', repository: 'acme/web' },
         { repositoryId: 7, base: 'release/1', repository: 'acme/shop' },
@@ -138,7 +138,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
     });
 
     describe('a lease', () => {
-      it('is given to one of two that ask at once, until it is released', async () => {
+      it('is granted to one of two concurrent processes, until it is released', async () => {
         const given = await Promise.all([
           store.claimQueue(mainQueue, 60_000),
           other.claimQueue(mainQueue, 60_000),
@@ -155,7 +155,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(next?.token).not.toBe(lease.token);
       });
 
-      it('that has ended saves nothing, and another one does', async () => {
+      it('that has ended permits no save, but the next one does', async () => {
         const first = await store.claimQueue(mainQueue, 60_000);
         expect(await save(0, { lease: first })).toBe(true);
         now = new Date(now.getTime() + 60_000);
@@ -173,7 +173,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.listQueueHistory()).toEqual([]);
       });
 
-      it('of one queue saves no other', async () => {
+      it('of one queue does not permit a save of another', async () => {
         const lease = await store.claimQueue({ ...mainQueue, base: 'release' }, 60_000);
 
         await expect(save(0, { lease })).rejects.toMatchObject({ code: 'lease-lost' });
@@ -194,7 +194,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await other.claimQueue(mainQueue, 60_000)).toBeDefined();
       });
 
-      it('is not prolonged by a clock that is set back, nor shortened by one that asks for less', async () => {
+      it('is not prolonged by a clock that is set back, nor shortened by a claim for less time', async () => {
         await store.claimQueue(mainQueue, 60_000);
         now = new Date(now.getTime() - 3_600_000);
         expect(await other.claimQueue(mainQueue, 1_000)).toBeUndefined();
@@ -214,7 +214,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.claimQueue(mainQueue, 60_000)).toBeDefined();
       });
 
-      it('is not ended by a command that opens the store', async () => {
+      it('survives a command that opens the store', async () => {
         await store.claimQueue(mainQueue, 60_000);
         await other.close();
         other = await open('reader');
@@ -224,7 +224,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
     });
 
     describe('the history', () => {
-      it('keeps every member of an event, and its times', async () => {
+      it('keeps every field of an event, and its times', async () => {
         const [enteredAt, turnAt] = [new Date(now.getTime() - 9_000), new Date(now.getTime() - 5_000)];
         const left = event('the check "ci" failed', {
           kind: 'left',
@@ -245,13 +245,13 @@ export function describeQueueRows(title: string, backend: Backend): void {
         ]);
       });
 
-      it('cuts a sentence that is too long', async () => {
+      it('truncates a sentence that is too long', async () => {
         await save(0, { events: [event('x'.repeat(100_000))] });
 
         expect((await store.listQueueHistory())[0]?.text).toHaveLength(1_000);
       });
 
-      it('is listed of one queue, one repository, or all, each event once, page by page', async () => {
+      it('is listed for one queue, one repository, or all, each event once, page by page', async () => {
         let revision = 0;
         for (const base of ['main', 'release']) {
           revision = 0;
@@ -300,7 +300,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.readQueue(mainQueue)).toMatchObject({ revision: 2 });
       });
 
-      it('deletes queues at rest that were changed last before an instant, and keeps their younger history', async () => {
+      it('survives pruning if it is newer than the limit; idle queues that last changed before the limit are deleted', async () => {
         const rest = { version: 1, entries: [], left: [{ number: 1 }], outbox: [] };
         const states: Readonly<Record<string, object>> = {
           rest,

@@ -27,7 +27,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     return found.flatMap(([key, session]) => (session ? [key] : []));
   };
 
-  it('are there until they end, with their age', async () => {
+  it('exist until they end, and have an age', async () => {
     const { sessions } = made.store;
     await sessions.add(row('a'), limits);
 
@@ -38,7 +38,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await sessions.read('b')).toBeUndefined();
   });
 
-  it('are removed one by one, and all at once', async () => {
+  it('are removed individually, and all at once', async () => {
     const { sessions } = made.store;
     for (const key of ['a', 'b', 'c']) await sessions.add(row(key), limits);
 
@@ -49,7 +49,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await keysThere(['a', 'b', 'c'])).toEqual([]);
   });
 
-  it('of one person end from the oldest on, and no one else’s', async () => {
+  it('of one person end from the oldest on, and do not affect other people', async () => {
     const { sessions } = made.store;
     await sessions.add(row('other'), limits);
     const keys = Array.from({ length: 12 }, (_, n) => `own ${n}`);
@@ -58,7 +58,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await keysThere(['other', ...keys])).toEqual(['other', ...keys.slice(2)]);
   });
 
-  it('of others end no operator’s', async () => {
+  it("of others do not end an operator's sessions", async () => {
     const { sessions } = made.store;
     const few = { ...limits, maxSessions: 5 };
     await sessions.add(row('operator', { isOperator: true }), few);
@@ -68,7 +68,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await keysThere(['operator', ...keys])).toEqual(['operator', ...keys.slice(-4)]);
   });
 
-  it('that have ended take no place', async () => {
+  it('that have ended do not count towards the limit', async () => {
     const { sessions } = made.store;
     const few = { ...limits, maxSessions: 2 };
     await sessions.add(row('a', { isOperator: true }), { ...few, lifeMs: 10 });
@@ -79,7 +79,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await keysThere(['a', 'b', 'c'])).toEqual(['b', 'c']);
   });
 
-  it('are renewed by one at a time, of those who saw the latest', async () => {
+  it('are renewed by one process at a time, and only by one that read the latest state', async () => {
     const { sessions } = made.store;
     await sessions.add(row('a'), limits);
 
@@ -95,7 +95,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await sessions.claimRenewal('a', 'sealed again', 1_000)).toBe(true);
     await sessions.releaseRenewal('a');
     expect(await sessions.claimRenewal('a', 'sealed again', 1_000)).toBe(true);
-    // The process that has claimed it died.
+    // The process that claimed the renewal has died.
     nowMs += 1_000;
     expect(await sessions.claimRenewal('a', 'sealed again', 1_000)).toBe(true);
     // A renewal does not extend a session.
@@ -103,7 +103,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await sessions.read('a')).toBeUndefined();
   });
 
-  it('that begin anew under a key begin without a claim, and what is not there is not renewed', async () => {
+  it('created again under the same key start without a claim, and a missing session is not renewed', async () => {
     const { sessions } = made.store;
     for (const end of [() => sessions.remove('a'), () => sessions.removeAll()]) {
       await sessions.add(row('a'), limits);

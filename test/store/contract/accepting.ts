@@ -9,7 +9,7 @@ export function describeAccepting(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimIds, reopen } = bench;
 
   describe('accept', () => {
-    it('keeps headers, the same ones once, with what differs from delivery to delivery', async () => {
+    it('stores headers, equal sets once, with the parts that differ from delivery to delivery', async () => {
       const headers = encodeHeaders(
         [
           ['user-agent', 'forge: 1=2'],
@@ -41,7 +41,7 @@ export function describeAccepting(bench: StoreBench): void {
       expect(await bench.store.readHeaders('999')).toBeUndefined();
     });
 
-    it('keeps headers for as long as deliveries have them', async () => {
+    it('keeps headers as long as deliveries refer to them', async () => {
       const accept = async (agent: string): Promise<string> =>
         (
           await bench.store.accept(
@@ -60,7 +60,7 @@ export function describeAccepting(bench: StoreBench): void {
       expect(await bench.store.readHeaders(renewed)).toBeDefined();
     });
 
-    it('keeps the bytes and what the headers said', async () => {
+    it('keeps the bytes and the contents of the headers', async () => {
       const given = makeDelivery({
         receivedAt: bench.now,
         body: Buffer.from([0x7b, 0x22, 0xff, 0x00, 0x7d]),
@@ -85,7 +85,7 @@ export function describeAccepting(bench: StoreBench): void {
       });
     });
 
-    it('stores nothing for a uuid that is known, also after a restart', async () => {
+    it('stores nothing for a uuid that is known, even after a restart', async () => {
       const given = makeDelivery();
       const first = await bench.store.accept(given);
 
@@ -109,7 +109,7 @@ export function describeAccepting(bench: StoreBench): void {
       recordFigure(context, `${all.length} concurrent copies of one delivery: 1 row`);
     });
 
-    it('does not let one entry hide the deliveries of another behind their uuid', async () => {
+    it('does not let one entry hide the deliveries of another by using their uuid', async () => {
       const given = makeDelivery({ entry: 'mallory' });
       await bench.store.accept(given);
 
@@ -145,7 +145,7 @@ export function describeAccepting(bench: StoreBench): void {
       expect([third.copyOf, fourth.copyOf]).toEqual([first.id, first.id]);
     });
 
-    it('runs the same body again when the first is claimed, when the kind differs, and after a minute', async () => {
+    it('runs the same body again if the first is claimed, if the kind differs, and after a minute', async () => {
       const body = Buffer.from('{"a":1}');
       await acceptInLane('other');
       const { id } = await bench.store.accept(makeDelivery({ receivedAt: bench.now, body }));

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { collect, makeRun } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';
 
-/** Tests claims, their leases, and what becomes of both after a crash. */
+/** Tests claims, their leases, and both after a crash. */
 export function describeClaimsAndLeases(bench: StoreBench): void {
   const { acceptInLane, advanceUptimeMs, claimIds, claimOne, reopen, moveWallClockMs } = bench;
 
   describe('claim', () => {
-    it('takes the oldest of a lane first and one of a lane at a time', async () => {
+    it('takes the oldest delivery of a lane first, and one of a lane at a time', async () => {
       const [first, second] = await collect(2, () => acceptInLane('1#1'));
 
       const claims = await bench.store.claim({ limit: 10, leaseMs: 60_000 });
@@ -19,7 +19,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(await claimIds()).toEqual([second]);
     });
 
-    it('takes turns between repositories, so that a busy one starves no other', async () => {
+    it('alternates between repositories, so that a busy one does not starve others', async () => {
       const busy = await collect(20, (index) => acceptInLane(`1#${index + 10}`));
       const quiet = [await acceptInLane('2#1'), await acceptInLane('3')];
 
@@ -30,7 +30,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(await claimIds(50)).toHaveLength(18);
     });
 
-    it('leaves lanes out that are to be avoided', async () => {
+    it('skips excluded lanes', async () => {
       await acceptInLane('1#1');
       const second = await acceptInLane('1#2');
       const third = await acceptInLane('2#1');
@@ -49,7 +49,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(await claimIds(10)).toEqual([]);
     });
 
-    it('counts the attempt and says so', async () => {
+    it('counts the attempt, and returns the count', async () => {
       await acceptInLane('1');
 
       const claim = await claimOne();
@@ -60,7 +60,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
   });
 
   describe('leases', () => {
-    it('are void after a restart, and the attempt stays counted', async () => {
+    it('are void after a restart, and the attempt still counts', async () => {
       const id = await acceptInLane('1');
       const lost = await claimOne();
 
@@ -71,7 +71,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect((await bench.store.listRuns()).items).toEqual([]);
     });
 
-    it('end without a heartbeat; then the first holder can do nothing and the second everything', async () => {
+    it('end without a heartbeat; then only the second holder can act', async () => {
       const id = await acceptInLane('1');
       const slow = await claimOne();
       advanceUptimeMs(60_001);
@@ -93,7 +93,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect((await bench.store.listRuns()).items.map((run) => run.id)).toEqual(['good']);
     });
 
-    it('hold as long as the heart beats, whatever the clock does', async () => {
+    it('hold as long as heartbeats arrive, whatever the clock does', async () => {
       await acceptInLane('1');
       const claim = await claimOne();
       advanceUptimeMs(50_000);
@@ -107,7 +107,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
   });
 
   describe('after a crash', () => {
-    it('spends the attempt of a delivery that was alone in flight, and counts the crash', async () => {
+    it('spends an attempt of a delivery that was alone in flight, and counts the crash', async () => {
       const id = await acceptInLane('1');
       await claimOne();
       await reopen();
@@ -115,7 +115,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(await claimOne()).toMatchObject({ id, attempts: 2, crashes: 1 });
     });
 
-    it('spends no attempt of several that were in flight, and hands each out alone', async () => {
+    it('spends no attempt if several were in flight, and then hands out each of them alone', async () => {
       const ids = await collect(3, (index) => acceptInLane(String(index)));
       await claimIds();
       const later = await acceptInLane('later');
@@ -130,7 +130,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(await claimIds()).toEqual([later]);
     });
 
-    it('isolates a suspected delivery for a while only', async () => {
+    it('isolates a suspected delivery only for a limited time', async () => {
       await acceptInLane('1');
       await acceptInLane('2');
       await claimIds();
@@ -148,7 +148,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(first).not.toBe(second);
     });
 
-    it('finds the one that takes the process down, beside one that goes on for long', async () => {
+    it('finds the delivery that takes the process down, even next to one that runs for a long time', async () => {
       const endless = await acceptInLane('endless');
       const deadly = await acceptInLane('deadly');
       await claimIds();

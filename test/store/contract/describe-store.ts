@@ -23,7 +23,7 @@ export function describeStore(title: string, backend: Backend): void {
     describeReading(bench);
     describeSamplesAndPruning(bench);
 
-    it('never gives an id twice, whatever was pruned', async () => {
+    it('never assigns an id twice, whatever was pruned', async () => {
       const id = await acceptInLane('1');
       await bench.store.settle(await claimOne(), []);
       advanceMs(60_000);
@@ -39,7 +39,7 @@ export function describeStore(title: string, backend: Backend): void {
       expect(await bench.store.healthy()).toMatchObject({ ok: true });
     });
 
-    it('takes nothing after it was closed, and finishes what was begun', async () => {
+    it('accepts nothing after it was closed, and completes calls in progress', async () => {
       const begun = bench.store.accept(makeDelivery());
       await bench.store.close();
 

@@ -9,7 +9,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimOne, open, reopen } = bench;
 
   describe('the end of an attempt', () => {
-    it('settles the delivery and appends its runs together', async () => {
+    it('settles the delivery and appends its runs in one step', async () => {
       const { id } = await bench.store.accept(makeDelivery());
       await bench.store.route([{ id, to: 'lane', lane: '9#1', repositoryId: 9, repository: 'acme/nine' }]);
 
@@ -22,7 +22,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await bench.store.readRun('none')).toBeUndefined();
     });
 
-    it('leaves the lane while it waits for a retry, and later goes first', async () => {
+    it('frees the lane while the delivery waits for a retry, and the delivery is first in its lane again later', async () => {
       const [first, second] = await collect(2, () => acceptInLane('1'));
       const at = new Date(bench.now.getTime() + 10_000);
 
@@ -40,7 +40,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await claimOne()).toMatchObject({ id: first, attempts: 2 });
     });
 
-    it('releases without spending the attempt', async () => {
+    it('releases the delivery without spending the attempt', async () => {
       const id = await acceptInLane('1');
 
       await bench.store.release(await claimOne());
@@ -48,7 +48,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await claimOne()).toMatchObject({ id, attempts: 1 });
     });
 
-    it('keeps where a job has got to, with the runs of that part', async () => {
+    it('stores the checkpoint of a job, with the runs of that part', async () => {
       await bench.startSweep({ rule: 'x' });
 
       await bench.store.advance(await claimOne(), {
@@ -62,7 +62,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect((await bench.store.listRuns({ repositoryId: 3 })).items).toHaveLength(1);
     });
 
-    it('buries with a reason; redriven it has all its attempts again, once', async (context) => {
+    it('buries with a reason; a redriven delivery has all its attempts again, once', async (context) => {
       const id = await acceptInLane('1');
       await bench.store.bury(await claimOne(), 'forge refused');
 
@@ -82,7 +82,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       recordFigure(context, 'redriven twice, by whom and when is kept: handled once');
     });
 
-    it('redrives what is settled only when asked to, keeps its runs, and counts right', async () => {
+    it('redrives a settled delivery only on request, keeps its runs, and updates the counts', async () => {
       const id = await acceptInLane('1');
       await bench.store.settle(await claimOne(), [makeRun({ id: 'first' })]);
       expect(await bench.store.redrive([id], 'ada')).toBe(0);
@@ -101,7 +101,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await bench.store.counts()).toMatchObject({ accepted: 0, settled: 1 });
     });
 
-    it('never redrives a job that is done: a sweep goes on by itself', async () => {
+    it('never redrives a finished job, because a sweep repeats by itself', async () => {
       const { id } = await bench.store.enqueue({
         door: 'cron',
         uuid: 'sweep@2',
@@ -126,7 +126,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       payload: { rule: 'labels' },
     } as const;
 
-    it('are stored once by their uuid, also from beside a running worker', async () => {
+    it('are stored once by their uuid, even next to a running worker', async () => {
       const reader = await open('reader');
 
       const first = await reader.enqueue({ ...job, receivedAt: bench.now });

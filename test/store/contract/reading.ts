@@ -3,7 +3,7 @@ import { type Claim, type DeliveryState, deliveryStates } from '../../../src/sto
 import { collect, makeDelivery, makeRun } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';
 
-/** Tests what a store tells about deliveries and runs, and data that it remembers. */
+/** Tests what a store returns about deliveries and runs, and data that it remembers. */
 export function describeReading(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimOne, reopen } = bench;
 
@@ -43,7 +43,7 @@ export function describeReading(bench: StoreBench): void {
       ]);
     });
 
-    it('lists events of the forge and jobs apart', async () => {
+    it('lists events of the forge and jobs separately', async () => {
       const { id: event } = await bench.store.accept(makeDelivery());
       const job = {
         door: 'cron',
@@ -68,7 +68,7 @@ export function describeReading(bench: StoreBench): void {
       ).toMatchObject([{ id: cron }]);
     });
 
-    it('reads the newest run of each of several deliveries', async () => {
+    it('reads the latest run of each of several deliveries', async () => {
       const ids = await collect(3, async () => (await bench.store.accept(makeDelivery())).id);
       await bench.store.route(ids.map((id, index) => ({ id, to: 'lane', lane: `lane ${index}` })));
       for (const claim of await bench.store.claim({ limit: 2, leaseMs: 60_000 }))
@@ -86,7 +86,7 @@ export function describeReading(bench: StoreBench): void {
       expect(await bench.store.readLatestRuns([])).toEqual(new Map());
     });
 
-    it('describes a delivery as it reads it, without the body', async () => {
+    it('describes a delivery like a full read, but without the body', async () => {
       const { id } = await bench.store.accept(makeDelivery({ eventType: 'issues' }));
       const { body, ...rest } = (await bench.store.readDelivery(id)) ?? {};
 
@@ -96,7 +96,7 @@ export function describeReading(bench: StoreBench): void {
       expect(await bench.store.describeDelivery('nonsense')).toBeUndefined();
     });
 
-    it('lists each state by itself, newest first and page by page', async () => {
+    it('lists each state separately, newest first and page by page', async () => {
       const inLane = async (lane: string): Promise<string> => {
         const { id } = await bench.store.accept(makeDelivery());
         await bench.store.route([{ id, to: 'lane', lane, repositoryId: 1, repository: 'acme/tool' }]);
@@ -127,7 +127,7 @@ export function describeReading(bench: StoreBench): void {
         of.settled.unshift(await take((claim) => bench.store.settle(claim, [])));
         of.dead.unshift(await take((claim) => bench.store.bury(claim, 'refused')));
       }
-      // One that waits for its lane, one that has it.
+      // One delivery that waits for its lane, and one that has its lane.
       of.accepted.unshift((await bench.store.accept(makeDelivery())).id);
       of.accepted.unshift(await inLane('last'));
 
@@ -170,7 +170,7 @@ export function describeReading(bench: StoreBench): void {
       expect((await bench.store.listRuns()).items).toEqual([makeRun({ id: 'r', requests: 2 })]);
     });
 
-    it('says since when the oldest waits', async () => {
+    it('returns since when the oldest delivery has been waiting', async () => {
       expect(await bench.store.oldestWaiting()).toBeUndefined();
       const start = bench.now;
       await acceptInLane('1');
@@ -180,7 +180,7 @@ export function describeReading(bench: StoreBench): void {
       expect(await bench.store.oldestWaiting()).toEqual(start);
     });
 
-    it('remembers plain data under a key, also after a restart', async () => {
+    it('remembers plain data under a key, even after a restart', async () => {
       await bench.store.remember('sweep', { page: 3 });
       await bench.store.remember('gone', 1);
       await bench.store.remember('gone', undefined);
@@ -190,7 +190,7 @@ export function describeReading(bench: StoreBench): void {
       expect(await bench.store.recall('gone')).toBeUndefined();
     });
 
-    it('revises data in one step', async () => {
+    it('revises data atomically', async () => {
       const increment = (value: unknown): unknown => ({ n: ((value as { n?: number })?.n ?? 0) + 1 });
 
       await Promise.all(Array.from({ length: 20 }, () => bench.store.revise('count', increment)));

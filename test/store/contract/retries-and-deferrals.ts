@@ -7,7 +7,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimIds, claimOne, reopen, moveWallClockMs } = bench;
 
   describe('waits for a retry', () => {
-    it('are no longer than they were when the clock is set back, in this process or before it starts', async () => {
+    it('do not become longer if the clock is set back, in this process or before it starts', async () => {
       const id = await acceptInLane('1');
       const retryAt = async () => (await bench.store.describeDelivery(id))?.retryAt?.getTime();
       await bench.store.retry(await claimOne(), { afterMs: 60_000, reason: 'later' });
@@ -23,7 +23,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       expect(await claimIds()).toEqual([id]);
     });
 
-    it('are not shortened by a clock that is right', async () => {
+    it('are not shortened by a correct clock', async () => {
       const id = await acceptInLane('1');
       await bench.store.retry(await claimOne(), {
         afterMs: 86_400_000,
@@ -60,7 +60,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       expect(await claimOne()).toMatchObject({ id, attempts: 1 });
     });
 
-    it('leaves its lane to those that came later', async () => {
+    it('does not block later deliveries of its lane', async () => {
       await acceptInLane('1');
       const later = await acceptInLane('1');
 
@@ -69,7 +69,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       expect(await claimIds()).toEqual([later]);
     });
 
-    it('is superseded by a later one of its lane with the same key, and by no other', async () => {
+    it('is superseded only by a later delivery of its lane with the same key', async () => {
       const ids: string[] = [];
       for (const [lane, key] of [
         ['1', 'rule a'],
@@ -96,7 +96,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       expect(await bench.store.counts()).toMatchObject({ settled: 1, deferred: 5 });
     });
 
-    it('begins a job anew, without its checkpoint', async () => {
+    it('restarts a job without its checkpoint', async () => {
       await bench.startSweep({});
       const job = await claimOne();
       await bench.store.advance(job, { runs: [], checkpoint: { page: 3 } });
@@ -107,7 +107,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       expect((await claimOne()).checkpoint).toBeUndefined();
     });
 
-    it('is ended by its id, where it still waits', async () => {
+    it('can be ended by its id while it still waits', async () => {
       const id = await acceptInLane('1');
       const claimed = await acceptInLane('2');
       await bench.store.defer(await claimOne(), [], wait);
@@ -124,7 +124,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       expect(await bench.store.counts()).toMatchObject({ settled: 1, deferred: 0, claimed: 1 });
     });
 
-    it('waits no longer than it was to when the clock is set back', async () => {
+    it('does not wait longer if the clock is set back', async () => {
       const id = await acceptInLane('1');
       await bench.store.defer(await claimOne(), [], wait);
 

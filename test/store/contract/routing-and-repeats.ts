@@ -17,14 +17,14 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       expect(unrouted.every((each) => each.body.length > 0)).toBe(true);
     });
 
-    it('claims nothing that was not given to a lane, whether or not the lane is known', async () => {
+    it('claims nothing that was not assigned to a lane, whether or not the lane is known', async () => {
       await bench.store.accept(makeDelivery({ route: { lane: '7', repositoryId: 7 } }));
 
       expect(await claimIds()).toEqual([]);
       expect((await bench.store.unrouted(10))[0]).toMatchObject({ lane: '7', repositoryId: 7 });
     });
 
-    it('ends what is malformed as dead and what no rule listens to as settled', async () => {
+    it('ends malformed deliveries as dead, and those without a matching rule as settled', async () => {
       const dead = await bench.store.accept(makeDelivery());
       const settled = await bench.store.accept(makeDelivery());
 
@@ -59,7 +59,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       return claim;
     };
 
-    it('names it, from its routing on, also after a restart', async () => {
+    it('is marked as its repeat after routing, even after a restart', async () => {
       const first = await acceptContent();
       expect((await handle()).repeatOf).toBeUndefined();
       const second = await acceptContent();
@@ -72,14 +72,14 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       expect((await bench.store.describeDelivery(third))?.repeatOf).toBe(first);
     });
 
-    it('is none where a byte of the body differs', async () => {
+    it('is not a repeat if a byte of the body differs', async () => {
       await acceptContent();
       await acceptContent(digestOfBody(Buffer.from('{"content":2}')));
 
       expect([(await handle()).repeatOf, (await handle()).repeatOf]).toEqual([undefined, undefined]);
     });
 
-    it('is the first one where the earlier one died, and then is what others repeat', async () => {
+    it('is not a repeat if the earlier one is dead, and becomes the original of later ones', async () => {
       await acceptContent();
       const redelivered = await acceptContent();
       await acceptContent();
@@ -92,7 +92,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       expect((await handle()).repeatOf).toBe(redelivered);
     });
 
-    it('is none in its own later attempts and lives', async () => {
+    it('is not a repeat of itself in later attempts or after a redrive', async () => {
       const id = await acceptContent();
       const claim = await claimOne();
       await bench.store.retry(claim, { afterMs: 0, reason: 'slow' });
@@ -103,7 +103,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       expect((await handle()).repeatOf).toBeUndefined();
     });
 
-    it('is none once the earlier one was pruned', async () => {
+    it('is not a repeat once the earlier one was pruned', async () => {
       await acceptContent();
       await handle();
       advanceMs(1_000);
@@ -114,7 +114,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       await reopen();
       await acceptContent();
 
-      // The newest delivery is never pruned: it is the earlier one of the last.
+      // The latest delivery is never pruned, so the last one repeats it.
       expect((await handle()).repeatOf).toBe('2');
     });
   });

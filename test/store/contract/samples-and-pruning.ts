@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeRun } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';
 
-/** Tests samples, and what is deleted. */
+/** Tests samples and pruning. */
 export function describeSamplesAndPruning(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimOne } = bench;
 
@@ -10,7 +10,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
     const at = new Date('2026-03-01T12:00:00.000Z');
     const later = new Date('2026-03-01T12:05:00.000Z');
 
-    it('are summed, the greatest, or the last of their span, also when several are added at once', async () => {
+    it('keep the sum, the maximum or the last value of their interval, even with concurrent additions', async () => {
       const add = (name: string, merge: 'sum' | 'max' | 'last', ...amounts: readonly number[]) =>
         Promise.all(
           amounts.map((amount) => bench.store.addSamples([{ minutes: 5, at, name, amount, merge }])),
@@ -52,7 +52,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
   });
 
   describe('prune', () => {
-    it('deletes what is settled and old with its runs, and nothing that waits or is dead', async () => {
+    it('deletes old settled deliveries with their runs, and nothing that waits or is dead', async () => {
       const settled = await acceptInLane('1');
       await bench.store.settle(await claimOne(), [makeRun({ id: 'of delivery' })]);
       await bench.store.appendRuns([makeRun({ id: 'loose', at: bench.now.toISOString() })]);
@@ -72,7 +72,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
       expect((await bench.store.counts()).settled).toBe(0);
     });
 
-    it('deletes dead deliveries by the date of their death, with their runs, and those redriven since not', async () => {
+    it('deletes dead deliveries by the date of their death, with their runs, but not those redriven since', async () => {
       const dead = await acceptInLane('1');
       await bench.store.bury(await claimOne(), 'broken');
       const redriven = await acceptInLane('1');
@@ -94,7 +94,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
       expect((await bench.store.counts()).dead).toBe(1);
     });
 
-    it('is not kept from the later ones by one that is dated in the future', async () => {
+    it('deletes deliveries behind one that is dated in the future', async () => {
       const before = bench.now;
       advanceMs(400 * 86_400_000);
       const future = await acceptInLane('1');
@@ -112,7 +112,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
       expect((await bench.store.listDeliveries()).items.map(({ id }) => id)).toEqual([last, future]);
     });
 
-    it('deletes dead deliveries for want of room after everything that is settled', async () => {
+    it('over the size limit, deletes dead deliveries after all settled ones', async () => {
       await acceptInLane('1');
       await bench.store.bury(await claimOne(), 'broken');
       await acceptInLane('1');

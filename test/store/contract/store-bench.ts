@@ -3,9 +3,9 @@ import type { Clock } from '../../../src/platform/clock.ts';
 import type { Claim, Store } from '../../../src/store/store.ts';
 import { makeDelivery } from '../make.ts';
 
-/** One kind of store, for the suite that every kind has to pass. */
+/** Kind of store, for the suite that every kind has to pass. */
 export interface Backend {
-  /** Opens a store of its own, empty at first; opened again with the same `name` it is the same store. */
+  /** Opens a separate, initially empty store; opened again with the same `name`, it is the same store. */
   open(options: {
     name: string;
     role: 'worker' | 'reader';
@@ -13,33 +13,33 @@ export interface Backend {
   }): Promise<Store>;
 }
 
-/** The store of each test, and its clock, which stands still until the test moves it. */
+/** Store of each test, with a clock that stands still until the test moves it. */
 export interface StoreBench {
-  /** The store, opened for the worker. */
+  /** The store, opened as the worker. */
   readonly store: Store;
-  /** The time of the wall clock. */
+  /** Time of the wall clock. */
   readonly now: Date;
-  /** Opens the store beside those that are open. */
+  /** Opens the store a second time, next to those that are open. */
   open(role?: 'worker' | 'reader'): Promise<Store>;
   /** Closes the store and opens it again; `between` runs while it is closed. */
   reopen(options?: { between?: () => void }): Promise<void>;
-  /** Lets time pass, on the wall clock and on the one that never goes back. */
+  /** Advances the wall clock and the monotonic clock. */
   advanceMs(ms: number): void;
-  /** Lets time pass on the clock that never goes back alone. */
+  /** Advances only the monotonic clock. */
   advanceUptimeMs(ms: number): void;
-  /** Sets the wall clock ahead, or back where `ms` is negative; the other clock stays. */
+  /** Sets the wall clock ahead, or back if `ms` is negative; the monotonic clock does not change. */
   moveWallClockMs(ms: number): void;
-  /** Accepts a delivery and gives it to a lane. Returns its id. */
+  /** Accepts a delivery and assigns it to a lane. Returns its id. */
   acceptInLane(lane: string): Promise<string>;
-  /** Starts a sweep, in a lane of its own, as the schedule does. */
+  /** Starts a sweep in a lane of its own, as the schedule does. */
   startSweep(payload: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Claims for a minute what there is. Returns the ids. */
+  /** Claims everything available for a minute. Returns the ids. */
   claimIds(limit?: number): Promise<string[]>;
-  /** Claims one delivery for a minute; throws where there is none. */
+  /** Claims one delivery for a minute; throws if there is none. */
   claimOne(): Promise<Claim>;
 }
 
-/** Opens an empty store before each test of the suite that calls this, and closes it after the test. */
+/** Opens an empty store before each test of the calling suite, and closes it after the test. */
 export function createStoreBench(backend: Backend): StoreBench {
   let number = 0;
   let name: string;

@@ -24,7 +24,7 @@ import { fillStore, readEverything } from '../../support/full-store.ts';
 import { makeSchema } from '../../support/postgres.ts';
 import { makeDelivery } from '../make.ts';
 
-/** Rows of a batch; bytes below the size of a row: batches of both kinds occur. */
+/** Limits at which both kinds of batches occur: full by rows, or by a single row larger than the bytes. */
 const small: BatchLimits = { rows: 2, bytes: 60 };
 
 type Place = {
@@ -32,7 +32,7 @@ type Place = {
   source(limits?: BatchLimits): Promise<CopySide>;
   target(limits?: BatchLimits): Promise<CopyTarget>;
   open(role: 'worker' | 'reader'): Promise<Store>;
-  /** Runs a statement beside the store. */
+  /** Runs a statement directly on the database. */
   run(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
 };
 
@@ -85,7 +85,7 @@ async function schema(): Promise<Place> {
 }
 
 const places: Readonly<Record<string, () => Place | Promise<Place>>> = { SQLite: file, PostgreSQL: schema };
-/** The mixed pairs have each kind as source and as target: those of one kind wait for a thorough run. */
+/** The mixed pairs have each kind as source and as target; pairs of one kind run only in a thorough run. */
 const pairs = Object.keys(places)
   .flatMap((from) => Object.keys(places).map((to) => [from, to] as const))
   .filter(([from, to]) => isThorough || from !== to);
@@ -128,7 +128,7 @@ async function copy(
 
 const isEqual = ({ tables }: CopyReport): boolean => tables.every((table) => table.isEqual);
 
-/** Every row of a file, with the columns that are copied. */
+/** Returns every row of a place, with the columns that are copied. */
 const rowsOf = async (place: Place): Promise<unknown> => {
   const tables: Record<string, unknown> = {};
   for (const { name, columns, key, only = 'true' } of copiedTables)
@@ -152,7 +152,7 @@ describe('the list of copied tables', () => {
     ).toEqual([]);
   });
 
-  it.each(Object.keys(places))('lets nothing be copied from a store in %s that has more', async (kind) => {
+  it.each(Object.keys(places))('rejects a store in %s that has other tables or columns', async (kind) => {
     const [from, to] = [await make(kind), file()];
     await use(from, 'worker', fillStore);
     await from.run('CREATE TABLE later (id integer)');
@@ -166,7 +166,7 @@ describe('the list of copied tables', () => {
 });
 
 describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
-  it('shows the same to a server, and gives greater ids', async () => {
+  it('looks the same to a server, and assigns greater ids', async () => {
     const [from, to] = [await make(fromKind), await make(toKind)];
     await use(from, 'worker', fillStore);
     const before = await use(from, 'reader', readEverything);
@@ -190,11 +190,11 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     });
   });
 
-  it('lets claimed deliveries wait, and counts the crash as a start of the server does', async () => {
+  it('returns claimed deliveries to waiting, and counts the crash as a server does at its start', async () => {
     for (const claims of [1, 2]) {
       const [from, to] = [await make(fromKind), await make(toKind)];
       await use(from, 'worker', fillStore);
-      // What a killed server leaves.
+      // State after a server was killed.
       await from.run(
         `UPDATE deliveries SET state = 'claimed', lease = '${randomUUID()}', attempts = 1 WHERE id IN
            (SELECT id FROM deliveries WHERE state = 'accepted' AND lane LIKE 'acme%' ORDER BY id LIMIT ${claims})`,
@@ -218,7 +218,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     }
   });
 
-  it('goes on after an end at any batch, and is refused until it is complete', async () => {
+  it('continues after an interruption at any batch, and is refused until it is complete', async () => {
     const [from, to] = [await make(fromKind), await make(toKind)];
     await use(from, 'worker', fillStore);
     const before = await use(from, 'reader', readEverything);
@@ -250,7 +250,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     expect(await copy(from, to)).toMatchObject({ begun: 'verified' });
   });
 
-  it('finds what changed in the source since it was interrupted, and begins anew', async () => {
+  it('detects changes of the source since the interruption, and starts again', async () => {
     const [from, to, other] = [await make(fromKind), await make(toKind), await make(fromKind)];
     await use(from, 'worker', fillStore);
     await use(other, 'worker', fillStore);
@@ -270,7 +270,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     expect((await use(to, 'reader', (store) => store.describeDelivery('4')))?.state).toBe('accepted');
   });
 
-  it('never overwrites a store, and needs both for itself', async () => {
+  it('never overwrites a store, and needs exclusive access to both', async () => {
     const [from, to] = [await make(fromKind), await make(toKind)];
     await use(from, 'worker', fillStore);
     await use(from, 'worker', async () => {
@@ -300,7 +300,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     });
   });
 
-  it('finds a target that is damaged on the way', async () => {
+  it('detects a target that is damaged during the copy', async () => {
     const [from, to] = [await make(fromKind), await make(toKind)];
     await use(from, 'worker', fillStore);
     const source = await from.source();
@@ -339,7 +339,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
 });
 
 describe('a copy to PostgreSQL and back', () => {
-  it('has every row as it was, also uuids that a file holds twice', async () => {
+  it('preserves every row, even uuids that a file contains twice', async () => {
     const [first, second, third] = [file(), await schema(), file()];
     await use(first, 'worker', fillStore);
     await first.run("UPDATE deliveries SET uuid = 'uuid-1', entry = 'default' WHERE id IN (1, 5, 6)");
@@ -360,7 +360,7 @@ describe('a copy to PostgreSQL and back', () => {
     expect(shortened(after)).toEqual(shortened(before));
   });
 
-  it('replaces what PostgreSQL holds in no text, as its store does, and keeps it in JSON and bodies', async () => {
+  it('replaces characters that PostgreSQL text cannot contain, as its store does, and keeps them in JSON and bodies', async () => {
     const [from, to] = [file(), await schema()];
     await use(from, 'worker', async (store) => {
       await store.accept(makeDelivery({ uuid: 'a\0b', body: Buffer.from('\0{}'), eventType: 'push\0' }));
@@ -380,7 +380,7 @@ describe('a copy to PostgreSQL and back', () => {
     });
   });
 
-  it('goes on with the numbers of rows that were deleted', async () => {
+  it('continues the row numbers after deleted rows', async () => {
     const [first, second, third] = [file(), await schema(), file()];
     await use(first, 'worker', fillStore);
     await first.run('DELETE FROM queue_history');

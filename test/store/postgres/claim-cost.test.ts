@@ -9,14 +9,14 @@ const waiting = 100_000;
 const repositories = 1_000;
 const rounds = 20;
 
-/** Each repository has five lanes. The statements do not depend on how rows came about. */
+/** Inserts deliveries in five lanes per repository. The tested statements do not depend on how rows were created. */
 const fill = (from: number, to: number, routed = true): string => `
   INSERT INTO deliveries (door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane, turn)
   SELECT 'webhook', n::text, 'push', 'default', 'application/json', now(), 'accepted', ${routed}, n, 2,
     n % ${repositories} || '#' || n % 5, (n % ${repositories})::text
   FROM generate_series(${from}, ${to}) AS n`;
 
-// What the server has read says more than a plan: it is the plan that was run, with its values.
+// The read statistics of the server prove more than a plan, because they reflect the executed plan with its values.
 const usage = `SELECT seq_scan, idx_scan, idx_tup_fetch FROM pg_stat_user_tables
   WHERE schemaname = current_schema AND relname = 'deliveries'`;
 const usageOfIndex = `SELECT idx_scan, idx_tup_read, idx_blks_hit + idx_blks_read AS idx_blks
@@ -25,7 +25,7 @@ const usageOfIndex = `SELECT idx_scan, idx_tup_read, idx_blks_hit + idx_blks_rea
 
 const connectionsOf = 'SELECT count(*)::integer AS open FROM pg_stat_activity WHERE application_name = $1';
 
-/** Enough for the server to keep plans, which it makes anew for the first five times. */
+/** Number of claims after which the server keeps its plans; it makes new ones for the first five executions. */
 const early = 10;
 
 const vacuum = 'VACUUM ANALYZE deliveries, bodies, digests, workers';
@@ -33,9 +33,9 @@ const vacuum = 'VACUUM ANALYZE deliveries, bodies, digests, workers';
 type Case = {
   readonly analyze: string;
   readonly earlyAnalyze?: string;
-  /** Whether the plans are made before the others wait. */
+  /** Whether the plans are made before the other deliveries wait. */
   readonly isEarly?: boolean;
-  /** Whether the others are there then, without a lane. */
+  /** Whether the other deliveries are already stored then, without a lane. */
   readonly isStored?: boolean;
 };
 
@@ -53,19 +53,19 @@ const cases: readonly (readonly [string, Case])[] = [
   ],
 ];
 
-// The first and the last two are the extremes.
+// The first case and the last two are the extremes.
 it.each(isThorough ? cases : [...cases.slice(0, 1), ...cases.slice(-2)])(
-  'claiming reads a few rows by their indexes while 100,000 wait: %s',
+  'claiming reads a few rows by index while 100,000 wait: %s',
   async (_name, { analyze, isEarly, isStored, earlyAnalyze = 'SELECT 1' }) => {
     const url = await makeSchema();
-    // The name tells the connections of the store from those of other tests.
+    // The name distinguishes the connections of this store from those of other tests.
     const name = `claim-cost ${randomBytes(8).toString('hex')}`;
     const named = `${url}&application_name=${encodeURIComponent(name)}`;
     const open = () => openPostgresStore({ url: named, role: 'worker', isVolatile: true });
     const first = await open();
     const client = await connectDirectly(url);
     try {
-      // Otherwise the server collects statistics on its own, at a time of its own.
+      // Otherwise the server would collect statistics on its own, at any time.
       await client.query('ALTER TABLE deliveries SET (autovacuum_enabled = off)');
       await client.query('ALTER TABLE bodies SET (autovacuum_enabled = off)');
       await client.query(fill(1, early));
@@ -80,17 +80,19 @@ it.each(isThorough ? cases : [...cases.slice(0, 1), ...cases.slice(-2)])(
         await client.query(`INSERT INTO bodies SELECT id, '{}' FROM deliveries WHERE state = 'accepted'`);
       }
       await client.query(analyze);
-      // What this connection has read is no part of what is counted.
+      // The reads of this connection must not be counted.
       await client.query('SELECT pg_stat_force_next_flush()');
       const scans = async (): Promise<unknown> => (await client.query(usage)).rows[0].idx_scan;
       const reported = await scans();
-      // A connection reports once in a second at most: with one of these claims, the first one reports its reads of the small table.
+      // A connection reports at most once per second; one of these claims makes the first connection report its reads
+      // of the small table.
       while (isEarly && (await scans()) === reported) await claimAndSettle(first, 1, 1);
       const before = (await client.query(usage)).rows[0];
       const indexBefore = (await client.query(usageOfIndex)).rows[0];
       const store = isEarly ? first : await open();
       await claimAndSettle(store, rounds, 8);
-      // A connection reports what it has read when it ends, table by table and index by index; only then is it gone.
+      // When a connection ends, it reports what it has read, table by table and index by index; only then does it
+      // disappear.
       expect((await client.query(connectionsOf, [name])).rows[0].open).toBeGreaterThan(0);
       await store.close();
       await expect.poll(async () => (await client.query(connectionsOf, [name])).rows[0].open).toBe(0);
@@ -100,10 +102,10 @@ it.each(isThorough ? cases : [...cases.slice(0, 1), ...cases.slice(-2)])(
       const read = (member: string, from: Row, to: Row): number => Number(to[member]) - Number(from[member]);
       expect(read('seq_scan', before, after)).toBe(0);
       expect(read('idx_scan', indexBefore, index)).toBeGreaterThan(rounds);
-      // Of each claim: the looks around, the heads of eight lanes, their bodies and ends.
+      // Reads of each claim: the scans around, the heads of eight lanes, their bodies and ends.
       expect(read('idx_tup_read', indexBefore, index) / rounds).toBeLessThan(200);
       expect(read('idx_tup_fetch', before, after) / rounds).toBeLessThan(200);
-      // Blocks of the index: an entry that does not match is read as well. It has 581 blocks.
+      // Index blocks also count entries that are read but do not match. The index has 581 blocks.
       expect(read('idx_blks', indexBefore, index) / rounds).toBeLessThan(200);
     } finally {
       await client.end();

@@ -13,7 +13,7 @@ import { makeDelivery } from '../make.ts';
 const execute = promisify(execFile);
 const programs = ['initdb', 'postgres', 'pg_dump', 'pg_restore', 'psql'];
 
-/** Returns the folder of a whole installation of PostgreSQL: a dump needs programs of the version of the server. */
+/** Returns the folder of a complete PostgreSQL installation, because a dump needs programs of the server's version. */
 function findPrograms(): string | undefined {
   const versions = (root: string): readonly string[] =>
     existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];
@@ -40,7 +40,7 @@ describe.skipIf(folder === undefined)(
       for (const end of ends.reverse()) await end();
     });
 
-    it('is dumped beside a running server, and restored into another database with everything in it', async () => {
+    it('is dumped next to a running server, and restored completely into another database', async () => {
       const server = await startPostgres([`--programs=${folder}`]);
       ends.push(() => server.stop());
       const dump = await mkdtemp(join(tmpdir(), 'reeve-dump-'));
@@ -67,7 +67,7 @@ describe.skipIf(folder === undefined)(
       const store = await openPostgresStore({
         url: restored,
         role: 'worker',
-        // The dump names a process that was alive, which another one waits for.
+        // The dump contains a process as alive, and a new process waits until it counts as dead.
         liveness: { beatMs: 100, silentMs: 200, lifeMs: 400 },
       });
       ends.push(() => store.close());

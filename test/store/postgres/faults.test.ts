@@ -14,17 +14,17 @@ afterEach(async () => {
 });
 
 const unwritable = { code: 'store-unwritable' };
-/** A connection that says nothing is given up sooner than in use, and later than a busy machine answers. */
+/** A silent connection is given up sooner than in production, but later than a busy machine takes to answer. */
 const queryTimeoutMs = 2_000;
 
 async function startServer(settings: readonly string[]): Promise<PostgresServer> {
-  // Stopped in mode immediate, a server keeps what the system has, even if it is not on the disk.
+  // After an immediate shutdown, a server keeps what the operating system has, even if it is not on the disk.
   const server = await startPostgres(['fsync=off', ...settings]);
   endings.push(server.stop);
   return server;
 }
 
-/** Opens a store behind a network of its own. Its tables are made before, without the short time limit. */
+/** Opens a store behind a network of its own. Its tables are created first, without the short timeout. */
 async function openBehind(url: string): Promise<{ store: Store; network: Network }> {
   await (await open(url)).close();
   const network = await openNetwork(`${url}&query_timeout=${queryTimeoutMs}`);
@@ -48,7 +48,7 @@ async function claimAll(store: Store): Promise<readonly Claim[]> {
   return insist(() => store.claim({ limit: 8, leaseMs: 600_000 }));
 }
 
-/** Repeats a call until the store takes it. */
+/** Repeats a call until the store accepts it. */
 async function insist<Result>(call: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
@@ -60,7 +60,7 @@ async function insist<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Senders that store deliveries one after the other, and remember what was acknowledged. */
+/** Starts senders that store deliveries one after another and remember what was acknowledged. */
 function startLoad(store: Store) {
   const acknowledged: string[] = [];
   let isGoing = true;
@@ -84,7 +84,7 @@ function startLoad(store: Store) {
   };
 }
 
-/** Returns those that the database does not have, asked without the store. */
+/** Returns the uuids that are missing in the database, queried without the store. */
 async function missingIn(url: string, uuids: readonly string[]): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -97,8 +97,8 @@ async function missingIn(url: string, uuids: readonly string[]): Promise<readonl
   }
 }
 
-describe('a network that swallows what is sent', () => {
-  it('makes every call reject, and none after its end', { timeout: 120_000 }, async () => {
+describe('a network that drops everything sent', () => {
+  it('makes every call reject, and none after it works again', { timeout: 120_000 }, async () => {
     const { store, network } = await openBehind(await makeSchema());
     await acceptInto(store, '1#1');
     const [claim] = await claimAll(store);
@@ -147,7 +147,7 @@ describe('a network that swallows what is sent', () => {
     expect(await store.describeDelivery(claim.id)).toMatchObject({ state: 'settled', attempts: 1 });
   });
 
-  it('loses answers, and what was asked for is neither done twice nor lost', {
+  it('that loses answers causes no call to take effect twice or get lost', {
     timeout: 120_000,
   }, async () => {
     const { store, network } = await openBehind(await makeSchema());
@@ -156,7 +156,7 @@ describe('a network that swallows what is sent', () => {
     const [ended] = await store.claim({ limit: 1, leaseMs: 600_000 });
     if (ended === undefined) throw new Error('nothing was claimed');
     const delivery = makeDelivery();
-    // Each of the calls below finds a connection that is open.
+    // Each of the calls below finds an open connection.
     await Promise.all(Array.from({ length: 4 }, () => store.counts()));
 
     network.set('mute');
@@ -177,8 +177,8 @@ describe('a network that swallows what is sent', () => {
   });
 });
 
-describe('a server that is stopped in mode immediate under load', () => {
-  it('loses nothing that was acknowledged, and no attempt', { timeout: 240_000 }, async () => {
+describe('a server with an immediate shutdown under load', () => {
+  it('loses no acknowledged delivery, and no attempt', { timeout: 240_000 }, async () => {
     const server = await startServer([]);
     const first = await open(server.url);
     const second = await open(server.url);
@@ -204,7 +204,7 @@ describe('a server that is stopped in mode immediate under load', () => {
   });
 });
 
-describe('a claim that was made just before the server was stopped in mode immediate', () => {
+describe('a claim made just before an immediate shutdown of the server', () => {
   it('is not given to another process', { timeout: 240_000 }, async () => {
     const server = await startServer([]);
     const first = await open(server.url);
@@ -213,7 +213,7 @@ describe('a claim that was made just before the server was stopped in mode immed
       await acceptInto(first, `${restart}#1`);
       const [claim] = await first.claim({ limit: 1, leaseMs: 600_000 });
       if (claim === undefined) throw new Error('nothing was claimed');
-      // No other commit has made the server write since.
+      // No other commit has made the server flush its log since then.
       await server.restart();
 
       expect(await claimAll(second)).toEqual([]);
@@ -225,7 +225,7 @@ describe('a claim that was made just before the server was stopped in mode immed
 describe('a synchronous standby', () => {
   const rounds = process.env.LONG ? 10 : 1;
 
-  it('that is promoted under load has all that was acknowledged', async () => {
+  it('that is promoted under load has everything that was acknowledged', async () => {
     for (let round = 1; round <= rounds; round += 1) {
       const server = await startServer(['--standby']);
       const { store, network } = await openBehind(server.url);
@@ -236,7 +236,7 @@ describe('a synchronous standby', () => {
       await load.reach(200);
 
       await server.kill();
-      // The name of the database leads to the standby before that is promoted: it takes no writes yet.
+      // The database name points to the standby before its promotion, so it does not accept writes yet.
       network.lead(server.standbyUrl);
       await expect
         .poll(() => store.remember('key', 1).catch((error: Error) => error.message), { interval: 50 })
@@ -253,7 +253,7 @@ describe('a synchronous standby', () => {
     }
   });
 
-  it('that is not promoted is refused with its reason', async () => {
+  it('that is not promoted is refused with the reason', async () => {
     const server = await startServer(['--standby']);
     await (await open(server.url)).close();
 

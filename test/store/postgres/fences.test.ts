@@ -8,10 +8,10 @@ import type { Claim, Store } from '../../../src/store/store.ts';
 import { connectDirectly, makeSchema } from '../../support/postgres.ts';
 import { makeDelivery } from '../make.ts';
 
-/** A process without its lock is dead at once; one that still has it, after a time that no test takes. */
+/** A process without its lock is dead at once; one that still has it, only after a time longer than any test. */
 const liveness: Liveness = { beatMs: 50, silentMs: 300, lifeMs: 10_000 };
 
-/** One process that shares the store, behind a network of its own. */
+/** Process that shares the store, behind a network of its own. */
 type Member = { readonly store: Store; readonly network: Network; workerId(): Promise<string> };
 
 const endings: (() => Promise<void>)[] = [];
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-/** Opens a schema with two processes, and a connection of its own. */
+/** Opens a schema with two processes, and a separate connection. */
 async function openPair(given: Liveness = liveness) {
   const url = await makeSchema();
   const join = async (): Promise<Member> => {
@@ -44,7 +44,7 @@ async function openPair(given: Liveness = liveness) {
     (await client.query('SELECT id FROM workers WHERE seen_at > $1', [since])).rows.length;
   const now = async (): Promise<Date> =>
     (await client.query('SELECT clock_timestamp() AS now')).rows[0].now as Date;
-  // A server that has just started lets no process judge another one.
+  // While a server has just started, no process declares another one dead.
   const age = 'SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS ms';
   await expect
     .poll(async () => Number((await client.query(age)).rows[0].ms), { interval: 100 })
@@ -60,7 +60,7 @@ async function acceptInto(store: Store, lanes: readonly string[]): Promise<reado
   return ids;
 }
 
-/** Claims one delivery, once there is one. */
+/** Claims one delivery as soon as there is one. */
 async function claimOne(store: Store): Promise<Claim> {
   const claims: Claim[] = [];
   await expect
@@ -75,7 +75,7 @@ async function claimOne(store: Store): Promise<Claim> {
   return claim;
 }
 
-/** Resolves when the server has noticed that all processes are gone that have lost their connections. */
+/** Resolves when the server has noticed that all processes without connections are gone. */
 async function untilUnlocked(client: pg.Client): Promise<void> {
   const { schema } = (await client.query('SELECT current_schema() AS schema')).rows[0];
   await expect
@@ -100,8 +100,8 @@ async function untilSilent(client: pg.Client): Promise<void> {
 
 const leaseLost = { code: 'lease-lost' };
 
-describe('a process that the others have taken for dead', () => {
-  it('ends, extends and continues nothing that another one has taken over', async () => {
+describe('a process that the others have declared dead', () => {
+  it('cannot end, extend or continue what another process has taken over', async () => {
     const { first, second } = await openPair();
     await acceptInto(first.store, ['1#1']);
     const old = await claimOne(first.store);
@@ -124,7 +124,7 @@ describe('a process that the others have taken for dead', () => {
     expect(await second.store.describeDelivery(old.id)).toMatchObject({ state: 'settled', attempts: 2 });
   });
 
-  it('claims under another identity, so that what it claims stays with it', async () => {
+  it('claims under a new identity, and keeps what it claims then', async () => {
     const { client, first, second, workerIds, beatsSince, now } = await openPair();
     const oldId = await first.workerId();
     first.network.set('cut');
@@ -146,19 +146,19 @@ describe('a process that the others have taken for dead', () => {
 });
 
 describe('processes that were all cut off', () => {
-  it('take nothing over from each other while they return', async () => {
+  it("do not take over each other's claims while they return", async () => {
     const { client, first, second, workerIds, beatsSince, now } = await openPair();
     await acceptInto(first.store, ['1#1', '2#1']);
     const claims = [await claimOne(first.store), await claimOne(second.store)] as const;
     const ids = await workerIds();
     for (const { network } of [first, second]) network.set('cut');
-    // The server has noticed that both are gone, and they were silent for long enough to be dead.
+    // The server has noticed that both are gone, and both were silent for long enough to be dead.
     await untilUnlocked(client);
     await untilSilent(client);
 
     for (const { network } of [first, second]) {
       network.set('pass');
-      // Several heartbeats of those that are back, while the others are still away.
+      // Several heartbeats of the returned processes, while the others are still away.
       for (let beat = 1; beat <= 3; beat += 1) {
         const since = await now();
         await expect.poll(() => beatsSince(since)).toBeGreaterThan(0);
@@ -171,15 +171,15 @@ describe('processes that were all cut off', () => {
   });
 });
 
-describe('processes that all stood still, as when their machine was suspended', () => {
-  it('take nothing over from one that goes on later than the others', async () => {
+describe('processes that were all suspended, for example with their machine', () => {
+  it('do not take over the claims of one that resumes later than the others', async () => {
     const given: Liveness = { beatMs: 50, silentMs: 300, lifeMs: 5_000 };
     const { first, second, workerIds, beatsSince, now } = await openPair(given);
     await acceptInto(first.store, ['1#1', '2#1']);
     const claims = [await claimOne(first.store), await claimOne(second.store)] as const;
     const ids = await workerIds();
 
-    // Both are in this process. The second one is held, so that it comes back after several heartbeats of the first.
+    // Both processes run in this one. The second is held, so that it returns after several heartbeats of the first.
     second.network.set('hold');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, given.lifeMs + 500);
     for (let beat = 1; beat <= 3; beat += 1) {
@@ -196,8 +196,11 @@ describe('processes that all stood still, as when their machine was suspended', 
   });
 });
 
-describe('a process that stands still in the middle of a heartbeat', () => {
-  /** Opens two with a claim each. The first begins a heartbeat, whose answer comes when both have been silent for long. */
+describe('a process that is suspended during a heartbeat', () => {
+  /**
+   * Opens two processes with a claim each. The first starts a heartbeat that is answered only after both have been
+   * silent for long.
+   */
   const standStill = async (meanwhile: (client: pg.Client, id: string) => Promise<unknown>) => {
     const pair = await openPair();
     const { url, client, first, second, beatsSince, now } = pair;
@@ -214,7 +217,7 @@ describe('a process that stands still in the middle of a heartbeat', () => {
     await untilSilent(client);
     await meanwhile(holder, await first.workerId());
     await holder.query('COMMIT');
-    // That heartbeat, and two more.
+    // The pending heartbeat, and two more.
     for (let beat = 1; beat <= 2; beat += 1) {
       const since = await now();
       await expect.poll(() => beatsSince(since)).toBe(1);
@@ -225,7 +228,7 @@ describe('a process that stands still in the middle of a heartbeat', () => {
     return { ...pair, claims };
   };
 
-  it('takes nothing over from one that goes on later', async () => {
+  it('does not take over the claims of one that resumes later', async () => {
     const { first, second, claims, workerIds } = await standStill(async () => {});
 
     expect(await workerIds()).toEqual(new Set([await first.workerId(), await second.workerId()]));
@@ -233,7 +236,7 @@ describe('a process that stands still in the middle of a heartbeat', () => {
     await second.store.settle(claims[1], []);
   });
 
-  it('takes nothing over from one that goes on later, if it was taken for dead itself', async () => {
+  it('does not take over the claims of one that resumes later, even if it was itself declared dead', async () => {
     const { first, second, claims, workerIds } = await standStill((client, id) =>
       client.query('DELETE FROM workers WHERE id = $1', [id]),
     );
@@ -245,7 +248,7 @@ describe('a process that stands still in the middle of a heartbeat', () => {
 });
 
 describe('a process that has just started', () => {
-  it('takes nothing over from one that is on its way back', async () => {
+  it('does not take over the claims of one that is returning', async () => {
     const given: Liveness = { beatMs: 50, silentMs: 60_000, lifeMs: 10_000 };
     const { url, client, first, second, workerIds } = await openPair(given);
     await acceptInto(second.store, ['1#1']);
@@ -259,7 +262,7 @@ describe('a process that has just started', () => {
       [id],
     );
 
-    // It is open after its first heartbeat.
+    // The store is open after its first heartbeat.
     const third = await openPostgresStore({ url, role: 'worker', isVolatile: true, liveness: given });
     endings.push(() => third.close());
     expect(await workerIds()).toContain(id);
@@ -274,7 +277,8 @@ describe('two processes that claim in one lane', () => {
   it('get one delivery, even if one of them sees the lane as it was before the other claimed', async () => {
     const { url, client, first, second } = await openPair();
     const [before = '', after = ''] = await acceptInto(first.store, ['1#1', '1#1']);
-    // The earlier delivery is dead when the second process begins to claim, and returns to the lane before it goes on.
+    // The earlier delivery is dead when the second process starts its claim, and returns to the lane before the claim
+    // continues.
     await first.store.bury(await claimOne(first.store), 'given up');
     const locked = await connectDirectly(url);
     endings.push(() => locked.end());

@@ -17,7 +17,7 @@ async function open(url: string, options: Partial<PostgresOptions> = {}): Promis
   return store;
 }
 
-/** Runs statements with PostgreSQL alone, in the schema of an address. */
+/** Runs a statement directly in PostgreSQL, in the schema of an address. */
 async function run(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
   const client = await connectDirectly(url);
   try {
@@ -28,14 +28,14 @@ async function run(url: string, text: string): Promise<readonly Record<string, u
 }
 
 describe('the PostgreSQL database', () => {
-  it('is refused when the server does not sync', async () => {
+  it('is refused if the server does not sync', async () => {
     await expect(open(await makeSchema(), { isVolatile: false })).rejects.toMatchObject({
       code: 'settings',
       message: expect.stringContaining('fsync off'),
     });
   });
 
-  it('is shared by any number of processes; one for the web alone accepts, and claims nothing', async () => {
+  it('is shared by any number of processes; one with the role web accepts, and claims nothing', async () => {
     const url = await makeSchema();
     const first = await open(url);
     const second = await open(url, { role: 'web' });
@@ -51,7 +51,7 @@ describe('the PostgreSQL database', () => {
     expect(await first.listProcesses()).toHaveLength(1);
   });
 
-  it('of a later version is used where that permits it', async () => {
+  it('of a later version is used if that version permits it', async () => {
     const url = await makeSchema();
     await (await open(url)).close();
 
@@ -82,7 +82,7 @@ describe('the PostgreSQL database', () => {
     await expect(open(url)).rejects.toMatchObject({ code: 'settings' });
   });
 
-  it('takes texts that it cannot hold as they are, and the deliveries beside them', async () => {
+  it('accepts texts that it cannot store unchanged, together with other deliveries', async () => {
     const store = await open(await makeSchema());
     const hostile = 'nul \0, half \ud800';
     const given = [
@@ -113,7 +113,7 @@ describe('the PostgreSQL database', () => {
     expect(await store.recall(hostile)).toEqual({ hostile });
     expect(await store.counts()).toMatchObject({ settled: 2 });
 
-    // Attempts that end together are settled together, and each for itself.
+    // Attempts that end together are settled together, but each independently.
     const lanes = ['1#1', '2#1', '3#1', '4#1'];
     const ids = (await Promise.all(lanes.map(() => store.accept(makeDelivery())))).map(({ id }) => id);
     await store.route(ids.map((id, at) => ({ id, to: 'lane', lane: lanes[at] ?? '' })));

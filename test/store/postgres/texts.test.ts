@@ -4,7 +4,10 @@ import type { Claim, Store } from '../../../src/store/store.ts';
 import { connectDirectly, makeSchema } from '../../support/postgres.ts';
 import { makeDelivery, makeRun } from '../make.ts';
 
-/** The server refuses NUL together with the whole statement; lone surrogates are no UTF-8; an index takes no long texts. */
+/**
+ * Contains NUL, for which the server refuses the whole statement; lone surrogates, which are invalid UTF-8; and more
+ * text than an index accepts.
+ */
 const hostile = `nul \0, half \ud800 \udc00, rest ${'x'.repeat(10_000)}`;
 
 let opened: Store | undefined;
@@ -32,11 +35,11 @@ async function claimHostile(store: Store): Promise<Claim> {
   return claim;
 }
 
-/** Names a run whose texts are all hostile. */
+/** Creates a run whose texts are all hostile. */
 const runOf = (name: string) =>
   ({ ...makeRun({ id: `${name} \0 \ud800` }), code: hostile, item: hostile }) as never;
 
-it('hostile texts are taken wherever the store takes a text', async () => {
+it('hostile texts are accepted wherever the store accepts a text', async () => {
   const url = await makeSchema();
   const store = await open(url);
 
@@ -83,7 +86,7 @@ it('hostile texts are taken wherever the store takes a text', async () => {
   expect(await store.listPauses()).toHaveLength(1);
   await store.noteAudit({ by: hostile, action: 'redrive', object: hostile });
 
-  // Names of branches are shorter on every forge.
+  // Branch names are shorter on every forge.
   const queue = { repositoryId: 7, base: hostile.slice(0, 200) };
   const lease = await store.claimQueue(queue, 60_000);
   await store.saveQueue({
@@ -103,7 +106,7 @@ it('hostile texts are taken wherever the store takes a text', async () => {
     { lifeMs: 60_000, maxSessions: 10, maxOfPerson: 10 },
   );
 
-  // Reading takes them as well.
+  // Read methods accept them as well.
   expect((await store.listDeliveries({ search: hostile.slice(0, 20) })).items.length).toBeGreaterThan(0);
   expect(await store.readRun('settled \0 \ud800')).toMatchObject({ code: hostile });
   expect(await store.resume(scope, hostile)).toBe(true);
@@ -111,7 +114,7 @@ it('hostile texts are taken wherever the store takes a text', async () => {
   expect(await columnsWithout(url)).toEqual([]);
 });
 
-/** Columns with words of the store's own. */
+/** Columns that contain only the store's own values. */
 const ownWords = [
   'audit.action',
   'deliveries.door',
@@ -119,7 +122,7 @@ const ownWords = [
   'deliveries.turn',
   'incidents.kind',
   'pauses.kind',
-  // A digest, and what was sealed.
+  // A digest, and sealed text.
   'sessions.key',
   'sessions.sealed',
   'workers.name',
@@ -127,7 +130,7 @@ const ownWords = [
   'workers.version',
 ];
 
-/** Returns the text columns that no hostile text has reached: each way into a column has to be tried above. */
+/** Returns the text columns that no hostile text has reached: the test above has to use every way into a column. */
 async function columnsWithout(url: string): Promise<readonly string[]> {
   const client = await connectDirectly(url);
   try {

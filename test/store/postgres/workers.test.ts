@@ -7,7 +7,7 @@ describe('four processes on one PostgreSQL database', () => {
     ? { deliveries: 20_004, kills: 60, stops: 6, cuts: 6 }
     : { deliveries: 900, kills: 2, stops: 1, cuts: 1 };
 
-  it('lose, reorder and double nothing when they are killed, stopped and cut off', async () => {
+  it('lose, reorder and duplicate nothing when they are killed, stopped and cut off', async () => {
     const { takeoverMs, attempts, repeats, ...report } = await crashWorkers({
       url: await makeSchema(),
       ...options,
@@ -24,7 +24,7 @@ describe('four processes on one PostgreSQL database', () => {
     });
     expect(attempts).toBeGreaterThan(options.deliveries);
     expect(repeats).toBeLessThanOrEqual(4 * (options.kills + options.stops + options.cuts));
-    // Of many kills, some find a delivery in flight.
+    // Among many kills, some interrupt a delivery in flight.
     if (process.env.LONG) expect(takeoverMs.length).toBeGreaterThan(0);
   });
 });

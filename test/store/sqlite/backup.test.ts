@@ -26,7 +26,7 @@ let store: Store;
 const pathOf = (name: string): string => join(folder, name);
 const namesIn = (name: string): readonly string[] => readdirSync(pathOf(name)).toSorted();
 const accept = (uuid: string) => store.accept(makeDelivery({ uuid }));
-/** Reads with SQLite alone. */
+/** Reads uuids directly with SQLite. */
 const uuidsIn = (name: string): unknown[] => {
   const database = new DatabaseSync(pathOf(name));
   try {
@@ -38,7 +38,7 @@ const uuidsIn = (name: string): unknown[] => {
     database.close();
   }
 };
-/** Copies the files of the store as a killed server leaves them: the log is not in the database yet. */
+/** Copies the files of the store in the state after a kill: the log is not yet in the database. */
 const leaveKilled = (name: string): void => {
   mkdirSync(pathOf(name));
   for (const file of ['reeve.db', 'reeve.db-wal', 'reeve.db-shm'])
@@ -58,7 +58,7 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('is one file for its owner alone, and tells what is in it', () => {
+  it('is one file, readable only by its owner, and the result lists its contents', () => {
     const copy = backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
 
     expect(copy).toEqual({ bytes: statSync(pathOf('copy.db')).size, deliveries: 2, runs: 1 });
@@ -79,7 +79,7 @@ describe('a backup', () => {
     expect(readFileSync(pathOf('precious'), 'utf8')).toBe('mine');
   });
 
-  it('into a folder that is not there is a refusal of the disk that names the copy', () => {
+  it('into a missing folder fails with a disk error that names the copy', () => {
     expect(() => backUpStore(pathOf('data/reeve.db'), pathOf('none/copy.db'))).toThrow(
       expect.objectContaining({ message: expect.stringContaining(pathOf('none/copy.db')) }),
     );
@@ -96,13 +96,14 @@ describe('a backup', () => {
     expect(openFilesIn(folder)).toEqual([]);
   });
 
-  it('of a store in which a value is missing is refused, and leaves nothing behind', async () => {
+  it('of a store with a missing value is refused, and leaves nothing behind', async () => {
     await store.remember('marker-abc', 'none');
     await store.close();
     const database = new DatabaseSync(pathOf('data/reeve.db'));
     database.exec("UPDATE memory SET value = '' WHERE key = 'marker-abc'");
     database.close();
-    // The header of the row: its length, the types of the key and of the value. An empty text becomes none at all.
+    // The header of the row: its length, and the types of the key and the value. The change turns an empty text into
+    // NULL.
     const bytes = readFileSync(pathOf('data/reeve.db'));
     const row = Buffer.concat([Buffer.from([3, 2 * 10 + 13, 13]), Buffer.from('marker-abc')]);
     for (let at = bytes.indexOf(row); at !== -1; at = bytes.indexOf(row)) bytes[at + 2] = 0;
@@ -125,7 +126,7 @@ describe('a restore', () => {
     await accept('later');
   });
 
-  it('moves the store of a killed server aside with what was in its log alone', () => {
+  it('moves the store of a killed server aside, including what was only in its log', () => {
     leaveKilled('killed');
 
     const restored = restore('killed');
@@ -141,7 +142,7 @@ describe('a restore', () => {
     expect(uuidsIn('killed/reeve.db.replaced-then')).toEqual(['a', 'b', 'later']);
   });
 
-  it('moves a damaged store aside as it is, with its log', () => {
+  it('moves a damaged store aside unchanged, with its log', () => {
     mkdirSync(pathOf('damaged'));
     const files = { 'reeve.db': 'no database', 'reeve.db-wal': 'its log', 'reeve.db-shm': 'its memory' };
     for (const [name, text] of Object.entries(files)) writeFileSync(pathOf(`damaged/${name}`), text);
@@ -160,7 +161,7 @@ describe('a restore', () => {
     expect(uuidsIn('damaged/reeve.db')).toEqual(['a', 'b']);
   });
 
-  it('keeps a log without its store aside, which is never applied to the copy', () => {
+  it('moves a log without a store aside, and never applies it to the copy', () => {
     leaveKilled('alone');
     rmSync(pathOf('alone/reeve.db'));
 
@@ -171,7 +172,7 @@ describe('a restore', () => {
     expect(uuidsIn('alone/reeve.db')).toEqual(['a', 'b']);
   });
 
-  it('creates the store and its folder where there is none, for the owner alone', () => {
+  it('creates the store and its folder if there is none, accessible only to the owner', () => {
     expect(restore('fresh').replaced).toBeUndefined();
 
     expect(namesIn('fresh')).toEqual(['reeve.db', 'reeve.db.lock']);
@@ -179,7 +180,7 @@ describe('a restore', () => {
     expect(statSync(pathOf('fresh/reeve.db')).mode & 0o777).toBe(0o600);
   });
 
-  it('narrows a folder that is known as that of a store', () => {
+  it('restricts the permissions of a folder that is recognised as that of a store', () => {
     leaveKilled('wide');
     rmSync(pathOf('wide/reeve.db-shm'));
     writeFileSync(pathOf('wide/notes'), '');
@@ -204,7 +205,7 @@ describe('a restore', () => {
     expect(existsSync(pathOf('fresh'))).toBe(false);
   });
 
-  it('of what is no store names the store, changes nothing, and holds no lock afterwards', () => {
+  it('of a file that is not a store names the store, changes nothing, and holds no lock afterwards', () => {
     leaveKilled('killed');
     writeFileSync(pathOf('bad.db'), 'no database, and longer than a header. '.repeat(20));
 

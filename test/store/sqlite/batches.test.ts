@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => database.close());
 
-/** Writes rows of deliveries with ids that begin at one, `apart` from each other. */
+/** Writes rows of deliveries with ids starting at `first`, `apart` from each other. */
 function fill(count: number, { state = 'settled', first = 1, apart = 1, repositoryId = 7 } = {}): void {
   database
     .prepare(
@@ -48,7 +48,7 @@ describe('a filter that no index serves', () => {
     [{ door: 'webhook' as const }],
     [{ door: 'webhook' as const, state: 'settled' as const }],
     [{ search: 'PUSH', repositoryId: 7, state: 'settled' as const }],
-  ])('%j looks at 50,000 rows a page, and goes on from there', async (query) => {
+  ])('%j examines 50,000 rows per page, and continues from there', async (query) => {
     expect(await walk(query)).toEqual(['120001 > 70002', '60001 > 20002', '1 > end']);
   });
 
@@ -65,14 +65,14 @@ describe('a filter that no index serves', () => {
     expect(await walk(query)).toEqual(pages);
   });
 
-  it('of a state that few are in looks at all of them', async () => {
+  it('of a rare state examines all rows of that state', async () => {
     fill(3, { state: 'dead', first: 2, apart: 60_000 });
 
     expect(await walk({ state: 'dead', search: 'push' })).toEqual(['120002 60002 2 > end']);
   });
 });
 
-describe('what is old is deleted in batches', () => {
+describe('old rows are deleted in batches', () => {
   const expiry = { settled: '~', dead: '~' };
 
   it('of 200 deliveries, with their bodies and runs, and never the newest', async () => {
@@ -88,7 +88,7 @@ describe('what is old is deleted in batches', () => {
     expect([rows('deliveries'), rows('bodies'), rows('runs')]).toEqual([1, 1, 1]);
   });
 
-  it('of 2,000 rows that are looked at', async () => {
+  it('of 2,000 examined rows', async () => {
     fill(2_500, { state: 'accepted' });
     const { deleteExpired } = createDeletions(makeContext(database));
 

@@ -33,7 +33,7 @@ const makeDatabase = (path: string): DatabaseSync => {
   return database;
 };
 
-it('a pass copies what is in the log by then, however many there were before', async () => {
+it('a pass copies the current contents of the log, however many passes there were before', async () => {
   const path = join(folder, 'reeve.db');
   const database = makeDatabase(path);
   const thread = create(path);
@@ -63,7 +63,8 @@ it('the memory of the thread does not grow with its passes', async () => {
   };
 
   let before = await passes(2_000);
-  // A heap may grow once, when its thread waits for a processor; garbage of each pass makes it grow in all of these rounds.
+  // A heap may grow once while its thread waits for a processor; garbage left by each pass makes it grow in all of
+  // these rounds.
   const growths: number[] = [];
   while (growths.length < 3 && (growths.at(-1) ?? Number.POSITIVE_INFINITY) > 2 ** 18) {
     const after = await passes(12_000);
@@ -72,7 +73,7 @@ it('the memory of the thread does not grow with its passes', async () => {
   }
 
   unsubscribe('worker_threads', note);
-  // Pages of 256 KiB: 70 bytes that each pass leaves are three.
+  // Heap pages have 256 KiB: 70 bytes left by each pass would fill three.
   expect(Math.min(...growths)).toBeLessThanOrEqual(2 ** 18);
   database.close();
 });
@@ -94,7 +95,7 @@ it('a thread that ends with an error is reported once, and the next pass starts 
 });
 
 it('a thread that cannot be started is reported, and the pass returns the reason', async () => {
-  // What cannot be handed to a thread stands for a system that refuses to make one.
+  // An argument that cannot be passed to a thread simulates a system that refuses to start one.
   const thread = create(Symbol('no thread') as unknown as string);
 
   expect(await thread.pass()).toEqual({ error: expect.stringContaining('could not be cloned') });
@@ -124,7 +125,7 @@ it('the thread keeps the process alive only between ref and unref', async () => 
   database.close();
 });
 
-it('is closed when its connection is, whether or not it has worked', async () => {
+it('the thread ends with its connection, whether or not it has worked', async () => {
   const path = join(folder, 'reeve.db');
   const database = makeDatabase(path);
   const [worked, idle] = [create(path), create(path)];

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => database.close());
 
 type Row = Readonly<Record<string, string | number | null>>;
-/** Writes a delivery; `more` are its other columns. */
+/** Writes a delivery; `more` contains its other columns. */
 function add(id: number, more: Row = {}): void {
   const row: Row = {
     id,
@@ -45,7 +45,7 @@ describe('the next deliveries', () => {
   const inLane = (id: number, lane: string, more: Row = {}): void =>
     add(id, { lane, turn: lane.split('#')[0] ?? '', ...more });
 
-  it('take turns between repositories, and between the lanes of each', () => {
+  it('alternate between repositories, and between the lanes of each', () => {
     for (const [index, lane] of ['1#1', '1#1', '1#2', '2', '1#3', '3#1', '3#2'].entries())
       inLane(index + 1, lane);
     const heads = createHeads(database);
@@ -55,7 +55,7 @@ describe('the next deliveries', () => {
     expect(heads.next(3, [])).toEqual([4, 6, 1]);
   });
 
-  it('are one of each lane, of lanes that are free and not avoided', () => {
+  it('are one of each lane, from lanes that are free and not excluded', () => {
     for (const [index, lane] of ['1#1', '1#1', '1#2', '2', '3'].entries()) inLane(index + 1, lane);
     inLane(6, '2', { state: 'claimed' });
     const heads = createHeads(database);
@@ -65,7 +65,7 @@ describe('the next deliveries', () => {
     expect(heads.of(['1#1', '2', '3', 'none'])).toEqual([1, 5]);
   });
 
-  it('are found behind any number of repositories that are busy', () => {
+  it('are found behind any number of busy repositories', () => {
     for (let id = 1; id <= 20; id += 1) inLane(id, String(id).padStart(2, '0'));
     for (let id = 21; id <= 39; id += 1) inLane(id, String(id - 20).padStart(2, '0'), { state: 'claimed' });
     const heads = createHeads(database);
@@ -74,7 +74,7 @@ describe('the next deliveries', () => {
     expect(heads.next(5, [])).toEqual([20]);
   });
 
-  it('begin every round anew after 10,000 repositories', () => {
+  it('start from the same repositories again if there are more than 10,000', () => {
     const fill = (count: number): void =>
       void database
         .prepare(
@@ -100,7 +100,7 @@ describe('a wait', () => {
   const now = new Date('2026-03-01T12:00:00.000Z');
   const after = (ms: number): string => new Date(now.getTime() + ms).toISOString();
 
-  it('ends at its instant, whatever it was for', () => {
+  it('ends at its deadline, whatever its purpose', () => {
     add(1, { state: 'retry', retry_at: after(0) });
     add(2, { state: 'retry', retry_at: after(1) });
     add(3, { state: 'deferred', retry_at: after(0), deferral_key: 'k' });
@@ -114,7 +114,7 @@ describe('a wait', () => {
     expect(column('deferral_key')).toEqual([null, null, null, 'k', null]);
   });
 
-  it('ends for 500 of a kind at once, those that are due the longest', () => {
+  it('ends for 500 of a kind at once, the longest overdue first', () => {
     for (let id = 1; id <= 501; id += 1) add(id, { state: 'retry', retry_at: after(-id) });
     for (let id = 502; id <= 1_003; id += 1) add(id, { state: 'deferred', retry_at: after(-id) });
     const waits = createWaits(database);
@@ -128,7 +128,7 @@ describe('a wait', () => {
     expect(new Set(column('state'))).toEqual(new Set(['accepted']));
   });
 
-  it('is as long as it was when a clock is set back, of an earlier version two hours', () => {
+  it('keeps its length if the clock is set back, and becomes two hours if an earlier version stored it', () => {
     const rows: Row[] = [
       { retry_at: after(5_001), retry_wait_ms: 5_000 },
       { retry_at: after(5_000), retry_wait_ms: 5_000 },
@@ -158,7 +158,7 @@ describe('routing', () => {
     },
   };
 
-  it('is handed 16 MiB of bodies at once, or one that is larger', () => {
+  it('reads 16 MiB of bodies at once, or a single larger one', () => {
     const bytes = [9 * miB, 7 * miB, 1, 17 * miB, 1, 17 * miB];
     for (const [index, size] of bytes.entries()) add(index + 1, { routed: 0, bytes: size });
     const { unrouted, route } = createRoutings(database, repeats.note);
@@ -175,7 +175,7 @@ describe('routing', () => {
     expect(batches).toEqual([[1, 2], [3], [4], [5], [6], []]);
   });
 
-  it('to a lane keeps the repository and what is repeated; to an end, what was known already', () => {
+  it('to a lane keeps the repository and the repeated delivery; to an end, what was already known', () => {
     const at = new Date('2026-03-01T13:00:00.000Z');
     for (let id = 1; id <= 6; id += 1)
       add(id, { routed: 0, ...(id > 3 && { lane: '9', repository_id: 9, repository: 'acme/nine' }) });
@@ -244,7 +244,7 @@ describe('routing', () => {
   });
 });
 
-it('deliveries are counted by state, and the oldest that waits for an attempt is known', async () => {
+it('deliveries are counted by state, and the oldest one waiting for an attempt is known', async () => {
   const queries = createQueries(makeContext(database).sql);
   expect(await queries.oldestWaiting()).toBeUndefined();
   const states = [
@@ -284,7 +284,7 @@ describe('deliveries in flight during a crash', () => {
   const end = (id: number): void =>
     void database.prepare("UPDATE deliveries SET state = 'settled', suspicion = 0 WHERE id = ?").run(id);
 
-  it('are each suspected without an attempt spent; one alone is the cause', () => {
+  it('are all suspected without spending an attempt; a single one is the cause', () => {
     claimedOf(0, 1);
     createCrashes(database).takeBack();
     expect([
@@ -328,7 +328,7 @@ describe('deliveries in flight during a crash', () => {
     expect(turn(20_000)).toBe('free');
   });
 
-  it('are not handled beside one that is young, and later ones are, once none is suspected', () => {
+  it('do not run next to a recently claimed one; later deliveries may, once none is suspected', () => {
     claimedOf(0, 0);
     const { takeBack, turn, claimed } = createCrashes(database);
     takeBack();
@@ -339,19 +339,19 @@ describe('deliveries in flight during a crash', () => {
     end(1);
     end(2);
     expect(turn(10_000)).toBe('free');
-    // Suspects appear at a start alone: from now on, nothing is asked any more.
+    // Suspects appear only at a start, so the database is not queried for them any more.
     database.exec("UPDATE deliveries SET suspicion = 1, state = 'accepted' WHERE id = 1");
     expect(turn(10_000)).toBe('free');
   });
 
-  it('of which the claim is not known are young, and keep suspects waiting', () => {
+  it('whose claim is unknown count as recently claimed, and make suspects wait', () => {
     claimedOf(1);
     add(2, { suspicion: 1 });
 
     expect(createCrashes(database).turn(1_000_000)).toBe('wait');
   });
 
-  it('stay suspected while they are handled for long, so that a later turn asks again', () => {
+  it('stay suspected while they run for a long time, so a later turn checks again', () => {
     claimedOf(0, 0);
     const { takeBack, turn, claimed } = createCrashes(database);
     takeBack();
@@ -360,7 +360,7 @@ describe('deliveries in flight during a crash', () => {
     end(2);
     expect(turn(10_000)).toBe('free');
 
-    // Its lease has ended, and it returned.
+    // Its lease has ended, and the delivery has returned.
     database.exec("UPDATE deliveries SET state = 'accepted' WHERE id = 1");
 
     expect(turn(10_001)).toBe(1);

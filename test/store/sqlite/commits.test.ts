@@ -29,7 +29,7 @@ describe('a group of writes', () => {
     return { commits, insert, put, count };
   };
 
-  it('is acknowledged after the sync that covers it, not before', async () => {
+  it('is acknowledged only after the sync that covers it', async () => {
     let finish = (): void => {};
     const { insert } = open(
       () =>
@@ -60,7 +60,7 @@ describe('a group of writes', () => {
     expect(syncs).toBe(1);
   });
 
-  it('does not suffer for one of them that cannot be done', async () => {
+  it('is not affected by a single write that fails', async () => {
     const { insert } = open(async () => {});
 
     const results = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
@@ -73,7 +73,7 @@ describe('a group of writes', () => {
     ]);
   });
 
-  it('is one transaction up to 256 writes and 4 MiB, and each write that is larger is one', async () => {
+  it('is one transaction up to 256 writes and 4 MiB, and each larger write has its own', async () => {
     const sizesOf = async (weights: readonly number[]): Promise<number[]> => {
       const sizes: number[] = [];
       let size = 0;
@@ -94,7 +94,7 @@ describe('a group of writes', () => {
     expect(await sizesOf([2 * miB, 2 * miB, 1, 5 * miB, 1, 1])).toEqual([2, 1, 1, 2]);
   });
 
-  it('waits for the gap that a checkpoint needs, and tells it what was written', async () => {
+  it('waits for the gap that a checkpoint needs, and reports to it what was written', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let gap: Promise<void> | undefined = promise;
     const told: unknown[] = [];
@@ -116,7 +116,7 @@ describe('a group of writes', () => {
     expect([before, told]).toEqual([[], [[100, 0]]]);
   });
 
-  it('that cannot be synced is refused as a whole, and its weight is known until so much is written', async () => {
+  it('that cannot be synced is refused as a whole, and its size is remembered until as much has been written', async () => {
     const answers = ['EIO', 'EIO', undefined, undefined];
     const refusals: number[] = [];
     const { commits } = open(
@@ -139,7 +139,7 @@ describe('a group of writes', () => {
     expect(commits.refusedBytes).toBe(0);
   });
 
-  it('that throws leaves nothing behind, and is no refusal of the disk', async () => {
+  it('that throws leaves nothing behind, and does not count as a disk error', async () => {
     const { commits, insert, put, count } = open(async () => {});
     const failing = commits.write(() => {
       put(7);
@@ -152,7 +152,7 @@ describe('a group of writes', () => {
     expect(count()).toBe(1);
   });
 
-  it('is refused once the store closes, which waits for the ones before', async () => {
+  it('is refused once the store closes, after earlier groups have finished', async () => {
     const { commits, insert, count } = open(async () => {});
     const before = insert(1);
 

@@ -33,7 +33,7 @@ const open = (given: { readonly path?: string; readonly others?: readonly string
 };
 
 describe('a sync of the log', () => {
-  it('resolves with the size of the log, as often as it is called', async () => {
+  it('resolves with the size of the log on every call', async () => {
     const { prepare, sync } = open();
     const sizes = [statSync(`${path}-wal`).size, await sync()];
     insert();
@@ -48,7 +48,7 @@ describe('a sync of the log', () => {
   });
 
   it.each(['', '-wal', '-shm', '.lock'])(
-    'is refused for good once the file reeve.db%s is not there any more',
+    'is refused permanently once the file reeve.db%s no longer exists',
     async (suffix) => {
       const other = `${path}.lock`;
       writeFileSync(other, '');
@@ -82,7 +82,9 @@ describe('a sync of the log', () => {
 });
 
 describe('a sync that fails', () => {
-  /** Files whose log cannot be synced: a device takes every write, and no sync. The log of the database is another one. */
+  /**
+   * Opens files whose log cannot be synced: the device accepts every write, but no sync. The database has another log.
+   */
   const openBroken = (): Durability => {
     const broken = join(folder, 'broken.db');
     writeFileSync(broken, '');
@@ -91,7 +93,7 @@ describe('a sync that fails', () => {
     return open({ path: broken });
   };
 
-  it('is a refusal that names the store and the reason, and may be tried again', async () => {
+  it('is a refusal that names the store and the reason, and can be retried', async () => {
     const { sync } = openBroken();
 
     await expect(sync()).rejects.toMatchObject({
@@ -141,7 +143,7 @@ describe('a sync that fails', () => {
   });
 });
 
-it.skipIf(openFilesIn('/') === undefined)('is closed without a file left open', () => {
+it.skipIf(openFilesIn('/') === undefined)('is closed without leaving a file open', () => {
   const before = openFilesIn(folder);
   const { close } = open();
   const during = openFilesIn(folder);

@@ -18,7 +18,7 @@ it.each([
   [sqlite(5), 'another process is writing and does not finish'],
   [sqlite(8), 'the file or its disk is read-only'],
   [sqlite(10), 'the disk reports an error'],
-  // An extended code: its lower byte is the primary one.
+  // An extended code, whose lower byte is the primary code.
   [sqlite(4618), 'the disk reports an error'],
   [sqlite(11), 'the file is damaged'],
   [sqlite(13), 'the disk is full'],
@@ -32,7 +32,7 @@ it.each([
   [node('EPERM'), 'the file cannot be opened'],
   [node('ENOTDIR'), 'the file cannot be opened'],
   [node('EISDIR'), 'the file cannot be opened'],
-])('%o is a refusal of the disk: %s', (error, reason) => {
+])('%o is a disk error: %s', (error, reason) => {
   expect(asStoreError(error, path)).toMatchObject({
     code: 'store-unwritable',
     message: `the store ${path} refuses: ${reason} (given)`,
@@ -50,11 +50,11 @@ it.each([
   ['a text'],
   [undefined],
   [new ReeveError('store-lost', 'gone')],
-])('%o is no refusal of the disk, and stays as it is', (error) => {
+])('%o is not a disk error, and is passed through', (error) => {
   expect(asStoreError(error, path)).toBe(error);
 });
 
-it.skipIf(!existsSync('/proc/self'))('an error of a disk without space is that the disk is full', () => {
+it.skipIf(!existsSync('/proc/self'))('the error of a disk without space means that the disk is full', () => {
   // The file system of processes has no space.
   const reasonOf = (error: unknown, of = '/proc/self/reeve.db'): string =>
     /refuses: (.*) \(/.exec(String(asStoreError(error, of)))?.[1] ?? '';
@@ -66,7 +66,7 @@ it.skipIf(!existsSync('/proc/self'))('an error of a disk without space is that t
   expect(reasonOf(sqlite(10), join(folder, 'none', 'reeve.db'))).toBe('the disk reports an error');
 });
 
-it('a lock of another connection is known by its code', () => {
+it('a lock of another connection is recognised by its code', () => {
   expect([sqlite(5), sqlite(261), sqlite(6), node('EIO'), 'busy'].map(isBusy)).toEqual([
     true,
     true,
@@ -86,7 +86,7 @@ describe('health', () => {
       ...given,
     });
 
-  it('writes as much as was refused, once for all who ask at the same time', async () => {
+  it('writes as much as was refused, once for all concurrent callers', async () => {
     const written: number[] = [];
     const probe = async (bytes: number): Promise<void> => void written.push(bytes);
     const healthy = check({ probe, refusedBytes: () => 4_000 });
@@ -118,7 +118,7 @@ describe('health', () => {
     });
   });
 
-  it('looks for the free space of the disk', async () => {
+  it('checks the free space of the disk', async () => {
     expect(await check({ path })()).toEqual({ ok: true, freeBytes: expect.any(Number) });
     expect(await check({ path: join(folder, 'none', 'reeve.db') })()).toMatchObject({
       ok: false,
@@ -127,7 +127,7 @@ describe('health', () => {
     });
   });
 
-  it.skipIf(!existsSync('/proc/self'))('asks a disk of no size for none', async () => {
+  it.skipIf(!existsSync('/proc/self'))('requires no free space on a disk without a size', async () => {
     expect(await check({ path: '/proc/self/reeve.db' })()).toEqual({ ok: true, freeBytes: 0 });
   });
 });

@@ -10,7 +10,7 @@ import { recordFigure } from '../../support/figure.ts';
 const folder = mkdtempSync(join(tmpdir(), 'reeve-faults-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Accepts one after the other, and says which were acknowledged, what the last refusal was, and what is stored. */
+/** Accepts deliveries one after another, and prints which were acknowledged, the last refusal, and what is stored. */
 const script = `
   import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
   const store = await openSqliteStore({ path: process.argv[1], role: 'worker' });
@@ -28,20 +28,20 @@ const script = `
 const hasStrace = spawnSync('strace', ['-V']).status === 0;
 
 /**
- * Runs a module under strace with one kind of system call made to fail; returns what it printed. The database exists before,
- * so that the calls which fail are those of the module, however many migrations there are.
+ * Runs a module under strace with one kind of system call made to fail, and returns its output. The database already
+ * exists, so that the failing calls are those of the module, however many migrations there are.
  */
 async function runUnderStrace(inject: string, source: string, path: string): Promise<string> {
   await (await openSqliteStore({ path, role: 'worker' })).close();
   const trace = ['-f', '-qq', '-o', join(folder, 'trace'), '-e', `trace=${inject.split(':')[0]}`];
   const node = [process.execPath, '--input-type=module', '-e', source, path];
-  // One thread that syncs: strace counts the calls of each thread by itself.
+  // Only one thread syncs, because strace counts the calls of each thread separately.
   const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
   const options = { encoding: 'utf8', timeout: 600_000, env } as const;
   return spawnSync('strace', [...trace, '-e', `inject=${inject}`, ...node], options).stdout;
 }
 
-/** Reads with SQLite alone: the store's own code must not confirm itself. */
+/** Reads with SQLite directly, so that the store's own code does not confirm itself. */
 function storedIn(path: string): { stored: ReadonlySet<unknown>; integrity: unknown } {
   const database = new DatabaseSync(path);
   try {
@@ -83,8 +83,8 @@ describe.skipIf(!hasStrace)('a disk that fails (skipped where strace cannot inje
 });
 
 /**
- * Makes the sync of the 20th batch fail, notes which part of which log generation it left unsynced, and goes on. A log
- * generation is known by the salts of its header.
+ * Makes the sync of the 20th batch fail, records which part of which log generation it left unsynced, and continues.
+ * The salts of its header identify a log generation.
  */
 const failedSyncScript = `
   import { openSync, readSync, statSync } from 'node:fs';
@@ -105,7 +105,7 @@ const failedSyncScript = `
   process.kill(process.pid, 'SIGKILL');`;
 
 describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inject errors)', () => {
-  it('costs no later delivery, although the kernel may never write the pages that it covered', async () => {
+  it('loses no later delivery, although the kernel may never write the pages that it covered', async () => {
     const path = join(folder, 'failed-sync', 'reeve.db');
     const stdout = await runUnderStrace('fdatasync:error=EIO:when=20', failedSyncScript, path);
     const { acked, hole, generation } = JSON.parse(stdout) as {
@@ -113,7 +113,8 @@ describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inje
       hole: { from: number; to: number; generation: string };
       generation: string;
     };
-    // What the disk holds after a power cut: of a failed sync, nothing. A log that was restarted has no such pages.
+    // Simulates the disk after a power cut, which contains nothing of a failed sync. A log that was restarted has no
+    // such pages.
     if (generation === hole.generation) {
       const log = openSync(`${path}-wal`, 'r+');
       writeSync(log, Buffer.alloc(hole.to - hole.from), 0, hole.to - hole.from, hole.from);
@@ -128,8 +129,8 @@ describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inje
 });
 
 /**
- * Accepts a small delivery until one is stored, a large one, and asks for the health; then again where the disk works. An
- * error at every 40th write leaves most small transactions alone and meets every large one.
+ * Accepts small deliveries until one is stored, then a large one, and checks the health; then again once the disk
+ * works. An error at every 40th write misses most small transactions and hits every large one.
  */
 const largeWritesScript = `
   import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
@@ -148,7 +149,7 @@ const largeWritesScript = `
 describe.skipIf(!hasStrace)(
   'a disk that fails at large writes (skipped where strace cannot inject errors)',
   () => {
-    it('is not healthy although small ones are stored, until large ones are, too', async () => {
+    it('is not healthy although small ones are stored, until large ones are stored too', async () => {
       const path = join(folder, 'large-writes', 'reeve.db');
       const stdout = await runUnderStrace('pwrite64:error=EIO:when=80..600+40', largeWritesScript, path);
 

@@ -19,7 +19,7 @@ const refusal = (pid: string | number) =>
     message: `the store ${path} is in use by another Reeve (pid ${pid}): stop it, or give this one its own REEVE_DATA`,
   });
 
-it('one has the role at a time, until it releases it', () => {
+it('one process at a time has the role, until it releases it', () => {
   const lock = takeWorkerLock(path);
 
   expect(lock.file).toBe(`${path}.lock`);
@@ -35,7 +35,7 @@ it.each([
   ['', 'unknown'],
   ['CREATE TABLE holder (pid INTEGER)', 'unknown'],
   ['CREATE TABLE holder (pid INTEGER); INSERT INTO holder VALUES (4711)', 4_711],
-])('a process that has it is named as far as it is known: after %j as %s', (sql, pid) => {
+])('the owner of the lock is named as far as it is known: after %j as %s', (sql, pid) => {
   const other = new DatabaseSync(`${path}.lock`);
   other.exec(`${sql}; BEGIN IMMEDIATE`);
 
@@ -45,7 +45,7 @@ it.each([
   takeWorkerLock(path).release();
 });
 
-it('a file that is damaged is no other process, and is closed again', () => {
+it('a damaged lock file does not count as another process, and is closed again', () => {
   writeFileSync(`${path}.lock`, 'no database, and longer than a header. '.repeat(20));
 
   expect(() => takeWorkerLock(path)).toThrow(

@@ -4,7 +4,7 @@ import { Commits, noCheckpoints, noDurability } from '../../../src/store/sqlite/
 import { SettledCount, type SqliteContext } from '../../../src/store/sqlite/context.ts';
 import { SqliteSql } from '../../../src/store/sqlite/sqlite-sql.ts';
 
-/** Returns the context of a store over a database in memory. */
+/** Creates the context of a store with an in-memory database. */
 export function makeContext(database: DatabaseSync, now: () => Date = () => new Date()): SqliteContext {
   const path = 'reeve.db';
   const commits = new Commits(database, {

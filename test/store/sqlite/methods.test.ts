@@ -34,7 +34,7 @@ describe('a wait', () => {
   const retryMs = async (id: string): Promise<number> =>
     ((await store.describeDelivery(id))?.retryAt?.getTime() ?? 0) - nowMs;
 
-  it('bears a clock that goes back by a second, and not one that is set back', async () => {
+  it('tolerates a clock that goes back by a second, but not more', async () => {
     const id = await acceptIn('1');
     await store.retry(await claimOne(), { afterMs: 60_000, reason: 'later' });
     nowMs -= 1_000;
@@ -47,7 +47,7 @@ describe('a wait', () => {
     expect(await retryMs(id)).toBe(60_000);
   });
 
-  it('is measured against a clock that goes on with the time of the process', async () => {
+  it('is measured against the uptime of the process', async () => {
     const id = await acceptIn('1');
     await store.retry(await claimOne(), { afterMs: 60_000, reason: 'later' });
     nowMs += 10_000;
@@ -55,7 +55,7 @@ describe('a wait', () => {
     await claim();
     expect(await retryMs(id)).toBe(50_000);
 
-    // Two hours passed, and the clock went back by as many: no claim saw it go forwards.
+    // Two hours passed, and the clock was set back by two hours: no claim saw the clock advance.
     uptimeMs += 7_200_000;
     await claim();
 
@@ -67,7 +67,7 @@ describe('a wait', () => {
 });
 
 describe('leases', () => {
-  it('that ended are given away once, and the later ones last as long', async () => {
+  it('that ended are given away once, and the later ones have their full duration', async () => {
     const id = await acceptIn('1');
     const first = await claimOne();
     uptimeMs += 59_999;
@@ -88,7 +88,7 @@ describe('leases', () => {
     expect(await claim()).toMatchObject([{ id, attempts: 3 }]);
   });
 
-  it('that were lost to an ending are not given away again', async () => {
+  it('of settled deliveries are not given away again', async () => {
     const id = await acceptIn('1');
     const one = await claimOne();
     await store.settle(one, []);
@@ -101,7 +101,7 @@ describe('leases', () => {
   });
 });
 
-it('a delivery that is suspected is claimed in its own turn, not by a claim of some lanes', async () => {
+it('a suspected delivery is claimed only in its own turn, not by a claim of given lanes', async () => {
   for (const lane of ['1', '2']) await acceptIn(lane);
   await claim();
   await store.close();
@@ -130,7 +130,7 @@ it('a save under the lease of another queue names the queue', async () => {
   });
 });
 
-it('a queue without a state has none, and not none at all', async () => {
+it('a queue saved without a state has the state null, and still exists', async () => {
   const key = { repositoryId: 7, base: 'main' };
 
   await store.saveQueue({ ...key, repository: 'acme/shop', state: undefined, revision: 0 });
@@ -138,8 +138,8 @@ it('a queue without a state has none, and not none at all', async () => {
   expect(await store.readQueue(key)).toMatchObject({ state: null, revision: 1 });
 });
 
-describe('what a job or a run is stored with', () => {
-  it('is the repository that is named, or that of its delivery', async () => {
+describe('the repository of a stored job or run', () => {
+  it('is the given one, or that of its delivery', async () => {
     await acceptIn('1');
     const one = await claimOne();
 
@@ -154,7 +154,7 @@ describe('what a job or a run is stored with', () => {
     expect((await store.describeDelivery(one.id))?.checkpoint).toEqual({ page: 2 });
   });
 
-  it('fails before anything is written where it is not plain data', async () => {
+  it('data that is not plain fails before anything is written', async () => {
     const id = await acceptIn('1');
     const one = await claimOne();
     const run = { ...makeRun({}), ms: 1n as unknown as number };
@@ -174,7 +174,7 @@ describe('what a job or a run is stored with', () => {
   });
 });
 
-it('a wait spends its attempts as long as it fails, and knows since when', async () => {
+it('repeated failures add up attempts, and keep the time of the first failure', async () => {
   const id = await acceptIn('1');
   const start = clock.now();
   await store.retry(await claimOne(), { afterMs: 1_000, reason: 'first' });
@@ -194,7 +194,7 @@ it('a wait spends its attempts as long as it fails, and knows since when', async
 });
 
 describe('plain data', () => {
-  it('of actions has a place of its own', async () => {
+  it('of actions has its own key space', async () => {
     const memory = createStoredMemory(store);
     await store.remember('key', 'of another part');
 
@@ -206,7 +206,7 @@ describe('plain data', () => {
     expect(storedMemoryKey('key')).toBe('action key');
   });
 
-  it('is edited once where nothing changes, and within the write where something does', async () => {
+  it('is edited once if nothing changes, and again within the write if something does', async () => {
     await store.remember('count', 1);
     const seen: unknown[] = [];
     const edit = (change: (value: unknown) => unknown) => (value: unknown) => {
@@ -228,7 +228,7 @@ describe('plain data', () => {
   });
 });
 
-it('no occurrence raises no incident, and no key ends one', async () => {
+it('an empty list of occurrences raises no incident, and an empty list of keys ends none', async () => {
   await store.raise([]);
   expect(await store.clear('sweep-failed', [])).toBe(0);
   expect(await store.listIncidents()).toEqual([]);

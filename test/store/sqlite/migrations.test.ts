@@ -15,7 +15,7 @@ afterEach(() => database.close());
 const schemaOf = (of: DatabaseSync): unknown[] =>
   of.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all();
 
-it('a new database gets the newest schema, and stays as it is the next time', () => {
+it('a new database gets the latest schema, and does not change the next time', () => {
   expect(schemaVersionOf(database)).toBe(0);
   migrate(database, 'reeve.db');
   const schema = schemaOf(database);
@@ -28,7 +28,7 @@ it('a new database gets the newest schema, and stays as it is the next time', ()
 });
 
 it.each(migrations.map((_, version) => version))(
-  'a database of schema %i becomes as a new one, and keeps its rows',
+  'a database of schema %i is migrated to the schema of a new one, and keeps its rows',
   (version) => {
     migrate(database, 'reeve.db', migrations.slice(0, version));
     expect(schemaVersionOf(database)).toBe(version);
@@ -51,7 +51,7 @@ it.each(migrations.map((_, version) => version))(
   },
 );
 
-it('a step that fails leaves the schema of the one before, and no transaction open', () => {
+it('a failing step leaves the schema of the previous step, and no open transaction', () => {
   const steps = ['CREATE TABLE a (n INTEGER)', 'CREATE TABLE b (n INTEGER); CREATE TABLE a (n INTEGER)'];
 
   expect(() => migrate(database, 'reeve.db', steps)).toThrow('table a already exists');
@@ -61,7 +61,7 @@ it('a step that fails leaves the schema of the one before, and no transaction op
   expect(database.isTransaction).toBe(false);
 });
 
-it('a database of a newer program is left alone, and the error names both schemas', () => {
+it('a database of a newer program is not changed, and the error names both schema versions', () => {
   database.exec(`PRAGMA user_version = ${schemaVersions + 1}`);
 
   expect(() => migrate(database, 'reeve.db')).toThrow(

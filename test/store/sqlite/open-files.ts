@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 
-/** Returns the paths in a folder that this process has open, sorted; undefined where the system does not tell. */
+/** Returns the paths in a folder that this process has open, sorted; undefined if the system does not reveal them. */
 export function openFilesIn(folder: string): readonly string[] | undefined {
   if (!existsSync('/proc/self/fd')) return undefined;
   return readdirSync('/proc/self/fd')
@@ -13,7 +13,7 @@ function pathOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
-    // The one that read the folder.
+    // The descriptor that read the folder.
     return '';
   }
 }

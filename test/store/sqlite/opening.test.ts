@@ -58,15 +58,18 @@ const damage = (table: string): void => {
 };
 
 describe('a store that is opened', () => {
-  it.each(['worker', 'reader'] as const)('by a %s is for the owner alone where it is new', async (role) => {
-    await open({ role });
+  it.each(['worker', 'reader'] as const)(
+    'by a %s is accessible only to its owner if it is new',
+    async (role) => {
+      await open({ role });
 
-    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(existsSync(`${path}.lock`)).toBe(role === 'worker');
-  });
+      expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      expect(existsSync(`${path}.lock`)).toBe(role === 'worker');
+    },
+  );
 
-  it('narrows its folder where a worker opens it, and not where a reader does', async () => {
+  it('restricts the permissions of its folder if opened by a worker, but not by a reader', async () => {
     await (await open()).close();
     chmodSync(dirname(path), 0o755);
     chmodSync(path, 0o644);
@@ -113,7 +116,7 @@ describe('a store that is opened', () => {
       'an unfinished copy of old.db',
     ],
     ['store-newer', 'PRAGMA user_version = 99', 'has schema 99'],
-  ])('is refused as %s, without a lock or an open file left', async (code, sql, message) => {
+  ])('is refused as %s, without leaving a lock or an open file', async (code, sql, message) => {
     await (await open()).close();
     change(sql);
 
@@ -124,7 +127,7 @@ describe('a store that is opened', () => {
     await expect(open({ role: 'reader' })).rejects.toMatchObject({ code });
   });
 
-  it('is opened once its copy is complete', async () => {
+  it('is accepted once its copy is complete', async () => {
     await (await open()).close();
     change(
       `INSERT INTO memory VALUES ('${markKey}', '{"source":"old.db","startedAt":"2026-03-01","completedAt":"2026-03-01"}')`,
@@ -143,7 +146,7 @@ describe('a store that is opened', () => {
     expect(readdirSync('.').filter((name) => name.startsWith(':memory:'))).toEqual([]);
   });
 
-  it('goes by the clock of the system where none is given', async () => {
+  it('uses the system clock by default', async () => {
     const before = Date.now();
     const [process] = await (await open()).listProcesses();
 
@@ -151,7 +154,7 @@ describe('a store that is opened', () => {
     expect(process?.startedAt.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  it('is closed once, with all its files, and takes nothing more', async () => {
+  it('is closed once, with all its files, and then accepts nothing', async () => {
     const store = await open();
     const begun = store.accept(makeDelivery());
 
@@ -169,7 +172,7 @@ describe('a store that is opened', () => {
 
   it.each([
     { checkpoints: 'in-commits', files: ['reeve.db'] },
-    // The thread has the database open once more.
+    // The thread opens the database a second time.
     { checkpoints: 'in-thread', files: ['reeve.db', 'reeve.db'] },
   ] as const)('runs checkpoints $checkpoints', async ({ checkpoints, files }) => {
     const store = await open({ checkpoints });
@@ -184,7 +187,7 @@ describe('a store that is opened', () => {
     expect((await (await open()).counts()).accepted).toBe(48);
   });
 
-  it('by a reader neither accepts nor claims, and knows what the worker settles meanwhile', async () => {
+  it('by a reader neither accepts nor claims, and sees what the worker settles meanwhile', async () => {
     const worker = await open();
     const reader = await open({ role: 'reader' });
     const body = Buffer.from('{"a":1}');
@@ -204,7 +207,7 @@ describe('a store that is opened', () => {
 });
 
 describe('a store whose disk refuses', () => {
-  it('names the damage when it is read', async () => {
+  it('reports the damage on a read', async () => {
     const store = await open();
     const { id } = await store.accept(makeDelivery());
     await store.close();
@@ -218,7 +221,7 @@ describe('a store whose disk refuses', () => {
     expect(await reader.describeDelivery(id)).toMatchObject({ id });
   });
 
-  it('names the damage when it recognises what is repeated', async () => {
+  it('reports the damage while it looks for repeats', async () => {
     const { id } = await (await open()).accept(makeDelivery());
     await opened[0]?.close();
     damage('digests');
@@ -232,7 +235,7 @@ describe('a store whose disk refuses', () => {
     });
   });
 
-  it('is lost with its lock, which another process could take', async () => {
+  it('is lost together with its lock, which another process could take', async () => {
     const lost: string[] = [];
     const store = await open({ onLost: ({ code }) => void lost.push(code) });
     rmSync(`${path}.lock`);
@@ -244,7 +247,7 @@ describe('a store whose disk refuses', () => {
     expect(lost).toEqual(['store-lost']);
   });
 
-  it('counts what is stored, whatever of it was acknowledged', async () => {
+  it('counts what is stored, whether or not it was acknowledged', async () => {
     const store = await open();
     const { id } = await store.accept(makeDelivery());
     await store.route([{ id, to: 'lane', lane: '1' }]);
@@ -257,7 +260,7 @@ describe('a store whose disk refuses', () => {
     expect(await store.counts()).toMatchObject({ claimed: 0, settled: 1 });
   });
 
-  it('is not healthy until it takes what it has refused, and stores anew what was undone', async () => {
+  it('is not healthy until it accepts what it has refused, and stores again what was rolled back', async () => {
     const now = new Date('2026-03-01T12:00:00.000Z');
     const store = await open({ maxFileBytes: 3_000_000, clock: { now: () => now, monotonicMs: () => 0 } });
     const headers = encodeHeaders([['user-agent', 'forge']], 0);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => made.close());
 
-it('a store in a file has one process, which leads, beside its readers', async () => {
+it('a store in a file has one process, which leads, apart from its readers', async () => {
   const [sqlite] = storeKinds;
   const other = await sqlite?.make({ clock });
   const reader = await other?.open('reader');
@@ -38,7 +38,7 @@ it('a store in a file has one process, which leads, beside its readers', async (
   await other?.close();
 });
 
-it('plain data is found under a key as PostgreSQL holds it, and written under the key that was given', async () => {
+it('plain data is found under a key as PostgreSQL stores it, and written under the given key', async () => {
   const { store } = made;
   for (const key of ['nul \0', `long ${'x'.repeat(600)}`]) {
     const copied = indexableText(key);
@@ -58,7 +58,7 @@ it.each([
   [true, [10, 12, 12, 30, 31]],
   [false, [10, 10, 10, 30, 30]],
 ])(
-  'the settled are counted where others settle, too, and after a refusal: alone is %s',
+  'settled deliveries are counted if other processes settle too, and after a refusal: alone is %s',
   (isAlone, expected) => {
     let stored = 10;
     const count = new SettledCount(() => stored, { isAlone });

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-kills-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const path = join(folder, 'reeve.db');
 
-/** Saves without end; each save has two events and an entry of the audit, and prints its revision once it is stored. */
+/** Saves in an endless loop; each save has two events and an audit entry, and prints its revision once it is stored. */
 const saver = `
   import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
   const store = await openSqliteStore({ path: process.argv[1], role: 'worker' });
@@ -29,7 +29,7 @@ const saver = `
     process.stdout.write(n + '\\n');
   }`;
 
-/** Kills a process that saves, right after it printed some more lines; returns the last number that it printed. */
+/** Kills a saving process right after it has printed some more lines, and returns the last number that it printed. */
 async function saveUntilKilled(lines: number): Promise<number> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', saver, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -44,7 +44,7 @@ async function saveUntilKilled(lines: number): Promise<number> {
   return last;
 }
 
-it('a save is stored as a whole or not at all, wherever the process is killed', {
+it('a save is stored entirely or not at all, whenever the process is killed', {
   timeout: 300_000,
 }, async () => {
   const kills = process.env.LONG ? 100 : 5;
@@ -55,7 +55,7 @@ it('a save is stored as a whole or not at all, wherever the process is killed', 
     const row = await store.readQueue(mainQueue);
     const history = await store.listQueueHistory({ limit: 500 });
     const audit = await store.listAudit({ limit: 500 });
-    // The process that was killed held the lease.
+    // The killed process held the lease.
     expect(await store.claimQueue(mainQueue, 1_000)).toBeDefined();
     await store.close();
     const revision = row?.revision ?? 0;

@@ -14,7 +14,7 @@ describeQueueRows('the SQLite store', {
   open: ({ name, ...options }) => openSqliteStore({ path: pathOf(name), ...options }),
 });
 
-it('a page of the history of one queue reads its own rows alone', async () => {
+it('a page of the history of one queue reads only its own rows', async () => {
   const path = pathOf('plan');
   await (await openSqliteStore({ path, role: 'worker' })).close();
   const database = new DatabaseSync(path);

@@ -9,7 +9,7 @@ let database: DatabaseSync;
 beforeEach(() => {
   database = new DatabaseSync(':memory:');
   migrate(database, 'reeve.db');
-  // 1 and 2 are dead, 3 and 4 are settled deliveries, 5 is a settled job, 6 waits, 7 is handled.
+  // 1 and 2 are dead, 3 and 4 are settled deliveries, 5 is a settled job, 6 waits, 7 is claimed.
   for (const [index, state] of [
     'dead',
     'dead',
@@ -38,7 +38,7 @@ const endings = () => createEndings(makeContext(database, () => at));
 const all = ['1', '2', '3', '4', '5', '6', '7', '999', 'nonsense'];
 
 describe('a redrive', () => {
-  it('gives dead deliveries another life, and counts them', async () => {
+  it('revives dead deliveries, and counts them', async () => {
     const { redrive } = endings();
 
     expect(await redrive(all, 'ada')).toBe(2);
@@ -70,7 +70,7 @@ describe('a redrive', () => {
     ]);
   });
 
-  it('begins with all attempts, without a lane, and says who wanted it', async () => {
+  it('starts with all attempts and without a lane, and records who requested it', async () => {
     await endings().redrive(['2', '3'], 'ada', { settled: true });
 
     const row = database.prepare(
@@ -91,7 +91,7 @@ describe('a redrive', () => {
     expect(row.get(1)).toMatchObject({ attempts: 3, reason: 'why', redriven_at: null });
   });
 
-  it('is in the audit once for each delivery that it revived', async () => {
+  it('is in the audit log once for each revived delivery', async () => {
     const { redrive } = endings();
 
     await redrive(all, 'ada');

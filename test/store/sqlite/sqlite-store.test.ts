@@ -21,7 +21,7 @@ describe('the SQLite file', () => {
   const open = (name: string, options: Partial<SqliteOptions> = {}) =>
     openSqliteStore({ path: pathOf(name), role: 'worker', ...options });
 
-  it('is readable by its owner alone, with all that lies beside it', async () => {
+  it('is readable only by its owner, like the files next to it', async () => {
     const store = await open('mode');
     await store.accept(makeDelivery());
 
@@ -42,7 +42,7 @@ describe('the SQLite file', () => {
     await (await open('lock')).close();
   });
 
-  it('is taken over when the process that held it was killed', async () => {
+  it('is taken over after the process that held it was killed', async () => {
     const script = `
       import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
       await openSqliteStore({ path: process.argv[1], role: 'worker' });
@@ -56,7 +56,7 @@ describe('the SQLite file', () => {
     await store.close();
   });
 
-  it('is refused when a newer program has been there', async () => {
+  it('is refused after a newer program has used it', async () => {
     await (await open('newer')).close();
     const database = new DatabaseSync(pathOf('newer'));
     database.exec('PRAGMA user_version = 99');
@@ -65,7 +65,7 @@ describe('the SQLite file', () => {
     await expect(open('newer')).rejects.toMatchObject({ code: 'store-newer' });
   });
 
-  it('that is no database is refused as such', async () => {
+  it('that is not a database is refused as such', async () => {
     await (await open('junk')).close();
     const { writeFileSync } = await import('node:fs');
     writeFileSync(pathOf('junk'), 'not a database at all, but long enough to have a header'.repeat(20));
@@ -73,7 +73,7 @@ describe('the SQLite file', () => {
     await expect(open('junk')).rejects.toMatchObject({ code: 'store-unwritable' });
   });
 
-  it('that is full refuses, keeps what it acknowledged, and accepts again when room was made', async (context) => {
+  it('that is full refuses, keeps what it acknowledged, and accepts again when there is space', async (context) => {
     const store = await open('full', { maxFileBytes: 3_000_000 });
     const accepted: string[] = [];
     let refusal: unknown;

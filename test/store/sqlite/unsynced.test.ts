@@ -23,11 +23,11 @@ const notes = () =>
     .prepare('SELECT text FROM notes')
     .all()
     .map(({ text }) => text);
-/** Lets everything run that waits for nothing else. */
+/** Lets all ready callbacks run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('an unsynced write', () => {
-  it('syncs nothing, and is there when it resolves', async () => {
+  it('does not sync, and is visible when it resolves', async () => {
     let syncs = 0;
     const durability: Durability = {
       ...noDurability,
@@ -43,7 +43,7 @@ describe('an unsynced write', () => {
   });
 
   it.each(['succeeds', 'fails'])(
-    'waits for a sync under way, which %s: it sees nothing that is not durable',
+    'waits for a sync in progress, which %s, so that it reads only durable data',
     async (how) => {
       const { promise, resolve, reject } = Promise.withResolvers<number>();
       const commits = open({ durability: { ...noDurability, sync: () => promise } });
@@ -60,7 +60,7 @@ describe('an unsynced write', () => {
     },
   );
 
-  it('has its turn between syncs that follow each other without a pause', async () => {
+  it('gets its turn between consecutive syncs', async () => {
     const ends: (() => void)[] = [];
     const sync = () => new Promise<number>((resolve) => ends.push(() => resolve(0)));
     const commits = open({ durability: { ...noDurability, sync } });
@@ -101,7 +101,7 @@ describe('an unsynced write', () => {
     expect([before, notes(), counted]).toEqual([[], ['a'], [[0]]]);
   });
 
-  it('is rolled back when it throws, and the next one is not', async () => {
+  it('is rolled back if it throws, and the next one is not', async () => {
     const commits = open();
     const failing = commits.writeUnsynced(() => {
       note('a')();
@@ -113,7 +113,7 @@ describe('an unsynced write', () => {
     expect(notes()).toEqual(['b']);
   });
 
-  it('that SQLite has rolled back itself, as after an error of the disk, fails with the first error', async () => {
+  it('that SQLite itself has rolled back, for example after a disk error, fails with the original error', async () => {
     const failing = open().writeUnsynced(() => {
       database.exec('ROLLBACK');
       throw new Error('EIO');
