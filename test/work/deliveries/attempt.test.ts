@@ -78,7 +78,7 @@ describe('an attempt', () => {
     expect(ending).toEqual({ how: 'settled', runs: [], reason: 'nothing to do' });
   });
 
-  it('of a job without a handler ends it', async () => {
+  it('of a job without a handler makes it dead', async () => {
     expect(await attempt(undefined)).toEqual({
       how: 'dead',
       reason: 'there is no handler for jobs of kind sweep',
@@ -95,7 +95,7 @@ describe('an attempt', () => {
     expect([advanced, progress]).toEqual([[part], 1]);
   });
 
-  it('whose work is given back spends no attempt', async () => {
+  it('that releases its work is not counted', async () => {
     const ending = await attempt(async (_claim, _payload, lease) => {
       throw lease.giveBack('the process stops');
     });
@@ -103,7 +103,7 @@ describe('an attempt', () => {
     expect(ending).toEqual({ how: 'released', reason: 'the process stops' });
   });
 
-  it('that is deferred runs again, until it is too old', async () => {
+  it('that is deferred runs again, until the delivery is too old', async () => {
     const deferral = { afterMs: 60_000, why: 'the budget of the hour is used up' };
     const handle = async () => ({ runs: [], deferral });
 
@@ -116,7 +116,7 @@ describe('an attempt', () => {
   });
 });
 
-describe('a delivery is given up unread', () => {
+describe('a delivery is given up without being read', () => {
   const never = async () => expect.unreachable();
   const settled = { how: 'settled', runs: [] };
   const done = async () => ({ runs: [] });
@@ -129,7 +129,7 @@ describe('a delivery is given up unread', () => {
     expect(await attempt(done, { crashes: 4 })).toMatchObject(settled);
   });
 
-  it('after twelve attempts without an end when it is old, and only then', async () => {
+  it('after twelve unfinished attempts, but only if it is old', async () => {
     expect(await attempt(never, { attempts: 13, ...old })).toEqual({
       how: 'dead',
       reason: 'started 12 times without an end',
@@ -140,8 +140,8 @@ describe('a delivery is given up unread', () => {
   });
 });
 
-describe('the breaker learns of an attempt', () => {
-  /** Opens the breaker, and lets the forge answer the probe: the next attempt is the one that is tried. */
+describe('the breaker is told about an attempt', () => {
+  /** Opens the breaker, and lets the forge answer the probe, so that the next attempt is the trial. */
   const halfOpen = (): void => {
     breaker.failed(breaker.begin('1#1'));
     breaker.probed(true);
@@ -164,20 +164,20 @@ describe('the breaker learns of an attempt', () => {
     });
 
     expect(breaker.state()).toBe(state);
-    // The place of the one that is tried is free again.
+    // The slot for the trial is free again.
     if (state === 'half-open') expect(breaker.room(8)).toBe(1);
   });
 
   it.each([
     [0, 'half-open'],
     [1, 'closed'],
-  ])('while it lasts: a page of a sweep with %i answers', async (count, state) => {
+  ])('while it runs: a page of a sweep with %i answers', async (count, state) => {
     halfOpen();
     let seen = '';
     await attempt(async (_claim, _payload, lease) => {
       answers += count;
       await lease.advance({ runs: [], checkpoint: 1 });
-      // Not expected here: the attempt would take a failure of the handler for its own ending.
+      // Not asserted here, because the attempt would take a failed assertion for its own failure.
       seen = breaker.state();
       return { runs: [] };
     });
@@ -185,7 +185,7 @@ describe('the breaker learns of an attempt', () => {
     expect(seen).toBe(state);
   });
 
-  it('that failed with the forge, which is reported; one that fails alone is not', async () => {
+  it('that failed because of the forge, which is reported; an item that fails alone is not', async () => {
     expect(await attempt(throwing(unreachable))).toMatchObject({ how: 'released' });
     expect([breaker.state(), hostFailures]).toEqual(['open', ['no answer']]);
 
@@ -195,8 +195,8 @@ describe('the breaker learns of an attempt', () => {
   });
 });
 
-describe('an attempt that is cut off', () => {
-  it('ends although its handler does not, after the handler had time to end', async () => {
+describe('an aborted attempt', () => {
+  it('ends even if its handler does not, after a grace period for the handler', async () => {
     const abort = new AbortController();
     let ended = false;
     const ending = attempt(
@@ -216,7 +216,7 @@ describe('an attempt that is cut off', () => {
     expect(ended).toBe(true);
   });
 
-  it('before it began ends at once', async () => {
+  it('ends at once if it was aborted before its start', async () => {
     const signal = AbortSignal.abort(new AttemptAborted('lost', 'gone'));
 
     expect(await attempt(() => new Promise(() => {}), {}, signal)).toEqual({ how: 'lost' });

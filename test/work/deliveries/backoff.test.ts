@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 const aged = (ms: number) => new Date(now.getTime() - ms);
 
 describe('createBackoff', () => {
-  it('waits within 20 % of the doubled time, never beyond its cap, and never less than the other side asks', (context) => {
+  it('waits within 20 % of the doubled time, never beyond its cap, and never less than the forge asks for', (context) => {
     let tried = 0;
     fc.assert(
       fc.property(
@@ -35,7 +35,7 @@ describe('createBackoff', () => {
     );
   });
 
-  it.each([1, 5, 100])('spreads what failed together, after %i attempts', (attempts) => {
+  it.each([1, 5, 100])('spreads deliveries that failed together, after %i attempts', (attempts) => {
     const backoff = createBackoff();
     const failed = { attempts, receivedAt: now, redrivenAt: undefined };
     const waits = Array.from({ length: 200 }, () => {
@@ -64,13 +64,13 @@ describe('createBackoff', () => {
       { receivedAt: aged(-dayMs), redrivenAt: undefined },
       false,
     ],
-  ])('%s, however often it was tried', (_title, dates, isOver) => {
+  ])('%s, whatever the number of attempts', (_title, dates, isOver) => {
     const next = createBackoff()({ attempts: 1_000, ...dates }, { now, retryAfterMs: undefined });
 
     expect('giveUp' in next).toBe(isOver);
   });
 
-  it('waits as long as the forge asks, beyond the lifetime too', () => {
+  it('waits as long as the forge asks for, even beyond the lifetime', () => {
     const failed = { attempts: 1, receivedAt: aged(6 * dayMs), redrivenAt: undefined };
 
     const next = createBackoff()(failed, { now, retryAfterMs: 10 * dayMs });

@@ -9,7 +9,7 @@ beforeEach(() => {
   breaker = new Breaker(makeClock({ monotonicMs: () => nowMs }), { random: () => 0.5 });
 });
 
-/** Lets the wait pass and the forge answer a probe. */
+/** Advances the clock past the wait, and lets the forge answer a probe. */
 const answerProbe = (): void => {
   nowMs += 60_000;
   breaker.probed(true);
@@ -22,12 +22,12 @@ const attempt = (lane: string, end: 'failed' | 'succeeded' | 'ended'): unknown =
 };
 
 describe('the breaker', () => {
-  it('opens at the first failure of the host, and is the host’s to blame', () => {
+  it('opens at the first failure, and blames the host', () => {
     expect(attempt('1', 'failed')).toBe('host');
     expect([breaker.state(), breaker.room(8)]).toEqual(['open', 0]);
   });
 
-  it('probes later and later, up to 30 s, and sooner again after it was closed', () => {
+  it('probes at growing intervals up to 30 s, and starts again at 1 s after it was closed', () => {
     const waits: number[] = [];
     attempt('1', 'failed');
     for (let probe = 0; probe < 8; probe += 1) {
@@ -45,7 +45,7 @@ describe('the breaker', () => {
     expect(breaker.isDue()).toBe(true);
   });
 
-  it('tries one delivery once the forge answers, whatever else is still going on', () => {
+  it('tries one delivery once the forge answers, whatever is still running', () => {
     breaker.begin('a sweep that goes on');
     attempt('1', 'failed');
     answerProbe();
@@ -55,7 +55,7 @@ describe('the breaker', () => {
     expect(breaker.room(8)).toBe(0);
   });
 
-  it('closes when that one succeeds, and opens again when it fails as many others did', () => {
+  it('closes if the trial succeeds, and opens again if it fails after several lanes have failed', () => {
     for (const lane of ['1#1', '2#1', '3#1']) attempt(lane, 'failed');
     answerProbe();
     expect(breaker.suspects()).toEqual(['1#1', '2#1', '3#1']);
@@ -67,7 +67,7 @@ describe('the breaker', () => {
     expect([breaker.state(), breaker.room(8)]).toEqual(['closed', 8]);
   });
 
-  it('blames an item for its second failure when another lane succeeded in between, and stays closed', () => {
+  it('blames an item for its second failure if another lane succeeded in between, and stays closed', () => {
     attempt('poison', 'failed');
     answerProbe();
     attempt('healthy', 'succeeded');
@@ -77,7 +77,7 @@ describe('the breaker', () => {
     expect(attempt('another', 'failed')).toBe('host');
   });
 
-  it('blames an item that is alone when the forge answers a probe and it fails again', () => {
+  it('blames the only failed item if it fails again after the forge answered a probe', () => {
     attempt('poison', 'failed');
     answerProbe();
 
@@ -85,7 +85,7 @@ describe('the breaker', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('does not take many failing lanes of one repository for the whole forge', () => {
+  it('does not mistake many failing lanes of one repository for a failing forge', () => {
     attempt('7#1', 'failed');
     for (let index = 2; index < 20; index += 1) {
       if (breaker.state() === 'open') answerProbe();
@@ -107,7 +107,7 @@ describe('the breaker', () => {
     expect(attempt('1', 'failed')).toBe('host');
   });
 
-  it('learns nothing of the forge from what began before it opened, or asked for nothing', () => {
+  it('ignores attempts that began before it opened, or that sent no request', () => {
     const before = breaker.begin('before');
     attempt('1', 'failed');
     breaker.succeeded(before);

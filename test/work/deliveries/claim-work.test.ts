@@ -6,7 +6,7 @@ import { createClaimWork } from '../../../src/work/deliveries/worker.ts';
 
 const work = [{ id: '1' }] as unknown as readonly Claim[];
 
-/** Claims for eight free slots, and returns what the store was asked. */
+/** Claims for eight free slots, and returns the calls to the store. */
 async function claim(given: {
   state: BreakerState;
   room: number;
@@ -38,7 +38,7 @@ it('claims for the free slots from every lane while the forge works', async () =
   expect(claims).toBe(work);
 });
 
-it('asks the store for nothing without a free slot', async () => {
+it('does not query the store without a free slot', async () => {
   expect(await claim({ state: 'closed', room: 0 })).toEqual({ asked: [], claims: [] });
   expect(await claim({ state: 'open', room: 0, places: 0, localLanes: ['local'] })).toEqual({
     asked: [],
@@ -46,14 +46,14 @@ it('asks the store for nothing without a free slot', async () => {
   });
 });
 
-it('claims during an outage only what needs no forge', async () => {
+it('claims only work that needs no forge during an outage', async () => {
   const { asked } = await claim({ state: 'open', room: 0, localLanes: ['local'] });
 
   expect(asked).toEqual([{ limit: 8, leaseMs: 60_000, only: ['local'] }]);
   expect(await claim({ state: 'open', room: 0 })).toEqual({ asked: [], claims: [] });
 });
 
-it('tries a lane that did not fail, and one of those only where there is no other', async () => {
+it('tries a lane that did not fail, and a failed one only if there is no other', async () => {
   const suspects = ['3#1', '4#1'];
   const first = await claim({ state: 'half-open', room: 1, suspects });
   expect(first.asked).toEqual([{ limit: 1, leaseMs: 60_000, avoid: suspects }]);
@@ -71,6 +71,6 @@ it('tries a lane that did not fail, and one of those only where there is no othe
   expect(second.claims).toBe(work);
 });
 
-it('asks once where nothing is to be avoided', async () => {
+it('queries once if no lane has to be avoided', async () => {
   expect((await claim({ state: 'closed', room: 8, found: () => [] })).asked).toHaveLength(1);
 });

@@ -10,7 +10,7 @@ const bench = createWorkerBench();
 const { accept, advance, pass, start } = bench;
 
 describe('a delivery', () => {
-  it('is handled as the event it says, and settled with its runs', async () => {
+  it('is handled as the event that it contains, and settled with its runs', async () => {
     const seen: unknown[] = [];
     start({
       handle: async (delivery, event) => {
@@ -33,7 +33,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('with the body of an earlier one is handled as its repeat, whatever event type it comes under', async () => {
+  it('with the body of an earlier one is handled as its repeat, whatever its event type', async () => {
     const seen: (string | undefined)[] = [];
     start({
       handle: async ({ repeatOf }) => {
@@ -53,7 +53,7 @@ describe('a delivery', () => {
     expect(seen).toEqual([undefined, '1', '1']);
   });
 
-  it('that is malformed dies with the reason, and one of an unknown kind is settled, without being handled', async () => {
+  it('that is malformed is dead with the reason, and one of an unknown kind is settled, both without being handled', async () => {
     const { log, lines } = recordLog();
     start({ handle: failing('internal'), log });
     const { id: malformed } = await bench.store.accept(makeDelivery({ body: Buffer.from('{"a":') }));
@@ -105,7 +105,7 @@ describe('a delivery', () => {
 describe('a delivery that an hourly budget stops', () => {
   const deferral = { afterMs: 3_600_000, why: 'over the budget of 500 changes an hour' };
 
-  it('keeps its trigger and is handled again when the budget has room', async () => {
+  it('keeps its trigger and is handled again once the budget has room', async () => {
     let handled = 0;
     start({
       handle: async () => {
@@ -154,7 +154,7 @@ describe('the event of a delivery', () => {
   beforeEach(() => {
     handled.length = 0;
   });
-  /** The store, with claims whose body cannot be parsed. */
+  /** Returns the store with claims whose body cannot be parsed. */
   const withoutBodies = (): Store => ({
     ...bench.store,
     claim: async (options) =>

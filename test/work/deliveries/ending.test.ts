@@ -19,7 +19,7 @@ const end = (error: unknown, { blame = 'item', isTrial = false, isTooOld = false
       isTooOld ? { giveUp: 'older than 7 days' } : { afterMs: retryAfterMs ?? 10_000 },
   });
 
-describe('an attempt that threw', () => {
+describe('the ending of an attempt that threw', () => {
   it.each<[string, unknown, Given, Ending]>([
     ['lost its lease', new AttemptAborted('lost', 'gone'), {}, { how: 'lost' }],
     ['wrote without its lease', new ReeveError('lease-lost', 'gone'), {}, { how: 'lost' }],

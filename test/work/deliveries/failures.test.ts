@@ -13,7 +13,7 @@ const bench = createWorkerBench();
 const { accept, clock, moveClockMs, pass, start } = bench;
 
 describe('a failure', () => {
-  it('that may pass is tried again, later each time, for seven days', async () => {
+  it('that may be temporary is retried at growing intervals for seven days', async () => {
     start({ handle: failing('forge-unexpected') });
     const id = await accept(1);
     const waits: number[] = [];
@@ -39,7 +39,7 @@ describe('a failure', () => {
     expect(bench.now.getTime() - receivedMs).toBeLessThan(8 * 86_400_000);
   });
 
-  it('ends a delivery at the age that the operator says', async () => {
+  it('ends a delivery at the age set by the operator', async () => {
     start({ handle: failing('forge-unexpected'), backoff: { lifetimeMs: 3_600_000 } });
     const id = await accept(1);
 
@@ -54,7 +54,7 @@ describe('a failure', () => {
     });
   });
 
-  it('ends nothing because the wall clock jumps ahead', async () => {
+  it('does not end a delivery because the wall clock jumps ahead', async () => {
     start({ handle: failing('forge-unexpected'), clock: makeClock({ ...clock, monotonicMs: () => 0 }) });
     const id = await accept(1);
 
@@ -64,7 +64,7 @@ describe('a failure', () => {
     expect((await bench.store.readDelivery(id))?.state).toBe('retry');
   });
 
-  it('waits as long as the forge asks, beyond the lifetime too', async () => {
+  it('waits as long as the forge asks for, even beyond the lifetime', async () => {
     start({ handle: failing('forge-throttled', { retryAfterMs: 10 * 86_400_000 }) });
     const id = await accept(1);
 
@@ -79,7 +79,7 @@ describe('a failure', () => {
     ['that cannot pass', new ReeveError('forge-forbidden', 'no access'), 'no access'],
     ['of an unexpected kind', new TypeError('x is undefined'), 'unexpected: x is undefined'],
     ['that is no error at all', 'thrown text', 'unexpected: thrown text'],
-  ])('%s is the end at once', async (_title, thrown, reason) => {
+  ])('%s ends the delivery at once', async (_title, thrown, reason) => {
     start({
       handle: async () => {
         throw thrown;

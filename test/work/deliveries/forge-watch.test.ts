@@ -18,7 +18,7 @@ const start = (probe?: () => Promise<unknown>) => {
   const { log, lines } = recordLog();
   const clock = makeClock({ now: () => at(nowMs) });
   const watch = new ForgeWatch({ breaker, probe, clock, log, onAnswer: () => (answers += 1) });
-  /** What a failed attempt does: the breaker opens, and the watch gets the error. */
+  /** Acts like a failed attempt: the breaker opens, and the watch receives the error. */
   const fail = (code: ErrorCode): void => {
     breaker.failed(breaker.begin(`${code}#1`));
     watch.failed(new ReeveError(code, `it said ${code}`));
@@ -30,8 +30,8 @@ const throwing = (error: unknown) => async () => {
   throw error;
 };
 
-describe('the watch of the forge', () => {
-  it('reports a failing forge since its first failure, once, and each change of the kind of failure', () => {
+describe('the forge watch', () => {
+  it('reports a failing forge since its first failure, once, and each change in the kind of failure', () => {
     const { watch, lines, fail } = start();
     expect(watch.state()).toEqual({ state: 'ok' });
 
@@ -52,7 +52,7 @@ describe('the watch of the forge', () => {
     ]);
   });
 
-  it('probes when a probe is due, one at a time, and wakes the worker once the forge answers', async () => {
+  it('probes when due, one probe at a time, and wakes the worker once the forge answers', async () => {
     let probes = 0;
     let answer = (): void => {};
     const { watch, fail } = start(() => {
@@ -75,7 +75,7 @@ describe('the watch of the forge', () => {
     expect([breaker.state(), answers]).toEqual(['half-open', 1]);
   });
 
-  it('says when work continues, and forgets the failure', async () => {
+  it('reports that work continues, and forgets the failure', async () => {
     const { watch, lines, fail } = start(async () => {});
     fail('forge-unreachable');
     nowMs = 1_000;
@@ -128,7 +128,7 @@ describe('the watch of the forge', () => {
     expect(breaker.isDue()).toBe(state === 'open');
   });
 
-  it('tries a delivery after the delay where there is no probe', () => {
+  it('allows a trial delivery after the delay if there is no probe', () => {
     const { watch, fail } = start();
     fail('forge-unreachable');
     nowMs = 1_000;

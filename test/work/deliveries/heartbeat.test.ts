@@ -37,7 +37,7 @@ const start = (answer: () => void = () => {}) => {
   };
   return { heartbeat: startHeartbeat(claim, abort, options), lines };
 };
-/** Lets the next wait pass. */
+/** Ends the next wait. */
 const next = async (): Promise<void> => {
   waits.shift()?.run();
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -55,7 +55,7 @@ it('beats four times per lease until it is stopped', async () => {
   expect(waits).toEqual([]);
 });
 
-it('beats no more when it was stopped during a beat', async () => {
+it('does not beat again if it was stopped during a beat', async () => {
   const { heartbeat } = start(() => heartbeat.stop());
 
   await next();
@@ -63,7 +63,7 @@ it('beats no more when it was stopped during a beat', async () => {
   expect([beats, waits.length]).toEqual([1, 0]);
 });
 
-it('ends work that makes no progress for longer than it may, and no other', async () => {
+it('aborts work only after it has made no progress for longer than allowed', async () => {
   const { heartbeat } = start();
 
   for (let beat = 0; beat < 3; beat += 1) await next();
@@ -78,7 +78,7 @@ it('ends work that makes no progress for longer than it may, and no other', asyn
   expect([beats, waits.length]).toEqual([6, 0]);
 });
 
-it('ends work whose lease is lost', async () => {
+it('aborts work whose lease is lost', async () => {
   const { lines } = start(() => {
     throw new ReeveError('lease-lost', 'another worker has it');
   });
@@ -90,7 +90,7 @@ it('ends work whose lease is lost', async () => {
 });
 
 it.each([new ReeveError('store-unwritable', 'the disk is full'), new TypeError('x')])(
-  'goes on after a beat that failed otherwise, and says so (%s)',
+  'continues after a beat that failed for another reason, and logs it (%s)',
   async (error) => {
     const { lines } = start(() => {
       throw error;

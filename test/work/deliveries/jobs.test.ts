@@ -14,7 +14,7 @@ describe('a job', () => {
     payload: { rule: 'labels' },
   } as const;
 
-  it('goes to its own handler, which records how far it got', async () => {
+  it('goes to its own handler, which records its progress', async () => {
     start({
       handleJob: async (claim, payload, lease) => {
         await lease.advance({ runs: [makeRun({ id: 'page 1' })], repositoryId: 4, checkpoint: { page: 2 } });
@@ -32,7 +32,7 @@ describe('a job', () => {
     expect(await bench.store.readDelivery(id)).toMatchObject({ state: 'settled', checkpoint: { page: 2 } });
   });
 
-  it('without a handler dies', async () => {
+  it('without a handler is dead', async () => {
     start();
     const { id } = await bench.store.enqueue({ ...job, receivedAt: bench.now });
 

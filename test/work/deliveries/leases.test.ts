@@ -9,7 +9,7 @@ const bench = createWorkerBench();
 const { accept, advance, moveClockMs, pass, start } = bench;
 
 describe('a lease', () => {
-  it('lives as long as the work makes no longer a pause than allowed', async () => {
+  it('lasts as long as the work pauses no longer than allowed', async () => {
     let finish = (): void => {};
     start({
       handle: () =>
@@ -28,7 +28,7 @@ describe('a lease', () => {
     expect(await bench.store.readDelivery(id)).toMatchObject({ state: 'settled', attempts: 1 });
   });
 
-  it('ends when a handler hangs; the lane goes on and the attempt counts', async () => {
+  it('ends if a handler hangs; the lane continues and the attempt counts', async () => {
     let signal: AbortSignal | undefined;
     start({
       stallMs: 60_000,
@@ -51,7 +51,7 @@ describe('a lease', () => {
     });
   });
 
-  it('that was lost leaves nothing of the first holder', async () => {
+  it("discards the first holder's results once it is lost", async () => {
     const thief = new Map<string, Claim>();
     start({
       leaseMs: 1_000,
@@ -71,7 +71,7 @@ describe('a lease', () => {
     expect((await bench.store.readDelivery(id))?.state).toBe('claimed');
   });
 
-  it('that was lost changes nothing, whatever its holder still does', async (context) => {
+  it('that was lost permits no change, whatever its holder still does', async (context) => {
     const lateCalls = [
       (claim: Claim) => bench.store.settle(claim, [makeRun({ id: 'late' })]),
       (claim: Claim) => bench.store.retry(claim, { afterMs: 0, reason: 'again' }),

@@ -8,7 +8,7 @@ const bench = createWorkerBench();
 const { accept, advance, start } = bench;
 
 describe('the loop', () => {
-  it('looks when told that something was stored, and by itself', async () => {
+  it('looks for work when something was stored, and periodically', async () => {
     start();
     await accept(1);
     bench.worker.start();
@@ -28,7 +28,7 @@ describe('the loop', () => {
     await bench.worker.stop();
   });
 
-  it('survives a store that refuses, and records the end when the disk lets it', async () => {
+  it('survives a store that refuses, and records the ending once the disk allows it', async () => {
     let refusals = 3;
     const settleWhenPossible: Store['settle'] = async (claim, runs, reason) => {
       refusals -= 1;
@@ -54,7 +54,7 @@ describe('the loop', () => {
     expect(await bench.store.counts()).toMatchObject({ settled: 1 });
   });
 
-  it('stops claiming, lets the work finish, and leaves the rest', async () => {
+  it('stops claiming, lets running work finish, and leaves the rest', async () => {
     let finish = (): void => {};
     start({
       concurrency: 1,
@@ -76,7 +76,7 @@ describe('the loop', () => {
     expect(bench.timerCount).toBe(0);
   });
 
-  it('cuts what does not finish in time and gives it back unspent', async () => {
+  it('aborts work that does not finish in time, and releases it without counting the attempt', async () => {
     start({ handle: () => new Promise(() => {}) });
     const id = await accept(1);
     await bench.worker.tick();

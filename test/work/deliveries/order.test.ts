@@ -9,7 +9,7 @@ const bench = createWorkerBench();
 const { accept, pass, renewStore, start } = bench;
 
 describe('order', () => {
-  it('is kept within every lane, one at a time, under random schedules and failures', async (context) => {
+  it('is kept within every lane, one delivery at a time, under random schedules and failures', async (context) => {
     let [schedules, deliveries] = [0, 0];
     const schedule = fc.record({
       lanes: fc.array(

@@ -13,7 +13,7 @@ describe('a forge that fails', () => {
     'forge-junk',
     'forge-unauthorized',
   ];
-  /** Lets a second pass again and again until the time is over, or nothing waits. */
+  /** Makes one pass per second until the time is over, or nothing waits. */
   const work = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
       await pass();
@@ -23,7 +23,7 @@ describe('a forge that fails', () => {
     }
   };
 
-  it('stops all lanes and spends no attempt; a probe asks again, less and less often', async () => {
+  it('stops all lanes and spends no attempt; probes follow at growing intervals', async () => {
     let isDown = true;
     let calls = 0;
     let probes = 0;
@@ -55,7 +55,7 @@ describe('a forge that fails', () => {
     expect((await bench.store.listDeliveries()).items.every((each) => each.attempts === 1)).toBe(true);
   });
 
-  it('stops no work of lanes that need no forge', async () => {
+  it('does not stop lanes that need no forge', async () => {
     const done: string[] = [];
     const unreachable = failing('forge-unreachable');
     start({
@@ -87,7 +87,7 @@ describe('a forge that fails', () => {
   });
 
   it.each(hostFailures)(
-    'with %s for a night ends no delivery, and all are done within two minutes after it',
+    'with %s for a night ends no delivery, and all are done within two minutes afterwards',
     async (code) => {
       let isDown = true;
       const outage = async () => {
@@ -109,7 +109,7 @@ describe('a forge that fails', () => {
     },
   );
 
-  it('for ten days ends nothing either: what is old is tried when it answers', async () => {
+  it('for ten days does not end deliveries either: old ones are tried once it answers', async () => {
     let isDown = true;
     const outage = async () => {
       if (isDown) throw new ReeveError('forge-unavailable', '502');
@@ -127,7 +127,7 @@ describe('a forge that fails', () => {
     expect(await bench.store.counts()).toMatchObject({ settled: 12, dead: 0 });
   });
 
-  it('for one item alone holds up no other lane, and ends that item at its age', async () => {
+  it('for one item alone holds up no other lane, and that item ends at its maximum age', async () => {
     let others = 0;
     start({
       concurrency: 2,
@@ -157,7 +157,7 @@ describe('a forge that fails', () => {
     });
   });
 
-  it('for one item, with no other work, ends that item at its age', async () => {
+  it('for one item, with no other work, ends that item at its maximum age', async () => {
     start({ probe: async () => {}, handle: failing('forge-unavailable') });
     const poison = await accept(666);
 
@@ -169,7 +169,7 @@ describe('a forge that fails', () => {
     expect((await bench.store.readDelivery(poison))?.state).toBe('dead');
   });
 
-  it('is not taken for well because work that asks it nothing succeeds', async () => {
+  it('does not count as recovered because work without requests succeeds', async () => {
     let answers = 0;
     let isDown = true;
     const handled: number[] = [];
@@ -198,7 +198,7 @@ describe('a forge that fails', () => {
     expect((await bench.store.counts()).settled).toBe(4);
   });
 
-  it('is tried by a delivery of another lane than those that failed', async () => {
+  it('is tried with a delivery of a lane that has not failed', async () => {
     const handled: string[] = [];
     start({
       concurrency: 1,

@@ -8,7 +8,7 @@ import { makeDelivery } from '../../store/make.ts';
 let store: Store;
 let isLeader: boolean;
 let router: Router;
-/** What the timer is to run. */
+/** Callbacks of the pending timers. */
 let pending: (() => void)[];
 
 beforeEach(async () => {
@@ -30,13 +30,13 @@ afterEach(() => store.close());
 
 const accept = async (): Promise<string> => (await store.accept(makeDelivery())).id;
 const unroutedIds = async (): Promise<readonly string[]> => (await store.unrouted(100)).map(({ id }) => id);
-/** Lets the time of the next look come. */
+/** Ends the wait until the next check. */
 const lookAgain = async (): Promise<void> => {
   for (const run of pending.splice(0)) run();
   await router.route('woken');
 };
 
-it('the leader routes what has arrived, and looks for nothing after the end of an attempt', async () => {
+it('the leader routes what has arrived, and checks nothing after the end of an attempt', async () => {
   isLeader = true;
   const first = await accept();
   await router.route('woken');
@@ -48,7 +48,7 @@ it('the leader routes what has arrived, and looks for nothing after the end of a
   expect(await router.route('woken')).toBe(false);
 });
 
-it('what arrives while the leader looks is routed by the next look', async () => {
+it('what arrives during a check of the leader is routed by the next check', async () => {
   isLeader = true;
   router.arrived();
   const looking = router.route('woken');
@@ -59,13 +59,13 @@ it('what arrives while the leader looks is routed by the next look', async () =>
   expect(await router.route('woken')).toBe(true);
 });
 
-it('another process leaves it to the leader, and routes what the leader leaves as it is', async () => {
+it('another process leaves routing to the leader, and routes only what the leader leaves', async () => {
   const first = await accept();
   router.arrived();
   await router.route('woken');
   await lookAgain();
   expect(await unroutedIds()).toEqual([first]);
-  // The leader is at work.
+  // The leader is working.
   await store.route([{ id: first, to: 'settled', reason: '' }]);
   const second = await accept();
   await lookAgain();
@@ -77,7 +77,7 @@ it('another process leaves it to the leader, and routes what the leader leaves a
   expect(pending).toEqual([]);
 });
 
-it('another process looks at each interval, since a notification may be lost', async () => {
+it('another process checks at each interval, because a notification may be lost', async () => {
   await accept();
   await router.route('poll');
   await lookAgain();

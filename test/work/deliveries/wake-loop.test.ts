@@ -5,7 +5,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** A timer that ends when the test says so. */
+/** Creates a timer that the test ends. */
 function makeTimer(): { timer: Timer; waits: number[]; pass: () => Promise<void> } {
   const entries: { run: () => void; ms: number }[] = [];
   const waits: number[] = [];
@@ -24,7 +24,7 @@ function makeTimer(): { timer: Timer; waits: number[]; pass: () => Promise<void>
   return { timer, waits, pass };
 }
 
-/** Creates a loop whose calls last until they are ended. */
+/** Creates a loop whose calls last until the test ends them. */
 function makeLoop() {
   const { timer, waits, pass } = makeTimer();
   const ends: (() => void)[] = [];
@@ -52,7 +52,7 @@ describe('the loop', () => {
     expect(waits).toEqual([0, 1_000, 1_000]);
   });
 
-  it('calls once more after a call under way, however often it is woken, and never two at a time', async () => {
+  it('calls once more after a running call, however often it is woken, and never two at a time', async () => {
     const { loop, pass, end, ends } = makeLoop();
     loop.start();
     await pass();
@@ -70,7 +70,7 @@ describe('the loop', () => {
     expect(ends).toHaveLength(3);
   });
 
-  it('calls nothing before its start and after its stop', async () => {
+  it('makes no call before its start or after its stop', async () => {
     const { loop, pass, end, ends } = makeLoop();
     loop.wake();
     await settle();
@@ -94,7 +94,7 @@ describe('the loop', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('that is stopped while it waits calls nothing any more', async () => {
+  it('makes no further call if it is stopped while it waits', async () => {
     const { loop, pass, end, ends } = makeLoop();
     loop.start();
     await pass();

@@ -9,31 +9,31 @@ import { createWorker, type Worker, type WorkerOptions } from '../../../src/work
 import { makeDelivery } from '../../store/make.ts';
 import { makeClock } from '../../support/make-clock.ts';
 
-/** The store and the worker of each test, and their clock, which stands still until the test moves it. */
+/** Store and worker of each test, with a clock that stands still until the test moves it. */
 export interface WorkerBench {
-  /** A store in memory, empty at first. */
+  /** In-memory store, initially empty. */
   readonly store: Store;
-  /** The worker that `start` created last. */
+  /** Worker that `start` created last. */
   readonly worker: Worker;
   readonly now: Date;
   readonly clock: Clock;
-  /** The number of timers that are set. */
+  /** Number of timers that are set. */
   readonly timerCount: number;
   /** Creates the worker, without its loop. */
   start(options?: Partial<WorkerOptions>): void;
-  /** Puts an empty store in the place of the one there is. */
+  /** Replaces the store with an empty one. */
   renewStore(): Promise<void>;
   /** Accepts a push to a repository, or the opening of its issue with this index. Returns the id. */
   accept(repository: number, index?: number): Promise<string>;
-  /** Lets the worker look once, and waits for all that it begins. */
+  /** Lets the worker look for work once, and waits for everything that it starts. */
   pass(): Promise<void>;
-  /** Moves clock and timers, and lets what they begin come to rest. */
+  /** Advances clock and timers, and waits until everything they start has settled. */
   advance(ms: number): Promise<void>;
-  /** Moves the clock alone: no timer runs. */
+  /** Advances only the clock, without running timers. */
   moveClockMs(ms: number): void;
 }
 
-/** Opens a store in memory before each test of the file that calls this, and closes it after the test. */
+/** Opens an in-memory store before each test of the calling file, and closes it after the test. */
 export function createWorkerBench(): WorkerBench {
   let now: Date;
   let store: Store;
@@ -115,10 +115,10 @@ export function createWorkerBench(): WorkerBench {
   };
 }
 
-/** What a handler returns that had nothing to do. */
+/** Result of a handler that had nothing to do. */
 export const nothing = { runs: [] };
 
-/** Lets what was begun come to rest. */
+/** Waits until everything that was started has settled. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

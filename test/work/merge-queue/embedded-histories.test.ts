@@ -6,7 +6,7 @@ import { type QueueInstallation, startQueueInstallation } from '../../support/qu
 import { openPull, openStage, rest } from '../../support/queue/queue-stage.ts';
 import { happen, type QueueHappening, randomHappening } from '../../support/queue/random-happenings.ts';
 
-/** Histories, and how much is in each: a shorter one takes a second on an idle machine. */
+/** Number of histories, and size of each; one of the smallest size takes a second on an idle machine. */
 const size = process.env.LONG
   ? { numRuns: 300, pulls: 3, maxLength: 16 }
   : { numRuns: isThorough ? 20 : 3, pulls: 2, maxLength: 10 };
@@ -34,12 +34,12 @@ async function play(
     await stage.bot.settle();
   }
   expect(await rest(stage, { hasChecks }), 'nothing is left to do within a day').toBe(true);
-  // What was to happen at a request that never came has nothing to do with the next history.
+  // Events planned for requests that were never sent must not affect the next history.
   installation.armed.length = 0;
   await proveHistory(stage);
 }
 
-/** A merge that was lost, of a pull request that the queue of another branch then merged. */
+/** History in which a merge is lost, and the queue of another branch then merges the pull request. */
 const retargetedAtItsMerge: [{ method: string; requiresQueue: boolean }, QueueHappening[], boolean] = [
   { method: 'fast-forward-only', requiresQueue: true },
   [
@@ -55,7 +55,7 @@ const retargetedAtItsMerge: [{ method: string; requiresQueue: boolean }, QueueHa
 ];
 
 describe('random histories of merge queues on a forge', () => {
-  it('merge only what was green with its base, in order, say why the others left, and end', async () => {
+  it('merge in order only what was green with its base, say why the others left, and end', async () => {
     await fc.assert(
       fc.asyncProperty(
         settings,
@@ -63,7 +63,7 @@ describe('random histories of merge queues on a forge', () => {
         fc.boolean(),
         (given, happenings, hasChecks) => play(given, { happenings, hasChecks }),
       ),
-      // A shorter history that fails as well would be looked for in minutes, and the first one is short.
+      // Shrinking a failing history would take minutes, and the original is already short.
       { numRuns: size.numRuns, endOnFailure: true, examples: isThorough ? [retargetedAtItsMerge] : [] },
     );
   });

@@ -21,7 +21,7 @@ import { rulesOf } from '../../support/sweep-harness.ts';
 
 let installation: QueueInstallation;
 let stage: QueueStage;
-/** Two pull requests that wait: the first is behind and is brought up to date when its turn comes. */
+/** Two waiting pull requests: the first is behind, and is updated when its turn comes. */
 let [one, two] = [0, 0];
 beforeAll(async () => {
   installation = await startQueueInstallation();
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await addFile(stage.root, stage.at, 'main', 'ahead.txt');
 });
 
-/** Lets the first have its turn: it has been brought up to date, and CI has said nothing of that yet. */
+/** Gives the first pull request its turn: it is updated, and CI has not reported on the new head yet. */
 async function giveTurn(): Promise<void> {
   await stage.bot.settle();
   stage.advance(5_000);
@@ -61,7 +61,7 @@ const edit = (body: { readonly name?: string; readonly archived?: boolean }) =>
   stage.root.call(operations.editRepository, { params: stage.at, body });
 
 describe('a merge queue with pull requests in it', () => {
-  it('lets the first go that was deleted, and merges the next', async () => {
+  it('drops the first pull request after it was deleted, and merges the next', async () => {
     await giveTurn();
     await stage.root.call(operations.deleteIssue, { params: { ...stage.at, index: one } });
     await finish();
@@ -72,7 +72,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it.runIf(isThorough)('goes on under the new name of its repository', async () => {
+  it.runIf(isThorough)('continues under the new name of its repository', async () => {
     await giveTurn();
     const { repo } = stage.at;
     await edit({ name: `${repo}-renamed` });
@@ -88,7 +88,7 @@ describe('a merge queue with pull requests in it', () => {
   it('is left by all when its repository is archived, and nothing is written there', async () => {
     await giveTurn();
     await edit({ archived: true });
-    // Longer than it is believed that it is not.
+    // Longer than the cached answer that it is not archived is used.
     stage.advance(11 * 60_000);
     await stage.bot.settle();
 
@@ -114,7 +114,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it.runIf(isThorough)('is left by those whose rule is removed', async () => {
+  it.runIf(isThorough)('is left by the pull requests whose rule is removed', async () => {
     await giveTurn();
     installation.bot.setRules([]);
     try {
@@ -129,7 +129,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('waits for the checks that the base requires now', async () => {
+  it('waits for the checks that the base currently requires', async () => {
     await giveTurn();
     await stage.root.call(operations.deleteBranchProtection, { params: { ...stage.at, name: 'main' } });
     await requireStatuses(stage.root, stage.at, { contexts: ['ci', 'lint'] });
@@ -169,7 +169,7 @@ describe('a merge queue with pull requests in it', () => {
     },
   );
 
-  it.runIf(isThorough)('lets one go that the forge refuses to merge for ten minutes', async () => {
+  it.runIf(isThorough)('drops a pull request that the forge refuses to merge for ten minutes', async () => {
     await giveTurn();
     for (let times = 0; times < 3; times += 1)
       stage.armed.push({
@@ -184,7 +184,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('ends for both of two pull requests with one head, whichever of their queues is faster', async () => {
+  it('ends for both pull requests with the same head, whichever of their queues is faster', async () => {
     const { root, at } = stage;
     await root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
     await requireStatuses(stage.root, stage.at, { branch: 'next', contexts: ['ci'] });
@@ -194,20 +194,20 @@ describe('a merge queue with pull requests in it', () => {
     const { head } = await root.call(operations.getPull, { params: { ...at, index: one } });
     const body = { title: 'The same', head: head?.ref ?? '', base: 'next', labels };
     const { number } = await root.call(operations.createPull, { params: at, body });
-    // Not proved as the others are: the status of a commit is that of both pull requests.
+    // The history is not proved like the others, because the status of a commit belongs to both pull requests.
     expect(await rest(stage, { hasChecks: true })).toBe(true);
 
     const ends = new Map(await reasons());
     expect(ends.get(two)).toBe('merged');
-    // The slower queue sees either a head that it did not make, or one that is merged already.
+    // The slower queue sees either a head that it did not create, or one that is already merged.
     expect([
       ['merged', 'merged'],
       ['merged', 'pushed'],
     ]).toContainEqual([ends.get(one), ends.get(number)].toSorted());
   });
 
-  // `test/flows/merge-queue.test.ts` asserts it too, with the comment.
-  it.runIf(isThorough)('is not left by the next ones when CI fails on the first', async () => {
+  // `test/flows/merge-queue.test.ts` asserts the same, including the comment.
+  it.runIf(isThorough)('is not left by the others when CI fails on the first', async () => {
     await giveTurn();
     const { head } = await stage.root.call(operations.getPull, { params: { ...stage.at, index: one } });
     await report(stage, head?.sha ?? '', 'failure');

@@ -18,7 +18,7 @@ import { Killed, ModelForge, type ModelPull } from './model-forge.ts';
 
 const place: QueuePlace = { repositoryId: 1, base: 'main', repository: 'acme/shop' };
 
-/** One thing that happens. `pull` chooses a pull request, by its place among those there are. */
+/** Generates one happening. `pull` selects a pull request by its position among the existing ones. */
 const happening = fc.oneof(
   fc.record({
     kind: fc.constantFrom(
@@ -35,14 +35,14 @@ const happening = fc.oneof(
     ),
   }),
   fc.record({ kind: fc.constant('time' as const), seconds: fc.integer({ min: 1, max: 900 }) }),
-  // Within the time that the forge is given to show what it has taken.
+  // Within the time that the forge has to show an accepted merge.
   fc.record({ kind: fc.constant('late' as const), seconds: fc.integer({ min: 1, max: 25 }) }),
 );
 type Happening = typeof happening extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Histories that were found to go wrong. */
+/** Histories that failed before. */
 const regressions: [Happening[], boolean][] = [
-  // A person moves another one to the first place while a merge is on its way.
+  // A person moves another pull request to the first position while a merge is in flight.
   [
     [
       { kind: 'late', seconds: 1 },
@@ -51,7 +51,7 @@ const regressions: [Happening[], boolean][] = [
     ],
     false,
   ],
-  // It is closed and opened again while its merge is on its way.
+  // The pull request is closed and reopened while its merge is in flight.
   [
     [
       { kind: 'late', seconds: 1 },
@@ -61,7 +61,7 @@ const regressions: [Happening[], boolean][] = [
     ],
     false,
   ],
-  // The forge takes a merge once it has been asked again, and refuses the second one.
+  // The forge performs a merge after the queue has requested it again, and refuses the second request.
   [
     [
       { kind: 'late', seconds: 25 },
@@ -78,7 +78,7 @@ type World = {
   readonly events: QueueEvent[];
 };
 
-/** The rule runs: it lets the pull request in if it wants it and the desk has nothing against it. */
+/** Runs the rule: it adds the pull request if it wants it and the desk does not object. */
 async function runRule({ forge, rows }: World, pull: ModelPull): Promise<void> {
   const { number, head, wanted, draft, state } = pull;
   const desk = createQueueDesk({
@@ -160,7 +160,7 @@ function note(forge: ModelForge, events: QueueEvent[], event: QueueEvent): void 
   events.push(event);
 }
 
-/** Lets a process work; a killed one is followed by the next, once its lease has ended. */
+/** Runs a process; after a kill, the next one follows once the lease has ended. */
 async function work({ forge, rows, events }: World): Promise<QueueRest> {
   for (;;) {
     try {
@@ -172,10 +172,13 @@ async function work({ forge, rows, events }: World): Promise<QueueRest> {
   }
 }
 
-/** What may happen between any two requests of the queue: the forge refuses a merge that would be wrong by then. */
+/**
+ * Happenings that may occur between any two requests of the queue, because the forge refuses a merge that has become
+ * wrong.
+ */
 const meanwhile: readonly Happening['kind'][] = ['push', 'open', 'move', 'remove'];
 
-/** With many pushes, which may come while the queue looks at what was there before. */
+/** Generates happenings with many pushes, which may come while the queue still looks at the earlier state. */
 const hasty = fc.oneof(happening, fc.record({ kind: fc.constant('push' as const), pull: fc.nat(2) }));
 
 const entriesOf = async ({ rows }: World) => queueStateOf(await rows.readQueue(place)).entries;
@@ -192,7 +195,7 @@ async function play(history: readonly Happening[], isFastForward = false): Promi
   return world;
 }
 
-/** Time goes by and nothing else happens, except that the queue is worked on when it asks for it. */
+/** Lets time pass without further happenings; the queue works when it asks for it. */
 async function rest(world: World): Promise<void> {
   await happenToAll(world, 'resume');
   const limit = ((await entriesOf(world)).length + 1) * 90;
@@ -206,7 +209,7 @@ async function rest(world: World): Promise<void> {
 
 describe('random histories of a merge queue', () => {
   it(
-    'merge only what was green with its base, in order, tell foreign writes, and end',
+    'merge in order only what was green with its base, report foreign writes, and end',
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -231,14 +234,14 @@ describe('random histories of a merge queue', () => {
     process.env.LONG ? 3_600_000 : 120_000,
   );
 
-  it('of two processes on one queue never write at the same time, and lose nothing', async () => {
+  it('with two processes on one queue never write at the same time, and lose nothing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hasty, { maxLength: 25 }), fc.scheduler(), async (history, scheduler) => {
         const forge = new ModelForge();
         const world: World = { forge, rows: createMemoryQueueRows(forge.now), events: [] };
         for (let opened = 0; opened < 3; opened += 1) await runRule(world, forge.open());
         let writing = 0;
-        /** Each request takes a while, in an order that the scheduler chooses. */
+        /** Delays each request, in an order that the scheduler chooses. */
         const slow = async <Value>(send: () => Promise<Value>): Promise<Value> => {
           writing += 1;
           if (writing > 1) forge.violations.push('two processes write at the same time');
@@ -251,7 +254,7 @@ describe('random histories of a merge queue', () => {
         const ports = forge.ports(world.rows, { onEvent: (event) => note(forge, world.events, event) });
         const both = {
           ...ports,
-          // Something may happen before it sees, and before what it saw is used.
+          // Something may happen before the look, and between the look and the use of its result.
           look: (...given: Parameters<typeof ports.look>) =>
             scheduler
               .schedule(Promise.resolve())
@@ -261,7 +264,7 @@ describe('random histories of a merge queue', () => {
           attempt: (action: Parameters<typeof ports.attempt>[0]) => slow(() => ports.attempt(action)),
         };
         for (const one of history) {
-          // A killed process is another test.
+          // Another test covers killed processes.
           if (one.kind.startsWith('kill')) continue;
           const isMeanwhile = meanwhile.includes(one.kind);
           if (!isMeanwhile) await happen(world, one);

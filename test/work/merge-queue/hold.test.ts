@@ -9,7 +9,10 @@ import { ModelForge, type ModelPull } from './model-forge.ts';
 
 const place: QueuePlace = { repositoryId: 1, base: 'main', repository: 'acme/shop' };
 
-/** A queue of two rules, `even` and `odd` by the number of the pull request, on a forge that notes writes for a paused one. */
+/**
+ * Creates a queue of two rules, `even` and `odd` by the number of the pull request, on a forge that records writes for
+ * a paused one.
+ */
 function makePausable() {
   const forge = new ModelForge();
   const rows = createMemoryQueueRows(forge.now);
@@ -24,7 +27,7 @@ function makePausable() {
     forge,
     paused,
     events,
-    /** What happens between a step and its next write. */
+    /** Runs between a step and its next write. */
     beforeWrites: (): unknown => undefined,
     async enter(pull: ModelPull) {
       const candidate = {
@@ -68,7 +71,7 @@ function makePausable() {
 
 type Pausable = ReturnType<typeof makePausable>;
 
-/** CI passes on every head while the queue works and time goes by. Returns the last rest. */
+/** Makes CI pass on every head while the queue works and time passes. Returns the last rest. */
 async function goOn(queue: Pausable, rounds: number) {
   const { forge } = queue;
   let rest = await queue.work();
@@ -83,7 +86,7 @@ async function goOn(queue: Pausable, rounds: number) {
   return rest;
 }
 
-it('pull requests of a paused rule stay, the others go on, and come behind them once the pause ends', async () => {
+it('pull requests of a paused rule stay, the others continue, and queue behind them once the pause ends', async () => {
   const queue = makePausable();
   for (let count = 0; count < 4; count += 1) await queue.enter(queue.forge.open());
   queue.paused.add('odd');
@@ -98,7 +101,7 @@ it('pull requests of a paused rule stay, the others go on, and come behind them 
   expect(queue.forge.violations.filter((one) => !one.includes('was merged before'))).toEqual([]);
 });
 
-it('a pause takes the turn, its time counts for no time-out, and its end gives the place back', async () => {
+it('a pause takes the turn away, its duration counts for no timeout, and its end restores the position', async () => {
   const queue = makePausable();
   for (let count = 0; count < 4; count += 1) await queue.enter(queue.forge.open());
   queue.forge.nowMs += 3_000;
@@ -126,7 +129,7 @@ it('a pause takes the turn, its time counts for no time-out, and its end gives t
   expect(queue.forge.violations).toEqual([]);
 });
 
-it('what is to be said of a pull request that left during a pause is said after it', async () => {
+it('messages about a pull request that left during a pause are sent after the pause', async () => {
   const queue = makePausable();
   const pull = queue.forge.open();
   await queue.enter(pull);
@@ -143,7 +146,7 @@ it('what is to be said of a pull request that left during a pause is said after 
   expect(pull.comments.join()).toContain('someone pushed to it');
 });
 
-it('a pause that begins after a step stops what that step wanted, and what was not sent is not awaited', async () => {
+it('a pause that begins after a step stops the writes of that step, and unsent writes are not awaited', async () => {
   const queue = makePausable();
   const pull = queue.forge.open();
   await queue.enter(pull);
@@ -173,7 +176,7 @@ it('a pause that begins after a step stops what that step wanted, and what was n
   expect(queue.forge.violations).toEqual([]);
 });
 
-it('in random histories nothing is written for a paused rule, and all ends once nothing is paused', async () => {
+it('in random histories, nothing is written for a paused rule, and all entries end once nothing is paused', async () => {
   const happening = fc.oneof(
     fc.constantFrom('odd', 'even', 'open', 'lost', 'race', 'push', 'close'),
     fc.integer({ min: 1, max: 900 }),

@@ -8,7 +8,10 @@ import {
 } from '../../../src/work/merge-queue/state.ts';
 import type { QueuePorts } from '../../../src/work/merge-queue/work.ts';
 
-/** A forge with one repository and one base branch, as far as a merge queue sees it, and the promises it checks at each merge. */
+/**
+ * Commit of a forge with one repository and one base branch, modelled as far as a merge queue sees it. The forge checks
+ * the promises at each merge.
+ */
 
 type ModelCommit = { readonly parents: readonly string[]; check: 'none' | 'pending' | 'success' | 'failure' };
 
@@ -25,18 +28,18 @@ export type ModelPull = {
   priority: number;
   statuses: string[];
   comments: string[];
-  /** What people did to it. */
+  /** Changes made by people. */
   isPushed: boolean;
   isRemoved: boolean;
   isDeleted: boolean;
-  /** Since when every look has found that it cannot be merged. */
+  /** Time since which every look has found that it cannot be merged. */
   unmergeableSince: number | undefined;
 };
 
-/** A merge that the forge takes later than its client waits for an answer. */
+/** Merge that the forge performs later than its client waits for an answer. */
 type LateMerge = { readonly number: number; readonly head: string; readonly dueMs: number };
 
-/** The process died here. */
+/** Thrown where the process is killed. */
 export class Killed extends Error {}
 
 export type Kill = 'before' | 'after' | undefined;
@@ -47,28 +50,28 @@ export class ModelForge {
   tip = 'c0';
   isFastForward = false;
   nowMs = Date.UTC(2026, 0, 1);
-  /** What breaks a promise. */
+  /** Violated promises. */
   readonly violations: string[] = [];
   /** Kills of the next writes, one for each. */
   kills: Kill[] = [];
-  /** Answers of the next attempts that are lost. */
+  /** Number of the next attempts whose answers are lost. */
   lostAnswers = 0;
-  /** How long the next merges take to arrive, each in milliseconds. Their answers are lost. */
+  /** Delay of the next merges, each in milliseconds. Their answers are lost. */
   lateMs: number[] = [];
   readonly #late: LateMerge[] = [];
-  /** Looks to come at which the forge fails in a way that may last. */
+  /** Number of the next looks at which the forge fails in a way that may be permanent. */
   problems = 0;
-  /** A person has chosen another order. */
+  /** Whether a person has changed the order. */
   isMoved = false;
-  /** Refusals of the next merges. */
+  /** Number of the next merges that are refused. */
   refusals = 0;
-  /** Someone writes to the base right before the next merges arrive. */
+  /** Number of the next merges right before which someone writes to the base. */
   races = 0;
-  /** How many looks a checked pull request needs until the forge says that it can be merged. */
+  /** Number of looks after which the forge reports a checked pull request as mergeable. */
   slowMergeable = 0;
   requests = 0;
   looks = 0;
-  /** Set from a foreign write that must be told until the checks of the base allow the next merge. */
+  /** Set by a foreign write that must be reported, until the checks of the base allow the next merge. */
   #unseen: { readonly number: number; readonly at: number } | undefined;
   readonly raced: number[] = [];
   #names = 0;
@@ -111,7 +114,7 @@ export class ModelForge {
     return this.#historyOf(head).has(commit);
   }
 
-  /** Commits never change, and looks ask for the same ones again and again. */
+  /** Returns the cached history of a commit: commits never change, and looks ask for the same ones repeatedly. */
   #historyOf(head: string): ReadonlySet<string> {
     const known = this.#histories.get(head);
     if (known) return known;
@@ -144,7 +147,7 @@ export class ModelForge {
     this.tip = this.isFastForward && by === 'us' ? pull.head : this.commit([this.tip, pull.head], 'none');
   }
 
-  /** The ports of a worker on this forge. */
+  /** Returns the ports of a worker on this forge. */
   ports(rows: QueueRows, more: Partial<QueuePorts> = {}): QueuePorts {
     return {
       rows,
@@ -251,7 +254,7 @@ export class ModelForge {
     rows: QueueRows,
   ): Promise<QueueObservation['answer']> {
     const pull = this.pulls.get(attempt.number);
-    // What the queue could see: a write in the moment of the merge comes after.
+    // Base as far as the queue could see it: a write at the moment of the merge comes later.
     const seenBase = this.tip;
     const isRace = this.races > 0;
     if (isRace) {
@@ -291,7 +294,7 @@ export class ModelForge {
     this.#finish(pull, 'us');
   }
 
-  /** What was sent arrives; the forge refuses it if the pull request has changed. */
+  /** Performs delayed merges that are due; the forge refuses one if the pull request has changed. */
   #arrive(): void {
     const due = this.#late.filter(({ dueMs }) => dueMs <= this.nowMs);
     for (const one of due) {
@@ -303,7 +306,7 @@ export class ModelForge {
     }
   }
 
-  /** Notes a pull request that left for a reason that is not so. */
+  /** Records a violation if a pull request left for a reason that does not apply. */
   checkReason({ kind, reason, number = 0, at, turnAt, head }: QueueEvent): void {
     const pull = this.pulls.get(number);
     if (kind !== 'left' || pull === undefined) return;
@@ -335,7 +338,10 @@ export class ModelForge {
     }
   }
 
-  /** After a foreign write, the next merge waits for the checks of the base, or until there are clearly none. */
+  /**
+   * Checks that after a foreign write, the next merge waits for the checks of the base, or until there clearly are
+   * none.
+   */
   #checkBlock(pull: ModelPull, base: string): void {
     if (this.#unseen === undefined) return;
     const { check } = this.commits.get(base) ?? { check: 'none' };

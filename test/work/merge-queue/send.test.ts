@@ -6,7 +6,7 @@ import { attemptRequest, runOfAttempt, sendQueueAttempt } from '../../../src/wor
 import type { QueueAttemptAction } from '../../../src/work/merge-queue/state.ts';
 
 describe('the update of a queue', () => {
-  it('is the cause of the events that follow, under the id of the run that records it', async () => {
+  it('is recorded as the cause of the events that follow, under the id of the run that records it', async () => {
     const kept = new Map<string, unknown>();
     const store = {
       isShared: false,

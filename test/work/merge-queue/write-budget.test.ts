@@ -26,7 +26,7 @@ const run = (id: number, kind: string, atMs: number): Run => ({
   ms: 1,
 });
 
-it('the writes of the last hour are counted from the stored runs after a restart, those of queues of the repository alone', async () => {
+it('the writes of the last hour are counted from the stored runs after a restart, but only those of queues of the repository', async () => {
   let nowMs = startMs;
   const clock = makeClock({ now: () => new Date(nowMs), monotonicMs: () => nowMs - startMs + 50 });
   const hourAgo = startMs - 3_600_000;
@@ -48,7 +48,7 @@ it('the writes of the last hour are counted from the stored runs after a restart
   expect(await budget.waitMs(7)).toBe(0);
 });
 
-it('a repository without writes is asked of the store anew, and one with writes is not', async () => {
+it('the store is queried again for a repository without writes, but not for one with writes', async () => {
   let asked = 0;
   let nowMs = startMs;
   const store = {
@@ -73,7 +73,7 @@ it('a repository without writes is asked of the store anew, and one with writes 
   expect(asked).toBe(2);
 });
 
-it('processes that share a database write within one budget, and count once what is in the stored runs', async () => {
+it('processes that share a database write within one budget, and count stored runs once', async () => {
   const nowMs = startMs;
   const clock = makeClock({ now: () => new Date(nowMs), monotonicMs: () => Math.random() });
   const url = await makeSchema();

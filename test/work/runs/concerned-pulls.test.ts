@@ -87,7 +87,7 @@ const many = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ number: index + 1, head: sha(index + 1), base: 'main' }));
 
 describe('the pull requests that an event concerns', () => {
-  it('are those whose head is its commit', async () => {
+  it("are those whose head is the event's commit", async () => {
     open = many(3);
     const concerned = setup();
     const events = [
@@ -99,7 +99,7 @@ describe('the pull requests that an event concerns', () => {
     for (const event of events) await concerned.run(delivery, event, force);
 
     expect(ran).toEqual([2, 3, 1, 2]);
-    // Listed once.
+    // The list was requested once.
     expect(lists).toHaveLength(1);
   });
 
@@ -122,7 +122,7 @@ describe('the pull requests that an event concerns', () => {
     expect([ran, lists]).toEqual([[], []]);
   });
 
-  it('are found though the list is remembered: the head may have moved since', async () => {
+  it('are found even if the list is cached, because the head may have moved since', async () => {
     open = many(2);
     const concerned = setup();
     await concerned.run(delivery, eventOf('status', { sha: sha(1), state: 'success' }), force);
@@ -140,13 +140,13 @@ describe('the pull requests that an event concerns', () => {
     concerned.note(eventOf('push', push) as AdmittedEvent);
     await concerned.run(delivery, eventOf('push', push), force);
 
-    // The event of this double has no admitted repository of its own: it is that of the payload.
+    // The event of this test has no admitted repository, only that of the payload.
     expect(lists).toHaveLength(2);
   });
 });
 
 describe('more than fifty', () => {
-  it('become one job, which runs ten thousand from checkpoint to checkpoint', async () => {
+  it('become one job, which handles ten thousand from checkpoint to checkpoint', async () => {
     open = many(10_000);
     const concerned = setup();
 

@@ -9,7 +9,7 @@ it.each([
   ['#stale/warn', { kind: 'rule', name: 'stale/warn' }],
   ['a.yml#stale/warn', { kind: 'rule', name: 'a.yml#stale/warn' }],
   ['outer/stale/warn', { kind: 'rule', name: 'outer/stale/warn' }],
-] as const)('%s names one thing to pause, and is how that is named', (name, scope) => {
+] as const)('%s names one thing to pause, and is printed the same way', (name, scope) => {
   expect(scopeOfName(name)).toEqual(scope);
   expect(nameOfScope(scope)).toBe(name);
 });

@@ -28,7 +28,7 @@ const delivery = {
 const rule = { id: 'r.yml#auto', level: 'operator', on: [], schedules: [], steps: [] } as never;
 const run = { outcomes: [], rules: [], changes: [], refused: [] } as unknown as Run;
 
-/** A handler over doubles of its parts; `ran` is what each look comes to. */
+/** Creates a handler with test doubles; `ran` is the result of each look. */
 function setup(
   options: {
     ran?: Partial<Ran>;
@@ -79,7 +79,7 @@ function setup(
 }
 
 describe('a waiting row', () => {
-  it('is looked at after 10 s, 30 s more, and then every minute', async () => {
+  it('is checked after 10 s, 30 s later, and then every minute', async () => {
     const { at, looks } = setup();
 
     expect((await at(0)).deferral?.afterMs).toBe(10_000);
@@ -97,13 +97,13 @@ describe('a waiting row', () => {
     ['its rules are gone', { rules: [] }],
     ['delivery 7 is no longer kept', { kept: false }],
     ['it has waited for its whole lifetime', { lifetimeMs: 60_000 }],
-  ])('ends where %s', async (reason, options) => {
+  ])('ends when %s', async (reason, options) => {
     const { at } = setup(options);
 
     expect(await at(30)).toEqual({ runs: [], reason });
   });
 
-  it('tries what the forge refuses six times, at a distance that doubles, and says why it ends', async () => {
+  it('retries what the forge refuses six times at doubling intervals, and says why it ends', async () => {
     const change = { id: 'c1', rules: ['r.yml#auto'] };
     const other = { id: 'c2', rules: ['r.yml#other'] };
     const outcomes = [change, other].map(({ id }) => ({
@@ -118,7 +118,7 @@ describe('a waiting row', () => {
     for (let look = 1; look < 6; look += 1) {
       const afterMs = (await at(seconds)).deferral?.afterMs ?? 0;
       waits.push(afterMs / 1_000);
-      // Woken early, for example by a restart, it does not try.
+      // If woken early, for example by a restart, it does not retry.
       if (look > 3) expect((await at(seconds + 20)).deferral?.afterMs).toBe(afterMs - 20_000);
       seconds += afterMs / 1_000;
     }
@@ -135,7 +135,7 @@ describe('a waiting row', () => {
     expect(kept.size).toBe(0);
   });
 
-  it('goes on waiting for the other rules of a row while the forge refuses one', async () => {
+  it('keeps waiting for the other rules of a row while the forge refuses one', async () => {
     const rules = ['a', 'b'].map((name) => ({ ...(rule as object), id: name }) as never);
     const ran: { awaiting: string[]; resisted: string[] } = { awaiting: ['a', 'b'], resisted: ['a'] };
     const { at } = setup({ ran, rules, waitsFor: ['a', 'b'] });
@@ -150,13 +150,13 @@ describe('a waiting row', () => {
     expect(await at(seconds)).toEqual({ runs: [], reason: 'its rules no longer wait' });
   });
 
-  it('is kept with its deferral where an hourly budget stopped it', async () => {
+  it('is kept with its deferral if an hourly budget stopped it', async () => {
     const { at } = setup({ ran: { deferral: { afterMs: 5, why: 'budget' } } });
 
     expect((await at(30)).deferral).toEqual({ afterMs: 5, why: 'budget' });
   });
 
-  it('rows take turns: ten thousand of them are not looked at together', async () => {
+  it('rows take turns: ten thousand of them are not checked at the same time', async () => {
     const { at, looks } = setup();
     const turns: number[] = [];
     for (let row = 0; row < 10_000; row += 1) {

@@ -91,7 +91,7 @@ rules:
     expect(harness.now().getTime() - before.getTime()).toBe(90_000);
   });
 
-  it('goes on with the others when one repository is lost', async () => {
+  it('continues with the others if one repository is lost', async () => {
     await sweepTwoRepositories();
     harness.proxy.decide = ({ path }) =>
       path.includes('/acme/demo/') ? { kind: 'answer', status: 404, body: '{}' } : { kind: 'pass' };
@@ -107,7 +107,7 @@ rules:
   });
 });
 
-it('a sweep that is refused on its third page of repositories repeats none of the first two', async () => {
+it('a sweep that is refused on its third page of repositories does not repeat the first two', async () => {
   const forge = await startManyRepositories(120);
   const { parts, lease, order, close } = await prepare(forge);
   let refused = 0;
@@ -135,24 +135,31 @@ it('a sweep that is refused on its third page of repositories repeats none of th
 it.each([
   { pause: '3600', asked: 1, slept: [] },
   { pause: '60', asked: 4, slept: [60_000, 60_000, 60_000] },
-])('a sweep leaves to the queue what asks for $pause seconds whenever it lists', async (given) => {
-  const forge = await startManyRepositories(120);
-  const { parts, lease, order, close } = await prepare(forge);
-  forge.meddle = ({ path }) =>
-    path.includes('page=2') ? { status: 429, headers: { 'retry-after': given.pause } } : undefined;
-  const slept: number[] = [];
-  const sleep = async (ms: number) => void slept.push(ms);
+])(
+  'a sweep that is told to wait for $pause seconds at every list request returns to the queue',
+  async (given) => {
+    const forge = await startManyRepositories(120);
+    const { parts, lease, order, close } = await prepare(forge);
+    forge.meddle = ({ path }) =>
+      path.includes('page=2') ? { status: 429, headers: { 'retry-after': given.pause } } : undefined;
+    const slept: number[] = [];
+    const sleep = async (ms: number) => void slept.push(ms);
 
-  const sweeping = runSweep({ ...parts, clock: { ...parts.clock, sleep } }, { ...order, slot: 'one' }, lease);
+    const sweeping = runSweep(
+      { ...parts, clock: { ...parts.clock, sleep } },
+      { ...order, slot: 'one' },
+      lease,
+    );
 
-  await expect(sweeping).rejects.toMatchObject({ code: 'forge-throttled', retryable: true });
-  expect(forge.asked.filter(({ path }) => path.includes('page=2'))).toHaveLength(given.asked);
-  expect(slept).toEqual(given.slept);
-  await close();
-  await forge.close();
-});
+    await expect(sweeping).rejects.toMatchObject({ code: 'forge-throttled', retryable: true });
+    expect(forge.asked.filter(({ path }) => path.includes('page=2'))).toHaveLength(given.asked);
+    expect(slept).toEqual(given.slept);
+    await close();
+    await forge.close();
+  },
+);
 
-it('a sweep that waits for the forge stops at once when the process is asked to', async () => {
+it('a sweep that waits for the forge stops at once when the process is told to stop', async () => {
   const forge = await startManyRepositories(120);
   const { parts, lease, order, close } = await prepare(forge);
   forge.meddle = ({ path }) =>
@@ -199,7 +206,7 @@ it('a sweep whose lease ends within an item counts the changes that were made', 
   await forge.close();
 });
 
-it('a sweep ends at its budget of requests, and the next slot goes on from there', async () => {
+it('a sweep ends at its request budget, and the next slot continues from there', async () => {
   const forge = await startManyRepositories(120);
   const { parts, lease, order: whole, close } = await prepare(forge);
   const order = { ...whole, maxRequests: 2 };
@@ -216,7 +223,7 @@ it('a sweep ends at its budget of requests, and the next slot goes on from there
   expect([second.progress.items, last?.isComplete]).toEqual([20, true]);
 });
 
-/** What a sweep of one rule over the repositories of a stand-in needs, but for its slot. */
+/** Prepares a sweep of one rule over the repositories of a stand-in forge, except for its slot. */
 async function prepare(
   forge: ManyRepositories,
   wanted = 'if: repository.archived\n    steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]',

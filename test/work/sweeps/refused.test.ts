@@ -20,7 +20,7 @@ rules:
         with: { when: "false", repository: ${acme}/ops, key: k, title: t }
 `;
 
-/** Makes a sweep of the rule, while the forge answers some paths with a status. */
+/** Runs a sweep of the rule while the forge answers some paths with a status. */
 async function sweep(rules: string, refused: Readonly<Record<string, number>> = {}): Promise<SweepResult> {
   harness.setRules(rules);
   await harness.tick();
@@ -41,23 +41,26 @@ describe('C1: a sweep over runners', () => {
     ['an organization', `/orgs/${acme}/actions/runners`, acme],
     ['the account', '/user/actions/runners', people.bot],
     ['a repository', `/repos/${acme}/demo/actions/runners`, `${acme}/demo`],
-  ])('names the list of %s that is refused, and is an incident until it is not', async (_, path, place) => {
-    const result = await sweep(ruleOver('runner'), { [path]: 403 });
+  ])(
+    'names the refused list of %s, and is an incident until the list is accessible',
+    async (_, path, place) => {
+      const result = await sweep(ruleOver('runner'), { [path]: 403 });
 
-    expect(describeProgress(result)).toContain(`0 items: refused in ${place}, GET ${path}: 403, 0 changes`);
-    expect(await harness.store.listIncidents()).toMatchObject([
-      { kind: 'sweep-failed', key: 'rules.yml#walk', reason: expect.stringContaining(`GET ${path}: 403`) },
-    ]);
-    expect((await sweep(ruleOver('runner'))).failed).toBe(0);
-    expect(await harness.store.listIncidents()).toEqual([]);
-  });
+      expect(describeProgress(result)).toContain(`0 items: refused in ${place}, GET ${path}: 403, 0 changes`);
+      expect(await harness.store.listIncidents()).toMatchObject([
+        { kind: 'sweep-failed', key: 'rules.yml#walk', reason: expect.stringContaining(`GET ${path}: 403`) },
+      ]);
+      expect((await sweep(ruleOver('runner'))).failed).toBe(0);
+      expect(await harness.store.listIncidents()).toEqual([]);
+    },
+  );
 
-  it('asks for those of the instance as a site administrator alone', async () => {
+  it('lists the runners of the instance only as a site administrator', async () => {
     await sweep(ruleOver('runner'));
     expect(harness.proxy.passed.filter(({ path }) => path.includes('/admin/'))).toEqual([]);
   });
 
-  it('passes over levels that the forge does not have, but not over all of them', async () => {
+  it('skips levels that the forge does not have, but fails if all are missing', async () => {
     expect((await sweep(ruleOver('runner'), { '/user/actions/runners': 404 })).failed).toBe(0);
 
     const none = await sweep(ruleOver('runner'), { '/actions/runners': 404 });
@@ -67,14 +70,14 @@ describe('C1: a sweep over runners', () => {
 });
 
 describe('C1: a sweep over organizations', () => {
-  it('names the list that is refused', async () => {
+  it('names the refused list', async () => {
     const result = await sweep(ruleOver('organization'), { '/user/orgs': 403 });
 
     expect(describeProgress(result)).toContain('0 items: refused in the list, GET /user/orgs: 403');
     expect(await harness.store.listIncidents()).toMatchObject([{ kind: 'sweep-failed' }]);
   });
 
-  it('names an organization of its rule that the account is no member of', async () => {
+  it('names an organization of its rule if the account is not a member of it', async () => {
     const result = await sweep(ruleOver('organization', `in: ["${acme}/*", "guild/*"]`));
 
     expect(describeProgress(result)).toContain(
@@ -84,7 +87,7 @@ describe('C1: a sweep over organizations', () => {
 });
 
 describe('C1: a sweep over repositories', () => {
-  it('names a list in a repository that is refused', async () => {
+  it('names a refused list in a repository', async () => {
     const result = await sweep(ruleOver('issue'), { [`/repos/${acme}/demo/issues`]: 403 });
 
     expect(describeProgress(result)).toContain(
@@ -103,7 +106,7 @@ rules:
     steps: [{ uses: set-labels, with: { add: [x], create: { color: ff0000 } } }]
 `;
 
-  it('is an incident until a whole sweep passes', async () => {
+  it('is an incident until a complete sweep passes', async () => {
     const params = { owner: acme, repo: 'demo' };
     await harness.ada.call(operations.createIssue, { params, body: { title: 'one' } });
 
@@ -111,7 +114,7 @@ rules:
     expect(await harness.store.listIncidents()).toMatchObject([
       { kind: 'rule-failed', subject: `${acme}/demo#1`, count: 1 },
     ]);
-    // Nothing is found for the rule to do: such a run is not stored.
+    // The rule finds nothing to do, so the run is not stored.
     await sweep(failing('has(issue.number) && issue.number == 2'));
 
     expect(await harness.store.listIncidents()).toEqual([]);

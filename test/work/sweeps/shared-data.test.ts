@@ -7,7 +7,7 @@ import { makeRun } from '../../store/make.ts';
 import { makeSchema } from '../../support/postgres.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
-/** Of two processes. */
+/** Stores of two processes. */
 let stores: readonly Store[];
 beforeEach(async () => {
   const url = await makeSchema();
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const store of stores) await store.close();
 });
 
-it('processes that look at runners at the same time lose no level, and no rule that was told', async () => {
+it('processes that observe runners at the same time lose no level, and no rule that was notified', async () => {
   const runner: SeenRunner = {
     id: 7,
     name: 'one',

@@ -29,7 +29,7 @@ afterEach(async () => {
   stores = [];
 });
 
-/** Returns the snapshots of so many processes with one database. */
+/** Opens the snapshots of this many processes on one database. */
 async function openShared(count: number) {
   const url = await makeSchema();
   stores = await Promise.all(
@@ -55,7 +55,7 @@ describe('snapshots of processes that share a database', () => {
     expect(await stores[0]?.recall('seen notes 1')).toHaveLength(1);
   });
 
-  it('keep every note of events that are handled at the same time, and move them to the snapshot now and again', async () => {
+  it('keep every note of events that are handled at the same time, and merge them into the snapshot from time to time', async () => {
     const [one, two = one] = await openShared(2);
 
     await Promise.all(
@@ -67,7 +67,7 @@ describe('snapshots of processes that share a database', () => {
     expect(left?.length ?? 0).toBeLessThan(100);
   });
 
-  it('know nothing of a repository without a snapshot', async () => {
+  it('contain nothing for a repository without a snapshot', async () => {
     const [one] = await openShared(1);
     const other = { ...repository, id: 5 };
     const payload = { ref: 'refs/heads/main', before: 'a', after: 'b', repository: other, sender: null };
@@ -79,7 +79,7 @@ describe('snapshots of processes that share a database', () => {
 });
 
 describe('snapshots of one process', () => {
-  it('are written after half a minute, or with `save`, and hold what was noted before', async () => {
+  it('are written after half a minute, or with `save`, and contain earlier notes', async () => {
     const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
     stores = [store];
     const snapshots = new Snapshots(store, clock);
@@ -96,7 +96,7 @@ describe('snapshots of one process', () => {
     expect(await store.recall('seen 1')).toMatchObject({ refs: { main: 'c2' }, items: { 7: {} } });
   });
 
-  it('are written when a repository has many notes, and when there are many of all repositories', async () => {
+  it('are written if one repository has many notes, or if all repositories together have many', async () => {
     const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
     stores = [store];
     const snapshots = new Snapshots(store, clock);

@@ -15,7 +15,7 @@ const times = (cron: string, timezone: string, from: string, count: number): rea
   return found;
 };
 
-/** Around the two changes of a year in most timezones, and elsewhere. */
+/** Generates instants around the two clock changes of a year in most timezones, and others. */
 const anyInstant = fc
   .oneof(
     fc.constantFrom(
@@ -101,7 +101,7 @@ describe('the due instants of a schedule', () => {
       ['2026-02-27T09:00', '2027-02-05T09:00'],
     ],
     ['weekdays', '0 8 * * 1-5', 'UTC', '2026-11-20T09:00:00Z', ['2026-11-23T08:00']],
-  ])('knows %s', (_name, cron, timezone, from, expected) => {
+  ])('are correct for %s', (_name, cron, timezone, from, expected) => {
     expect(times(cron, timezone, from, Math.max(expected.length, 1))).toEqual(expected);
   });
 
@@ -136,7 +136,7 @@ describe('the due instants of a schedule', () => {
     expect(times(cron, 'Europe/Berlin', from, expected.length)).toEqual(expected);
   });
 
-  it('names the last of what was missed, and how many there were', () => {
+  it('include the last missed one and the number of missed ones', () => {
     const schedule = createCron({ cron: '0 * * * *', timezone: 'UTC' });
 
     const missed = schedule.due(new Date('2026-05-01T10:00:00Z'), new Date('2026-05-01T15:59:59Z'));
@@ -144,7 +144,7 @@ describe('the due instants of a schedule', () => {
     expect(missed).toEqual({ last: new Date('2026-05-01T15:00:00Z'), count: 5 });
   });
 
-  it('looks through years of absence with a bounded effort', (context) => {
+  it('are found with bounded effort after years of absence', (context) => {
     const until = new Date('2026-05-01T15:00:00Z');
     const before = process.cpuUsage();
 
@@ -158,13 +158,13 @@ describe('the due instants of a schedule', () => {
       { last: new Date('2026-05-01T07:17:00Z'), count: 61 },
       { last: new Date('2024-02-29T05:00:00Z'), count: 1 },
     ]);
-    // Minute by minute it took 15 s of this processor's time, and more with each year.
+    // A search minute by minute took 15 s of CPU time, and more with each year.
     const spentMs = process.cpuUsage(before).user / 1_000;
     expect(spentMs).toBeLessThan(3_000);
     recordFigure(context, `30 years of absence: one slot each, ${Math.ceil(spentMs)} ms`);
   });
 
-  it('agrees with the library on every minute of UTC, each field of days for itself where both are restricted', (context) => {
+  it('agree with the library on every minute of UTC, separately for each day field if both are restricted', (context) => {
     let compared = 0;
     fc.assert(
       fc.property(anyCron, anyInstant, fc.integer({ min: 1, max: 3_000 }), (cron, fromMs, minutes) => {
@@ -199,7 +199,7 @@ describe('the due instants of a schedule', () => {
     );
   });
 
-  it('counts in every timezone what it names one by one', () => {
+  it('have the same count as the list of them, in every timezone', () => {
     const zones = [
       'Europe/Berlin',
       'America/St_Johns',

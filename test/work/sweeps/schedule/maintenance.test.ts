@@ -17,7 +17,7 @@ import { makeStore } from '../../../support/make-store.ts';
 
 const now = new Date('2026-05-04T10:00:00Z');
 
-/** Chores on a store of their own; what they say is kept. */
+/** Creates maintenance tasks with a store of their own, and records what they log. */
 async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?: number } = {}) {
   const { store, close } = await makeStore({ clock: { ...systemClock, now: () => now } });
   const said: string[] = [];
@@ -41,7 +41,7 @@ async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?
   return { store, close, said, chores, parts, readings: () => readings };
 }
 
-it('retention deletes what ended more than 30 days ago, and says how much', async () => {
+it('retention deletes what ended more than 30 days ago, and logs how much', async () => {
   const { store, close, said, chores } = await setChores();
   for (const receivedAt of [new Date('2026-03-01T00:00:00Z'), new Date('2026-05-01T00:00:00Z')]) {
     await store.accept(makeDelivery({ receivedAt, body: Buffer.from(`{"at":${receivedAt.getTime()}}`) }));
@@ -55,7 +55,7 @@ it('retention deletes what ended more than 30 days ago, and says how much', asyn
 
   const runs = await store.listRuns({ limit: 10 });
   expect(runs.items.map(({ trigger }) => trigger.at)).toEqual(['2026-05-01T12:00:00.000Z']);
-  // What still waits is never forgotten, however old.
+  // Deliveries that still wait are never deleted, however old.
   expect((await store.counts()).accepted).toBe(2);
   expect(said).toEqual(['info deleted expired data {"deliveries":0,"dead":0,"runs":1}']);
   await close();
@@ -66,7 +66,7 @@ it('retention deletes executed commands that are older than the delivery lifetim
   const memory = createStoredMemory(store);
   const keep = (comment: number, at: string) =>
     memory.set(`${executionPrefix}1/${comment} r.yml#merge`, { delivery: String(comment), at });
-  // More than one batch, and one that is just young enough: 37 days before now.
+  // More than one batch, and one command that is just young enough: 37 days before now.
   for (let comment = 1; comment <= 450; comment += 1) await keep(comment, '2026-03-28T09:59:59.999Z');
   await keep(451, '2026-03-28T10:00:00.000Z');
   await memory.set(`${dispatchPrefix}acme/demo old`, { state: 'done', at: '2026-03-28T09:59:59.999Z' });
@@ -98,7 +98,7 @@ it('retention deletes executed commands that are older than the delivery lifetim
   await close();
 });
 
-it('retention forgets messages that were not planned for a hundred days', async () => {
+it('retention deletes messages that were not planned for a hundred days', async () => {
   const { store, close, chores } = await setChores();
   const memory = createStoredMemory(store);
   const keep = (key: string, daysAgo: number) => {
@@ -115,7 +115,7 @@ it('retention forgets messages that were not planned for a hundred days', async 
   await close();
 });
 
-it('size deletes the oldest where the store is too large, and warns', async () => {
+it('size deletes the oldest runs if the store is too large, and warns', async () => {
   const { store, close, said, chores } = await setChores({ maxBytes: 1 });
   await store.appendRuns([makeRun({ at: now.toISOString() })], {});
 
@@ -129,7 +129,7 @@ it('size deletes the oldest where the store is too large, and warns', async () =
   await close();
 });
 
-it('health says nothing where token and disk are well', async () => {
+it('health logs nothing if token and disk are fine', async () => {
   const { close, said, chores } = await setChores();
 
   await chores.health?.run(now);
@@ -138,7 +138,7 @@ it('health says nothing where token and disk are well', async () => {
   await close();
 });
 
-it('health tells a token that the forge takes no longer, and goes on', async () => {
+it('health reports a token that the forge no longer accepts, and continues', async () => {
   const { close, said, chores } = await setChores({
     checkToken: async () => {
       throw new Error('401 from the forge');
@@ -151,7 +151,7 @@ it('health tells a token that the forge takes no longer, and goes on', async () 
   await close();
 });
 
-it('health tells a disk that is full, and asks the forge all the same', async () => {
+it('health reports a full disk, and still checks the token', async () => {
   let asked = 0;
   const { close, said, chores, parts } = await setChores({
     checkToken: async () => {
@@ -167,7 +167,7 @@ it('health tells a disk that is full, and asks the forge all the same', async ()
   await close();
 });
 
-it('rules reads the rules of repositories anew', async () => {
+it('rules reads the rules of repositories again', async () => {
   const { close, chores, readings } = await setChores();
 
   await chores.rules?.run(now);
@@ -176,7 +176,7 @@ it('rules reads the rules of repositories anew', async () => {
   await close();
 });
 
-it('every chore has a clock of its own', async () => {
+it('every maintenance task has its own schedule', async () => {
   const { close, chores } = await setChores();
 
   const entries = scheduledMaintenance(chores);
@@ -191,7 +191,7 @@ it('every chore has a clock of its own', async () => {
   await close();
 });
 
-it('retention never forgets which account had a login', async () => {
+it('retention never deletes which account a login belonged to', async () => {
   const { store, close, chores } = await setChores({ maxBytes: 1 });
   const memory = createStoredMemory(store);
   await memory.set(accountKey('Ada'), { id: 5, at: '2016-01-01T00:00:00.000Z' });

@@ -46,7 +46,7 @@ describe('the scheduler', () => {
     expect(await slots()).toEqual([]);
   });
 
-  it('makes each slot one job, however often it looks', async () => {
+  it('turns each slot into one job, however often it runs', async () => {
     const scheduler = make();
     await scheduler.tick(new Date('2026-05-01T03:16:00Z'));
 
@@ -55,7 +55,7 @@ describe('the scheduler', () => {
     expect(await slots()).toEqual(['2026-05-01T03:17:00.000Z']);
   });
 
-  it('runs what was missed once after a restart', async () => {
+  it('runs missed slots once after a restart', async () => {
     await make().tick(new Date('2026-05-01T03:00:00Z'));
 
     const restarted = make();
@@ -66,7 +66,7 @@ describe('the scheduler', () => {
     expect((await restarted.status()).get('rules/a.yml#nightly#17 3 * * *')?.missed).toBe(4);
   });
 
-  it('runs a slot in place of the one before that an hourly budget deferred', async () => {
+  it('runs a slot in place of the previous one if an hourly budget deferred that', async () => {
     const scheduler = make([often]);
     await scheduler.tick(new Date('2026-05-01T10:00:00Z'));
     await scheduler.tick(new Date('2026-05-01T10:05:00Z'));
@@ -86,7 +86,7 @@ describe('the scheduler', () => {
     expect([...(await scheduler.status()).values()].map(({ overlaps }) => overlaps)).toEqual([0]);
   });
 
-  it('leaves out a slot while the one before is under way, counts it, and goes on after it', async () => {
+  it('skips and counts slots while the previous one is running, and continues afterwards', async () => {
     const scheduler = make([often]);
     await scheduler.tick(new Date('2026-05-01T10:00:00Z'));
     await scheduler.tick(new Date('2026-05-01T10:05:00Z'));

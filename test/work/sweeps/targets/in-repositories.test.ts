@@ -20,7 +20,7 @@ rules:
   each: { on: { schedule: "0 * * * *" }, each: milestone, steps: [{ uses: report-issue, with: { when: "true", key: k, title: t, repository: ${acme}/ops } }] }
 `);
 
-/** Returns the items of some pages from a position on, and the position after each page. */
+/** Returns the items of several pages from a position on, and the position after each page. */
 async function walk(each: Each, options: { from?: unknown; pages?: number } = {}) {
   const { token } = await harness.forge.makeToken(people.bot, ['read:repository', 'read:issue', 'read:user']);
   const client = createClient({ url: harness.proxy.url, credentials: { token }, sleep: async () => {} });
@@ -45,7 +45,7 @@ async function walk(each: Each, options: { from?: unknown; pages?: number } = {}
   return { keys: targets.map(({ key }) => key), targets, positions };
 }
 
-it('visits each milestone once, also after an interruption at any page', async () => {
+it('visits each milestone once, even after an interruption at any page', async () => {
   const repositories = ['demo', 'ops'].map((repo) => ({ owner: acme, repo }));
   for (const params of repositories) {
     for (let number = 1; number <= 60; number += 1)
@@ -68,7 +68,7 @@ it('visits each milestone once, also after an interruption at any page', async (
   }
 });
 
-it('visits milestones of the state that the rule names', async () => {
+it('visits milestones in the state that the rule names', async () => {
   const params = { owner: acme, repo: 'demo' };
   await harness.root.call(operations.createMilestone, { params, body: { title: 'open' } });
   await harness.root.call(operations.createMilestone, { params, body: { title: 'done', state: 'closed' } });

@@ -25,6 +25,6 @@ it.each([
     { since: '2026-05-01T00:00:00.000Z' },
   ],
   ['!(timestamp(notification.updated_at) < now)', {}],
-])('narrows the request by what must hold: %s', (condition, expected) => {
+])('narrows the request by what the condition requires: %s', (condition, expected) => {
   expect(narrowNotifications(condition, now)).toEqual(expected);
 });
