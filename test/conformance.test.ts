@@ -25,12 +25,12 @@ const report = (...cases: readonly object[]) => ({
   ],
 });
 
-describe('the page of conformance', () => {
-  it('is what the kept results say, and every server was asked in every way', () => {
+describe('the conformance page', () => {
+  it('matches the stored results, and every server was tested in every way', () => {
     expect(findProblems()).toEqual([]);
   });
 
-  it('has no difference in its results that is not declared with the same reason', () => {
+  it('contains only differences that are declared with the same reason', () => {
     const declared = new Set(differences.map(({ reason }) => reason));
 
     for (const { contract } of readResults()) {
@@ -59,7 +59,7 @@ describe('a result', () => {
       'labels.test.ts hook.edit 200 real\nlabels.test.ts hook.edit 404 real\nlabels.test.ts hook.edit 403 embedded\n',
   };
 
-  it('counts what ran on the server, and what it is known to do otherwise', () => {
+  it('counts what ran on the server, and its known differences', () => {
     const result = readResult(given);
 
     expect(result.contract).toEqual({
@@ -83,7 +83,7 @@ describe('a result', () => {
     expect(conformancePage([partial])).toContain('Not run, and not counted: outages, retention.');
   });
 
-  it('is at fault for flows left out without a reason, and for kinds of answers that nothing asked for', () => {
+  it('is faulty with flows skipped without a reason, or kinds of answers that no request produced', () => {
     const faults = findFaults(readResult(given));
 
     expect(faults).toContain('Gitea 1.27.0: labels > was left out: no reason given');

@@ -23,11 +23,11 @@ describe('events of hooks', () => {
     expect(wantedEvents(written)).toEqual(shownEvents(shown));
   });
 
-  it('differ where a family is wanted and one kind of it is shown', () => {
+  it('differ if a family is wanted and only one kind of it is shown', () => {
     expect(wantedEvents(['pull_request'])).not.toEqual(shownEvents(['pull_request']));
   });
 
-  it('come back as they were sent, whatever was wanted', () => {
+  it('are returned as they were sent, whatever was wanted', () => {
     for (const name of hookEventNames.filter((one) => !one.startsWith('action_run'))) {
       const kinds = wantedEvents([name]);
       expect(shownEvents(enabledEvents(namesToSend(kinds)))).toEqual(kinds);

@@ -3,7 +3,7 @@ import { eventFamilies, type Family, familyOf } from '../src/contract/events/eve
 import { parseDelivery, parseEvent } from '../src/contract/events/events.ts';
 import { makeDeliveries, requiredMembers } from './support/deliveries.ts';
 
-/** Values that no member of any kind may have. */
+/** Values that are invalid for every field. */
 const wrongForAll: readonly unknown[] = [undefined, null, [], true, 1.5, Number.NaN];
 const malformed = { code: 'delivery-malformed' };
 
@@ -21,7 +21,7 @@ describe.each(makeDeliveries())('a delivery of $eventType ($activity)', ({ event
     }
   });
 
-  it('is malformed with a sender of another shape', () => {
+  it('is malformed if its sender has another shape', () => {
     for (const sender of [5, 'ada', [], {}, { id: '7' }, { id: 7, login: 5 }]) {
       expect(() => parseDelivery(eventType, { ...payload, sender })).toThrow(
         expect.objectContaining(malformed),
@@ -29,13 +29,13 @@ describe.each(makeDeliveries())('a delivery of $eventType ($activity)', ({ event
     }
   });
 
-  it('is an event with nothing changed', () => {
+  it('is an event if nothing is changed', () => {
     expect(parseDelivery(eventType, payload)).toEqual(parseEvent(eventType, payload));
   });
 });
 
 describe('an event', () => {
-  it('needs no sender: catching up knows none', () => {
+  it('needs no sender, because catching up does not know one', () => {
     const push = { ref: 'refs/heads/main', before: '0', after: '1', repository: { id: 1, full_name: 'a/b' } };
 
     expect(parseEvent('push', { ...push, sender: null }).sender).toBeUndefined();
@@ -44,7 +44,7 @@ describe('an event', () => {
     );
   });
 
-  it('may name the owner of its repository without an id: catching up knows the name alone', () => {
+  it('may name the owner of its repository without an id, because catching up knows only the name', () => {
     const repository = { id: 7, name: 'b', full_name: 'a/b', owner: { login: 'a' } };
     const payload = { action: 'opened', number: 1, issue: { number: 1 }, repository, sender: null };
 
@@ -54,11 +54,11 @@ describe('an event', () => {
     ).toThrow(expect.objectContaining(malformed));
   });
 
-  it('of an unknown kind may have any members', () => {
+  it('of an unknown kind may have any fields', () => {
     expect(parseDelivery('moon_landing', { repository: 5, sender: null }).family).toBeUndefined();
   });
 
-  it('takes the repository of a run from the run, also where the payload names none', () => {
+  it('takes the repository of a run from the run, even if the payload names none', () => {
     const run = { id: 1, repository: { id: 7, full_name: 'a/b' } };
     const payload = { action: 'failure', run, repository: null };
 

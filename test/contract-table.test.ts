@@ -12,13 +12,13 @@ import { makeDeliveries, requiredMembers } from './support/deliveries.ts';
 describe('the table of operations', () => {
   const rows: readonly Operation[] = Object.values(operations);
 
-  it('has one row an id, and one a method and path', () => {
+  it('has one row per id, and one per method and path', () => {
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
     expect(new Set(rows.map(({ method, path }) => `${method} ${path}`)).size).toBe(rows.length);
   });
 
   it.each(rows.map((row) => [row.id, row] as const))(
-    '%s says what it means, where it comes from, and names its parameters',
+    '%s states its meaning and its source, and names its parameters',
     (_id, row) => {
       const named = [...row.path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]) => name);
 
@@ -34,7 +34,7 @@ describe('the table of operations', () => {
     expect(() => fillPath(operations.getBranch, { owner: 'o', repo: 'r', branch: value })).toThrow(TypeError);
   });
 
-  it('keeps slashes, but for names that not every forge finds with them', () => {
+  it('keeps slashes, except in names that not every forge finds with them', () => {
     const at = { owner: 'o', repo: 'r' };
 
     expect(fillPath(operations.getBranch, { ...at, branch: 'a/b' })).toBe('/repos/o/r/branches/a/b');
@@ -45,7 +45,7 @@ describe('the table of operations', () => {
 });
 
 describe('the table of event kinds', () => {
-  it('has a payload shape for each family, with the members a body must have', () => {
+  it('has a payload shape for each family, with the required fields of a body', () => {
     for (const [family, row] of Object.entries(eventFamilies)) {
       const shape = payloadShapes[family as keyof typeof payloadShapes];
       expect(Object.keys(shape.shape), family).toEqual(expect.arrayContaining([...requiredMembers(row)]));

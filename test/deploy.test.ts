@@ -28,7 +28,7 @@ const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'reeve-deploy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Servers stand in folders that are not on every user's path. */
+/** Servers are installed in folders that are not on every user's path. */
 const environment = { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin${delimiter}/sbin` };
 const read = (path: string): string => readFileSync(join(packageRoot, 'deploy', path), 'utf8');
 const write = (name: string, text: string): string => {
@@ -37,7 +37,7 @@ const write = (name: string, text: string): string => {
   return path;
 };
 
-/** Runs the program that a file is made for; undefined where it is not installed. */
+/** Runs the program that reads a file; undefined if the program is not installed. */
 async function validate(program: string, args: readonly string[]): Promise<string | undefined> {
   try {
     const { stdout, stderr } = await execute(program, args, { env: environment });
@@ -69,7 +69,7 @@ describe('the systemd unit', () => {
     expect(used).toEqual(loaded);
   });
 
-  it('is valid, and exposes little', async ({ skip }) => {
+  it('is valid, and restricts access to the system', async ({ skip }) => {
     const path = write('reeve.service', unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
 
     const problems = await validate('systemd-analyze', ['verify', path]);
@@ -81,7 +81,7 @@ describe('the systemd unit', () => {
   });
 });
 
-describe('the configurations of proxies', () => {
+describe('the proxy configurations', () => {
   it('of nginx is valid', async ({ skip }) => {
     const fixtures = join(packageRoot, 'test/fixtures/tls');
     const site = read('proxy/nginx.conf')
@@ -108,8 +108,8 @@ describe('the configurations of proxies', () => {
   });
 });
 
-describe('nginx before two Reeves', () => {
-  it('sends each delivery to one that acknowledges it', async ({ skip }) => {
+describe('nginx in front of two Reeves', () => {
+  it('forwards each delivery to one that acknowledges it', async ({ skip }) => {
     if ((await validate('nginx', ['-v'])) === undefined) return skip('nginx is not installed');
     const acknowledged: string[] = [];
     const canStore = [true, true];
@@ -184,7 +184,7 @@ describe('the alerts', () => {
   const { groups }: Rules = parse(readFileSync(path, 'utf8'));
   const expressions = groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
 
-  it('name metrics and labels that Reeve has', () => {
+  it('name only metrics and labels that Reeve has', () => {
     const labels: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
       Object.entries(metricTable).map(([name, row]) => [name, row.labels]),
     );
@@ -226,7 +226,7 @@ describe.each(readdirSync(join(packageRoot, 'deploy/compose')))('the compose fil
   };
   const text = read(`compose/${name}`);
   const { services, secrets, volumes, networks = {} }: Compose = parse(text, { merge: true });
-  /** The service with what it inherits from another file. */
+  /** Returns the service together with what it inherits from another file. */
   const complete = ({ extends: from, ...own }: Service): Service => {
     if (from === undefined) return own;
     const base = (parse(read(`compose/${from.file}`)) as Compose).services[from.service] ?? {};
@@ -248,7 +248,7 @@ describe.each(readdirSync(join(packageRoot, 'deploy/compose')))('the compose fil
     expect(Object.keys(secrets).toSorted()).toEqual([...used].toSorted());
   });
 
-  it('has no secret in it', () => {
+  it('contains no secret', () => {
     for (const [, { environment: variables = {} }] of all)
       expect(
         Object.keys(variables).filter((variable) =>
@@ -296,7 +296,7 @@ describe('the manifests for Kubernetes', () => {
     if (container === undefined) throw new Error('no container');
     return container;
   };
-  /** The environment of a container, with that of the image. */
+  /** Returns the environment of a container, including that of the image. */
   const environmentOf = (deployment: DeploymentManifest): Readonly<Record<string, string>> => {
     const { env, envFrom } = containerOf(deployment);
     const image = /^ENV (.*)$/m.exec(readFileSync(join(packageRoot, 'Dockerfile'), 'utf8'))?.[1] ?? '';
@@ -307,7 +307,7 @@ describe('the manifests for Kubernetes', () => {
     };
   };
 
-  it('are all in the kustomization, whose image is that of this version', async () => {
+  it('are all listed in the kustomization, whose image has this version', async () => {
     const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 
     expect(kustomization.resources.toSorted()).toEqual(
@@ -318,7 +318,7 @@ describe('the manifests for Kubernetes', () => {
     expect(ofKind('Namespace').map(({ metadata }) => metadata.name)).toEqual([kustomization.namespace]);
   });
 
-  it('are built by kubectl', async ({ skip }) => {
+  it('can be built by kubectl', async ({ skip }) => {
     const built = await validate('kubectl', ['kustomize', folderOf]);
     if (built === undefined) return skip('kubectl is not installed');
 
@@ -326,7 +326,7 @@ describe('the manifests for Kubernetes', () => {
     expect(built).toContain(`image: ${kustomization.images[0]?.newName}:${kustomization.images[0]?.newTag}`);
   });
 
-  it('run commands and flags that exist, one deployment for each role', async () => {
+  it('run existing commands and flags, with one deployment for each role', async () => {
     const { out } = await reeve(['serve', '--help']);
     const roles = deployments.map((deployment) => {
       const [program, script, ...words] = containerOf(deployment).args;
@@ -343,7 +343,7 @@ describe('the manifests for Kubernetes', () => {
     );
   });
 
-  it('set variables that Reeve reads, and give it the settings that it needs', async () => {
+  it('set only variables that Reeve reads, and all the settings that it needs', async () => {
     for (const deployment of deployments) {
       const environment = environmentOf(deployment);
       const files = Object.entries(environment).filter(([name]) => name.endsWith('_FILE'));
@@ -374,7 +374,7 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('name keys of one secret, which the documentation creates, and hold none', () => {
+  it('name keys of one secret, which the documentation creates, and contain none', () => {
     const keys = new Set(
       deployments
         .flatMap((one) => Object.entries(environmentOf(one)))
@@ -396,7 +396,7 @@ describe('the manifests for Kubernetes', () => {
       expect(read(`kubernetes/${file}`)).not.toMatch(/postgres:\/\/|[\w+/]{40,}|kind: Secret/);
   });
 
-  it('mount each volume, and only what the pod has', () => {
+  it('mount each volume, and only volumes of the pod', () => {
     for (const deployment of deployments) {
       const { volumes } = deployment.spec.template.spec;
       const mounted = containerOf(deployment).volumeMounts;
@@ -411,7 +411,7 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('ask for the health of the program at its port', async () => {
+  it("probe the program's health endpoints on its port", async () => {
     const { store, close } = await makeStore();
     const app = makeDashboardApp(store);
     try {
@@ -459,8 +459,8 @@ describe('the manifests for Kubernetes', () => {
       expect(pod).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: '' });
   });
 
-  it('hold rules without problems, which Reeve finds where the volume has them', async () => {
-    // A volume of Kubernetes: links to a folder that a change replaces.
+  it('contain rules without problems, which Reeve finds in the mounted volume', async () => {
+    // Imitates a Kubernetes volume: links to a folder that an update replaces.
     const volume = mkdtempSync(join(folder, 'rules-'));
     const rules = configMaps.get('reeve-rules') ?? {};
     mkdirSync(join(volume, '..2026_11_01'));

@@ -8,7 +8,7 @@ import { isThorough } from './support/figure.ts';
 const program = resolve('node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
 const config = resolve('.dependency-cruiser.mjs');
 
-/** Checks the floors of `src` in a folder; returns the number of modules and one line for each violation. */
+/** Checks the floors of `src` in a folder, and returns the number of modules and one line for each violation. */
 function cruise(cwd: string): { readonly modules: number; readonly violations: readonly string[] } {
   const args = [program, '--config', config, '--output-type', 'json', 'src'];
   const { stdout } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 });
@@ -20,7 +20,7 @@ function cruise(cwd: string): { readonly modules: number; readonly violations: r
   };
 }
 
-// `npm run lint` asks the same.
+// `npm run lint` checks the same.
 it.runIf(isThorough)('keeps the floors: no upward import, no cycle, no file without a floor', () => {
   const { modules, violations } = cruise('.');
 
@@ -28,8 +28,8 @@ it.runIf(isThorough)('keeps the floors: no upward import, no cycle, no file with
   expect(modules).toBeGreaterThan(50);
 });
 
-describe('the check of the floors', () => {
-  // One run for the files of all tests: starting the check takes longer than the check.
+describe('the floor check', () => {
+  // One run for all probe files, because starting the check takes longer than the check.
   const probes: Readonly<Record<string, string>> = {
     'src/platform/errors.ts': 'export const a = 1;\n',
     'src/loose.ts': 'export const b = 1;\n',
@@ -83,14 +83,14 @@ describe('the check of the floors', () => {
     ]);
   });
 
-  it('rejects an import of a higher floor, and one of a type', () => {
+  it('rejects an import from a higher floor, including an import of a type', () => {
     expect(violationsOf('client/')).toEqual([
       'src/client-imports-upward: src/client/client.ts → src/work/runs/replay.ts',
       'src/client-imports-upward: src/client/paging.ts → src/work/runs/replay.ts',
     ]);
   });
 
-  it('rejects a platform and rows of the embedded forge that import more, handlers that are imported, and a file without a folder', () => {
+  it('rejects platform files and embedded forge tables that import more, imported handlers, and a file without a folder', () => {
     expect(violationsOf('forge/')).toEqual([
       'forge-handlers-imported: src/forge/pulls/create.ts → src/forge/pulls/pulls.ts',
       'forge-platform-imports-upward: src/forge/platform/context.ts → src/forge/pulls/list.ts',
@@ -109,21 +109,21 @@ describe('the check of the floors', () => {
     expect(violationsOf('store/')).toEqual([expect.stringMatching(/^cycle: /)]);
   });
 
-  it('rejects a CI action that reaches the settings, or a command', () => {
+  it('rejects a CI action that reaches the settings or a command', () => {
     expect(violationsOf('ci/')).toEqual([
       'ci-is-no-command: src/ci/check.ts → src/cli/commands/check.ts',
       'ci-stays-small: src/ci/main.ts → src/server/settings/config.ts',
     ]);
   });
 
-  it('rejects a package that package.json does not name, and one that is not bundled', () => {
+  it('rejects a package that package.json does not list, and one that is not bundled', () => {
     expect(violationsOf('exports/')).toEqual([
       'tool-in-source: src/exports/run-reeve.ts → node_modules/tool/index.js',
       'unknown-package: src/exports/run-reeve.ts → node_modules/unlisted/index.js',
     ]);
   });
 
-  it('finds nothing else', () => {
+  it('reports nothing else', () => {
     expect(violations).toHaveLength(14);
   });
 });

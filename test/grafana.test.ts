@@ -17,22 +17,22 @@ import { at, type Harness, people } from './support/harness.ts';
 import { startOperatorHarness } from './support/operator-harness.ts';
 import { scrapeMetrics } from './support/scrape-metrics.ts';
 
-/** One series of an answer: labels, and its latest value as text. */
+/** Series of a query result: labels, and its latest value as text. */
 type PrometheusSeries = {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
 };
 
-/** A Prometheus that runs on loopback. */
+/** A Prometheus server on loopback. */
 interface Prometheus {
-  /** Returns the series of an expression now. Rejects where Prometheus refuses the expression. */
+  /** Returns the current series of an expression. Rejects if Prometheus refuses the expression. */
   query(expression: string): Promise<readonly PrometheusSeries[]>;
-  /** Returns the values of a label of the series that match. */
+  /** Returns the values of a label in the matching series. */
   valuesOf(label: string, match: string): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** Starts Prometheus with a configuration file and data in a folder; undefined where it is not installed. */
+/** Starts Prometheus with a configuration file and data in a folder; undefined if it is not installed. */
 async function startPrometheus(options: {
   readonly configuration: string;
   readonly folder: string;
@@ -89,7 +89,7 @@ const queries = panels.flatMap((panel) =>
   panel.type === 'row' ? [] : panel.targets.map((target) => ({ title: panel.title, ...target })),
 );
 
-/** Returns what the type checker finds in files of TypeScript that exist in its memory alone, by file. */
+/** Returns the type errors in TypeScript files that exist only in memory, by file. */
 function typeErrors(files: Readonly<Record<string, string>>): readonly (readonly string[])[] {
   const options: ts.CompilerOptions = {
     strict: true,
@@ -124,7 +124,7 @@ function typeErrors(files: Readonly<Record<string, string>>): readonly (readonly
 }
 
 describe('the Grafana dashboard', () => {
-  it('satisfies the types that Grafana publishes, which refuse unknown members and values', () => {
+  it('satisfies the types that Grafana publishes, which refuse unknown fields and values', () => {
     const typed = (json: string): string =>
       `import type { GrafanaDashboard } from './support/grafana-dashboard.ts';\nexport const made: GrafanaDashboard = ${json};`;
 
@@ -139,7 +139,7 @@ describe('the Grafana dashboard', () => {
     expect(value?.join()).toContain('"many"');
   });
 
-  it('can be imported anywhere: it names no data source, and only variables that it has', () => {
+  it('can be imported anywhere: it names no data source, and only variables that it defines', () => {
     const names = dashboard.templating.list.map(({ name }) => name);
     const used = [...text.matchAll(/\$\{?([a-z]\w*)/g)].map(([, name]) => name);
 
@@ -153,7 +153,7 @@ describe('the Grafana dashboard', () => {
     ]);
   });
 
-  it('has a row for each subject, and panels that overlap no other one', () => {
+  it('has a row for each subject, and no overlapping panels', () => {
     expect(panels.filter(({ type }) => type === 'row').map(({ title }) => title)).toEqual([
       'State',
       'Intake and failures',
@@ -184,7 +184,7 @@ describe('the Grafana dashboard', () => {
     }
   });
 
-  it('shows each metric of Reeve, by rate where it counts', () => {
+  it('shows each metric of Reeve, and counters as rates', () => {
     const rows: Readonly<Record<string, { type: string }>> = metricTable;
     const shown = new Set(queries.flatMap(({ expr }) => usesIn(expr).map(({ metric }) => metric)));
 
@@ -199,12 +199,12 @@ describe('the Grafana dashboard', () => {
     }
   });
 
-  it('chooses by job what is about the installation, and by process what is about a process', () => {
+  it('filters metrics of the installation by job, and metrics of a process by process', () => {
     const rows: Readonly<Record<string, { type: string; ofInstallation?: true }>> = metricTable;
     for (const { expr } of queries) {
       for (const { metric, matchers } of usesIn(expr)) {
         const isOfAll = rows[metric]?.ofInstallation === true || metric === 'reeve_leader';
-        // The leader alone exports what is about the installation: with another process chosen, there would be nothing.
+        // Only the leader exports metrics of the installation, so selecting another process would show nothing.
         const expected = isOfAll ? /^job=~"\$job"/ : /^job=~"\$job", instance=~"\$instance"/;
         if (isOfAll && metric !== 'reeve_leader') expect([metric, matchers]).not.toContain('instance');
         expect([metric, matchers]).toEqual([metric, expect.stringMatching(expected)]);
@@ -232,7 +232,7 @@ function usesIn(expression: string): readonly MetricUse[] {
   );
 }
 
-/** Returns the labels by which an expression tells its series apart. */
+/** Returns the labels by which an expression groups its series. */
 const groupsOf = (expression: string): readonly string[] =>
   [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(', '));
 
@@ -246,7 +246,7 @@ rules:
     steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
 `;
 
-/** Metrics without a series until a merge queue has worked; a flow of minutes. */
+/** Metrics without a series until a merge queue has worked, which takes minutes. */
 const absentWithoutQueue = ['reeve_merge_queue_wait_seconds', 'reeve_merge_queue_removed_total'];
 
 describe('the queries of the dashboard, on a Reeve with deliveries', () => {
@@ -271,7 +271,7 @@ describe('the queries of the dashboard, on a Reeve with deliveries', () => {
     );
     await openIssues('one', 'two', 'three');
     await post(server.url, { eventType: 'issues', payload: {} }, { authorization: 'wrong' });
-    // The id of one repository under the name of another.
+    // The delivery has the id of one repository and the name of another.
     const { id } = await harness.root.call(operations.getRepository, { params: at });
     const owner = { id: 3, login: people.ada };
     const push = { ref: 'refs/heads/main', before: '0'.repeat(40), after: '1'.repeat(40) };
@@ -298,11 +298,11 @@ describe('the queries of the dashboard, on a Reeve with deliveries', () => {
       await harness.ada.call(operations.createIssue, { params: at, body: { title } });
     await harness.idle();
   };
-  /** Makes so much garbage that some is collected, as in any process after a while. */
+  /** Creates enough garbage for a collection, as occurs in any process after a while. */
   const collectGarbage = (): number => Array.from({ length: 2_000_000 }, (_, index) => ({ index })).length;
   const readMetrics = () => scrapeMetrics({ url: harness.server.url, data: harness.data });
 
-  it('read metrics and labels that Reeve exports', async () => {
+  it('read only metrics and labels that Reeve exports', async () => {
     await expect.poll(readMetrics).toContain('reeve_sweep_items{');
     collectGarbage();
     await expect.poll(readMetrics).toContain('nodejs_gc_duration_seconds_sum{');
@@ -371,6 +371,6 @@ describe('the queries of the dashboard, on a Reeve with deliveries', () => {
   });
 });
 
-/** Returns a query as Grafana sends it: with the values of its variables. */
+/** Returns a query as Grafana sends it, with the values of its variables. */
 const inPrometheus = ({ expr }: PrometheusTarget, instance: string): string =>
   expr.replaceAll('$job', 'reeve').replaceAll('$instance', instance).replaceAll('$__rate_interval', '1m');

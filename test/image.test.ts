@@ -13,7 +13,7 @@ const only = (text: string) => {
 describe('the Dockerfile', () => {
   const stages = parseDockerfile(readFileSync('Dockerfile', 'utf8'));
 
-  it('has a build and what runs, without root, with a volume and a health check', () => {
+  it('has a build stage, and a runtime stage without root, with a volume and a health check', () => {
     expect(stages.map(({ name }) => name)).toEqual(['build', undefined]);
     const keywords = stages.at(-1)?.instructions.map(({ keyword }) => keyword) ?? [];
     expect(keywords).toEqual(expect.arrayContaining(['USER', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'CMD']));
@@ -30,11 +30,11 @@ describe('the Dockerfile', () => {
 });
 
 describe('a line of a Dockerfile', () => {
-  it('goes on after a backslash, also over a comment', () => {
+  it('continues after a backslash, even across a comment', () => {
     expect(only('RUN a \\\n  # why\n && b\n')).toEqual({ keyword: 'RUN', text: 'a && b', line: 2 });
   });
 
-  it('installs packages, sets variables, and has words', () => {
+  it('yields the packages that it installs, the variables that it sets, and its words', () => {
     expect(packagesOf(only('RUN apt-get update && apt-get install -y git ca-certificates && rm x'))).toEqual([
       'git',
       'ca-certificates',
@@ -47,17 +47,17 @@ describe('a line of a Dockerfile', () => {
   it.each([
     ['ADD x y', 'Dockerfile:2: ADD is not supported'],
     ['FROM a of b', 'Dockerfile:2: FROM a of b cannot be read'],
-  ])('that cannot be followed is refused with its place: %s', (text, message) => {
+  ])('that is not supported is refused with its position: %s', (text, message) => {
     expect(() => only(text)).toThrow(message);
   });
 
-  it('of a shell, and variables that are no pairs, are refused', () => {
+  it('in shell form, or with variables that are not pairs, is refused', () => {
     expect(() => wordsOf(only('CMD node x'))).toThrow('CMD must be a JSON list');
     expect(() => pairsOf(only('ENV A b'))).toThrow('must be NAME=value pairs');
   });
 });
 
-it('.dockerignore lets named files in, and nothing else', () => {
+it('.dockerignore must allow only named files', () => {
   expect(readAllowed('*\n# why\n!src\n')).toEqual(new Set(['src']));
   expect(() => readAllowed('node_modules\n')).toThrow('.dockerignore must be');
 });

@@ -15,11 +15,11 @@ import { operationAt } from './support/record-operations.ts';
 const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
 
 describe('the page of operations', () => {
-  it('is up to date, and names for every operation a test that calls it', () => {
+  it('is up to date, and names a calling test for every operation', () => {
     expect(findProblems(page)).toEqual([]);
   });
 
-  it('is stale as soon as a row says something else', () => {
+  it('is stale as soon as a row changes', () => {
     const changed = page.replace(operations.getIssue.meaning, 'Something else.');
 
     expect(findProblems(changed)).toContain(
@@ -27,13 +27,13 @@ describe('the page of operations', () => {
     );
   });
 
-  it('misses an operation that no test calls', () => {
+  it('reports an operation that no test calls', () => {
     const coverage = new Map([...readCoverage(page)].filter(([id]) => id !== 'issue.get'));
 
     expect(findProblems(makePage(coverage))).toContain('no file of test/contract/ calls issue.get');
   });
 
-  it('misses a test that is gone', () => {
+  it('reports a test that no longer exists', () => {
     const coverage = new Map([...readCoverage(page), ['issue.get', ['no-such-file']]]);
 
     expect(findProblems(makePage(coverage))).toContain('no-such-file no longer call issue.get');
@@ -43,13 +43,13 @@ describe('the page of operations', () => {
 describe('the operations of gitea-js', () => {
   it('are served, or have a reason', () => {
     expect(findUnreasoned()).toEqual([]);
-    // As many as the file of the package has: a parser that finds none would find no fault either.
+    // Number of operations in the package's file: a parser that found none would also find no fault.
     expect(listGiteaJsOperations()).toHaveLength(416);
     expect(listUnserved().length).toBeLessThanOrEqual(416 - 390);
     expect(page).toContain(`serves ${416 - listUnserved().length} of the 416 operations of gitea-js`);
   });
 
-  it('are a problem without a reason, and with one although they are served', () => {
+  it('are a problem if they are neither served nor have a reason, or both', () => {
     const [unserved = ''] = listUnserved();
     const served = { reason: 'x', isFinal: true, operations: ['GET /version'] };
 

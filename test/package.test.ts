@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-package-'));
 const home = join(folder, 'home');
 const installed = join(folder, 'installed/node_modules/@reeve-forge/reeve');
 
-/** Variables of `npm test` would tell npm about this checkout. */
+/** With the variables of `npm test`, npm would use this checkout. */
 const environment = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: home };
 
 type Packed = { readonly filename: string; readonly files: readonly { readonly path: string }[] };
@@ -40,7 +40,7 @@ beforeAll(async () => {
     env: environment,
     maxBuffer: 16 * 2 ** 20,
   });
-  // What the build prints comes before the JSON.
+  // The output of the build precedes the JSON.
   [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   tarball = join(folder, packed.filename);
   mkdirSync(join(folder, 'installed'));
@@ -52,17 +52,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.runIf(isThorough)('the package', () => {
-  it('has the scoped name, is published to everyone, and installs no other package', () => {
+  it('has the scoped name, is public, and installs no other package', () => {
     const about = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
 
     expect(about).toMatchObject({ name: '@reeve-forge/reeve', publishConfig: { access: 'public' } });
     expect(about.private).toBeUndefined();
     expect(about.dependencies).toBeUndefined();
-    // `prepack` runs where the package is made; npm runs these where it is installed.
+    // `prepack` runs where the package is built; npm runs these scripts where it is installed.
     expect(Object.keys(about.scripts).filter((name) => /install$|^prepare$/.test(name))).toEqual([]);
   });
 
-  it('holds built JavaScript, declarations, licences, rules and documentation, and no TypeScript source', () => {
+  it('contains built JavaScript, declarations, licences, rules and documentation, but no TypeScript source', () => {
     const paths = packed.files.map(({ path }) => path);
     const tops = new Set(paths.map((path) => path.split('/')[0]));
 
@@ -93,7 +93,7 @@ describe.runIf(isThorough)('the package', () => {
     );
   });
 
-  it('loads what a command needs, in few files', () => {
+  it('loads only what a command needs, from few files', () => {
     const built = join(installed, 'dist/package');
     const chunk = (name: string): string =>
       join('chunks', readdirSync(join(built, 'chunks')).find((file) => file.startsWith(`${name}-`)) ?? name);
@@ -103,11 +103,11 @@ describe.runIf(isThorough)('the package', () => {
     const serve = staticImports(built, chunk('serve'));
 
     expect(bytesOf(help)).toBeLessThan(bytesOf(serve) / 20);
-    // Each file of many that are loaded at the start costs about half a millisecond.
+    // Each file loaded at the start costs about half a millisecond.
     expect(serve.length).toBeLessThan(40);
   });
 
-  it('exports what the declarations say, and nothing more', async () => {
+  it('exports exactly what the declarations say', async () => {
     const script = join(folder, 'installed', 'exports.mjs');
     writeFileSync(
       script,
@@ -125,13 +125,16 @@ process.stdout.write(JSON.stringify(names.map((module) => Object.keys(module))))
     const attw = [bin('@arethetypeswrong/cli/dist/index.js'), '--profile', 'esm-only', tarball];
 
     for (const args of [publint, attw]) {
-      // A finding is an exit status other than 0, which rejects with the text.
+      // A finding causes an exit status other than 0, which rejects with the output.
       await execute(process.execPath, args, { cwd: folder, env: environment });
     }
   });
 });
 
-/** Returns the paths of the files that a file of the package loads at its start, with itself, from the folder of the package. */
+/**
+ * Returns the paths of the files that a file of the package loads at its start, including itself, relative to the
+ * folder of the package.
+ */
 function staticImports(built: string, entry: string): readonly string[] {
   const found = new Set([entry]);
   for (const path of found) {
@@ -142,12 +145,12 @@ function staticImports(built: string, entry: string): readonly string[] {
   return [...found];
 }
 
-/** Runs the installed command in a folder with nothing in it. */
+/** Runs the installed command in an empty folder. */
 async function run(node: string, args: readonly string[]) {
   const cwd = mkdtempSync(join(folder, 'empty-'));
   const child = spawn(node, [join(folder, 'installed/node_modules/.bin/reeve'), ...args], {
     cwd,
-    // Free ports: others may use the standard ones on this machine.
+    // Free ports, because the standard ones may be in use on this machine.
     env: { ...environment, PORT: '0', FORGE_PORT: '0' },
   });
   const seen = { out: '', error: '' };
@@ -162,7 +165,7 @@ async function run(node: string, args: readonly string[]) {
 }
 
 describe.runIf(isThorough).each(['22.18.0', '24'])('the installed package on Node %s', (version) => {
-  it('prints its version and help, checks rule files, and plays the demo', async ({ skip }) => {
+  it('prints its version and help, checks rule files, and runs the demo', async ({ skip }) => {
     const node = await nodeOf(version);
     if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
 
@@ -189,7 +192,7 @@ describe.runIf(isThorough).each(['22.18.0', '24'])('the installed package on Nod
     });
   });
 
-  it('starts a forge in tests of other projects, with the runner of Node and with Vitest', async ({
+  it("starts a forge in tests of other projects, with Node's test runner and with Vitest", async ({
     skip,
   }) => {
     const node = await nodeOf(version);
@@ -210,7 +213,7 @@ describe.runIf(isThorough).each(['22.18.0', '24'])('the installed package on Nod
     expect(byVitest.stdout).toMatch(/Tests\s+1 passed/);
   });
 
-  it('runs commands in the process that imports it', async ({ skip }) => {
+  it('runs commands in the importing process', async ({ skip }) => {
     const node = await nodeOf(version);
     if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
     const script = join(folder, 'installed', 'program.mjs');
@@ -229,7 +232,7 @@ process.stdout.write(JSON.stringify({ status, lines }));`,
 });
 
 it.runIf(isThorough)(
-  'the package carries the texts of gitignore templates, and the licence of each library',
+  'the package contains the texts of gitignore templates, and the licence of each library',
   async () => {
     const script = join(folder, 'installed', 'gitignore.mjs');
     writeFileSync(
@@ -250,10 +253,10 @@ process.stdout.write(source);`,
   },
 );
 
-it('npx reeve runs the program of the checkout, not a package of the registry', async () => {
+it('npx reeve runs the program of the checkout, not a package from the registry', async () => {
   const { stdout } = await execute('npx', ['reeve', '--version'], {
     cwd: packageRoot,
-    // As for a person who declines to install a package of that name.
+    // Like a person who declines to install a package of that name.
     env: { ...environment, npm_config_offline: 'true', npm_config_yes: 'false' },
   });
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));

@@ -27,7 +27,7 @@ describe('the comparison of two answers', () => {
       ({ at }) => at,
     );
 
-  it('passes over addresses, numbers of rows, times and random values', () => {
+  it('ignores addresses, row numbers, times and random values', () => {
     const made = (url: string, id: number, digit: string) =>
       reply(
         {
@@ -43,7 +43,7 @@ describe('the comparison of two answers', () => {
     expect(compare(made(ours.url, 1, '1'), made(theirs.url, 27, '2'))).toEqual([]);
   });
 
-  it('finds another status, header, member, value, order and length', () => {
+  it('detects differences in status, header, field, value, order and length', () => {
     expect(compare(reply({}), reply({}, { status: 201 }))).toEqual(['status']);
     expect(compare(reply({}), reply({}, { headers: { 'x-total-count': '1' } }))).toEqual(['x-total-count']);
     expect(compare(reply({ a: null }), reply({}))).toEqual(['body.a']);
@@ -59,7 +59,7 @@ describe('the comparison of two answers', () => {
     ]);
   });
 
-  it('passes over the order of lists without one, and over the rows of others', () => {
+  it('ignores the order of unordered lists, and rows of other tests', () => {
     const [one, other] = [reply([{ a: 1 }, { a: 2 }]), reply([{ a: 2 }, { a: 1 }])];
     const wide = { isInstanceWide: true };
 
@@ -70,7 +70,7 @@ describe('the comparison of two answers', () => {
     expect(compare(reply([{ name: 'ada-run' }]), reply([]), wide)).toEqual(['body.length']);
   });
 
-  it('explains a mistake of the server, and nothing else of that answer', () => {
+  it('explains a server bug, and nothing else in that answer', () => {
     const get = step('ada', 'GET', '/repos/$ada/site');
     const at = 'status';
 
@@ -88,7 +88,7 @@ describe('the requests of the comparison', () => {
       ),
   );
 
-  it('are thousands, and each is one of an operation', () => {
+  it('number thousands, each of them for an operation', () => {
     const unknown = steps.filter(({ method, path }) => {
       const asked = `${method} ${path.replace(/\?.*/, '')}`;
       return !patterns.some((pattern) => pattern.test(asked));
@@ -98,14 +98,14 @@ describe('the requests of the comparison', () => {
     expect(steps.length).toBeGreaterThan(3_000);
   });
 
-  it('name nearly every operation', () => {
+  it('cover nearly every operation', () => {
     const asked = new Set(steps.map(({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`));
     const unasked = patterns.filter((pattern) => ![...asked].some((one) => pattern.test(one)));
 
     expect(unasked.length).toBeLessThan(10);
   });
 
-  // Thousands of requests to two forges: what they compare is asserted in the contract suite as well.
+  // Sends thousands of requests to two forges; the contract suite asserts the same behaviour.
   it.runIf(isThorough)('find no difference between two embedded forges', async () => {
     const peer = await startEmbedded();
     try {

@@ -15,7 +15,7 @@ describe('the table of promises', () => {
     expect(promises.filter(({ proofs, twins }) => proofs.length === 0 || twins.length === 0)).toEqual([]);
   });
 
-  it('names tests and twins that there are', async () => {
+  it('names existing tests and twins', async () => {
     const known = new Set((await loadTwins(`${root}test/twins`)).map(({ name }) => name));
     const files = promises.flatMap(({ proofs }) => proofs.filter(isTestProof).map(({ file }) => file));
 
@@ -57,7 +57,7 @@ const judge = (...tests: readonly TestResult[]) =>
   judgeTests({ file: 'test/a.test.ts', titled: /loses/ }, tests);
 
 describe('a row', () => {
-  it('has what its tests measured, or their number', () => {
+  it('contains the figure measured by its tests, or their number', () => {
     expect(judge(result({ figure: '0 of 10 lost' }), result({}))).toEqual({
       verdict: 'ok',
       figure: '0 of 10 lost',
@@ -65,7 +65,7 @@ describe('a row', () => {
     expect(judge(result({}), result({}))).toEqual({ verdict: 'ok', figure: '2 tests passed' });
   });
 
-  it('is broken by a test that failed, and where no test ran', () => {
+  it('is broken if a test failed or no test ran', () => {
     const failed = result({ state: 'failed', note: 'expected 1 to be 0' });
 
     expect(judge(result({}), failed)).toMatchObject({
@@ -78,7 +78,7 @@ describe('a row', () => {
     expect(rowOf(row, [], true).verdict).toBe('broken');
   });
 
-  it('is skipped with the reason where all tests of a proof are', () => {
+  it('is skipped with the reason if all tests of a proof are', () => {
     const skipped = judge(result({ state: 'skipped', note: 'strace is not installed' }));
 
     expect(skipped).toEqual({ verdict: 'skipped', figure: 'strace is not installed' });
@@ -91,7 +91,7 @@ describe('a row', () => {
     });
   });
 
-  it('is written into the page between the two marks, row by row and in order', () => {
+  it('is written into the page between the two markers, row by row and in order', () => {
     const page = readFileSync(`${root}docs/reliability.md`, 'utf8');
     const rowNamed = (id: string, figure: string) =>
       rowOf({ ...row, id }, [{ verdict: 'ok', figure }], false);

@@ -21,7 +21,7 @@ const environment = createEnvironment({
 });
 const names = [...new Set([...functions.map(({ name }) => name), ...Object.keys(loops), 'has'])];
 
-it('the pages are as the program would write them now', () => {
+it('the pages are up to date', () => {
   expect(stalePages()).toEqual([]);
 });
 
@@ -34,7 +34,7 @@ it('there is a page for everything that a rule file may name', () => {
   for (const name of names) expect(paths).toContain(`functions/${name}.md`);
 });
 
-it('no member is left as an object without its members', () => {
+it('no field is documented as an object without its fields', () => {
   const open = [...referencePages()].flatMap(([path, text]) => {
     const rows = [...text.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)];
     return rows
@@ -48,7 +48,7 @@ it('no member is left as an object without its members', () => {
   expect(open).toEqual([]);
 });
 
-it('every link to the page of an object leads to one', () => {
+it('every link to the page of an object has a target', () => {
   const pages = referencePages();
   const links = [...pages.values()].flatMap((text) =>
     [...text.matchAll(/\(\.\.\/(objects\/[\w-]+\.md)\)/g)].map(([, path]) => path ?? ''),
@@ -75,7 +75,7 @@ describe('the example of each function holds', () => {
     expect(answer).toMatchObject({ result: 'held' });
   });
 
-  it('and none is about a function that is gone', () => {
+  it('and no example is for a function that no longer exists', () => {
     expect(Object.keys(functionExamples).filter((name) => !names.includes(name))).toEqual([]);
   });
 });
@@ -86,7 +86,7 @@ it.each(Object.keys(eventFamilies))('the rule that listens to %s loads', (family
   expect(loadRuleFile({ path: 'x.yml', text, level: 'operator', commit: '', registry }).problems).toEqual([]);
 });
 
-it('the operator file of the reference is read, and says everything that can be said', () => {
+it('the operator file of the reference can be loaded, and contains every key', () => {
   const { file, problems } = parseOperatorFile('x.yml', operatorExample);
 
   expect(problems).toEqual([]);

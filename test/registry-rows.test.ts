@@ -10,7 +10,7 @@ import { facts } from '../src/facts/facts.ts';
 const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administrators', 'operators'];
 
 describe.each(facts.map((fact) => [fact.name, fact] as const))('the row of the fact %s', (_name, fact) => {
-  it('has an audience that is not wider than what the fact shows', () => {
+  it('has an audience no wider than the data that the fact shows', () => {
     const { visibleTo, shows, narrow, narrowsForAll } = fact;
 
     expect(audiences).toContain(visibleTo);
@@ -33,14 +33,14 @@ describe.each(actions.map((action) => [action.name, action] as const))(
       expect(audiences).toContain(action.visibleTo);
     });
 
-    it('says how changes are reverted', () => {
+    it('declares how changes are reverted', () => {
       expect(Object.keys(action.inverses)).not.toEqual([]);
       if (action.createsWhole !== undefined) expect(action.inverses).toHaveProperty([action.createsWhole]);
     });
 
-    it('says whether live state can be adopted', () => {
+    it('declares whether live state can be adopted', () => {
       expect(action).toHaveProperty('adoption');
-      // These declare settings, which can be read back; what the others write is about one event.
+      // These actions declare settings, which can be read back; the others write about one event.
       const declaresSettings = /^(sync|protect)-/.test(action.name);
       expect(action.adoption !== undefined).toBe(declaresSettings);
     });
@@ -61,11 +61,11 @@ describe.each(Object.values(operations).map((row: Operation) => [row.id, row] as
       expect(row.target).toMatch(targetOf(row));
     });
 
-    it('has the order of the archive check where it can answer 423, and only there', () => {
+    it('declares the order of the archive check if and only if it can answer 423', () => {
       expect(row.archived !== undefined).toBe(row.errors.includes(423));
     });
 
-    it('says what a token for public resources gets where it is about things of the caller', () => {
+    it("declares the answer to a token for public resources if it concerns the caller's data", () => {
       expect(row.publicOnly !== undefined).toBe(/^\/(user|notifications)(\/|$)/.test(row.path));
     });
 

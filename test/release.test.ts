@@ -21,7 +21,7 @@ const { version: current } = JSON.parse(readFileSync(join(packageRoot, 'package.
 const next = `${Number(current.split('.')[0]) + 1}.0.0`;
 
 describe('versions', () => {
-  it('are ordered as semantic versioning says', () => {
+  it('are ordered according to semantic versioning', () => {
     const ordered = [
       '0.9.9',
       '1.0.0-alpha',
@@ -40,28 +40,31 @@ describe('versions', () => {
     }
   });
 
-  it.each(['1', '1.2', 'v1.2.3', '01.2.3', '1.2.3-01', '1.2.3+build', '1.2.3-', ''])('%j is none', (text) => {
-    expect(parseVersion(text)).toBeUndefined();
-  });
+  it.each(['1', '1.2', 'v1.2.3', '01.2.3', '1.2.3-01', '1.2.3+build', '1.2.3-', ''])(
+    '%j is not a version',
+    (text) => {
+      expect(parseVersion(text)).toBeUndefined();
+    },
+  );
 });
 
 describe('the changelog', () => {
   const before =
     '# Changelog\n\n## Unreleased\n\n### Added\n\n- One.\n\n### Fixed\n\n## 0.1.0 - 2026-01-02\n\n- Old.\n';
 
-  it('gets a section of the version, without empty parts, below an empty one', () => {
+  it('gets a section for the version, without empty parts, below a new empty one', () => {
     expect(releaseNotes(before, '0.2.0', '2026-03-04')).toBe(
       '# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- One.\n\n## 0.1.0 - 2026-01-02\n\n- Old.\n',
     );
   });
 
-  it('has nothing to release where its headings are all there is', () => {
+  it('has nothing to release if it consists of headings only', () => {
     expect(unreleasedNotes(before.replace('- One.\n', ''))).toBe('');
     expect(() => unreleasedNotes('# Changelog\n')).toThrow('no section');
   });
 });
 
-it('a release sets the version in every file that has it', () => {
+it('a release sets the version in every file that contains it', () => {
   const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: packageRoot, encoding: 'utf8' }).split('\0');
   const others = /^(test|dist)\/|^CHANGELOG\.md$|\.png$|^$/;
   const version = new RegExp(`(?<![\\d.])${current.replaceAll('.', '\\.')}(?![\\d.]*\\d)`);
@@ -72,7 +75,7 @@ it('a release sets the version in every file that has it', () => {
   expect(found.toSorted()).toEqual(versionPlaces.map(({ path }) => path).toSorted());
 });
 
-it('the provenance is a statement of in-toto with the predicate of SLSA, and names the commit and the digest', async () => {
+it('the provenance is an in-toto statement with the SLSA predicate, and names the commit and the digest', async () => {
   const statement = await provenanceOf({
     root: packageRoot,
     name: '@reeve-forge/reeve',
@@ -121,7 +124,7 @@ describe.runIf(isThorough)('the script, in a clone', () => {
   });
   afterAll(() => tree.remove());
 
-  it('refuses each obstacle, all at once, and changes nothing', async () => {
+  it('reports all obstacles at once, and changes nothing', async () => {
     git('tag', `v${current}`);
     git('checkout', '--quiet', '-b', 'work');
     writeFileSync(join(tree.folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n### Added\n');
@@ -144,7 +147,7 @@ describe.runIf(isThorough)('the script, in a clone', () => {
     git('tag', '--delete', `v${current}`);
   });
 
-  it('makes the release that its dry run has shown, and pushes nothing', async () => {
+  it('makes the release that its dry run announced, and pushes nothing', async () => {
     const before = state();
     const dry = await release('--version', next, '--dry-run');
     expect([dry.status, dry.tail]).toEqual([0, expect.stringContaining('dry run')]);

@@ -31,8 +31,8 @@ async function serveSite(): Promise<{ url: string; close(): void }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-describe.skipIf(!isThorough)('the documentation as a site', () => {
-  it('builds: no dead link, no page that loads from another host', async () => {
+describe.skipIf(!isThorough)('the documentation site', () => {
+  it('builds without dead links, and no page loads from another host', async () => {
     const { stdout } = await promisify(execFile)('npm', ['run', 'site'], {
       cwd: root,
       maxBuffer: 64 * 2 ** 20,
@@ -42,12 +42,12 @@ describe.skipIf(!isThorough)('the documentation as a site', () => {
   });
 
   it.skipIf(!existsSync(program))(
-    'passes axe, fits each width, finds a term, and asks no other host',
+    'passes axe, fits each width, finds a search term, and sends no request to another host',
     async () => {
       const site = await serveSite();
       const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
       const page = await browser.newPage();
-      // A busy machine makes every step slow.
+      // Every step is slow on a busy machine.
       page.setDefaultTimeout(240_000);
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));

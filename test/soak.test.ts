@@ -5,7 +5,7 @@ import { judgeSoak, type Sample, type SoakRecord, trendOf } from '../scripts/soa
 const mib = 2 ** 20;
 const hourMs = 3_600_000;
 
-/** Makes the samples of an hour with a memory that grows by so many MiB in it, and varies by a little. */
+/** Creates the samples of an hour in which the memory grows by this many MiB, with small variations. */
 const samplesOf = (growthMib: number): readonly Sample[] =>
   Array.from({ length: 100 }, (_, at) => {
     const bytes = (50 + (growthMib * at) / 100 + (at % 3) * 0.2) * mib;
@@ -26,11 +26,11 @@ const missed = (changes: Partial<SoakRecord>): readonly string[] =>
   judgeSoak({ ...record, ...changes }).flatMap(({ name, ok }) => (ok === false ? name : []));
 
 describe('a soak', () => {
-  it('is good where nothing grows and nothing is lost', () => {
+  it('passes if nothing grows and nothing is lost', () => {
     expect(missed({})).toEqual([]);
   });
 
-  it('takes pages that the heap keeps for no leak', () => {
+  it('does not mistake pages that the heap keeps for a leak', () => {
     const samples = samplesOf(20).map((sample) => {
       const used = sample.used && { ...sample.used, rssBytes: 100 * mib };
       return { ...sample, heapBytes: 50 * mib, used };
@@ -88,7 +88,7 @@ describe('a soak', () => {
 describe('the search for secrets', () => {
   const secret = 'b32a77f0c1+/&"e4d9a11e7c55aa0b';
 
-  it('finds one in every spelling, also a part of it, and nothing in other texts', () => {
+  it('finds a secret in every spelling, even a part of it, and nothing in other texts', () => {
     expect(() => proveSearch(secret)).not.toThrow();
     for (const before of ['', 'x', 'reeve:', 'ab']) {
       const header = `Basic ${Buffer.from(`${before}${secret}\n`).toString('base64')}`;

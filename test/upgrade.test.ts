@@ -17,7 +17,7 @@ import { authorization, secret } from './support/bot-hook.ts';
 import { reeve, reeveProcess } from './support/command.ts';
 import { type PostgresServer, startPostgres } from './support/postgres-server.ts';
 
-/** What a recorded installation holds; see test/fixtures/upgrade/README.md. */
+/** Contents of a recorded installation; see test/fixtures/upgrade/README.md. */
 type Recorded = {
   readonly madeAt: string;
   readonly issues: Readonly<Record<string, number>>;
@@ -38,14 +38,14 @@ type Recorded = {
 };
 
 const fixtures = join(packageRoot, 'test/fixtures/upgrade');
-/** Rules are known by their path, which was relative to the checkout when they were recorded. */
+/** Rules are identified by their path, which was relative to the checkout at the time of the recording. */
 const rules = 'test/fixtures/upgrade/rules';
 const commits = readdirSync(fixtures)
   .filter((name) => name.endsWith('.tar.gz'))
   .map((name) => name.replace('.tar.gz', ''));
 const demo = { owner: 'acme', repo: 'demo' };
 
-/** Durable, as commands and the server demand. */
+/** Durable, as commands and the server require. */
 let server: PostgresServer | undefined;
 let schemas = 0;
 beforeAll(async () => {
@@ -63,7 +63,7 @@ it('there is a recorded installation', () => {
   expect(commits).toContain('e8eb7d0');
 });
 
-/** In PostgreSQL, an installation is one that `reeve store copy` has moved there. */
+/** An installation in PostgreSQL is one that `reeve store copy` has moved there. */
 const installations = commits.flatMap((commit) => [
   { commit, store: 'SQLite' },
   { commit, store: 'PostgreSQL' },
@@ -85,13 +85,13 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     place = { data, databaseUrl };
   });
   let place: { readonly data: string; readonly databaseUrl: string | undefined };
-  /** The settings of a command that uses the installation. */
+  /** Returns the settings of a command that uses the installation. */
   const environmentOf = ({ data, databaseUrl }: typeof place): Record<string, string> => ({
     REEVE_DATA: data,
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
   });
 
-  /** A clock that goes on an hour after the recording: retries are due, and nothing is too old. */
+  /** Clock that starts an hour after the recording, so that retries are due and nothing is too old. */
   const startMs = performance.now();
   const clock = {
     ...systemClock,
@@ -113,7 +113,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
   it('has deliveries in every state, and runs with every verdict and outcome', () => {
     const states = new Set(recorded.deliveries.map(({ state }) => state));
 
-    // A delivery was never deferred before runs were.
+    // No delivery was deferred before deferred runs existed.
     expect([...states].toSorted()).toEqual(deliveryStates.filter((state) => state !== 'deferred').toSorted());
     expect(recorded.deliveries.some(({ state, routed }) => state === 'accepted' && routed === 0)).toBe(true);
     expect(
@@ -135,7 +135,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
         ...[copyOf !== undefined, checkpoint !== undefined && checkpoint !== null],
       ]);
       const expected = recorded.deliveries.map(({ id, door, event_type, state, copy, checkpoint }) => [
-        // The process that had claimed it is gone.
+        // The process that had claimed the delivery is gone.
         ...[id, door, event_type, state === 'claimed' ? 'accepted' : state],
         ...[copy === 1, checkpoint === 1],
       ]);
@@ -148,12 +148,12 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
         verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
       expect(verdicts).toEqual(recorded.verdicts);
       for (const key of recorded.memory) expect(await store.recall(key), key).toBeDefined();
-      // Nothing was paused, and no audit was kept, before there were pauses.
+      // Before pauses existed, nothing was paused and no audit log was kept.
       expect([await store.listPauses(), await store.listAudit()]).toEqual([[], []]);
       expect(await store.pause({ kind: 'all' }, 'ada')).toBe(true);
       expect(await store.listAudit()).toMatchObject([{ action: 'pause', object: 'all writes', by: 'ada' }]);
       expect(await store.resume({ kind: 'all' }, 'ada')).toBe(true);
-      // There were no merge queues; from now on there may be.
+      // Merge queues did not exist at the time; they work from now on.
       expect([await store.listQueues(), await store.listQueueHistory()]).toEqual([[], []]);
       const queue = { repositoryId: 1, base: 'main', repository: 'acme/demo' };
       const lease = await store.claimQueue(queue, 60_000);
@@ -162,7 +162,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
       expect(await store.saveQueue(begun)).toBe(true);
       expect(await store.listQueues()).toMatchObject([{ ...queue, revision: 1, state: { n: 1 } }]);
       expect(await store.listQueueHistory()).toMatchObject([{ ...queue, ...entered }]);
-      // Failures are counted from now on, and not those of earlier versions.
+      // Failures are counted from now on, not those of earlier versions.
       expect(await store.listIncidents()).toEqual([]);
       const incident = {
         kind: 'sweep-failed',
@@ -177,7 +177,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     }
   });
 
-  it('defers a delivery that waited, and hands it out again', async () => {
+  it('defers a waiting delivery, and hands it out again', async () => {
     let now = clock.now();
     const store = await openStoreAt(place, { role: 'all', clock: { ...systemClock, now: () => now } });
     try {
@@ -219,7 +219,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     }
     const twice = await reeve(['explain', redriven, '--json'], { environment });
     expect(twice.status).toBe(0);
-    // One run of each life.
+    // One run before the redrive, and one after it.
     expect(twice.out.trim().split('\n')).toHaveLength(2);
   });
 
@@ -250,7 +250,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     }
   });
 
-  it('drains: what waited is done once, and an interrupted sweep goes on', async () => {
+  it('drains: waiting deliveries are handled once, and an interrupted sweep continues', async () => {
     const { forge, url, root } = await startForge();
     const server = await startServer({
       forge: { url, credentials: { user: 'reeve', password: 'reeve-password' } },

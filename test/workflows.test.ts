@@ -32,7 +32,7 @@ const paths = ['.gitea/workflows/nightly.yml', '.github/workflows/nightly.yml'] 
 const load = (path: string): Workflow => parse(readFileSync(join(packageRoot, path), 'utf8'));
 const [gitea, github] = paths.map(load);
 
-/** The steps of a workflow, with the versions of actions left out: a forge may need another one. */
+/** Returns the steps of a workflow without the versions of actions, because a forge may need another version. */
 const withoutVersions = (workflow: Workflow | undefined): unknown =>
   JSON.parse(JSON.stringify(workflow).replaceAll(/("uses":"[^"@]+)@[^"]+/g, '$1'));
 
@@ -47,7 +47,7 @@ describe.each(paths)('%s', (path) => {
   const jobs = Object.entries(workflow.jobs);
   const commands = jobs.flatMap(([, { steps }]) => steps.flatMap(({ run }) => run ?? []));
 
-  it('starts every night and by hand', () => {
+  it('starts every night and on demand', () => {
     expect(workflow.on.schedule).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* \*$/) }]);
     expect(workflow.on).toHaveProperty('workflow_dispatch');
   });
@@ -76,7 +76,7 @@ describe.each(paths)('%s', (path) => {
     expect(named.map(([, name = '']) => name).filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  it('runs every shard of a job, and does not stop at the first that fails', () => {
+  it('runs every shard of a job, and does not stop at the first failure', () => {
     const sharded = jobs.filter(([, { steps }]) => steps.some(({ run = '' }) => run.includes('shard')));
     expect(sharded.map(([name]) => name).toSorted()).toEqual(['long', 'twins']);
     for (const [name, { strategy, steps }] of sharded) {
@@ -87,15 +87,15 @@ describe.each(paths)('%s', (path) => {
     }
   });
 
-  it('fails when a step fails, and ends', () => {
-    // A shell with pipefail: `| tee` must not hide an exit status.
+  it('fails if a step fails, and has a timeout', () => {
+    // Uses a shell with pipefail, so that `| tee` does not hide an exit status.
     expect(workflow.defaults).toEqual({ run: { shell: 'bash' } });
     expect(JSON.stringify(workflow)).not.toContain('continue-on-error');
     for (const run of commands) expect(run).not.toMatch(/\|\| *(true|:)/);
     for (const [, job] of jobs) expect(job['timeout-minutes']).toBeGreaterThan(0);
   });
 
-  it('keeps what each job printed, also when it failed', () => {
+  it('keeps the output of each job, even if it failed', () => {
     for (const [name, { steps }] of jobs) {
       const file = steps.flatMap(({ run = '' }) => /tee (\S+)/.exec(run)?.[1] ?? [])[0];
       const kept = steps.filter(({ uses = '' }) => uses.includes('upload-artifact'));
@@ -120,7 +120,7 @@ describe('the release workflows of Gitea and GitHub', () => {
   );
   const github = parse(onGithub);
 
-  it('do the same, but for the provenance, which npm signs on GitHub alone', () => {
+  it('do the same, except for the provenance, which npm signs only on GitHub', () => {
     const { 'id-token': identity, ...permissions } = github.permissions;
     const unsigned = JSON.parse(JSON.stringify(github).replace(' --provenance', ''));
 
@@ -129,7 +129,7 @@ describe('the release workflows of Gitea and GitHub', () => {
     expect({ ...unsigned, permissions }).toEqual(parse(onGitea));
   });
 
-  it('publish a tag alone, after the checks, with a token from a secret', () => {
+  it('publish only a tag, after the checks, with a token from a secret', () => {
     const steps: readonly Step[] = github.jobs.publish.steps;
     const runs = steps.flatMap(({ run }) => run ?? []);
 
