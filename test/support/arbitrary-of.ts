@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-/** Texts that mean something to one operation or another, beside any text at all. */
+/** Texts with a meaning to some operation, which supplement arbitrary text. */
 const meaningful = [
   ...['main', 'feature', 'v1', 'README.md', 'bug', 'Home', 'open', 'closed', 'all', 'read', 'write', 'admin'],
   ...[
@@ -31,11 +31,12 @@ const meaningful = [
 ];
 
 /**
- * Returns an arbitrary of values that a shape of the contract takes; `texts` are names of what is really there. It
- * knows the kinds of shapes that the contract uses and throws at any other.
+ * Returns an arbitrary of values that a shape of the contract accepts; `texts` are names of existing objects. It
+ * supports the kinds of shapes that the contract uses and throws for any other.
  */
 export function arbitraryOf(schema: z.ZodType, texts: readonly string[]): fc.Arbitrary<unknown> {
-  // The classes of zod hide their inner schema's type behind the core's; all of them are schemas of this same zod.
+  // The classes of zod hide the type of their inner schema behind that of the core; all of them are schemas of this zod
+  // instance.
   const inner = (of: unknown) => arbitraryOf(of as z.ZodType, texts);
   if (schema instanceof z.ZodOptional) return fc.option(inner(schema.unwrap()), { nil: undefined });
   if (schema instanceof z.ZodNullable) return fc.option(inner(schema.unwrap()), { nil: null });

@@ -4,7 +4,10 @@ import type { Page } from 'playwright-core';
 
 const library = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Rules of axe whose verdict depends on the width of the window or on the colours. The others read only the elements. */
+/**
+ * Rules of axe whose result depends on the width of the window or on the colours. The other rules read only the
+ * elements.
+ */
 export const visualRules = [
   'color-contrast',
   'link-in-text-block',
@@ -16,12 +19,15 @@ interface Axe {
   run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }
 
-/** Returns what axe finds wrong on the page as it is shown now, with all rules or only with some; loads axe into it once. */
+/**
+ * Returns the violations that axe finds on the page as it is displayed now, with all rules or only with the given ones.
+ * Loads axe into the page once.
+ */
 export async function axeViolations(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(library);
   return page.evaluate(
     async (only) => {
-      // The library puts itself into the page.
+      // The library registers itself as a global of the page.
       const { axe } = globalThis as unknown as { axe: Axe };
       const { violations } = await axe.run({
         resultTypes: ['violations'],

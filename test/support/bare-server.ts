@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a bare server saw. */
+/** Request that a bare server received. */
 export type ReceivedRequest = {
   readonly method: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export type BareServer = {
   close(): Promise<void>;
 };
 
-/** Starts an HTTP server on a free port that answers as the test says, and keeps what it saw. */
+/** Starts an HTTP server on a free port that answers as the test specifies, and records its requests. */
 export async function startBareServer(
   answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
 ): Promise<BareServer> {

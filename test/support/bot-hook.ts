@@ -6,13 +6,13 @@ import { at } from './flow-names.ts';
 export const authorization = 'Bearer a-value-that-only-the-hook-knows';
 export const secret = 'a-secret-that-only-the-hook-knows';
 
-/** Whose repositories a hook hears; `none`: the flow makes its own. */
+/** Level of a hook, which decides the repositories it receives events from; `none`: the flow creates its own. */
 export type HookLevel = 'repository' | 'organization' | 'user' | 'system' | 'none';
 
-/** What flows listen to, in words that every forge knows. */
+/** Events of flows, by names that every forge supports. */
 const events = ['push', 'create', 'delete', 'issues', 'pull_request', 'repository', 'release'];
 
-/** Returns what makes a hook that points to the bot. */
+/** Returns the body of a request that creates a hook to the bot. */
 function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {
   return {
     type: 'gitea',
@@ -23,7 +23,10 @@ function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {
   };
 }
 
-/** Makes the hook of a flow; the one of a user is ada's. Returns what removes a hook that would outlive the flow. */
+/**
+ * Creates the hook of a flow; the hook of a user belongs to ada. Returns a function that removes a hook which would
+ * outlive the flow.
+ */
 export async function createBotHook(
   level: HookLevel,
   { root, ada }: { root: Client; ada: Client },

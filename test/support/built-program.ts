@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { buildSync, version } from 'esbuild';
 import { bundling, requireBanner, root } from '../../scripts/build/bundling.ts';
 
-/** Programs that tests start in processes of their own. They share chunks, of which Node keeps the compiled code. */
+/** Programs that tests start in separate processes. They share chunks, whose compiled code Node caches. */
 const programs = {
   cli: 'src/cli/cli.ts',
   'render-thread': 'src/forge/issues/render-markdown.ts',
@@ -26,24 +26,24 @@ const options = {
 } as const;
 
 const builds = join(root, 'node_modules/.cache/reeve-tests');
-/** Says which build is that of which contents of files. */
+/** File that records the latest build and the digests of its input files. */
 const record = join(builds, 'newest.json');
 const lock = join(builds, 'lock');
-/** A build takes two seconds on an idle machine. */
+/** Maximum wait for another build; a build takes two seconds on an idle machine. */
 const maxWaitMs = 60_000;
 
 type Build = {
   readonly options: string;
   readonly folder: string;
-  /** Digests of the files that it was made of, by path. */
+  /** Digests of the input files, by path. */
   readonly inputs: Readonly<Record<string, string>>;
 };
 
 let built: string | undefined;
 
 /**
- * Returns the path of a program, built from the sources as they are now, as the package is: a process of it starts in half of the
- * time that a process of the sources takes. A build is used again while every file that it was made of has the same contents.
+ * Returns the path of a program, built from the current sources in the same way as the package; a process of it starts
+ * in half of the time of a process of the sources. A build is reused while all of its input files are unchanged.
  */
 export function builtProgram(name: keyof typeof programs = 'cli'): string {
   built ??= knownBuild() ?? buildAlone();
@@ -53,7 +53,7 @@ export function builtProgram(name: keyof typeof programs = 'cli'): string {
 const digestOf = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 const optionsNow = digestOf(JSON.stringify([options, version]));
 
-/** Returns the folder of the newest build if another one would be the same. */
+/** Returns the folder of the latest build if another build would be the same. */
 function knownBuild(): string | undefined {
   try {
     const { options: given, folder, inputs } = JSON.parse(readFileSync(record, 'utf8')) as Build;
@@ -63,12 +63,12 @@ function knownBuild(): string | undefined {
       Object.entries(inputs).every(([path, digest]) => digestOf(readFileSync(join(root, path))) === digest);
     return isCurrent ? folder : undefined;
   } catch {
-    // There is none, or one of its files is gone.
+    // There is no build, or one of its files is gone.
     return undefined;
   }
 }
 
-/** Builds while the other workers wait, who would all build the same. */
+/** Builds while other workers, which need the same build, wait. */
 function buildAlone(): string {
   mkdirSync(builds, { recursive: true });
   const endMs = performance.now() + maxWaitMs;
@@ -77,7 +77,7 @@ function buildAlone(): string {
       writeFileSync(lock, String(process.pid), { flag: 'wx' });
       break;
     } catch {
-      // One whose owner was killed says nothing.
+      // A lock whose owner was killed does not count.
       if (performance.now() > endMs || !isHeld()) rmSync(lock, { force: true });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
@@ -89,7 +89,7 @@ function buildAlone(): string {
   }
 }
 
-/** Whether the process that builds is alive. Building twice would be slow, and not wrong. */
+/** Returns whether the building process is alive. Building twice would be slow, but correct. */
 function isHeld(): boolean {
   try {
     const owner = Number(readFileSync(lock, 'utf8'));
@@ -106,7 +106,7 @@ function build(): string {
   for (const { path, hash: content } of outputFiles) hash.update(`${path} ${content}\n`);
   const folder = join(builds, hash.digest('hex').slice(0, 16));
   if (!existsSync(folder)) {
-    // Complete, or not there: another worker may build the same.
+    // The folder must be complete or missing: another worker may create the same build.
     const unfinished = `${folder}-${process.pid}`;
     for (const { path, contents } of outputFiles)
       replaceFile(join(unfinished, relative(builds, path)), contents);

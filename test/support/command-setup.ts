@@ -19,7 +19,7 @@ export type CommandOutput = {
   readonly entries: readonly ReportEntry[];
 };
 
-/** An account for the bot and a repository that it may administer, and a folder to run the two commands in. */
+/** Account for the bot and a repository that it may administer, and a folder in which the two commands run. */
 export interface CommandSetup {
   readonly forge: ContractForge;
   readonly bot: Account;
@@ -30,11 +30,11 @@ export interface CommandSetup {
   readonly folder: string;
   readonly envFile: string;
   readonly port: number;
-  /** What nothing that is printed may hold. */
+  /** Texts that no output may contain. */
   readonly canaries: string[];
   setup(options?: SetupOptions, environment?: Variables, prompt?: Prompt): Promise<CommandOutput>;
   doctor(environment?: Variables, options?: { test?: boolean; thorough?: boolean }): Promise<CommandOutput>;
-  /** Makes a file with a token of an account that has these scopes. */
+  /** Creates a file with a token of an account that has these scopes. */
   tokenFile(account: Account, scopes: readonly string[]): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   hooks(): Promise<readonly any[]>;
@@ -51,7 +51,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Makes accounts, an organization and a repository under fresh names. */
+/** Creates accounts, an organization and a repository under new names. */
 export async function makeCommandSetup(forge: ContractForge): Promise<CommandSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-connection-'));
   const path = (name: string): string => join(folder, name);

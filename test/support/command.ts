@@ -9,8 +9,8 @@ type CommandResult = { readonly status: number | null; readonly out: string; rea
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs a command in this process, with the given environment alone, and returns what it printed. A process of its own costs
- * about a second: `reeveProcess` is for tests of what only a process has.
+ * Runs a command in this process, with only the given environment, and returns its output. A separate process costs
+ * about a second, so `reeveProcess` is only for behaviour that needs one.
  */
 export async function reeve(
   args: readonly string[],
@@ -34,7 +34,7 @@ export async function reeve(
     });
     return { status, ...printed };
   } finally {
-    // A command takes over the signals and the file mode mask of its process.
+    // A command changes the signal handlers and the file mode mask of its process.
     process.umask(mask);
     for (const [name, before] of listeners) {
       for (const listener of process.listeners(name)) {
@@ -44,7 +44,7 @@ export async function reeve(
   }
 }
 
-/** Runs the command line as a process of its own, with the given environment alone. */
+/** Runs the command line as a separate process, with only the given environment. */
 export async function reeveProcess(
   args: readonly string[],
   options: { environment?: Record<string, string>; cwd?: string } = {},
@@ -52,7 +52,7 @@ export async function reeveProcess(
   return waitForExit(start(args, options));
 }
 
-/** Starts the command line and leaves it running; what still runs after the tests of a file is killed. */
+/** Starts the command line and leaves it running; processes still running after the tests of a file are killed. */
 export function start(
   args: readonly string[],
   { environment = {}, cwd = packageRoot }: { environment?: Record<string, string>; cwd?: string } = {},
@@ -70,7 +70,7 @@ export function start(
   return watchProcess(child);
 }
 
-/** Waits for the end of a process. */
+/** Waits until a process ends. */
 export function waitForExit(child: ChildProcess): Promise<CommandResult> {
   return new Promise((resolve) => {
     const seen = { out: '', error: '' };
@@ -84,7 +84,7 @@ export function waitForExit(child: ChildProcess): Promise<CommandResult> {
   });
 }
 
-/** Resolves with everything printed so far once the pattern is in it. Rejects when the process ends before. */
+/** Resolves with the complete output so far once it matches the pattern. Rejects if the process ends before that. */
 export function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let seen = '';

@@ -6,29 +6,32 @@ import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { realServer } from './flow-names.ts';
 import type { Harness } from './harness.ts';
 
-/** What happens, and how `reeve plan` is asked about the same. */
+/** Event, with the arguments of `reeve plan` for the same event. */
 type Compared = { readonly kind: string; readonly activity: string; readonly args: () => readonly string[] };
 
-/** Plans of `reeve plan` beside the runs of the webhook. */
+/** Compares the plans of `reeve plan` with the runs of the webhook. */
 export interface PlanComparison {
-  /** Rules that were planned as the webhook then ran them. */
+  /** Rules whose plan and webhook run were compared. */
   readonly compared: ReadonlySet<string>;
-  /** Those among them with a change. */
+  /** Compared rules with at least one change. */
   readonly changed: ReadonlySet<string>;
   readonly environment: () => Record<string, string>;
-  /** Returns the runs that `reeve plan … --json` prints; it must send no write. */
+  /** Returns the runs that `reeve plan … --json` prints; the command must send no write. */
   plan(args: readonly string[]): Promise<readonly Run[]>;
-  /** Does something while requests of the server wait, plans meanwhile, and compares with the run of the webhook. */
+  /**
+   * Performs an action while the requests of the server wait, plans in the meantime, and compares the plan with the run
+   * of the webhook.
+   */
   compare(doing: () => Promise<unknown>, options: Compared): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts comparing for the rules of a harness. `secrets`: what the environment of the command has beside. */
+/** Starts a comparison for the rules of a harness. `secrets`: additional environment of the command. */
 export async function startPlanComparison(
   harness: Harness,
   { rules, secrets = {} }: { rules: readonly LoadedRule[]; secrets?: Readonly<Record<string, string>> },
 ): Promise<PlanComparison> {
-  // A command reaches the forge beside the server, whose requests may have to wait.
+  // A command reaches the forge past the proxy of the server, whose requests may have to wait.
   const between: FaultProxy = await startFaultProxy(harness.forge.url);
   const compared = new Set<string>();
   const changed = new Set<string>();
@@ -86,7 +89,7 @@ export async function startPlanComparison(
       await harness.idle();
 
       const simulated = planned.find(isSame);
-      // The plan of a payload also says of the other rules that they listen to other events.
+      // The plan of a payload also reports the rules that listen to other events.
       const listening = simulated?.rules.filter(({ reason, rule }) => reason !== 'kind' || isOf(run, rule));
       expect(simulated && decided({ ...simulated, rules: listening ?? [] })).toBe(decided(run));
       for (const { rule } of run.rules) compared.add(rule);
@@ -107,8 +110,8 @@ export function decided({ rules, changes, refused }: Run): string {
   );
   const plain = text.replace(/"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"/g, '"a time"');
   if (!realServer) return plain;
-  // A real forge writes addresses as it was asked, and the command asks it through a proxy of its own. Ids of messages end with
-  // a digest of what they say.
+  // A real forge returns URLs with the address of the request, and the command uses a separate proxy. Ids of messages
+  // end with a digest of their content.
   return plain
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://forge')
     .replace(/"id": "([\w-]{22}\.\d+)\.[\w-]{22}"/g, '"id": "$1"');

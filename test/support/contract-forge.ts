@@ -11,21 +11,21 @@ import { recordOperations } from './record-operations.ts';
 
 recordOperations();
 
-/** A forge that the contract suite runs on: the embedded one, or a real one named by the environment. */
+/** Forge on which the contract suite runs: the embedded one, or a real one named by the environment. */
 export interface ContractForge {
-  /** Address without a slash at the end; the API stands below `/api/v1`. */
+  /** Address without a trailing slash; the API is below `/api/v1`. */
   readonly url: string;
-  /** A site administrator's token with every scope. */
+  /** Token of a site administrator with every scope. */
   readonly adminToken: string;
-  /** Sends one request with plain fetch and reads the answer whole; redirects are answers. */
+  /** Sends one request with plain fetch and reads the complete answer; redirects are not followed. */
   ask(method: string, path: string, options?: Ask): Promise<Answer>;
-  /** Like `ask`, for an answer that says to try again later and means it. */
+  /** Like `ask`, but without repeating an answer that genuinely says to try again later. */
   askOnce(method: string, path: string, options?: Ask): Promise<Answer>;
-  /** Makes a person with a token of every scope, under a new name. */
+  /** Creates a person under a new name, with a token of every scope. */
   makeUser(options?: { visibility?: string; restricted?: boolean }): Promise<Account>;
-  /** Makes an organization that the account owns; returns its name. */
+  /** Creates an organization that the account owns; returns its name. */
   makeOrganization(owner: Account, options?: { visibility?: string }): Promise<string>;
-  /** Makes a repository in the account, or in one of its organizations; returns `owner/name`. */
+  /** Creates a repository in the account, or in one of its organizations; returns `owner/name`. */
   makeRepository(owner: Account, options?: Record<string, unknown> & { in?: string }): Promise<string>;
   /** Makes a person a collaborator of a repository of the owner. */
   share(repository: string, owner: Account, options: { with: Account; permission: string }): Promise<void>;
@@ -34,7 +34,7 @@ export interface ContractForge {
 
 export type Account = { readonly name: string; readonly password: string; readonly token: string };
 export type Ask = {
-  /** The caller; absent: anonymous. */
+  /** Caller; absent: anonymous. */
   readonly as?: Account | string | undefined;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -43,19 +43,19 @@ export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON, undefined where it is none. */
+  /** Body parsed as JSON; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly json: any;
 };
 
-/** Every forge the suite runs on now: `describe.each(contractForges)('… on $name', ({ start }) => …)`. */
+/** All forges on which the suite currently runs: `describe.each(contractForges)('… on $name', ({ start }) => …)`. */
 export const contractForges: readonly { readonly name: string; start(): Promise<ContractForge> }[] = [
   { name: 'the embedded forge', start: () => startEmbedded() },
   ...realForges(),
 ];
 
 /**
- * Describes a subject of the contract on every forge that the suite runs on. The forge starts before the tests of the
+ * Describes a subject of the contract on every forge on which the suite runs. The forge starts before the tests of the
  * subject and is closed after them; `forge` may be used in hooks and tests.
  */
 export function describeContract(subject: string, tests: (forge: ContractForge, name: string) => void): void {
@@ -70,7 +70,9 @@ export function describeContract(subject: string, tests: (forge: ContractForge, 
   });
 }
 
-/** Starts the embedded forge, with its inside at hand (`forge.deliveries`); `data` keeps its files over a restart. */
+/**
+ * Starts the embedded forge with access to its internals (`forge.deliveries`); `data` keeps its files across a restart.
+ */
 export async function startEmbedded(
   options: { data?: string; features?: { localMirrors: boolean }; hookHosts?: readonly string[] } = {},
 ): Promise<ContractForge & { readonly forge: ForgeInstance }> {
@@ -94,7 +96,7 @@ function realForges(): { name: string; start(): Promise<ContractForge> }[] {
   return [{ name: real.url, start: async () => createContractForge(real.url, real.token, async () => {}) }];
 }
 
-/** Returns a name no earlier run has used. */
+/** Returns a name that no earlier run has used. */
 export function freshName(prefix: string): string {
   return `${prefix}-${randomBytes(5).toString('hex')}`;
 }
@@ -152,12 +154,15 @@ function createContractForge(url: string, adminToken: string, close: () => Promi
   };
 }
 
-/** A real forge checks in the background whether a pull request merges; until then a merge is refused for that alone. */
+/**
+ * Returns whether a real forge has not finished its background check of a pull request; until then it refuses a merge
+ * for that reason alone.
+ */
 function isUnfinished({ status, text }: Answer): boolean {
   return status === 405 && text.includes('Please try again later');
 }
 
-/** Returns the header of Basic credentials. */
+/** Returns the header for Basic authentication. */
 export function basic(name: string, password: string): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` };
 }
@@ -190,7 +195,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Plain text is an answer too: the test looks at `text`.
+    // Plain text is a valid answer too; the test then reads `text`.
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Returns the processor time in milliseconds that a process has used; default: this one. A bound on it holds on a busy
- * machine, where a bound on the time that passes does not.
+ * Returns the CPU time in milliseconds that a process has used; default: this process. A limit on CPU time holds on a
+ * busy machine, unlike a limit on elapsed time.
  */
 export function cpuMs(pid?: number): number {
   if (pid === undefined) {

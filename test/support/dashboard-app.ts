@@ -8,10 +8,10 @@ import { createCommandQueue } from '../../src/work/merge-queue/queue-commands.ts
 
 const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
 
-/** The password of the installation that `makeDashboardApp` makes. */
+/** Password of the installation that `makeDashboardApp` creates. */
 export const dashboardPassword = 'a password of this installation';
 
-/** Returns what people do on the pages, done to a store that no worker claims from. */
+/** Returns the commands of the pages, applied to a store from which no worker claims. */
 export function storeCommands(store: Store): AppParts['commands'] {
   return {
     redrive: (ids, by) => store.redrive(ids, by, { settled: true }),
@@ -39,7 +39,7 @@ export function dashboardData(store: Store, now: () => Date = standingClock): Ap
   };
 }
 
-/** Creates the doors of a bot on a store, without a bot behind them: nothing swept, no rules, a clock that stands. */
+/** Creates the HTTP server of a bot on a store, but without the bot: nothing swept, no rules, a stopped clock. */
 export function makeDashboardApp(
   store: Store,
   parts: Partial<AppParts> = {},

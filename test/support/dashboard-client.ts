@@ -1,22 +1,22 @@
-/** A dashboard client without a browser: keeps the session cookie, does not follow redirects. */
+/** Dashboard client without a browser: keeps the session cookie, does not follow redirects. */
 export type DashboardClient = {
-  /** Asks for a page by its path. */
+  /** Requests a page by its path. */
   get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
-  /** Presses the button whose form leads to a path, on the page where it stands, with further fields. */
+  /** Presses the button of a page whose form submits to a path, with additional fields. */
   submit(page: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
-  /** Presses a button as `submit` does, and returns the page that answers. */
+  /** Presses a button like `submit`, and returns the resulting page. */
   show(
     page: string,
     action: string,
     fields?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; text: string }>;
-  /** Sends a form with this mark, and further fields. */
+  /** Sends a form with this token and additional fields. */
   post(action: string, mark: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
 };
 
 type Sent = { readonly status: number; readonly location: string | null };
 
-/** Signs in with the password and returns who did. */
+/** Signs in with the password and returns the signed-in client. */
 export async function signInWithPassword(url: string, password: string): Promise<DashboardClient> {
   const answer = await fetch(`${url}/sign-in`, {
     method: 'POST',
@@ -27,7 +27,7 @@ export async function signInWithPassword(url: string, password: string): Promise
   return createDashboardClient(url, answer.headers.get('set-cookie')?.split(';')[0] ?? '');
 }
 
-/** Returns who has this cookie. */
+/** Returns a client with this cookie. */
 export function createDashboardClient(url: string, cookie: string): DashboardClient {
   const get: DashboardClient['get'] = async (path) => {
     const answer = await fetch(`${url}${path}`, { headers: { cookie }, redirect: 'manual' });

@@ -13,7 +13,7 @@ const repository = {
 const subject = { id: 70, number: 7, title: 'One', state: 'open', user };
 const zeros = '0'.repeat(40);
 
-/** A value for each member that a kind's body must have. */
+/** Value for each field that the body of some kind requires. */
 const members: Readonly<Record<string, unknown>> = {
   repository,
   number: 7,
@@ -41,12 +41,12 @@ export type MadeDelivery = {
   readonly payload: Record<string, unknown>;
 };
 
-/** Returns the members that a body of a family must have. */
+/** Returns the fields that a body of a family requires. */
 export function requiredMembers({ members }: (typeof eventFamilies)[Family]): readonly string[] {
   return Object.entries(members).flatMap(([name, kind]) => (kind.startsWith('optional') ? [] : [name]));
 }
 
-/** Makes a delivery of every Event-Type and activity that there is, with the members its kind must have. */
+/** Creates a delivery of every Event-Type and activity, with the fields that its kind requires. */
 export function makeDeliveries(): readonly MadeDelivery[] {
   return Object.values(eventFamilies).flatMap((row) =>
     Object.entries(row.types).flatMap(([eventType, activities]) =>
@@ -65,7 +65,7 @@ export function makeDeliveries(): readonly MadeDelivery[] {
   );
 }
 
-/** Sends a body the way a forge does, signed and with the authorization header unless told otherwise. */
+/** Sends a body as a forge does, by default signed and with the authorization header. */
 export async function post(
   url: string,
   made: { eventType: string; payload: unknown },

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { endProcesses } from './processes.ts';
 
-// A test that fails leaves no process behind either.
+// A failing test leaves no process behind either.
 afterAll(endProcesses);

@@ -9,7 +9,7 @@ import { dashboardData } from './dashboard-app.ts';
 import { exampleSamples } from './example-samples.ts';
 import { makeQueueEntry, saveQueueState } from './stored-queue.ts';
 
-/** The instant at which the pages of the example are shown. */
+/** Time at which the pages of the example are shown. */
 export const exampleNow = new Date('2026-03-02T09:30:00.000Z');
 const ago = (minutes: number): Date => new Date(exampleNow.getTime() - minutes * 60_000);
 
@@ -79,7 +79,7 @@ export function makeExampleRun(n: number, given: Partial<Run> = {}): Run {
   };
 }
 
-/** What becomes of the deliveries of the example, in turn. */
+/** Results of the deliveries of the example, in turn. */
 const kinds = ['applied', 'unmatched', 'failed', 'ignored', 'dead', 'long', 'observed', 'waiting'] as const;
 
 function runOfKind(kind: (typeof kinds)[number], n: number): Run | undefined {
@@ -251,7 +251,9 @@ const exampleSchedule = (rule: string, more: Partial<ScheduleRow> = {}): Schedul
   ...more,
 });
 
-/** Returns the data of the example's pages: a store that `fillExample` filled, and what sweeps and rule files say. */
+/**
+ * Returns the data of the example's pages: a store filled by `fillExample`, with the state of sweeps and rule files.
+ */
 export function exampleData(store: Store, forgeUrl = 'https://forge.example.org'): AppParts['dashboardData'] {
   return {
     ...dashboardData(store, () => exampleNow),

@@ -18,7 +18,7 @@ export function exampleSamples(now: Date): readonly Sample[] {
   });
 }
 
-/** `part`: 0 is now, 1 the beginning of the stretch. */
+/** Returns the samples of a span; `part`: 0 is now, 1 the start of the period. */
 function samplesOfSpan(at: Date, minutes: number, part: number): readonly Sample[] {
   const hour = at.getTime() / 3_600_000;
   const wave = 1 + Math.sin((hour / 24) * 2 * Math.PI) + Math.sin(hour * 7) / 4;

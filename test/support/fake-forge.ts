@@ -8,29 +8,29 @@ import { ReeveError } from '../../src/platform/errors.ts';
 
 type Row = Record<string, unknown>;
 
-/** What is there before anything happens. The same stands in every repository and organization that is asked for. */
+/** Initial state. Every requested repository and organization has the same contents. */
 export type FakeForgeState = {
-  /** `owner/name` in small letters → id; any other repository has an id of its own that no event speaks of. */
+  /** `owner/name` in lower case → id; any other repository has an id that no event refers to. */
   readonly ids: Readonly<Record<string, number>>;
-  /** `owner/name/path` in small letters → text of a file. */
+  /** `owner/name/path` in lower case → contents of a file. */
   readonly files: Readonly<Record<string, string>>;
-  /** What people wrote: titles and texts of everything that has them. */
+  /** Text written by people: title and body of everything that has them. */
   readonly words: string;
-  /** Labels that are defined, and of these the ones that issues carry. */
+  /** Defined labels, and those that issues have. */
   readonly defined: readonly string[];
   readonly carried: readonly string[];
   readonly protected: readonly string[];
   readonly hooks: readonly string[];
   readonly reviews: number;
-  /** Pull requests: whether they are merged, into which branch, and whether from a fork. */
+  /** Pull requests: whether they are merged, into which branch, and whether they come from a fork. */
   readonly pulls: { readonly merged: boolean; readonly base: string; readonly isFork: boolean };
-  /** As it tells itself: forges differ in what the name of a branch leads to. */
+  /** Version that the forge reports: forges differ in how they resolve the name of a branch. */
   readonly version: string;
-  /** What Reeve wrote before: `rule/key`, as comments and as issues of this state. */
+  /** Earlier writes of Reeve: `rule/key`, as comments and as issues of this state. */
   readonly own: readonly (readonly [key: string, state: 'open' | 'closed'])[];
 };
 
-/** A repository that the account can read, and no rule file below the operator's level may. All of its texts are this one. */
+/** Repository that the account can read, but no rule file below the operator level. All of its texts are this one. */
 export const vault = { id: 1, owner: 'dark', name: 'vault' } as const;
 export const vaultText = `text of ${vault.owner}/${vault.name}`;
 const vaultRepository = {
@@ -41,14 +41,14 @@ const vaultRepository = {
   description: vaultText,
 };
 
-/** Returns what people wrote at a path: elsewhere the given words. */
+/** Returns the text that people wrote at a path: the given words, except in the vault. */
 function wordsAt(path: string, words: string): string {
   return path.startsWith(`/repos/${vault.owner}/${vault.name}`) ? vaultText : words;
 }
 
 export const botAccount = { id: 9, login: 'reeve' };
 const commit = 'c'.repeat(40);
-/** What every pull request and every commit changes. */
+/** Changes of every pull request and every commit. */
 const patch = 'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n';
 const ada = { id: 7, login: 'ada' };
 
@@ -61,7 +61,7 @@ function repositoryOf(owner: string, name: string, { ids, words }: FakeForgeStat
     owner: { id: 3, login: owner },
     default_branch: 'main',
     description: words,
-    // Every repository was forked from that one.
+    // Every repository is a fork of the vault.
     parent: vaultRepository,
     archived: false,
     empty: false,
@@ -113,7 +113,7 @@ function threadOf(id: number, { words }: FakeForgeState): Row {
   return { id, unread: true, pinned: false, subject: { type: 'Issue', title: words, state: 'open' } };
 }
 
-/** An issue of the other repository. */
+/** Returns an issue of the vault repository. */
 function inVault(state: FakeForgeState): Row {
   return {
     ...issueOf(5, vault.id, { ...state, words: vaultText }),
@@ -247,7 +247,7 @@ const collections: readonly Collection[] = [
   },
 ];
 
-/** A write as it would have left: its path as the wire has it. */
+/** Write as it would have been sent, with the path that it has on the wire. */
 export type Written = {
   readonly method: string;
   readonly path: string;
@@ -258,8 +258,8 @@ export type Written = {
 type FakeForge = Client & { readonly written: readonly Written[] };
 
 /**
- * Imagines a forge that has every repository, issue and organization anybody names and lets the account do anything: what
- * keeps a write from leaving is not this. It answers from memory as the contract's rows say, and keeps what was written.
+ * Creates a forge that has every repository, issue and organization anyone names and lets the account do anything, so
+ * it never prevents a write itself. It answers from memory according to the contract, and records writes.
  */
 export function createFakeForge(state: FakeForgeState): FakeForge {
   const lists = new Map<string, Row[]>();
@@ -288,7 +288,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
   function thingAt(path: string): Row | undefined {
     const comment = /^(.+\/issues)\/comments\/(\d+)$/.exec(path);
     if (comment) return commentsIn(comment[1] ?? '').find(({ id }) => id === Number(comment[2]));
-    // Names of branch protections may hold slashes.
+    // Names of branch protections may contain slashes.
     const split = /^(.*\/branch_protections)\/(.+)$/.exec(path) ?? /^(.*)\/([^/]+)$/.exec(path);
     const [, parent = '', last = ''] = split ?? [];
     const key = decodeURIComponent(last);
@@ -297,7 +297,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       [number ?? id, rule_name, parent.endsWith('/branches') ? name : undefined].map(String).includes(key),
     );
     if (found || !/\/(issues|pulls|threads)$/.test(parent)) return found;
-    // Whatever number an event speaks of is there.
+    // An object exists under any number that an event names.
     const [, , owner = '', name = ''] = parent.split('/');
     const repositoryId = Number(repositoryOf(owner, name, state).id);
     const made = parent.endsWith('threads')
@@ -366,7 +366,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return listAt(list)?.find((one) => one.login === decodeURIComponent(login).toLowerCase());
   }
 
-  /** Requests for a review stand among the reviews. */
+  /** Review requests are stored among the reviews. */
   function requestReviews(pull: string, body: Row): readonly Row[] {
     const of = (name: string): readonly string[] => (body[name] ?? []) as readonly string[];
     const made = [
@@ -377,7 +377,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return made;
   }
 
-  /** Writes about people: collaborators, reactions, requests for reviews, notifications in bulk. */
+  /** Applies writes about people: collaborators, reactions, review requests, notifications in bulk. */
   function writePeople(method: string, path: string, body: Row): unknown {
     const pull = /^(.*)\/requested_reviewers$/.exec(path);
     if (pull) return requestReviews(pull[1] ?? '', body);
@@ -397,7 +397,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return void all.push({ id: login === botAccount.login ? botAccount.id : nextId(), login, ...body });
   }
 
-  /** Writes to `/teams/ID`, its members and its repositories. */
+  /** Applies writes to `/teams/ID`, its members and its repositories. */
   function writeTeam(method: string, path: string, body: Row): unknown {
     const [, id = '', kind, name = ''] = /^\/teams\/(\d+)(?:\/(members|repos)\/(.+))?$/.exec(path) ?? [];
     if (kind !== undefined) {
@@ -418,7 +418,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return absent(path);
   }
 
-  /** Commits files on the one branch that every repository has. */
+  /** Commits files to the only branch that every repository has. */
   function commitFiles(contents: string, { files }: Row): unknown {
     const made = (files as readonly Row[]).map(({ path, content }): Row => {
       const bytes = Buffer.from(String(content), 'base64');
@@ -429,7 +429,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return { files: made, commit: { sha: commit } };
   }
 
-  /** Starts a workflow; its run comes first in the list. */
+  /** Starts a workflow; its run is the first in the list. */
   function startWorkflow(actions: string, workflow: string, { ref }: Row): unknown {
     const event = 'workflow_dispatch';
     const run = { id: nextId(), event, path: `${workflow}@${ref}`, status: 'queued', actor: botAccount };
@@ -495,7 +495,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
   }
 
   const exchange = async (operation: Operation, input: AnyInput): Promise<unknown> => {
-    // As the client does it: the row fills the path, and the platform's own URL decides what the wire shows.
+    // Like the client: the row fills the path, and the platform's URL class determines the path on the wire.
     const path = new URL(`http://forge/api/v1${fillPath(operation, input.params)}`).pathname.slice(
       '/api/v1'.length,
     );
@@ -517,7 +517,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     requestList: { requests: [], leftOut: 0 },
     counted: () => forge,
     capabilities: async () => capabilitiesOf(state.version),
-    // As in the client, the row decides the type of the answer, which has been held against it.
+    // Like in the client, the row determines the type of the answer, which has been validated against it.
     call: (operation, input) => exchange(operation, input as AnyInput) as Promise<never>,
     send: exchange,
     async *items(operation, input) {
@@ -530,12 +530,12 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
   return forge;
 }
 
-/** Returns whether a comparison has a side in the repository that only the account can read. */
+/** Returns whether one side of a comparison is in the repository that only the account can read. */
 function isOfVault(path: string): boolean {
   return decodeURIComponent(path).includes(`${vault.owner}:`);
 }
 
-/** A list, or the list in an object. */
+/** Returns a list, or the list inside an object. */
 function itemsIn(answer: unknown): readonly never[] {
   const inside = Object.values(Object(answer)).find(Array.isArray);
   const items: unknown = Array.isArray(answer) ? answer : (inside ?? []);
@@ -546,7 +546,7 @@ function shaped(operation: Operation, answer: unknown): unknown {
   return operation.response?.parse(answer);
 }
 
-/** What a forge shows of what it was sent, where that differs. */
+/** Returns what a forge shows of a request body, where it differs. */
 function afterwards(body: Row, path: string): Row {
   if (/\/hooks(\/\d+)?$/.test(path)) {
     const { authorization_header: _header, config, ...rest } = body;

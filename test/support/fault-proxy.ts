@@ -1,15 +1,18 @@
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request that goes through the proxy. */
+/** Request that passes through the proxy. */
 type Passing = { readonly method: string; readonly path: string };
 
-/** What becomes of it: passed on, answered here, cut off, or held for ever. `before` runs first, for what happens in between. */
+/**
+ * Treatment of a request: passed on, answered by the proxy, cut off, or held forever. `before` runs first, for events
+ * in between.
+ */
 export type Fault =
   | {
       readonly kind: 'pass';
       readonly before?: () => Promise<unknown>;
-      /** Runs before the answer, with its status, is passed on. */
+      /** Runs before the answer is passed on, and receives its status. */
       readonly after?: (status: number) => Promise<unknown>;
     }
   | {
@@ -20,13 +23,13 @@ export type Fault =
     }
   | { readonly kind: 'reset' }
   | { readonly kind: 'hang' }
-  /** The request reaches the forge, its answer gets lost. */
+  /** The request reaches the forge, but its answer is lost. */
   | { readonly kind: 'lose' }
-  /** The request reaches the forge, its answer never comes. */
+  /** The request reaches the forge, but its answer never arrives. */
   | { readonly kind: 'swallow' }
-  /** The request reaches the forge, half of its answer comes. */
+  /** The request reaches the forge, but only half of its answer arrives. */
   | { readonly kind: 'truncate' }
-  /** The request reaches the forge, another answer comes. */
+  /** The request reaches the forge, but another answer arrives. */
   | {
       readonly kind: 'replace';
       readonly status: number;
@@ -36,14 +39,17 @@ export type Fault =
 
 export type FaultProxy = {
   readonly url: string;
-  /** What passed, in order. */
+  /** Requests that passed, in order. */
   readonly passed: Passing[];
-  /** Decides for each request, by its credential too; default: passes everything. */
+  /** Decides the treatment of each request, also by its credential; default: passes everything. */
   decide: (passing: Passing, authorization?: string) => Fault;
   close(): Promise<void>;
 };
 
-/** Starts a proxy on a free port of loopback before a server, so that a test can stand between Reeve and its forge. */
+/**
+ * Starts a proxy on a free loopback port in front of a server, so that a test can intervene between Reeve and its
+ * forge.
+ */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(target);
   const proxy: FaultProxy = { url: '', passed: [], decide: () => ({ kind: 'pass' }), close: async () => {} };
@@ -62,7 +68,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     }
     if (fault.kind === 'pass') await fault.before?.();
     const upstream = forward(
-      // A connection that is used again may be closed by the server at that moment; only faults that were asked for count here.
+      // Uses no agent: the server might close a reused connection at that moment, but only the requested faults may
+      // occur here.
       { hostname, port, method: request.method, path: request.url, headers: request.headers, agent: false },
       async (answer) => {
         if (fault.kind === 'lose') {
@@ -75,7 +82,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         if (fault.kind === 'swallow') return;
         if (fault.kind === 'truncate') {
           const whole = Buffer.concat(chunks);
-          // An answer without a body promises one: there is nothing else to cut.
+          // For an answer without a body, the proxy announces one, because there is nothing else to cut.
           const length = Math.max(whole.length, 2);
           response.writeHead(answer.statusCode ?? 502, {
             ...answer.headers,

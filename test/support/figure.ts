@@ -2,7 +2,7 @@ import type { TestContext } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What the test measured, in words. */
+    /** Measured result, in words. */
     figure?: string;
   }
 }
@@ -16,16 +16,17 @@ export function recordFigure({ task }: Pick<TestContext, 'task'>, figure: string
 }
 
 /**
- * Whether `npm run prove` runs the tests: some whose size `npm test` cannot afford are the only ones of their promise, and run then,
- * too, in the size of `npm run check`.
+ * Whether `npm run prove` runs the tests. Some tests that are too large for `npm test` are the only proof of their
+ * promise; they then run too, in the size of `npm run check`.
  */
 export const isProving = process.env.PROVE_RESULTS !== undefined;
 
 /**
- * Whether this run is a thorough one: `npm run check` and `npm run test:long`, which every release and every night pass.
- * `npm test` has two processor cores and six minutes: what takes long there, and repeats what shorter tests assert, waits for these.
+ * Whether this is a thorough run: `npm run check` or `npm run test:long`, which every release and every night must
+ * pass. `npm test` has two CPU cores and six minutes, so slow tests that repeat the assertions of shorter tests run
+ * only in a thorough run.
  */
 export const isThorough = Boolean(process.env.CHECK ?? process.env.LONG);
 
-/** Returns how often a property is tried: a thorough run tries it `count` times, `npm test` a third as often. */
+/** Returns the number of runs of a property: `count` in a thorough run, a third of it in `npm test`. */
 export const propertyRuns = (count: number): number => (isThorough ? count : Math.ceil(count / 3));

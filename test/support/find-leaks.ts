@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { authorization, type Harness, secret } from './harness.ts';
 
 /**
- * Returns the credentials of a harness that occur in the output of the bot: its whole folder but the key of its
- * fingerprints, its runs, and `outputs` of commands and logs. Each is searched as it is and in the encodings in
+ * Returns the credentials of a harness that occur in the output of the bot: its whole folder except the fingerprint
+ * key, its runs, and `outputs` of commands and logs. Each credential is searched for verbatim and in the encodings in
  * which credentials travel.
  */
 export function findLeaks(
@@ -12,7 +12,7 @@ export function findLeaks(
   outputs: readonly string[],
   more: readonly string[] = [],
 ): readonly string[] {
-  // The embedded forge has its data in the same folder; it is not the bot.
+  // The embedded forge stores its data in the same folder, but is not part of the bot.
   const files = readdirSync(harness.data, { withFileTypes: true }).filter((entry) => entry.isFile());
   const written = files.map(({ name }) => readFileSync(join(harness.data, name)).toString('latin1'));
   const bytes = [...written, JSON.stringify(harness.runs), ...outputs].join('\n');

@@ -12,30 +12,34 @@ import { localHooks, startReceiver } from './hook-receiver.ts';
 import { launcher } from './launcher.ts';
 import { passwordCost } from './privilege-setup.ts';
 
-/** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
+/** Writes of the embedded forge are slow on a busy machine, so that only a hanging request reaches this limit. */
 const timeoutMs = 120_000;
 
-/** The forge that a flow runs on: the embedded one, started for it, or the real server that the environment names. */
+/**
+ * Forge on which a flow runs: the embedded one, started for the flow, or the real server that the environment names.
+ */
 export interface FlowForge {
-  /** Address without a slash at the end. */
+  /** Address without a trailing slash. */
   readonly url: string;
-  /** The inside of the embedded forge; undefined for a real server. */
+  /** Internals of the embedded forge; undefined for a real server. */
   readonly embedded: ForgeInstance | undefined;
-  /** Makes an account; returns a client that acts as it. */
+  /** Creates an account; returns a client that acts as this account. */
   makePerson(name: string, options?: PersonOptions): Promise<Client>;
-  /** Makes a token of an account with these scopes alone; `revoke` takes it back. */
+  /** Creates a token of an account with only these scopes; `revoke` revokes it. */
   makeToken(name: string, scopes: readonly string[]): Promise<{ token: string; revoke(): Promise<void> }>;
-  /** Waits until what happened so far was sent to the hooks that hear it. */
+  /** Waits until past events have been sent to the hooks that receive them. */
   settle(): Promise<void>;
-  /** Stops the forge and starts it again on the same data; `between` runs while it is away, where that can be. */
+  /**
+   * Stops the forge and starts it again on the same data; `between` runs while it is down, if the forge permits that.
+   */
   restart(): Promise<void>;
-  /** Removes what was made here: the accounts with all they own, or the whole embedded forge. */
+  /** Removes what was created here: the accounts with everything they own, or the whole embedded forge. */
   close(): Promise<void>;
 }
 
 type PersonOptions = {
   readonly isAdministrator?: boolean;
-  /** Of what is not public, it reads only what it is a collaborator or team member of. */
+  /** If true, the account reads non-public data only as a collaborator or team member. */
   readonly isRestricted?: boolean;
 };
 
@@ -44,18 +48,18 @@ export type FlowForgeOptions = {
   readonly data: string;
   readonly clock?: () => Date;
   readonly control?: boolean;
-  /** Default: what the environment says. */
+  /** Default: decided by the environment. */
   readonly on?: 'the embedded forge' | undefined;
-  /** What the embedded forge begins with; its accounts are there when `makePerson` is asked for them. */
+  /** Initial state of the embedded forge; its accounts already exist when `makePerson` is called for them. */
   readonly template?: FlowTemplate | undefined;
 };
 
-/** Starts the embedded forge, or turns to the real server. The one place that decides between them. */
+/** Starts the embedded forge or connects to the real server. Only this function decides between them. */
 export async function startFlowForge(options: FlowForgeOptions): Promise<FlowForge> {
   return realServer && options.on === undefined ? useReal(realServer) : startEmbedded(options);
 }
 
-/** Returns the address of a repository for git, with the credentials of a person in it. */
+/** Returns the address of a repository for git, including the credentials of a person. */
 export function gitAddress(url: string, name: string, repository: string): string {
   const address = new URL(`/${repository}.git`, url);
   address.username = name;
@@ -144,7 +148,7 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
         const body = { login_name: name, source_id: 0, admin: true };
         await administrator.call(operations.editUser, { params: { username: name }, body });
       }
-      // With a token, since a server takes its time over every password.
+      // Uses a token, because a server takes a long time for every password.
       const { token } = await makeToken(url, name, ['all']);
       return createClient({ url, credentials: { token }, timeoutMs: 60_000 });
     },
@@ -153,7 +157,7 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
       barrier ??= await createDeliveryBarrier(
         await flow.makePerson(`barrier-${randomBytes(4).toString('hex')}`),
       );
-      // A push sends its events in two steps, each of them queued: what the first one made is behind the second.
+      // A push queues its events in two steps; events of the second step are behind the first barrier.
       for (let round = 0; round < 2; round += 1) {
         await sleep(150);
         await barrier.wait();
@@ -183,7 +187,7 @@ async function purge(administrator: Client, username: string): Promise<void> {
       await administrator.call(operations.deleteUser, { params: { username }, query: { purge: true } });
       return;
     } catch (error) {
-      // SQLite of a busy server refuses now and then.
+      // SQLite on a busy server sometimes refuses.
       if (tries === 5) throw error;
       await sleep(200 * tries);
     }
@@ -191,18 +195,18 @@ async function purge(administrator: Client, username: string): Promise<void> {
 }
 
 /**
- * A hook of its own on a real server. What the server sends to hooks goes through one queue, so once a test delivery has
- * arrived here, what was queued before it has been sent as well.
+ * Separate hook on a real server. The server sends everything through one queue, so once a test delivery has arrived
+ * here, everything queued before it has been sent as well.
  */
 interface DeliveryBarrier {
-  /** Asks for a test delivery and waits for it. */
+  /** Requests a test delivery and waits for it. */
   wait(): Promise<void>;
   close(): Promise<void>;
 }
 
 const barrierTimeoutMs = 240_000;
 
-/** Makes a repository with a hook as this person, and a receiver for it. */
+/** Creates a repository with a hook as this person, and a receiver for it. */
 async function createDeliveryBarrier(person: Client): Promise<DeliveryBarrier> {
   const receiver = await startReceiver();
   const { login } = await person.call(operations.getSelf, {});
@@ -213,7 +217,7 @@ async function createDeliveryBarrier(person: Client): Promise<DeliveryBarrier> {
     body: {
       type: 'gitea',
       active: true,
-      // A test is a push: a hook that does not hear pushes would stay silent.
+      // A test delivery is a push, so a hook without push events would receive nothing.
       events: ['push'],
       config: { url: receiver.url, content_type: 'json' },
     },

@@ -3,19 +3,19 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The folder of an embedded forge that was arranged and closed, to begin other forges with. */
+/** Folder of a prepared and closed embedded forge, from which other forges start. */
 export interface FlowTemplate {
   /** Names of its accounts; the first is the administrator. */
   readonly people: readonly string[];
-  /** Copies it to a folder that does not exist yet. */
+  /** Copies the template to a folder that does not exist yet. */
   copyTo(folder: string): void;
 }
 
 const made = new Map<string, Promise<FlowTemplate>>();
 
 /**
- * Returns the template of this name. `arrange` starts a forge in a folder, arranges it, closes it, and returns the names of
- * its accounts: once in a process, however many flows begin with it.
+ * Returns the template of this name. `arrange` starts a forge in a folder, prepares it, closes it, and returns the
+ * names of its accounts. It runs once per process, however many flows start from the template.
  */
 export function flowTemplate(
   name: string,

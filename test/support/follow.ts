@@ -1,8 +1,8 @@
 import type { Locator } from 'playwright-core';
 
 /**
- * Clicks a link or button that leads to another page, and returns once that page is loaded. `click` alone may return
- * while it is under way, on a busy machine.
+ * Clicks a link or button that leads to another page, and returns once that page is loaded. On a busy machine, `click`
+ * alone may return earlier.
  */
 export async function follow(target: Locator): Promise<void> {
   await Promise.all([target.page().waitForEvent('load'), target.click()]);

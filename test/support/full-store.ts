@@ -2,12 +2,12 @@ import type { Store } from '../../src/store/store.ts';
 import { encodeHeaders } from '../../src/store/stored-headers.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 
-/** Texts and bytes that are hard to keep. JSON holds all of them in both kinds of store. */
+/** Texts and bytes that are hard to store. JSON preserves all of them in both kinds of store. */
 export const hardText = 'nul \0, half \ud800, quote " \\ \u2028 \u{1f600}';
 const hardBody = Buffer.from([0, 1, 2, 0xff, 0xfe, 0, 0x5c, 0x78]);
 const keys = ['plain', 'action seen acme/shop#1', 'long '.repeat(200)] as const;
 
-/** Stores something of every kind. Nothing is claimed afterwards, unless `claims` says how many are. */
+/** Stores something of every kind. Afterwards nothing is claimed, except the number of deliveries in `claims`. */
 export async function fillStore(store: Store, { claims = 0 } = {}): Promise<void> {
   const lane = (number: number) => ({
     lane: `acme/shop#${number}`,

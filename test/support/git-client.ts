@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launcher } from './launcher.ts';
 
-/** A person's clone: the real git program with an identity of its own and nothing of the machine's settings. */
+/** Clone of a person: the real git program with its own identity, independent of the machine's settings. */
 export interface GitClone {
   readonly folder: string;
-  /** Runs git in the clone and returns what it printed; throws with its complaint where it fails. */
+  /** Runs git in the clone and returns its output; throws with its error message if it fails. */
   git(...args: string[]): Promise<string>;
   /** Writes files and commits them; returns the commit's id. */
   commit(files: Readonly<Record<string, string>>, message?: string): Promise<string>;
   remove(): void;
 }
 
-/** Who commits, unless told otherwise. */
+/** Default committer. */
 const ada = { name: 'Ada', email: 'ada@example.org' };
 
-/** Clones an address (with credentials in it, where needed) into a temporary folder. */
+/** Clones an address (including credentials, if needed) into a temporary folder. */
 export async function cloneRepository(address: string, person = ada): Promise<GitClone> {
   const folder = mkdtempSync(join(tmpdir(), 'clone-'));
   await runGit(folder, ['clone', '--quiet', address, '.']);
@@ -34,7 +34,7 @@ export async function cloneRepository(address: string, person = ada): Promise<Gi
   };
 }
 
-/** Runs git anywhere; throws with its complaint where it fails. */
+/** Runs git in any folder; throws with its error message if it fails. */
 export async function runGit(cwd: string, args: readonly string[], person = ada): Promise<string> {
   const { code, output, complaint } = await tryGit(cwd, args, person);
   if (code !== 0) throw new Error(`git ${args.join(' ')}: ${complaint}`);
@@ -43,7 +43,7 @@ export async function runGit(cwd: string, args: readonly string[], person = ada)
 
 type GitOutcome = { readonly code: number | null; readonly output: string; readonly complaint: string };
 
-/** Runs git anywhere and returns how it ended and what it printed. */
+/** Runs git in any folder and returns its exit status and output. */
 export function tryGit(cwd: string, args: readonly string[], person = ada): Promise<GitOutcome> {
   const child = launcher.start({
     file: 'git',

@@ -2,13 +2,13 @@ import type * as Grafana from '@grafana/schema';
 import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen';
 import type { Options as TimeSeriesOptions } from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen';
 
-/** A value as JSON holds it: members of enumerations are their text. */
+/** Value in its JSON form: members of enumerations are their text. */
 type Plain<T> = T extends string ? `${T}` : T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T;
 
-/** The data source that the person chose above the dashboard. */
+/** Data source that the viewer selected above the dashboard. */
 type ChosenSource = { readonly type: 'prometheus'; readonly uid: '${datasource}' };
 
-/** A query of a panel: over the time range, or its latest value. */
+/** Query of a panel: over the time range, or its latest value. */
 export type PrometheusTarget = {
   readonly refId: string;
   readonly datasource: ChosenSource;
@@ -40,7 +40,7 @@ type QueryPanel =
   | PanelOf<'timeseries', TimeSeriesOptions, { readonly custom: Grafana.GraphFieldConfig }>
   | PanelOf<'stat', StatOptions, object>;
 
-/** The JSON of a dashboard in the kinds of panels that `deploy/grafana` uses, by the types that Grafana publishes. */
+/** JSON of a dashboard with the kinds of panels that `deploy/grafana` uses, by the types that Grafana publishes. */
 export type GrafanaDashboard = Plain<
   Omit<Grafana.Dashboard, 'panels' | 'templating'> & {
     readonly uid: string;

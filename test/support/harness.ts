@@ -17,46 +17,49 @@ import { type FlowTemplate, flowTemplate } from './flow-template.ts';
 export { authorization, secret } from './bot-hook.ts';
 export { acme, at, people } from './flow-names.ts';
 
-/** What the bot's token may do where a flow says nothing else: the least that labels and comments need. */
+/** Default scopes of the bot's token in flows: the minimum that labels and comments need. */
 export const minimalScopes = ['read:user', 'read:organization', 'read:repository', 'write:issue'] as const;
 
-/** What statuses, protections, dismissals and hooks need beside the least: they stand in repositories. */
+/**
+ * Scopes that statuses, protections, dismissals and hooks need in addition to the minimum, because they belong to
+ * repositories.
+ */
 export const repositoryScopes = [...minimalScopes, 'write:repository'] as const;
 
-/** A whole journey: a forge, a proxy before it, the bot, and people. */
+/** Complete setup: a forge, a proxy in front of it, the bot, and people. */
 export type Harness = {
   readonly forge: FlowForge;
   readonly proxy: FaultProxy;
   readonly root: Client;
   readonly ada: Client;
-  /** The bot's account with all it may do, to arrange things; the server has a token of its own. */
+  /** Client of the bot's account with full access, for preparation; the server has a separate token. */
   readonly bot: Client;
-  /** The token that the server acts with. */
+  /** Token with which the server acts. */
   readonly token: string;
   readonly data: string;
-  /** Folder of the operator's rules, where there is one. */
+  /** Folder of the operator's rules, if there is one. */
   readonly rules: string | undefined;
   readonly runs: Run[];
   readonly server: Server;
-  /** What a command needs to act as the server does. */
+  /** Environment with which a command acts like the server. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Stops the bot and starts it again on the same data; `between` runs while it is away. */
+  /** Stops the bot and starts it again on the same data; `between` runs while it is stopped. */
   restart(options?: { between?: () => Promise<unknown> }): Promise<void>;
-  /** Takes the server's token back. */
+  /** Revokes the server's token. */
   revokeToken(): Promise<void>;
-  /** Makes another token for the server's next start. */
+  /** Creates another token for the server's next start. */
   renewToken(): Promise<void>;
-  /** Waits for the run that `matches`, among those there are and those to come. */
+  /** Waits for a run for which `matches` is true, among existing and future runs. */
   waitForRun(matches: (run: Run) => boolean): Promise<Run>;
-  /** Waits until the forge has sent what happened, and the bot has nothing to do. */
+  /** Waits until the forge has sent its events, and the bot has nothing to do. */
   idle(): Promise<void>;
   labelsOf(index: number): Promise<readonly string[]>;
   setRules(yaml: string): Promise<void>;
-  /** Does something that pushes and waits until the bot has heard of it. */
+  /** Runs a function that pushes, and waits until the bot has received the push. */
   waitForPush(push: () => Promise<unknown>): Promise<void>;
-  /** Returns the address a person clones a repository from, with credentials. */
+  /** Returns the address from which a person clones a repository, including credentials. */
   cloneFrom(name: string, repository?: string): string;
-  /** Puts files on a new branch and opens a pull request from it as ada. */
+  /** Commits files to a new branch and opens a pull request from it as ada. */
   openPull(
     branch: string,
     files: Readonly<Record<string, string>>,
@@ -74,19 +77,19 @@ export type HarnessOptions = {
   readonly readCredentials?: () => Credentials | undefined;
   /** Whether the bot's account is restricted; default: whether `FLOW_ACCOUNT` is `restricted`. */
   readonly isRestricted?: boolean;
-  /** What the bot may do in the repository; default: write. */
+  /** Access of the bot in the repository; default: write. */
   readonly access?: 'write' | 'admin';
-  /** What the server's token may do; default: `leastScopes`. */
+  /** Scopes of the server's token; default: `minimalScopes`. */
   readonly scopes?: readonly string[];
-  /** Where the hook stands; default: at the repository. */
+  /** Level of the hook; default: repository. */
   readonly hook?: HookLevel;
-  /** Default: what the environment says. */
+  /** Default: decided by the environment. */
   readonly on?: FlowForgeOptions['on'];
 };
 
 const usualLabels = ['area/docs', 'area/code', 'kept'];
 
-/** Makes an organization and its repository, in which ada and the bot may write, with labels. */
+/** Creates an organization and its repository, in which ada and the bot may write, with labels. */
 async function arrangeRepository(root: Client, bot: Client, labels = usualLabels as readonly string[]) {
   await root.call(operations.createOrganization, { body: { username: at.owner } });
   await root.call(operations.createOrganizationRepository, {
@@ -107,7 +110,10 @@ async function createLabels(root: Client, names: readonly string[]): Promise<voi
   }
 }
 
-/** Returns what an embedded forge begins with: all that no flow asks to be different. A real server begins empty. */
+/**
+ * Returns the initial state of an embedded forge, with everything that all flows have in common. A real server starts
+ * empty.
+ */
 async function templateOf({ on, labels }: HarnessOptions): Promise<FlowTemplate | undefined> {
   if (realServer && on === undefined) return undefined;
   return flowTemplate(labels ? 'without labels' : 'with labels', async (data) => {
@@ -121,7 +127,10 @@ async function templateOf({ on, labels }: HarnessOptions): Promise<FlowTemplate 
   });
 }
 
-/** Starts forge, proxy and bot: an organization, its repository demo with labels and rules, a hook that points to the bot. */
+/**
+ * Starts forge, proxy and bot: an organization, its repository demo with labels and rules, and a hook that points to
+ * the bot.
+ */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-flow-'));
   const template = await templateOf(options);
@@ -157,7 +166,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       port,
       log: silentLog,
       backoff: { firstMs: 200 },
-      // Tests move the clock, and run commands beside the server: what they wait for comes at the next poll.
+      // Tests move the clock and run commands next to the server; what they wait for arrives at the next poll.
       pollMs: 100,
       ...options.server,
       onRun: (run) => {
@@ -169,8 +178,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const unhook = await createBotHook(options.hook ?? 'repository', { root, ada }, `${server.url}/webhook`);
 
   /**
-   * Pushes and waits until the bot has heard of it. A server tells pushes later than everything else: what
-   * happens next would otherwise be told before, or a branch that has a pull request by then would count as pushed again.
+   * Pushes and waits until the bot has received the push. A server sends pushes later than everything else, so the next
+   * events would otherwise arrive first, or a branch that has a pull request by then would count as pushed again.
    */
   const pushed = async (push: () => Promise<unknown>): Promise<void> => {
     const pushes = async (): Promise<number> => {

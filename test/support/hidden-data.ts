@@ -1,20 +1,20 @@
 import { type Account, basic, type ContractForge } from './contract-forge.ts';
 
-/** A text that stands for something hidden, and the callers who may see it; the site administrator always may. */
+/** Text that represents something hidden, with the callers who may see it; the site administrator always may. */
 type Canary = { readonly text: string; readonly seenBy: readonly string[] };
 
-/** A forge with something to hide at every place where a list could tell it. */
+/** Forge with hidden data in every place that a list could reveal. */
 export type HiddenData = {
-  /** By name; undefined asks without credentials. */
+  /** Callers by name; undefined sends no credentials. */
   readonly callers: ReadonlyMap<string, Account | string | undefined>;
   readonly canaries: readonly Canary[];
-  /** What stands for the names in braces of a path; the first value counts where there is no other. */
+  /** Values for the names in braces of a path; the first value is the default. */
   readonly parameters: Readonly<Record<string, readonly string[]>>;
 };
 
 type Person = Account & { readonly email: string };
 
-/** Creates the accounts, organizations and repositories through the API, each hidden one under a name of its own. */
+/** Creates the accounts, organizations and repositories through the API, each hidden one under a unique name. */
 export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> {
   const call = async (as: Account | string, method: string, path: string, body?: object) => {
     const answer = await forge.ask(method, path, { as, body });
@@ -56,7 +56,7 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
   const team = { name: 'secretteam', permission: 'read', units, includes_all_repositories: true };
   const { id } = await call(olga, 'POST', '/orgs/acme/teams', team);
   await call(olga, 'PUT', `/teams/${id}/members/mia`);
-  // Somebody for whom a repository is there, and its code is not.
+  // A person who can see a repository, but not its code.
   const triage = { name: 'triage', permission: 'write', units: ['repo.issues', 'repo.pulls'] };
   const triageTeam = await call(olga, 'POST', '/orgs/acme/teams', {
     ...triage,
@@ -95,7 +95,7 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
     body: 'r',
     comments: [{ path: 'fileofvault.txt', body: 'l', new_position: 1 }],
   });
-  // A public fork whose parent is private by now, and what is said and done in public by those who are hidden.
+  // A public fork of a now private parent, and public activity of hidden accounts.
   await call(ada, 'POST', '/user/repos', { name: 'origin', auto_init: true });
   await call(stranger, 'POST', '/repos/ada/origin/forks', { name: 'fork' });
   await call(ada, 'PATCH', '/repos/ada/origin', { private: true, name: 'gonedark' });
@@ -122,7 +122,7 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
     body: 'x',
   });
   if (uploaded.status !== 201) throw new Error(`the package was not taken: ${uploaded.status}`);
-  // Offered to an organization in which its owner may create nothing, so that the offer waits.
+  // Transferred to an organization in which its owner may create nothing, so that the transfer waits for acceptance.
   const guests = { name: 'guests', permission: 'read', units };
   const guestTeam = await call(olga, 'POST', '/orgs/hiddenorg/teams', guests);
   await call(olga, 'PUT', `/teams/${guestTeam.id}/members/mia`);

@@ -5,27 +5,30 @@ export type Received = {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, spelled as they came. */
+  /** Alternating names and values, spelled as received. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 };
 
-/** Settings of an embedded forge whose receivers are on this machine, which may be busy for longer than a hook has. */
+/**
+ * Settings of an embedded forge whose receivers are on this machine, which may be busy for longer than the timeout of a
+ * hook.
+ */
 export const localHooks = { hookHosts: ['loopback'], hookTimeoutMs: 120_000 } as const;
 
-/** A receiver of webhooks that keeps what it got. */
+/** Receiver of webhooks that records its requests. */
 export interface HookReceiver {
   readonly url: string;
   readonly received: Received[];
   /** Returns the payloads of one Event-Type, oldest first. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape
   payloads(type: string): any[];
-  /** Returns the Event-Types in the order they came. */
+  /** Returns the Event-Types in order of arrival. */
   types(): string[];
   close(): Promise<void>;
 }
 
-/** What the receiver does with a request: status and body, or undefined for never an answer. */
+/** Response of the receiver to a request: status and body, or undefined to never answer. */
 type Behaviour = (request: Received) => { status: number; body?: string; location?: string } | undefined;
 
 /** Starts a receiver on a free port; without a behaviour it answers 200. */

@@ -1,4 +1,7 @@
-/** What an author of an issue, a branch or a rule may write in the hope that a page makes markup or a script of it. */
+/**
+ * Texts that an author of an issue, a branch or a rule may use in the hope that a page turns them into markup or a
+ * script.
+ */
 const cores = [
   '<script>pwned()</script>',
   '<img src=x onerror=pwned()>',
@@ -27,7 +30,7 @@ const cores = [
   '\u0000<script>pwned()</script>',
 ] as const;
 
-/** Ways out of where a text may stand: an attribute, a comment, an element, a document. */
+/** Ways to break out of the context of a text: an attribute, a comment, an element, a document. */
 const breakouts = [
   '',
   '">',

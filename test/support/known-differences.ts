@@ -4,19 +4,21 @@ import { type ForgeLine, lineOf, realForge } from './real-forge.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Where the case ran on a real forge: which one. */
+    /** Real forge on which the case ran. */
     forge?: string;
-    /** Why the real forge is known to answer otherwise than the suite asks. */
+    /** Reason why the real forge is known to deviate from the suite. */
     difference?: string;
   }
 }
 
-/** Returns the name of a case without the address of the forge it runs on: `labels > of a repository > are listed`. */
+/** Returns the name of a case without the address of its forge: `labels > of a repository > are listed`. */
 export function plainName(titles: readonly string[]): string {
   return titles.map((title) => title.replace(/ on https?:\/\/\S+$/, '')).join(' > ');
 }
 
-/** Returns what is known of a case on a forge of this line, or undefined where it must behave as the suite asks. */
+/**
+ * Returns the known difference of a case on a forge of this line, or undefined if it must behave as the suite requires.
+ */
 export function findDifference(
   name: string,
   line: ForgeLine,
@@ -36,9 +38,9 @@ function fits(pattern: string, name: string): boolean {
 }
 
 /**
- * Called inside a suite: a case of it that runs on a real forge and is known to differ there fails where it no longer does.
- * A known difference is run, never skipped. What was known stands in the JSON report's `meta`. A call at the head of a
- * shared module would cover one file of a worker: files share their worker's modules.
+ * Marks known differences when called inside a suite: on a real forge, a case with a known difference fails once the
+ * difference is gone. Such a case is run, never skipped, and the difference is recorded in the JSON report's `meta`. A
+ * call at the top of a shared module would cover only one file of a worker, because files share their worker's modules.
  */
 export function expectDifferences(): void {
   const forge = realForge();
@@ -51,7 +53,7 @@ export function expectDifferences(): void {
     const known = findDifference(plainName(titles), lineOf(forge.version));
     if (known === undefined) return;
     task.meta.difference = known.reason;
-    // What `it.fails` declares beforehand; vitest reads it after the case has run.
+    // `it.fails` sets this in advance; vitest reads it after the case has run.
     Object.assign(task, { fails: true });
   });
 }

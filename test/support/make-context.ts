@@ -2,7 +2,7 @@ import { createActionMemory } from '../../src/actions/memory.ts';
 import type { PlanContext } from '../../src/actions/plan-context.ts';
 import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 
-/** Makes the context of `plan`: account 9, a rule named `tidy` of the operator, an empty memory. */
+/** Creates the context of `plan`: account 9, an operator rule named `tidy`, an empty memory. */
 export function makeContext(given: Partial<PlanContext> = {}): PlanContext {
   return {
     rule: 'tidy',

@@ -2,10 +2,13 @@ import type { Subject } from '../../src/contract/events/subject.ts';
 import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from '../../src/facts/fact.ts';
 import { facts as table } from '../../src/facts/facts.ts';
 
-/** A double of facts: given values, every one of which can be told to fail by giving an Error. `asked` tells what was asked. */
+/** Test double of facts: given values; an Error makes a fact fail. `asked` records the requested facts. */
 type FakeFacts = Facts & { readonly asked: string[] };
 
-/** Makes facts of plain values (`{ labels: ['bug'] }`), completed as the table of facts says. What was not given fails. */
+/**
+ * Creates facts from plain values (`{ labels: ['bug'] }`), completed according to the table of facts. Facts without a
+ * value fail.
+ */
 export function makeFacts(
   given: Readonly<Record<string, unknown>> = {},
   options: { subject?: Partial<Subject>; facts?: readonly Fact[] } = {},

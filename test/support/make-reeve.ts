@@ -6,10 +6,10 @@ import { standardRetention } from '../../src/store/prune.ts';
 import type { Reeve } from '../../src/work/reeve.ts';
 import { makeClock } from './make-clock.ts';
 
-/** What a test replaces of a bot: doubles need only the members that are used. */
+/** Parts of a bot that a test replaces: test doubles need only the members in use. */
 type ReeveParts = { readonly [Name in keyof Reeve]?: Partial<Reeve[Name]> | Reeve[Name] };
 
-/** A bot with a clock that stands still. A test gives its client, its store, and whatever else is used. */
+/** Creates a bot with a stopped clock. A test passes its client, its store, and whatever else it uses. */
 export function makeReeve(parts: ReeveParts): Reeve {
   const clock = makeClock();
   return {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** Opens a store of its own in a temporary folder, which `close` removes. */
+/** Opens a separate store in a temporary folder, which `close` removes. */
 export async function makeStore(
   options: Pick<SqliteOptions, 'clock'> = {},
 ): Promise<{ store: Store; path: string; close(): Promise<void> }> {

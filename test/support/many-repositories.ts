@@ -1,31 +1,31 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request that the stand-in was sent. */
+/** Request that the stand-in received. */
 type Asked = {
   readonly method: string;
   readonly path: string;
   readonly repository: string | undefined;
 };
 
-/** A forge with nothing but repositories and their labels: for numbers that a whole forge would take minutes to make. */
+/** Forge with only repositories and their labels, for numbers that a complete forge would take minutes to create. */
 export type ManyRepositories = {
   readonly url: string;
   readonly asked: Asked[];
   /** Label names by repository. */
   readonly labels: ReadonlyMap<string, string[]>;
-  /** Answers a request before anything else does, where it returns a status. */
+  /** Answers a request before anything else does, if it returns a status. */
   meddle: (asked: Asked) => { status: number; headers?: Record<string, string> } | undefined;
-  /** Repositories that are listed no more. */
+  /** Repositories that are no longer listed. */
   readonly gone: Set<string>;
-  /** True where the list of repositories has no end. */
+  /** Whether the list of repositories has no end. */
   endless: boolean;
   close(): Promise<void>;
 };
 
 /**
- * Starts a stand-in for a forge with `count` repositories starred by reeve. It stands in for its size alone: behaviour is
- * tested on the embedded forge.
+ * Starts a stand-in for a forge with `count` repositories starred by reeve. It only simulates size; behaviour is tested
+ * on the embedded forge.
  */
 export async function startManyRepositories(count: number, latencyMs = 0): Promise<ManyRepositories> {
   const names = Array.from({ length: count }, (_, index) => `r${index + 1}`);

@@ -1,15 +1,15 @@
 import { accessSync, constants, rmSync, statfsSync, writeFileSync } from 'node:fs';
 
 /**
- * Makes a folder in memory the one for temporary files, unless TMPDIR names another one. Every commit of a database and of git
- * waits for the disk: some milliseconds each, thousands of times.
+ * Uses a folder in memory for temporary files, unless TMPDIR names another one. Every commit of a database and of git
+ * waits for the disk, which costs some milliseconds, thousands of times.
  */
 export function useMemoryFolder(): void {
   process.env.TMPDIR ??= memoryFolder() ?? '';
   if (process.env.TMPDIR === '') delete process.env.TMPDIR;
 }
 
-/** Returns a folder in memory, where there is one with room whose programs may run. */
+/** Returns a folder in memory that has enough room and permits running programs, if there is one. */
 function memoryFolder(): string | undefined {
   const folder = '/dev/shm';
   const program = `${folder}/reeve-test-${process.pid}`;

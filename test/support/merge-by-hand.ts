@@ -6,8 +6,8 @@ import { ReeveError } from '../../src/platform/errors.ts';
 import { at, timeoutMs } from './flow-names.ts';
 
 /**
- * Merges a pull request of the repository as a person: after a push, a real server checks in the background whether it merges,
- * and until then refuses with 405 for that alone.
+ * Merges a pull request of the repository as a person. After a push, a real server checks in the background whether the
+ * pull request can be merged, and refuses with 405 until then, so the merge is retried.
  */
 export async function mergeByHand(
   person: Client,

@@ -1,16 +1,16 @@
-/** A page as a browser without scripts has it. */
+/** Page as a browser without scripts sees it. */
 export type BrowserPage = { readonly url: string; readonly status: number; readonly text: string };
 
-/** Keeps cookies by origin, follows redirects and sends forms: as much of a browser as signing in takes. */
+/** Keeps cookies by origin, follows redirects and submits forms: the browser features that sign-in needs. */
 export interface MiniBrowser {
   go(url: string): Promise<BrowserPage>;
-  /** Sends the form of a page that leads to a path ending in `action`, with its hidden fields and these. */
+  /** Submits the form of a page whose target path ends in `action`, with its hidden fields and the given ones. */
   submit(page: BrowserPage, action: string, fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
-  /** Returns the cookies it would send to an address. */
+  /** Returns the cookies that the browser would send to an address. */
   cookiesOf(url: string): string;
 }
 
-/** Opens one that has never been anywhere. */
+/** Opens a new browser without history or cookies. */
 export function openMiniBrowser(): MiniBrowser {
   const jars = new Map<string, Map<string, string>>();
   const cookiesOf = (url: string): string =>

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Harness, type HarnessOptions, repositoryScopes, startHarness } from './harness.ts';
 
 /**
- * Starts a harness with rules of the operator, one file or several by name; the bot administers the repository, as those
- * actions need.
+ * Starts a harness with rules of the operator, as one file or several files by name; the bot administers the
+ * repository, because those actions need it.
  */
 export async function startOperatorHarness(
   yaml: string | Readonly<Record<string, string>>,
@@ -25,7 +25,7 @@ export async function startOperatorHarness(
   });
 }
 
-/** Returns the requests that could change something, since a moment of the proxy. */
+/** Returns the requests that could change something, from a position in the proxy's list on. */
 export function writesOf(harness: Harness, from = 0): readonly string[] {
   return harness.proxy.passed
     .slice(from)

@@ -1,10 +1,10 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
-/** A new Ed25519 key of OpenPGP, which signs. */
+/** New Ed25519 key of OpenPGP that can sign. */
 export type PgpKey = {
-  /** 16 hexadecimal digits in upper case. */
+  /** 16 upper-case hexadecimal digits. */
   readonly keyId: string;
-  /** The armored public key with its name. */
+  /** Armored public key with its name. */
   readonly armored: string;
   /** Returns the armored signature of a document. */
   sign(document: string | Buffer): string;
@@ -18,7 +18,7 @@ function number(value: number, length: number): Buffer {
   return bytes;
 }
 
-/** A number of any size, with its length in bits before it. */
+/** Encodes an integer of any size, preceded by its length in bits. */
 function integer(bytes: Buffer): Buffer {
   let from = 0;
   while (from < bytes.length && bytes[from] === 0) from += 1;
@@ -49,7 +49,7 @@ type Signing = {
   readonly subpackets?: readonly Buffer[];
 };
 
-/** A signature packet of version 4 with SHA-256 (RFC 9580, section 5.2.3). */
+/** Encodes a signature packet of version 4 with SHA-256 (RFC 9580, section 5.2.3). */
 function signaturePacket({ key, keyId, type, data, at, subpackets = [] }: Signing): Buffer {
   const hashed = Buffer.concat([subpacket(2, number(at, 4)), ...subpackets]);
   const covered = Buffer.concat([byte(4, type, 22, 8), number(hashed.length, 2), hashed]);
@@ -75,11 +75,11 @@ type PgpKeyOptions = {
   readonly name: string;
   /** Seconds since the epoch. */
   readonly at?: number;
-  /** Seconds after which the key ends. */
+  /** Seconds until the key expires. */
   readonly lifetime?: number;
 };
 
-/** Makes a key without subkeys, that certified its name. */
+/** Creates a key without subkeys that certifies its own name. */
 export function makePgpKey({
   name,
   at = Math.floor(Date.now() / 1000) - 60,
@@ -113,7 +113,7 @@ export function makePgpKey({
   };
 }
 
-/** Returns the line of OpenSSH of a new Ed25519 key. */
+/** Returns a new Ed25519 public key as an OpenSSH line. */
 export function makePublicKey(comment = 'ada@example.com'): string {
   const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
   const fields = [Buffer.from('ssh-ed25519'), Buffer.from(x ?? '', 'base64url')];

@@ -4,7 +4,7 @@ import type { Change } from '../../src/actions/change.ts';
 import type { AnyInput } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 
-/** The repository that the changes go to. */
+/** Repository that the changes go to. */
 export const plainParams = { owner: 'acme', repo: 'demo' };
 
 /** Returns the input of a request with a title. */

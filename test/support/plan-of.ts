@@ -7,7 +7,10 @@ import type { Plan } from '../../src/engine/proposal.ts';
 import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from './make-context.ts';
 
-/** Returns a plan of so many changes of the operator and of the repository's file, whose rules have a chain of members as their condition. */
+/**
+ * Returns a plan with this many changes of the operator and of the repository's file, whose rules have a chain of
+ * members as their condition.
+ */
 export function planOf(operator: number, repository = 0, condition = 'true'): Plan {
   const [root = '', ...path] = condition.split('.');
   const wish = (level: Level, count: number) => {

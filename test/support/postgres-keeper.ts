@@ -22,24 +22,25 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /**
- * Runs one PostgreSQL for as long as its parent lives: prints its address once it accepts connections, and ends it when its own
- * input ends, which the death of the parent causes as well. Listens on a socket in its own folder only.
+ * Runs one PostgreSQL server as long as its parent lives: prints the server's address once it accepts connections, and
+ * stops the server when standard input ends, which the death of the parent causes as well. The server listens only on a
+ * socket in its own folder.
  *
- * `node postgres-keeper.ts [--programs=FOLDER] [--standby] [NAME=VALUE…]`: settings of the server. With `--programs`, the server of
- * that folder, default: the one that npm installs. With `--standby`, a second server replicates it
- * synchronously, and the address of that follows on the line. Each line of input is a command, answered by a line:
- * `restart` stops the server in mode immediate and starts it again; `kill` kills it with SIGKILL; `promote` makes the standby
- * a server of its own.
+ * `node postgres-keeper.ts [--programs=FOLDER] [--standby] [NAME=VALUE…]`: settings of the server. With `--programs`, it
+ * runs the programs of that folder; default: those that npm installs. With `--standby`, a second server replicates it
+ * synchronously, and the address of the standby follows on the same line. Each line of input is a command, answered by a
+ * line: `restart` stops the server in mode immediate and starts it again; `kill` kills it with SIGKILL; `promote` promotes
+ * the standby to a primary server.
  */
 const execute = promisify(execFile);
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/reeve-postgres', import.meta.url));
 
-/** PostgreSQL refuses to run as root: then it runs as the user that owns nothing. */
+/** Id of the user that owns nothing: PostgreSQL refuses to run as root, and then runs as this user. */
 const unprivileged = 65_534;
 const user = process.getuid?.() === 0 ? { uid: unprivileged, gid: unprivileged } : {};
 
-/** Returns the folder of the programs, which npm installs for this system. */
+/** Returns the folder of the programs that npm installs for this system. */
 function nativeFolder(): string {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   return fileURLToPath(
@@ -47,7 +48,7 @@ function nativeFolder(): string {
   );
 }
 
-/** Whether every user may read the folder: one below the home folder of root is closed. */
+/** Returns whether every user may read the folder; a folder below the home folder of root is closed. */
 function isOpen(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o005) !== 0o005) return false;
@@ -55,7 +56,10 @@ function isOpen(folder: string): boolean {
   }
 }
 
-/** The package has no symbolic links: its install script, which npm may have been told not to run, makes them. */
+/**
+ * Creates the symbolic links that the package lacks: its install script, which npm may have been told not to run, would
+ * create them.
+ */
 function makeLinks(native: string): void {
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as readonly {
     readonly source: string;
@@ -85,7 +89,10 @@ function preparePrograms(folder: string, given?: string): (name: string) => stri
   return program;
 }
 
-/** Runs a server on the data in `folder/data`, with its socket in `folder`; resolves when it accepts connections. */
+/**
+ * Runs a server on the data in `folder/data`, with its socket in `folder`; resolves when the server accepts
+ * connections.
+ */
 async function run(program: string, folder: string, settings: readonly string[]): Promise<ChildProcess> {
   const options = [`unix_socket_directories=${folder}`, 'listen_addresses=', ...settings];
   const data = join(folder, 'data');
@@ -93,7 +100,7 @@ async function run(program: string, folder: string, settings: readonly string[])
     ...user,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A process group of its own, for `kill`.
+    // Creates a separate process group, for `kill`.
     detached: true,
   });
   let said = '';
@@ -110,14 +117,14 @@ async function run(program: string, folder: string, settings: readonly string[])
 async function endServer(server: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
   if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, 'exit');
-  // SIGQUIT, immediate, is for the first process, which ends the others.
+  // SIGQUIT (immediate shutdown) is for the first process, which ends the others.
   process.kill(signal === 'SIGKILL' ? -server.pid : server.pid, signal);
   await ended;
 }
 
 /**
- * Creates the data of a server in `folder/data`. What `initdb` makes is kept for the next server, and copied: it takes half a second
- * of processor time, and a run of all tests starts twenty servers.
+ * Creates the data of a server in `folder/data`. The output of `initdb` is cached and copied for later servers: it
+ * costs half a second of CPU time, and a run of all tests starts twenty servers.
  */
 async function createData(initdb: string, folder: string, isInstalled: boolean): Promise<void> {
   const data = join(folder, 'data');
@@ -142,12 +149,12 @@ async function createData(initdb: string, folder: string, isInstalled: boolean):
     cpSync(data, unfinished, { recursive: true });
     renameSync(unfinished, kept);
   } catch {
-    // Another server kept the same meanwhile, or nothing can be written here.
+    // Another server cached the same data meanwhile, or the cache is not writable.
     rmSync(unfinished, { recursive: true, force: true });
   }
 }
 
-/** Creates the data of a server, and of a standby as a copy of it; starts them. */
+/** Creates the data of a server, and of a standby as a copy of it; starts both. */
 async function startServers(folder: string, given: readonly string[]) {
   const programs = given.find((one) => one.startsWith('--programs='))?.slice('--programs='.length);
   const program = preparePrograms(folder, programs);
@@ -155,7 +162,7 @@ async function startServers(folder: string, given: readonly string[]) {
   const settings = given.filter((one) => !one.startsWith('--'));
   const data = join(folder, 'data');
   const initdb = program('initdb');
-  // Other programs are there for one server: those of a test, and a copy in its folder.
+  // Other programs exist only for one server: those given by a test, or a copy in its folder.
   await createData(initdb, folder, programs === undefined && !initdb.startsWith(folder));
   const standbyFolder = join(folder, 'standby');
   if (withStandby) {
@@ -187,7 +194,7 @@ async function startServers(folder: string, given: readonly string[]) {
       },
     } as Readonly<Record<string, () => Promise<void>>>,
     async end(): Promise<void> {
-      // Immediate: nothing of it is needed any more.
+      // Immediate, because no data is needed any more.
       await Promise.all([server, standby].map((one) => endServer(one, 'SIGQUIT')));
     },
   };
@@ -197,7 +204,7 @@ function urlOf(folder: string): string {
   return `postgres://reeve@localhost/postgres?host=${encodeURIComponent(folder)}`;
 }
 
-/** Gives a folder to the user that the server runs as. */
+/** Gives a folder to the user as which the server runs. */
 async function giveAway(folder: string): Promise<void> {
   if (user.uid !== undefined) await execute('chown', ['-R', `${user.uid}:${user.gid}`, folder]);
 }

@@ -7,28 +7,28 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** The variable with the socket at which a test asks for the address of the server. */
+/** Variable with the socket at which a test requests the address of the server. */
 export const postgresVariable = 'REEVE_TEST_POSTGRES';
 
 const keeper = fileURLToPath(new URL('postgres-keeper.ts', import.meta.url));
 
-/** A server of its own, and what can be done to it. */
+/** Separate server, with the operations that a test can perform on it. */
 export interface PostgresServer {
   readonly url: string;
-  /** The address of the standby; empty without one. */
+  /** Address of the standby; empty without one. */
   readonly standbyUrl: string;
   /** Stops the server in mode immediate, and starts it again. */
   restart(): Promise<void>;
-  /** Kills all of its processes with SIGKILL. */
+  /** Kills all processes of the server with SIGKILL. */
   kill(): Promise<void>;
-  /** Makes the standby a server of its own. */
+  /** Promotes the standby to a primary server. */
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a server of its own; with `--standby` among the settings, also one that replicates it synchronously;
- * with `--programs=FOLDER`, of another version. It ends with this process, or with `stop`.
+ * Starts a separate server; with `--standby` among the settings, also one that replicates it synchronously; with
+ * `--programs=FOLDER`, with another version. The server ends with this process, or with `stop`.
  */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const child = spawn(process.execPath, [keeper, ...settings], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -57,8 +57,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 }
 
 /**
- * Runs once for all tests: listens for the first test that needs a database, and starts one server for all of them then. A
- * test that a process of its own loses power in needs another one: this server does not sync.
+ * Runs once for all tests: waits for the first test that needs a database, and then starts one server for all of them.
+ * A test that simulates a power failure needs a separate server, because this one does not sync.
  */
 export default function setup(): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-test-'));

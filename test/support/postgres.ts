@@ -6,7 +6,7 @@ import { postgresVariable } from './postgres-server.ts';
 
 let url: Promise<string> | undefined;
 
-/** Returns the address of the PostgreSQL of this run of the tests, which is started for the first test that asks. */
+/** Returns the address of the PostgreSQL server of this test run, which starts for the first test that requests it. */
 export function postgresUrl(): Promise<string> {
   url ??= ask();
   return url;
@@ -26,8 +26,8 @@ export async function makeSchema(): Promise<string> {
 }
 
 /**
- * Returns a function from names to addresses, each of an empty schema at first. There is one schema, emptied for each name: only
- * one name is used at a time.
+ * Returns a function from names to addresses, each of an initially empty schema. There is only one schema, which is
+ * emptied for each name, because only one name is used at a time.
  */
 export function createSchemas(): (name: string) => Promise<string> {
   let schema: Promise<string> | undefined;
@@ -41,7 +41,7 @@ export function createSchemas(): (name: string) => Promise<string> {
   };
 }
 
-/** Connects to the schema of an address with PostgreSQL alone. */
+/** Connects directly with PostgreSQL to the schema of an address. */
 export async function connectDirectly(url: string): Promise<pg.Client> {
   const [base = '', query = ''] = url.split('?');
   const parameters = new URLSearchParams(query);
@@ -52,7 +52,7 @@ export async function connectDirectly(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Deletes all rows, and lets numbers begin at 1 again. Faster than TRUNCATE, which replaces the files. */
+/** Deletes all rows, and restarts numbers at 1. This is faster than TRUNCATE, which replaces the files. */
 async function empty(url: string): Promise<void> {
   const [base = '', query = ''] = url.split('?');
   const schema = new URLSearchParams(query).get('schema');

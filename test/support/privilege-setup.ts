@@ -6,30 +6,30 @@ import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import { type Account, type ContractForge, freshName, startEmbedded } from './contract-forge.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
-/** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
+/** Writes of the embedded forge are slow on a busy machine, so that only a hanging request reaches this limit. */
 const timeoutMs = 120_000;
 
 type Needs = { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
 type Person = Account & { readonly id: number; readonly client: Client };
 
 /**
- * A repository of an organization on the embedded forge, with an open pull request by ada, an issue, and things that no
- * rule names; and an account that has exactly the access and the token scopes an action says it needs.
+ * Repository of an organization on the embedded forge, with an open pull request by ada, an issue, and objects that no
+ * rule names; and an account that has exactly the access and the token scopes that an action declares.
  */
 export type PrivilegeSetup = {
   readonly at: { readonly owner: string; readonly repo: string };
   readonly owner: Person;
   readonly ada: Person;
-  /** Has what is declared. */
+  /** Account with exactly the declared access and scopes. */
   readonly holder: Person;
-  /** Has the declared scopes and one step less access. */
+  /** Account with the declared scopes and the next lower access. */
   readonly underprivileged: Person;
-  /** Has the declared access and tokens that may only read. */
+  /** Client with the declared access and read-only tokens. */
   readonly readOnlyClient: Client;
   readonly pull: PullRequest;
   readonly issue: number;
   readonly subjects: Readonly<Record<'repository' | 'pull_request' | 'issue' | 'organization', Subject>>;
-  /** Requests of all accounts of this setup that went through the proxy. */
+  /** Requests of all accounts of this setup that passed through the proxy. */
   readonly requests: FaultProxy['passed'];
   /** Reads everything that no rule of a scenario names. */
   unrelatedState(): Promise<{ readonly settings: Readonly<Record<string, unknown>> }>;
@@ -38,9 +38,9 @@ export type PrivilegeSetup = {
 const steps: readonly Access[] = ['anyone', 'reader', 'writer', 'admin', 'owner'];
 const allScopes: readonly ScopeCategory[] = ['repository', 'issue', 'organization', 'user', 'notification'];
 
-/** One forge for many worlds: the embedded one unless told otherwise. */
+/** Starts one forge for many setups, by default the embedded one. */
 export async function startPrivilegeForge(start: () => Promise<ContractForge> = startEmbedded): Promise<{
-  /** Where the forge listens. */
+  /** Address of the forge. */
   readonly url: string;
   make(needs: Needs): Promise<PrivilegeSetup>;
   close(): Promise<void>;
@@ -151,7 +151,7 @@ async function makeToken(forge: ContractForge, account: Account, scopes: readonl
   return made.sha1 ?? '';
 }
 
-/** Commits a file on a branch, which is made from main where it is not there yet. */
+/** Commits a file on a branch, which is created from main if it does not exist. */
 export async function addFile(
   client: Client,
   at: PrivilegeSetup['at'],
@@ -168,7 +168,9 @@ export async function addFile(
   });
 }
 
-/** Makes things that look like what rules write and that no rule names; returns what reads them. */
+/**
+ * Creates objects that look like the output of rules but are not named by any rule; returns a function that reads them.
+ */
 async function arrangeBystanders(
   admin: Client,
   ada: Client,
@@ -213,7 +215,7 @@ async function arrangeBystanders(
       ({ name_pattern }) => name_pattern === 'kept*',
     ),
     commit: (await admin.call(operations.getBranch, { params: { ...at, branch: 'work' } })).commit?.id,
-    // The owner is no setting of the repository: a rule may be about that organization.
+    // The owner is not a setting of the repository: a rule may change that organization.
     settings: withoutCounts({
       ...(await admin.call(operations.getRepository, { params: at })),
       owner: undefined,
@@ -221,7 +223,7 @@ async function arrangeBystanders(
   });
 }
 
-/** Numbers and instants that follow from events are no settings. */
+/** Removes numbers and times that result from events, because they are not settings. */
 function withoutCounts(resource: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const left = Object.entries(resource).filter(
     ([name]) => !/(_count|_counter|^comments|^updated_at|^size)$/.test(name),
@@ -229,5 +231,5 @@ function withoutCounts(resource: Readonly<Record<string, unknown>>): Readonly<Re
   return Object.fromEntries(left);
 }
 
-/** The cheapest derivation of passwords, for forges of tests: they create thousands of accounts. */
+/** Cheapest cost of password hashing, for forges of tests, which create thousands of accounts. */
 export const passwordCost = 2;

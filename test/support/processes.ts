@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const running = new Set<ChildProcess>();
 
-/** Remembers a process until it ends; returns it. */
+/** Remembers a process until it ends; returns the process. */
 export function watchProcess<T extends ChildProcess>(child: T): T {
   running.add(child);
   child.once('exit', () => running.delete(child));

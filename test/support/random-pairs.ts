@@ -44,15 +44,15 @@ import {
 
 const levels = ['operator', 'organization', 'repository'] as const;
 export type Level = (typeof levels)[number];
-/** Whose rule files there are, each with its rules by name. */
+/** Rule files by level, each with its rules by name. */
 type Files = Readonly<Partial<Record<Level, readonly MadeRule[]>>>;
 
-/** One rule file or several, and something that happens. */
+/** One or several rule files, and an event. */
 export type Pair = {
   readonly home: { readonly owner: string; readonly name: string };
   readonly trigger: RuleTrigger;
   readonly files: Files;
-  /** What the operator file says of grants. */
+  /** Grants in the operator file. */
   readonly grants: readonly Readonly<Record<string, readonly string[]>>[];
   readonly delivery: MadeDelivery | undefined;
   readonly state: FakeForgeState;
@@ -76,13 +76,13 @@ export const secretValue = 'a-value-that-must-not-travel';
 const deliveries = makeDeliveries();
 const everything = actions.map(({ name }) => name);
 
-/** The sources of the rules of a pair, and the grants that they have. */
+/** Sources of the rules of a pair, with their grants. */
 type Powers = {
   readonly sources: fc.Arbitrary<readonly Level[]>;
   readonly grants: fc.Arbitrary<Pair['grants']>;
 };
 
-/** Pairs in which the first rule uses this action. */
+/** Generates pairs in which the first rule uses this action. */
 export function pairsOf(lead: string): fc.Arbitrary<Pair> {
   return pairsWith(lead, triggersOf(lead), {
     sources: fc.constantFrom<readonly Level[]>(
@@ -95,8 +95,8 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
 }
 
 /**
- * Pairs in which every inserted text is one that the account reads elsewhere. Files have every grant there is: what keeps them from
- * publishing it is not that.
+ * Generates pairs in which every inserted text is one that the account reads elsewhere. Files have all grants, so
+ * grants do not prevent them from publishing it.
  */
 export function pairsReadingElsewhere(lead: string): fc.Arbitrary<Pair> {
   const granted = { in: ['*/*'], use: [...everything, 'compare', 'open_pull'], branches: ['**'] };
@@ -188,13 +188,16 @@ const grant = fc.tuple(place, granted, branches).map(([where, names, covered]) =
   ...(covered.length > 0 ? { branches: covered } : {}),
 }));
 
-/** Returns the deliveries that start a rule with this trigger: none for a schedule. */
+/** Returns the deliveries that start a rule with this trigger; a schedule has none. */
 function deliveriesOf({ name }: RuleTrigger): readonly (MadeDelivery | undefined)[] {
   const heard = deliveries.filter(({ eventType }) => familyOf(eventType) === name);
   return heard.length === 0 ? [undefined] : heard;
 }
 
-/** A delivery about the home repository, with hostile text in every field, which names other repositories wherever it can. */
+/**
+ * Returns a delivery about the home repository, with hostile text in every field that names other repositories wherever
+ * possible.
+ */
 function about(
   home: Pair['home'],
   { eventType, activity, payload }: MadeDelivery,
@@ -228,7 +231,7 @@ function repositoryIn({ owner, name }: Pair['home']) {
   return { name, full_name: `${owner}/${name}`, default_branch: 'main', owner: { id: 3, login: owner } };
 }
 
-/** Returns the text of the rule file of a level; JSON is YAML. */
+/** Returns the text of the rule file of a level; JSON is valid YAML. */
 function textOf(rules: readonly MadeRule[]): string {
   return JSON.stringify({
     version: 1,
@@ -236,16 +239,16 @@ function textOf(rules: readonly MadeRule[]): string {
   });
 }
 
-/** Outcome of a pair: as a dry run and in earnest, each on a forge of its own. */
+/** Result of a pair: as a dry run and as a real run, each on a separate forge. */
 export type PairResult = {
   readonly dry: PairRun;
   readonly real: PairRun;
-  /** What is wrong with the files, as it was reported. */
+  /** Reported problems of the files. */
   readonly problems: readonly string[];
 };
 type PairRun = { readonly run: Run; readonly written: readonly Written[] };
 
-/** Runs a pair the whole way, from the operator file and the forge's files to the last request. */
+/** Runs a pair completely, from the operator file and the forge's files to the last request. */
 export async function runPair(pair: Pair): Promise<PairResult> {
   const { home, files, trigger, delivery } = pair;
   const where = `${home.owner}/${home.name}`.toLowerCase();
@@ -269,10 +272,10 @@ export async function runPair(pair: Pair): Promise<PairResult> {
   const source = sourceOf(pair, createFakeForge(state), own.rules, problems);
   const claimed = delivery && parseEvent(delivery.eventType, delivery.payload);
   const admitted = claimed && (await admit(claimed, createFakeForge(state)));
-  // Without an established identity the engine's own check has to hold: it is given the event all the same.
+  // Even without an established identity, the engine receives the event, and its own check has to hold.
   const event = admitted ?? claimed;
   const subject = event?.subject ?? subjectOf(trigger, home);
-  // A clock goes over the rules of all; here each of them meets the item, whosever it is.
+  // A schedule handles the rules of all sources; here each rule receives the item, whoever owns it.
   const rules = admitted
     ? (await source.rulesFor(admitted)).rules
     : claimed

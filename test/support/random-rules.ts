@@ -3,11 +3,11 @@ import { actions } from '../../src/actions/actions.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { facts } from '../../src/facts/facts.ts';
 
-/** What may set a rule off, with the expressions that it may insert: texts that other people wrote. */
+/** Trigger of a rule, with the expressions that the rule may insert: texts written by other people. */
 export type RuleTrigger = {
   readonly name: string;
   readonly subject: SubjectKind;
-  /** How the rule says it. */
+  /** Trigger in the rule file. */
   readonly yaml: Readonly<Record<string, unknown>>;
   readonly texts: readonly string[];
 };
@@ -44,7 +44,7 @@ export const ruleTriggers: readonly RuleTrigger[] = [
   each('notification', ['string(notification.id)']),
 ];
 
-/** Words that could lead somewhere else if anything read them as more than words. */
+/** Words that could lead elsewhere if anything interpreted them. */
 export const hostileWords = [
   ...['evil/demo', 'acme/other', '../../evil/demo', '..%2f..%2fevil%2fdemo', 'acme/demo/../../evil/demo'],
   ...['%2e%2e/%2e%2e', '..', '.', '/', '-rf', '--upload-pack=x', '@ada', 'ACME', 'evil', 'ac\u200bme'],
@@ -91,7 +91,7 @@ const url = fc.constantFrom(
   'https://evil.example/..',
 );
 
-/** Expressions over what only the account of Reeve can read, by the fact that leads there. */
+/** Expressions for data that only the account of Reeve can read, by fact. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
   timeline: [
     'timeline[0].body',
@@ -114,13 +114,13 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
   wiki: ['wiki("../../../../dark/vault/wiki/page/Home").content'],
 };
 
-/** Returns a trigger whose rules insert nothing else than what only the account of Reeve can read. */
+/** Returns a trigger whose rules insert only data that only the account of Reeve can read. */
 export function readingElsewhere(trigger: RuleTrigger): RuleTrigger {
   const there = facts.filter(({ of }) => of.includes(trigger.subject));
   return { ...trigger, texts: there.flatMap(({ name }) => foreign[name] ?? []) };
 }
 
-/** Returns texts that are words, or expressions over what other people wrote, or both. */
+/** Generates texts made of words, expressions for texts of other people, or both. */
 function saying({ texts }: RuleTrigger): fc.Arbitrary<string> {
   const inserted = fc.constantFrom(...texts).map((text) => `\${{ ${text} }}`);
   return fc.oneof(
@@ -162,7 +162,9 @@ function labels(trigger: RuleTrigger): fc.Arbitrary<unknown> {
 }
 
 const secret = fc.constant({ secret: 'TOKEN' });
-/** Most often left out: what no file of a repository may say would keep all else from being tried. */
+/**
+ * Usually omits the value: an argument that no repository file may use would keep everything else from being tested.
+ */
 const seldom = <T>(of: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: of });
 const members = {
@@ -175,7 +177,7 @@ const members = {
 };
 const stated = fc.constantFrom('success', 'failure', 'pending');
 
-/** Arguments of each action for a trigger: valid as a schema, and as far-reaching as they can be. */
+/** Arguments of each action for a trigger: valid according to the schema, and as far-reaching as possible. */
 export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger) => fc.Arbitrary<unknown>>> =
   {
     'set-labels': labels,
@@ -232,7 +234,7 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         teams: fc.uniqueArray(
           maybe<unknown>(
             {
-              // No more than one is made anew: what is made in the same run has no id while it is planned.
+              // Creates at most one team, because an object created in the same run has no id while the run is planned.
               name: fc.constantFrom('release', 'core'),
               permission: fc.constantFrom('read', 'write', 'admin'),
               description: word,
@@ -315,7 +317,7 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
       maybe<unknown>(
         {
           when: asking(trigger),
-          // No push of a generated pull request is in its timeline.
+          // The timeline of a generated pull request contains no push.
           'after-push': fc.constantFrom('anyone', 'writers'),
           method: fc.constantFrom('merge', 'squash'),
           title: saying(trigger),

@@ -1,14 +1,14 @@
 /** Draws that are the same for the same seed. */
 export interface Random {
-  /** A whole number below `limit`. */
+  /** Returns a whole number below `limit`. */
   below(limit: number): number;
-  /** One of these; undefined of none. */
+  /** Returns one of the items; undefined if there are none. */
   pick<Item>(items: readonly Item[]): Item | undefined;
-  /** One of these, each as often as its weight says. */
+  /** Returns one of the items, with a probability according to its weight. */
   pickWeighted<Item extends { readonly weight: number }>(items: readonly Item[]): Item;
 }
 
-/** Begins a row of draws (a linear congruence of 32 bits, its upper half used). */
+/** Creates a sequence of draws (a 32-bit linear congruential generator, of which the upper half is used). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const below = (limit: number): number => {

@@ -7,23 +7,23 @@ import { addFile } from './privilege-setup.ts';
 
 type Person = Account & { readonly id: number; readonly client: Client };
 
-/** One account for every access that a fact can declare; `outsider` has none. */
+/** Account for every access level that a fact can declare; `outsider` has none. */
 type Holder = Access | 'outsider';
 
-/** A private repository of an organization in which every fact has a value that nothing else looks like. */
+/** Private repository of an organization in which every fact has a unique value. */
 export type ReadingSetup = {
-  /** Where the forge listens. */
+  /** Address of the forge. */
   readonly url: string;
   readonly at: { readonly owner: string; readonly repo: string };
   readonly ada: Person;
   readonly owner: Person;
-  /** Pull requests with an approval: `work` is into a protected branch, `open` into one that is not. */
+  /** Pull requests with an approval: `work` targets a protected branch, `open` an unprotected one. */
   readonly pulls: { readonly work: number; readonly open: number };
-  /** The commits of a push to `work`. */
+  /** Commits of a push to `work`. */
   readonly range: { readonly before: string; readonly after: string };
   readonly comments: { readonly issue: number; readonly pull: number };
   subjectOf(kind: Subject['kind'], holder: Holder): Promise<Subject>;
-  /** Returns a client of the account with this access, whose token may read these categories and nothing else. */
+  /** Returns a client of the account with this access, whose token may read only these categories. */
   clientOf(holder: Holder, scopes: readonly ScopeCategory[]): Promise<Client>;
   close(): Promise<void>;
 };
@@ -61,7 +61,7 @@ export async function startReadingSetup(): Promise<ReadingSetup> {
     outsider,
     anyone: outsider,
     'signed-in': outsider,
-    // Its own notifications and hooks, as an account that may read the repository.
+    // An account's own notifications and hooks, read by an account that may read the repository.
     self: reader,
     reader,
     member,
@@ -92,7 +92,7 @@ export async function startReadingSetup(): Promise<ReadingSetup> {
     async subjectOf(kind, holder) {
       if (kind !== 'notification') return subjects[kind];
       const [thread] = await people[holder].client.call(operations.listNotifications, {});
-      // The thread of an account is its own: another account is asked for that of the reader.
+      // A thread belongs to one account, so other accounts use the id of the reader's thread.
       const [known] = await reader.client.call(operations.listNotifications, {});
       return { kind, repository, index: pulls.work, thread: (thread ?? known)?.id ?? 0 };
     },
@@ -110,7 +110,7 @@ async function makeToken(
   categories: readonly ScopeCategory[],
 ): Promise<string> {
   const basic = createClient({ url: forge.url, credentials: { user: name, password } });
-  // A token without any scope is refused; this one reaches nothing that a fact reads.
+  // A token without any scope is refused; this scope covers nothing that a fact reads.
   const scopes = ['read:misc', ...categories.map((category) => `read:${category}`)];
   const made = await basic.call(operations.createToken, {
     params: { username: name },
@@ -132,7 +132,7 @@ async function arrangeOrganization(
     const body = { name, permission: 'read' as const, units: [...units] };
     return (await owner.call(operations.createTeam, { params: { org }, body })).id;
   };
-  // A team without code and without repositories: its members may read nothing but the organization.
+  // A team without code and without repositories: its members may read only the organization.
   const release = await team('release', ['repo.wiki']);
   for (const { name: username } of members)
     await owner.call(operations.putTeamMember, { params: { id: release, username } });

@@ -9,7 +9,7 @@ import { realForge } from './real-forge.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 
-/** Returns the operation that a request reaches, as the router decides: of all that fit, the one most written out. */
+/** Returns the operation of a request, as the router decides: of all matching paths, the most specific one. */
 export function operationAt(method: string, path: string): Operation | undefined {
   const [plain = ''] = path.split('?');
   if (!plain.startsWith('/api/v1/')) return undefined;
@@ -24,7 +24,7 @@ export function operationAt(method: string, path: string): Operation | undefined
 function patternOf({ path, method, params }: Operation): RegExp {
   const source = path
     .replaceAll('.', '\\.')
-    // A directory is asked for without the rest, too.
+    // A directory may be requested without the rest of the path, too.
     .replace(/\/\{\w+\*\}$/, method === 'GET' ? '(?:/.*)?' : '/.+')
     .replace(/\{(\w+)\}/g, (_, name: string) => {
       const shape = params.shape[name];
@@ -33,16 +33,16 @@ function patternOf({ path, method, params }: Operation): RegExp {
   return new RegExp(`^${source}/?$`, 's');
 }
 
-/** What undici publishes of a request whose headers have come; of all members, those that are public. */
+/** Data that undici publishes for a request whose headers have arrived; only public members. */
 type Published = {
   readonly request: { readonly origin: string | URL; readonly method: string; readonly path: string };
   readonly response: { readonly statusCode: number };
 };
 
 /**
- * Writes down which operations the test file that imports this calls and how they were answered, one line
- * `file id status real|embedded` each, into the file that CONTRACT_RECORD names; without it, does nothing. Every request
- * of this process counts, from every sender.
+ * Records which operations the importing test file calls and how they were answered, one line `file id status
+ * real|embedded` each, in the file named by CONTRACT_RECORD; without that variable, does nothing. Every request of this
+ * process counts, from every sender.
  */
 export function recordOperations(): void {
   const target = process.env.CONTRACT_RECORD;

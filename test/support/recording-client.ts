@@ -2,10 +2,10 @@ import { capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { AnyInput, Operation } from '../../src/contract/operation.ts';
 
-/** One write as it would have left. */
+/** Write as it would have been sent. */
 type Sent = { readonly operation: Operation; readonly input: AnyInput };
 
-/** A double of a client that sends nothing and keeps what it was told to send. Reading through it fails. */
+/** Creates a test double of a client that sends nothing and records its writes. Reads through it fail. */
 export function makeRecordingClient(): Client & { readonly sent: Sent[] } {
   const sent: Sent[] = [];
   const client: Client & { sent: Sent[] } = {

@@ -1,7 +1,7 @@
 import type { Account, ContractForge } from './contract-forge.ts';
 import { cloneRepository, type GitClone } from './git-client.ts';
 
-/** A text of ten lines, some of them replaced. */
+/** Returns a text of ten lines, some of which are replaced. */
 export function lines(replaced: Readonly<Record<number, string>> = {}): string {
   return Array.from({ length: 10 }, (_, at) => `${replaced[at + 1] ?? `line ${at + 1}`}\n`).join('');
 }
@@ -18,21 +18,21 @@ async function commitBase(work: GitClone, files: Readonly<Record<string, string>
 const merge = (work: GitClone) => work.git('merge', '--quiet', '--no-edit', 'main');
 const rebase = (work: GitClone) => work.git('rebase', '--quiet', 'main');
 const elsewhere = { 'other.txt': 'of the base\n' };
-/** The base changes the last line of a file of which the pull request changes the first. */
+/** The base changes the last line of a file; the pull request changes the first line of the same file. */
 const otherPart = { 'a.txt': lines({ 10: 'of the base' }) };
 
 /**
- * Pushes after an approval, and whether Gitea then calls it stale. The approved change has two commits: the first one changes `a.txt`
- * and deletes `gone.txt`, the last one adds `b.txt`.
+ * Pushes after an approval, and whether Gitea then marks it as stale. The approved change has two commits: the first
+ * one changes `a.txt` and deletes `gone.txt`, the last one adds `b.txt`.
  */
 export const pushes: readonly {
   readonly push: string;
   readonly isStale: boolean;
-  /** The changes of the pull request are the same as before, to the byte. */
+  /** Whether the changes of the pull request are byte for byte the same as before. */
   readonly isSame: boolean;
   readonly make: Push;
 }[] = [
-  // What is taken back has the content of the merge base: it is no change.
+  // A reverted file has the content of the merge base, so it is not a change.
   {
     push: 'the last commit dropped',
     isStale: false,
@@ -75,7 +75,7 @@ export const pushes: readonly {
       await work.git(...amend);
     },
   },
-  // A file of the pull request that the base changes differs from what was reviewed and from the merge base.
+  // If the base changes a file of the pull request, the file differs from the reviewed version and from the merge base.
   {
     push: 'the base merged in, which changed another part of a reviewed file',
     isStale: true,
@@ -157,14 +157,14 @@ export const pushes: readonly {
   },
 ];
 
-/** A pull request of ada from `topic` into `main`, which bob may approve, and a clone of hers. */
+/** Pull request of ada from `topic` into `main`, which bob may approve, with a clone of hers. */
 export type ReviewedPull = {
   readonly repository: string;
   readonly work: GitClone;
   readonly commits: { readonly base: string; readonly first: string; readonly last: string };
 };
 
-/** Makes the pull request that the pushes are made to: number 1 of a new repository. */
+/** Creates the pull request that receives the pushes: number 1 of a new repository. */
 export async function openReviewedPull(
   forge: ContractForge,
   ada: Account,

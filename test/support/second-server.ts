@@ -5,7 +5,7 @@ import { silentLog } from '../../src/platform/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server/server.ts';
 import { authorization, type Harness, secret } from './harness.ts';
 
-/** The secrets of the hook of a harness, as settings name them. */
+/** Secrets of the hook of a harness, in the form of settings. */
 export const hookSecrets = { scope: ['*'], authorization: [authorization], hmac: [secret] } as const;
 
 /** Returns a rule of a repository that sets a label on new issues. */
@@ -14,7 +14,9 @@ rules:
   mark: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [${label}] } }] }
 `;
 
-/** Starts another server, in this process too, on the database and the forge of a harness. `stop` deletes its folder. */
+/**
+ * Starts another server, also in this process, on the database and the forge of a harness. `stop` deletes its folder.
+ */
 export async function startSecondServer(
   harness: Harness,
   databaseUrl: string,

@@ -6,16 +6,18 @@ import { dashboardData, dashboardPassword, makeDashboardApp } from './dashboard-
 import { type DashboardClient, signInWithPassword } from './dashboard-client.ts';
 import { makeStore } from './make-store.ts';
 
-/** The dashboard of a store, and the operator who is signed in. */
+/** Dashboard of a store, with a client that is signed in as the operator. */
 export type ServedDashboard = {
   url: string;
   store: Store;
   operator: DashboardClient;
-  /** Closes the doors before the test ends. */
+  /** Closes the HTTP server before the test ends. */
   stop: () => Promise<void>;
 };
 
-/** Serves the dashboard of an empty store, with these rules, before each test of this file, and ends it after the test. */
+/**
+ * Serves the dashboard of an empty store with these rules before each test of this file, and closes it after the test.
+ */
 export function serveDashboard(rules: readonly RuleRow[] = []): ServedDashboard {
   const served = {} as ServedDashboard;
   let end = async (): Promise<void> => {};

@@ -3,7 +3,7 @@ import type { Account, Answer, ContractForge } from './contract-forge.ts';
 export const roles = ['owner', 'writer', 'reader', 'stranger', 'anonymous'] as const;
 export type Role = (typeof roles)[number];
 
-/** A private repository and accounts of every role. */
+/** Private repository with an account for every role. */
 export interface SharedRepository {
   /** `owner/name`. */
   readonly fullName: string;
@@ -13,11 +13,11 @@ export interface SharedRepository {
   readonly stranger: Account;
   /** Sends a request below the repository's path; as the owner by default. */
   ask(method: string, path: string, options?: { body?: unknown; as?: Role | Account }): Promise<Answer>;
-  /** Returns the status that each role gets, in the order of `roles`. */
+  /** Returns the status for each role, in the order of `roles`. */
   statuses(method: string, path: string, body?: unknown): Promise<number[]>;
 }
 
-/** Makes a private repository with an owner, a writer, a reader and a stranger. */
+/** Creates a private repository with an owner, a writer, a reader and a stranger. */
 export async function makeSharedRepository(
   forge: ContractForge,
   options: Record<string, unknown> = {},
@@ -51,7 +51,10 @@ export async function makeSharedRepository(
   return shared;
 }
 
-/** Asks again until the answer holds, for what a real forge does behind the answer; returns the last one. */
+/**
+ * Repeats a request until the condition holds, because a real forge does some work after its answer; returns the last
+ * answer.
+ */
 export async function waitFor<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
   const deadline = Date.now() + 240_000;
   let answer = await ask();

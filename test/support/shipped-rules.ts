@@ -8,7 +8,7 @@ import { findRuleFiles, loadRuleFiles } from '../../src/rules/sources/folder.ts'
 import { acme, people, uniqueName } from './flow-names.ts';
 import type { Harness } from './harness.ts';
 
-/** Rule files whose flows begin with a delivery. */
+/** Rule files whose flows start with a delivery. */
 export const deliveryRules = [
   'labels.yml',
   'welcome.yml',
@@ -19,9 +19,9 @@ export const deliveryRules = [
   'label-definitions.yml',
   'hooks.yml',
 ] as const;
-/** Rule files about people; their flows begin with a delivery. */
+/** Rule files about people; their flows start with a delivery. */
 export const peopleRules = ['owner-reviewers.yml', 'acknowledge.yml', 'slash-labels.yml'] as const;
-/** Rule files whose flows begin with the clock. */
+/** Rule files whose flows start with a schedule. */
 export const scheduledRules = [
   'notifications.yml',
   'organization-settings.yml',
@@ -29,11 +29,11 @@ export const scheduledRules = [
   'runners.yml',
   'rollout-files.yml',
 ] as const;
-/** Rule files about merging; their flows begin with a delivery or a status. */
+/** Rule files about merging; their flows start with a delivery or a status. */
 export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
 /** Rule files of the merge queue; its flow is merge-queue.test.ts. */
 export const queueRules = ['merge-queue.yml'] as const;
-/** Rule files that run beside all others, each with an event. */
+/** Rule files that run together with all others, each with an event. */
 export const checkRules = [
   'approvals-by-team.yml',
   'assign.yml',
@@ -62,15 +62,17 @@ export const checkRules = [
   'title.yml',
   'triage.yml',
 ] as const;
-/** Rule files about quiet pull requests and issues; their flows begin with the clock, and the comment of a person. */
+/**
+ * Rule files about inactive pull requests and issues; their flows start with a schedule, and the comment of a person.
+ */
 export const staleRules = ['stale-pulls.yml'] as const;
-/** The file that flows of hook levels push into a repository. */
+/** File that flows of hook levels push to a repository. */
 export const demoRules = 'demo/labels.yml';
 
-/** A rule that ships, by the path of its file below `rules/`. */
+/** Shipped rule, with the path of its file below `rules/`. */
 type ShippedRule = { readonly file: string; readonly id: string; readonly rule: LoadedRule };
 
-/** Returns every rule that is in `rules/`, whether a list above names its file or not. */
+/** Returns every rule in `rules/`, whether a list above names its file or not. */
 export async function loadShippedRules(): Promise<readonly ShippedRule[]> {
   const folder = join(packageRoot, 'rules');
   const loaded = await loadRuleFiles(await findRuleFiles([folder]));
@@ -82,7 +84,9 @@ export async function loadShippedRules(): Promise<readonly ShippedRule[]> {
   );
 }
 
-/** Returns a rule file as it ships, with this flow's organization and people where it names acme, maintainers and bots. */
+/**
+ * Returns a shipped rule file in which acme, maintainers and bots are replaced by this flow's organization and people.
+ */
 export async function shippedRules(name: string): Promise<string> {
   const text = await readFile(join(packageRoot, 'rules', name), 'utf8');
   return text
@@ -97,7 +101,7 @@ export async function shippedFiles(names: readonly string[]): Promise<Readonly<R
   return Object.fromEntries(await Promise.all(names.map(read)));
 }
 
-/** Returns the names of rules that these runs applied at least one change for, in order. */
+/** Returns the names of rules with at least one applied change in these runs, in order. */
 export function appliedRules(runs: readonly Run[]): readonly string[] {
   const names = runs.flatMap(({ changes, outcomes }) =>
     changes
@@ -114,7 +118,7 @@ export function namesIn(files: Readonly<Record<string, string>>): readonly strin
     .toSorted();
 }
 
-/** Makes the team that rules about releases name, and the bot an owner of the organization. */
+/** Creates the team that rules about releases name, and makes the bot an owner of the organization. */
 export async function createTeams({ root }: Pick<Harness, 'root'>, bot: string): Promise<void> {
   const org = { org: acme };
   const teams = await root.call(operations.listTeams, { params: org });

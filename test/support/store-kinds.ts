@@ -5,7 +5,7 @@ import { isThorough } from './figure.ts';
 import { makeStore } from './make-store.ts';
 import { makeSchema } from './postgres.ts';
 
-/** A store of its own, of any kind. */
+/** Separate store of any kind. */
 export type MadeStore = {
   readonly store: Store;
   /** Opens the same store again. */
@@ -38,8 +38,14 @@ const allKinds: readonly StoreKind[] = [
   },
 ];
 
-/** The kinds of stores, for tests that every kind has to pass. `STORE_KINDS` names the only one: `scripts/mutation/vitest.config.ts`. */
+/**
+ * Kinds of stores, for tests that every kind has to pass. `STORE_KINDS` restricts them to one:
+ * `scripts/mutation/vitest.config.ts`.
+ */
 export const storeKinds = allKinds.filter(({ title }) => (process.env.STORE_KINDS ?? title) === title);
 
-/** The same for tests of details: `npm test` tries them in a file alone, since each test of PostgreSQL begins with a new schema. */
+/**
+ * Kinds of stores for tests of details: `npm test` runs them only with SQLite, because each PostgreSQL test starts with
+ * a new schema.
+ */
 export const storeKindsOfDetails = storeKinds.filter(({ title }) => isThorough || title === 'SQLite');

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 
-/** How far a stuck forge gets with an answer. */
+/** How much of an answer a stuck forge sends. */
 export const stuckAnswers = {
   'never answers': '',
   'sends headers and never a body':
@@ -10,14 +10,14 @@ export const stuckAnswers = {
 
 export type StuckForge = {
   readonly url: string;
-  /** Resolves when so many requests have arrived. */
+  /** Resolves when this many requests have arrived. */
   asked(count: number): Promise<void>;
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   connections(): number;
   close(): Promise<void>;
 };
 
-/** Starts a TCP server on a free port of loopback that accepts every request and finishes none. */
+/** Starts a TCP server on a free loopback port that accepts every request and completes none. */
 export async function startStuckForge(answer: keyof typeof stuckAnswers): Promise<StuckForge> {
   const sockets = new Set<Socket>();
   const listeners = new Set<() => void>();

@@ -32,8 +32,8 @@ import { makeReeve } from './make-reeve.ts';
 export { acme, people } from './flow-names.ts';
 
 /**
- * The scheduled half of the bot, on a clock that stands still until a test moves it. The embedded forge shares that clock;
- * a real server has its own, which the bot's is ahead of.
+ * Scheduled half of the bot, on a clock that stands still until a test moves it. The embedded forge shares that clock;
+ * a real server has its own, which is behind that of the bot.
  */
 export type SweepHarness = {
   readonly forge: FlowForge;
@@ -47,19 +47,19 @@ export type SweepHarness = {
   readonly runs: Run[];
   readonly now: () => Date;
   readonly clock: Clock;
-  /** What a command needs to act as the sweeps do, but for rules and named secrets. */
+  /** Environment with which a command acts like the sweeps, except for rules and named secrets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Moves the clock on. */
+  /** Advances the clock. */
   advance(minutes: number): void;
-  /** Looks at the clock and does all jobs that are due. */
+  /** Lets the scheduler run, and handles all jobs that are due. */
   tick(): Promise<void>;
-  /** Does all jobs there are. */
+  /** Handles all jobs. */
   drain(): Promise<void>;
-  /** Puts the operator's rules in force, as those of a file. */
+  /** Activates the operator's rules, as those of a file. */
   setRules(yaml: string, path?: string): void;
-  /** Makes a repository of acme that the bot administers and serves. */
+  /** Creates a repository of acme that the bot administers and serves. */
   makeRepository(name: string): Promise<void>;
-  /** Puts these runners on the forge, instead of those there were. */
+  /** Replaces the runners on the forge with these. */
   putRunners(runners: readonly WantedRunner[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -71,7 +71,7 @@ export function rulesOf(yaml: string, path = 'rules.yml'): readonly LoadedRule[]
   return loaded.rules;
 }
 
-/** What the bot's token may do: everything that rules with a clock may want. */
+/** Scopes of the bot's token: everything that scheduled rules may need. */
 const sweepScopes = [
   'read:user',
   'write:organization',
@@ -80,7 +80,7 @@ const sweepScopes = [
   'write:notification',
 ];
 
-/** The next full hour of the real clock, in milliseconds: slots of a test begin there. */
+/** Returns the next full hour of the real clock, in milliseconds, at which the slots of a test start. */
 function nextHour(): number {
   return Math.ceil(Date.now() / 3_600_000) * 3_600_000;
 }
@@ -91,13 +91,13 @@ async function makeServedRepository(bot: Client, name: string): Promise<void> {
   await bot.call(operations.star, { params: { owner: acme, repo: name } });
 }
 
-/** Makes the organization of the bot, with two repositories. */
+/** Creates the organization of the bot, with two repositories. */
 async function arrangeRepositories(bot: Client): Promise<void> {
   await bot.call(operations.createOrganization, { body: { username: acme } });
   for (const name of ['demo', 'ops']) await makeServedRepository(bot, name);
 }
 
-/** Returns what an embedded forge whose clock shows this begins with. A real server begins empty. */
+/** Returns the initial state of an embedded forge whose clock shows this time. A real server starts empty. */
 async function templateOf(now: Date): Promise<FlowTemplate | undefined> {
   if (realServer) return undefined;
   return flowTemplate(`sweeps at ${now.toISOString()}`, async (data) => {
@@ -119,7 +119,7 @@ export async function startSweepHarness(
     settings?: RunSettings;
     /** Secrets by name, with the key of the harness's data. */
     namedSecrets?: ReadonlyMap<string, string>;
-    /** How far the embedded forge's clock is behind the bot's; default 0. A real server's is behind anyway. */
+    /** How far the embedded forge's clock is behind the bot's; default 0. A real server's clock is behind anyway. */
     behindMs?: number;
   } = {},
 ): Promise<SweepHarness> {
@@ -222,7 +222,7 @@ export async function startSweepHarness(
   return harness;
 }
 
-/** A runner as a flow wants it: of an organization (`owner`) or of a repository (`owner/name`). */
+/** Runner that a flow wants, of an organization (`owner`) or of a repository (`owner/name`). */
 type WantedRunner = {
   readonly name: string;
   readonly owner?: string;
@@ -230,20 +230,20 @@ type WantedRunner = {
   readonly state: 'idle' | 'offline';
 };
 
-/** Puts runners on a forge. */
+/** Manages the runners on a forge. */
 interface RunnerControl {
-  /** Leaves exactly these runners of those that were put here. */
+  /** Leaves exactly these runners, of those created here. */
   put(wanted: readonly WantedRunner[]): Promise<void>;
 }
 
 type Registered = WantedRunner & { readonly id: number; readonly headers: Record<string, string> };
 
-/** A runner is offline a minute after it was last heard of. */
+/** A runner counts as offline one minute after its last message. */
 const offlineAfterMs = 100_000;
 
 /**
- * Returns what puts runners on this forge: the embedded one through its control routes; with a real server they
- * register, say that they are there and fall silent by the protocol that runners speak (Connect, in JSON).
+ * Creates a runner control for this forge. It uses the control routes of the embedded forge; on a real server, it
+ * registers runners, reports them as alive and lets them fall silent through the runner protocol (Connect, in JSON).
  */
 function createRunnerControl(forge: FlowForge, owner: Client): RunnerControl {
   const { embedded } = forge;
@@ -302,7 +302,7 @@ async function registrationToken(owner: Client, want: WantedRunner): Promise<{ t
   try {
     return await ask('POST');
   } catch (error) {
-    // Forgejo gives the token to those who read it.
+    // Forgejo returns the token for a GET request.
     if (error instanceof ReeveError && error.status === 405) return ask('GET');
     throw error;
   }
@@ -328,7 +328,7 @@ async function untilOffline(owner: Client, runner: Registered): Promise<void> {
   }
 }
 
-/** Calls one procedure of the runners' protocol. */
+/** Calls one procedure of the runner protocol. */
 async function speak(
   url: string,
   procedure: 'Register' | 'Declare',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../src/platform/package.ts';
 
 const folder = join(packageRoot, 'test/fixtures/tls');
-/** The certificate of secure receivers, which is its own authority. */
+/** Certificate of secure receivers, which is its own authority. */
 export const certificate = readFileSync(join(folder, 'localhost.crt'), 'utf8');
 export const certificatePath = join(folder, 'localhost.crt');
 
@@ -17,13 +17,13 @@ export type ReceivedMessage = {
   readonly body: string;
 };
 
-/** A receiver of messages that keeps what it got. */
+/** Receiver of messages that records its requests. */
 export interface MessageReceiver {
   readonly port: number;
   readonly received: readonly ReceivedMessage[];
-  /** Connections that were opened, also those without a request. */
+  /** Returns the number of opened connections, including those without a request. */
   connections(): number;
-  /** Resolves once this many messages have arrived in all. */
+  /** Resolves once this many messages have arrived in total. */
   waitFor(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function startMessageReceiver({
   answer = (response) => void response.writeHead(204).end(),
 }: {
   readonly secure?: boolean;
-  /** Answers a message; `count` is its number, from 1. */
+  /** Answers a message; `count` is its number, starting at 1. */
   readonly answer?: (response: Answer, count: number) => void;
 } = {}): Promise<MessageReceiver> {
   const received: ReceivedMessage[] = [];

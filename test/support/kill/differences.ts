@@ -23,7 +23,7 @@ function namesOf(refs: Refs, prefix: string): readonly string[] {
   return [...refs.keys()].filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
 }
 
-/** Returns everything in which the database of a forge that is stopped, its git repositories and its files differ. */
+/** Returns all differences between the database, the git repositories and the files of a stopped forge. */
 export function findDifferences(data: string): readonly string[] {
   const db = openDatabase(join(data, 'forge.db'));
   try {
@@ -92,7 +92,7 @@ function checkRepository({ name, num_branches, is_empty, default_branch }: Repos
   return problems;
 }
 
-/** Heads that are kept, heads of open pull requests, and their bases must be where git has them. */
+/** Checks that stored heads, heads of open pull requests, and their bases match git. */
 function checkPulls(
   { name, id }: RepositoryRow,
   pulls: readonly (PullRow & { is_closed: number })[],
@@ -124,7 +124,9 @@ function checkReleases(db: Database, { id, name }: RepositoryRow, refs: Refs | u
   return missing.map(({ tag }) => `${name}: the release ${tag} has no tag`);
 }
 
-/** Every file that a row names is there, with its size and where it is known its hash; no other is. */
+/**
+ * Checks that every file named by a row exists, with its size and, if known, its hash, and that no other file exists.
+ */
 function checkFiles(db: Database, folder: string): readonly string[] {
   const problems: string[] = [];
   const rows = db.all<{ uuid: string; size: number; hash: string | null }>(
@@ -152,7 +154,10 @@ function checkFiles(db: Database, folder: string): readonly string[] {
   return problems;
 }
 
-/** Returns the branches, tags and heads of pull requests of `root/r` of which a running forge says otherwise than git. */
+/**
+ * Returns the branches, tags and heads of pull requests of `root/r` for which a running forge reports something other
+ * than git.
+ */
 export async function findUntold(ask: AskKilled, data: string): Promise<readonly string[]> {
   const { json: repository } = await ask('GET', '/repos/root/r');
   const refs = refsOf(join(data, 'repositories', `${repository.id}.git`));

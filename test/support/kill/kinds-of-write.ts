@@ -8,13 +8,15 @@ type AnswerOfKilled = { readonly status: number; readonly json: any };
 export type AskKilled = (method: string, path: string, body?: unknown) => Promise<AnswerOfKilled>;
 type Server = { readonly url: string; readonly ask: AskKilled };
 
-/** What writers need that is made once. */
+/** Objects that writers need and that are created once. */
 export type PreparedWrites = { readonly work: GitClone; readonly commit: string };
 
 type Writing = Server & PreparedWrites & { readonly name: string };
-/** Tells later, of another process of the forge, whether a write is there. */
+/** Returns whether another process of the forge has the write. */
 type Found = (server: Server) => Promise<boolean>;
-/** Writes once; returns how to find it again where the forge has confirmed it, undefined where it has not. */
+/**
+ * Writes once; returns a function that finds the write again if the forge has confirmed it, and otherwise undefined.
+ */
 export type KindOfWrite = (writing: Writing) => Promise<Found | undefined>;
 export type ConfirmedWrite = { readonly kind: string; readonly name: string; readonly found: Found };
 
@@ -23,7 +25,7 @@ const credentials = basic('root', 'password');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Makes what the writers write into. */
+/** Creates the objects into which the writers write. */
 export async function prepareWrites(ask: AskKilled, url: string): Promise<PreparedWrites> {
   await ask('POST', '/user/repos', { name: 'r', auto_init: true });
   await ask('POST', '/orgs', { username: 'o' });
@@ -37,7 +39,7 @@ function addressOf(url: string): string {
   return Object.assign(new URL(`${url}/root/r.git`), { username: 'root', password: 'password' }).href;
 }
 
-/** Sends a request whose 201 confirms a write that `path` answers 200 for. */
+/** Sends a request whose 201 confirms a write for which `path` answers 200. */
 async function create(
   { ask }: Server,
   path: string,
@@ -56,7 +58,7 @@ async function bytesAt(url: string): Promise<Buffer | undefined> {
   return response.ok ? bytes : undefined;
 }
 
-/** A commit that only this write has: two pushes of one commit would be one. */
+/** Creates a commit for this write only, because two pushes of one commit would be the same push. */
 async function makeCommit({ work, commit, name }: Writing): Promise<string> {
   return (await work.git('commit-tree', '-p', commit, '-m', name, `${commit}^{tree}`)).trim();
 }

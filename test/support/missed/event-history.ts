@@ -2,11 +2,14 @@ import { operations } from '../../../src/contract/operations.ts';
 import type { Random } from '../random.ts';
 import type { Installation } from './installation.ts';
 
-/** A pull request as the story knows it. What waits for others stays open: its clocked rules look at open ones alone. */
+/**
+ * Pull request of the history. One that waits for others stays open, because the scheduled rules about it consider only
+ * open ones.
+ */
 export type Pull = {
   readonly at: At;
   readonly index: number;
-  /** Where its commits come from: its own repository, or a fork. */
+  /** Source of its commits: its own repository, or a fork. */
   readonly home: At;
   readonly branch: string;
   readonly base: string;
@@ -19,7 +22,7 @@ export type Pull = {
 type Issue = { readonly at: At; readonly index: number; readonly waits: boolean; isOpen: boolean };
 export type At = { readonly owner: string; readonly repo: string };
 
-/** What has happened so far, as far as what happens next builds on it. The same draws tell the same story on every forge. */
+/** Past events, as far as later events build on them. The same draws produce the same history on every forge. */
 export type EventHistory = {
   readonly installation: Installation;
   readonly random: Random;
@@ -28,20 +31,20 @@ export type EventHistory = {
   readonly issues: Issue[];
   readonly branches: { readonly at: At; readonly name: string }[];
   readonly tags: { readonly at: At; readonly name: string }[];
-  /** Numbers things, so that no two have one name. */
+  /** Counter for unique names. */
   serial: number;
 };
 
 const folders = ['docs', 'src', 'test', 'lib'];
 const kinds = ['md', 'ts', 'test.ts', 'txt'];
 
-/** Returns a number that nothing has yet. */
+/** Returns a number that nothing uses yet. */
 export function next(history: EventHistory): number {
   history.serial += 1;
   return history.serial;
 }
 
-/** Opens a pull request by ada from a branch of its own. */
+/** Opens a pull request by ada from a new branch. */
 export async function openPull(
   history: EventHistory,
   at: At,
@@ -52,7 +55,7 @@ export async function openPull(
   const branch = `work-${history.serial}`;
   const isForeign = at.repo === 'site' && random.below(4) === 0;
   const home = isForeign ? { owner: 'ada', repo: at.repo } : at;
-  // What goes into main is dismissed by its protection; what goes into next, by the rule alone.
+  // Into main, the branch protection dismisses approvals; into next, only the rule does.
   const base = random.below(2) === 0 && !isForeign && isOld(at) ? 'next' : 'main';
   await addFile(history, home, { branch: base, new_branch: branch });
   const title = `${draft ? 'WIP: ' : ''}Work ${history.serial}`;
@@ -75,12 +78,12 @@ export async function openPull(
   return pull;
 }
 
-/** The repositories that were there from the start have a branch beside main. */
+/** Returns whether a repository existed from the start; those have a branch next to main. */
 function isOld({ repo }: At): boolean {
   return repo === 'site' || repo === 'tools';
 }
 
-/** Commits a file that was not there before, somewhere and of some length. */
+/** Commits a new file in a random folder, with a random length. */
 export async function addFile(history: EventHistory, at: At, on: object): Promise<void> {
   const { installation, random } = history;
   history.serial += 1;
@@ -105,12 +108,12 @@ export function openPulls({ pulls }: EventHistory): readonly Pull[] {
   return pulls.filter(({ isOpen }) => isOpen);
 }
 
-/** Pull requests that may be closed. */
+/** Returns the pull requests that may be closed. */
 export function freePulls(history: EventHistory): readonly Pull[] {
   return openPulls(history).filter(({ waits, isDraft }) => !waits && !isDraft);
 }
 
-/** Open issues and pull requests that wait for others. */
+/** Returns open issues and pull requests that wait for others. */
 export function waiting(history: EventHistory): readonly { readonly at: At; readonly index: number }[] {
   return [...openPulls(history), ...history.issues.filter(({ isOpen }) => isOpen)].filter(
     ({ waits }) => waits,

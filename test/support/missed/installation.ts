@@ -16,20 +16,20 @@ import { type HookReceiver, localHooks, startReceiver } from '../hook-receiver.t
 import { launcher } from '../launcher.ts';
 import { passwordCost } from '../privilege-setup.ts';
 
-/** On a busy machine, a write of the embedded forge takes long: only a request that hangs ends here. */
+/** Writes of the embedded forge are slow on a busy machine, so that only a hanging request reaches this limit. */
 const timeoutMs = 120_000;
 
 const authorization = 'Bearer a-value-that-only-the-hook-knows';
 const secret = 'a-secret-that-only-the-hook-knows';
 const org = 'acme';
 
-/** Labels that shipped rules set and that a repository has before them. */
+/** Labels that shipped rules set and that a repository must already have. */
 const labels = [
   ...['area/docs', 'area/build', 'area/tests', 'blocked', 'kept'].map((name) => ({ name })),
   ...['size/S', 'size/M', 'size/L'].map((name) => ({ name, exclusive: true })),
 ];
 
-/** A forge of its own with the organization acme, and the bot with all rules that ship, on one clock that stands still. */
+/** Separate forge with the organization acme, and the bot with all shipped rules, on one stopped clock. */
 export type Installation = {
   readonly root: Client;
   readonly ada: Client;
@@ -39,21 +39,21 @@ export type Installation = {
   readonly runs: Run[];
   now(): Date;
   advance(minutes: number): void;
-  /** Starts the bot on its data, at the address that the organization's hook names. */
+  /** Starts the bot on its data, at the address in the organization's hook. */
   startBot(): Promise<void>;
   stopBot(): Promise<void>;
-  /** Waits until all that happened was told, and, where the bot is there, handled. */
+  /** Waits until all events have been sent and, if the bot is running, handled. */
   idle(): Promise<void>;
-  /** Asks for every sweep there is, as `reeve sweep` does beside a running server; of these rules alone, where given. */
+  /** Starts every sweep, like `reeve sweep` next to a running server; only those of the given rules, if any. */
   sweep(named?: (rule: LoadedRule) => boolean): Promise<void>;
   makeRepository(name: string): Promise<void>;
   putRunners(runners: readonly object[]): Promise<void>;
-  /** How many deliveries and jobs were given up, or wait for another attempt. */
+  /** Returns how many deliveries and jobs were given up, or wait for another attempt. */
   unfinished(): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Sets it up: people, teams, repositories site, tools and ops, the hook. The bot is not started. */
+/** Creates people, teams, the repositories site, tools and ops, and the hook. The bot is not started. */
 export async function startInstallation(): Promise<Installation> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-missed-'));
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
@@ -126,7 +126,7 @@ export async function startInstallation(): Promise<Installation> {
         port,
         log: silentLog,
         clock: { ...systemClock, now },
-        // A sweep is a job of another process: it starts at the next poll.
+        // A sweep is a job of another process, so it starts at the next poll.
         pollMs: 10,
         onRun: (run) => void runs.push(run),
         onSweepRun: (run) => void runs.push(run),
@@ -156,7 +156,7 @@ export async function startInstallation(): Promise<Installation> {
         const payload = { rule: rule.id, slot };
         const about = { kind: 'sweep', lane: `sweep ${rule.id}`, receivedAt: now(), payload };
         await server?.store.enqueue({ door: 'cli', uuid: slot, ...about });
-        // One after the other, as their clocks would have it: what one defines the next may use.
+        // Sequentially, as scheduled: a later rule may use what an earlier one defines.
         await installation.idle();
       }
     },
@@ -197,7 +197,7 @@ export async function startInstallation(): Promise<Installation> {
   return installation;
 }
 
-/** Copies the rules that ship. The build server they tell stands on this machine here. */
+/** Copies the shipped rules. The build server that they notify runs on this machine. */
 async function copyRules(folder: string, build: HookReceiver): Promise<readonly LoadedRule[]> {
   const shipped = join(packageRoot, 'rules');
   await cp(shipped, folder, { recursive: true, filter: (path) => path !== join(shipped, 'demo') });

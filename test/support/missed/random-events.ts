@@ -12,7 +12,7 @@ import {
   waiting,
 } from './event-history.ts';
 
-/** One thing that may happen; it does nothing where there is nothing for it to happen to. */
+/** Possible event; it has no effect if there is nothing to which it applies. */
 type RandomEvent = {
   readonly name: string;
   readonly weight: number;
@@ -28,8 +28,8 @@ const close = async (history: EventHistory, pull: Pull): Promise<void> => {
 };
 
 /**
- * What happens to pull requests and issues. Left out is what no reading can find again: a draft that becomes one again
- * after a push, and a rule's own label set by hand after the last event that its rule hears.
+ * Events of pull requests and issues. Excluded are events that no later read can detect: a draft that becomes a draft
+ * again after a push, and a rule's own label set by hand after the last event that its rule receives.
  */
 const work: readonly RandomEvent[] = [
   {
@@ -123,7 +123,8 @@ const work: readonly RandomEvent[] = [
     weight: 4,
     perform: onPull(freePulls, async ({ installation }, pull) => {
       const params = { ...pull.at, index: pull.index };
-      // A rule that ships allows this style alone, and lets the forge delete the branch, in new repositories as soon as it has run.
+      // A shipped rule allows only this style, and lets the forge delete the branch, in new repositories as soon as it
+      // has run.
       const body = { Do: 'squash', force_merge: true, delete_branch_after_merge: true };
       await installation.root.call(operations.mergePull, { params, body });
       pull.isOpen = false;
@@ -203,7 +204,7 @@ const work: readonly RandomEvent[] = [
   },
 ];
 
-/** What happens to branches and tags. */
+/** Events of branches and tags. */
 const refs: readonly RandomEvent[] = [
   {
     name: 'a branch is made',
@@ -244,7 +245,7 @@ const refs: readonly RandomEvent[] = [
   },
 ];
 
-/** Returns some repository. */
+/** Returns a random repository. */
 function place({ random, repositories }: EventHistory): EventHistory['repositories'][number] {
   return random.pick(repositories) ?? { owner: 'acme', repo: 'site' };
 }
@@ -279,7 +280,7 @@ function onWaiting(
   };
 }
 
-/** What administrators change by hand; most of it sends no event. */
+/** Manual changes by administrators, most of which send no event. */
 const settings: readonly RandomEvent[] = [
   {
     name: 'a branch protection is changed',
@@ -388,10 +389,10 @@ const settings: readonly RandomEvent[] = [
   },
 ];
 
-/** Everything that may happen. */
+/** All possible events. */
 export const randomEvents: readonly RandomEvent[] = [...work, ...refs, ...settings];
 
-/** What is not there just now cannot be changed: a rule has put it back on one forge, and will on the other. */
+/** A missing object cannot be changed: a rule has already restored it on one forge, and will do so on the other. */
 function byHand(happen: (history: EventHistory, at: At) => Promise<unknown>) {
   return async (history: EventHistory): Promise<void> => {
     const at = history.random.pick(history.repositories);

@@ -4,14 +4,14 @@ import type { At } from './event-history.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** Members that tell when, where and by which number, or follow from something else that is compared. */
+/** Fields that contain times, places or numbers, or that follow from other compared data. */
 const passing =
   /^(id|.*_at|.*url|uid|node_id|size|.*_count|.*_counter|comments|watchers.*|priority|repository|repo|created|updated)$/;
 
 /**
- * Returns what a forge holds, read over HTTP: everything but numbers, instants and addresses. Of `ops`, where the bot
- * reports, the open issues: one that was opened and closed again is history. Comments that carry one of the `ignored`
- * markers are left out.
+ * Returns the contents of a forge, read over HTTP, without numbers, times and addresses. Of `ops`, where the bot
+ * reports, only open issues count: an issue that was opened and closed again is history. Comments that contain one of
+ * the `ignored` markers are omitted.
  */
 export async function stateOf(client: Client, bot: Client, ignored: readonly string[]): Promise<Value> {
   const found: Record<string, unknown> = {};
@@ -83,7 +83,8 @@ async function itemState(
     comments: comments
       .map((comment) => `${comment.user?.login}: ${comment.body}`)
       .filter((text) => !ignored.some((marker) => text.includes(marker)))
-      // After catching up, rules handle events together that happened one after the other: their comments have another order.
+      // After catching up, rules handle events together that originally happened one after another, so the order of
+      // their comments differs.
       .toSorted(),
     dependencies: dependencies.map(({ number }) => number).toSorted(),
   };
@@ -97,14 +98,15 @@ async function itemState(
     ...shared,
     merged,
     draft,
-    // A review is requested while the pull request is open: one that closed meanwhile has no request, and a late one is not stale.
+    // A review is requested while the pull request is open: one that was closed meanwhile has no request, and a late
+    // request is not stale.
     reviews: reviews
       .filter(({ state: said }) => said !== 'REQUEST_REVIEW')
       .map(({ user, state: said, stale, dismissed }) => ({
         by: user?.login,
         said,
         stale,
-        // Forges refuse (403) to dismiss a review of what is closed: that one cannot be made good.
+        // Forges refuse (403) to dismiss a review of a closed pull request, so that cannot be made up for.
         dismissed: state === 'open' ? dismissed : 'closed',
       })),
     statuses: sorted(
@@ -120,7 +122,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, plain(inner)]));
 }
 
-/** Lists whose order says nothing. */
+/** Sorts lists whose order has no meaning. */
 function sorted<Item>(items: readonly Item[]): readonly Item[] {
   return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

@@ -8,10 +8,10 @@ import { botName } from './queue-installation.ts';
 import { newestQueueStatus } from './queue-repository.ts';
 import { listAllPulls, listStageQueues, type QueueStage } from './queue-stage.ts';
 
-/** A commit as git tells it. */
+/** Commit as reported by git. */
 type GitCommit = { readonly tree: string; readonly parents: readonly string[] };
 
-/** Fails unless a history that is over has kept what merge queues promise, as git and the forge tell it. */
+/** Fails unless a finished history has kept the promises of merge queues, according to git and the forge. */
 export async function proveHistory(stage: QueueStage): Promise<void> {
   const rows = (
     await stage.bot.store.listQueueHistory({ repositoryId: stage.repositoryId, limit: 500 })
@@ -23,7 +23,7 @@ export async function proveHistory(stage: QueueStage): Promise<void> {
   for (const pull of pulls) await proveTold(stage, pull, rows);
 }
 
-/** Nothing waits: no pull request, no write, no job, and none was given up. */
+/** Proves that nothing waits: no pull request, no write, no job, and that none was given up. */
 async function proveEnded({ bot, ...stage }: QueueStage, rows: readonly QueueHistoryRow[]): Promise<void> {
   for (const { base, entries, outbox, attempt } of await listStageQueues({ bot, ...stage }))
     expect({ base, entries, outbox, attempt }).toEqual({ base, entries: [], outbox: [], attempt: undefined });
@@ -47,17 +47,17 @@ async function proveEnded({ bot, ...stage }: QueueStage, rows: readonly QueueHis
   expect([...inside]).toEqual([]);
 }
 
-/** What was merged is what was tested: a head that was green, with the base that it was merged onto. */
+/** Proves that what was merged is what was tested: a head that was green, with the base onto which it was merged. */
 async function proveMerges(
   { checks, raced, ...stage }: QueueStage,
   rows: readonly QueueHistoryRow[],
   pulls: readonly PullRequest[],
 ): Promise<void> {
-  // What was deleted since is not there to be compared.
+  // Pull requests deleted since then cannot be compared.
   const isThere = new Set(pulls.map(({ number }) => number));
   const mine = rows.filter(({ number = 0 }) => isThere.has(number));
   const merged = mine.filter(({ kind }) => kind === 'merged');
-  // A list does not tell who merged.
+  // The list does not contain who merged.
   const read = ({ number: index }: PullRequest) =>
     stage.root.call(operations.getPull, { params: { ...stage.at, index } });
   const byBot = (await Promise.all(pulls.filter((pull) => pull.merged).map(read))).filter(
@@ -68,7 +68,7 @@ async function proveMerges(
   const untested: (number | undefined)[] = [];
   for (const { number, merge_commit_sha, merged_at, head } of byBot) {
     const [name, sha] = [merge_commit_sha ?? '', head?.sha ?? ''];
-    // The clock of the forge stands still while the bot works, and has gone on before anything else happens.
+    // The clock of the forge stands still while the bot works, and advances before anything else happens.
     const known = checks.filter(
       (one) => one.sha === sha && secondOf(one.at) <= secondOf(new Date(merged_at ?? '')),
     );
@@ -84,7 +84,7 @@ async function proveMerges(
   expect(told.toSorted(), 'writes to the base in the moment of a merge').toEqual(untested.toSorted());
 }
 
-/** Each merge is of the pull request that entered first among those of the highest priority that has its turn. */
+/** Proves that each merge is of the pull request that entered first among those of the same priority. */
 function proveOrder(rows: readonly QueueHistoryRow[]): void {
   const inside: { readonly number: number; readonly base: string; readonly priority: number }[] = [];
   for (const { kind, number = 0, base, text } of rows) {
@@ -100,13 +100,13 @@ function proveOrder(rows: readonly QueueHistoryRow[]): void {
   }
 }
 
-/** A pull request that left says why: in a status on its head, and in one comment. */
+/** Proves that a pull request that left states why, in a status on its head and in one comment. */
 async function proveTold(
   { root, at }: QueueStage,
   { number, merged, head }: PullRequest,
   rows: readonly QueueHistoryRow[],
 ): Promise<void> {
-  // The one comment has the text of what was last to be said.
+  // The only comment contains the latest message.
   const mine = rows.filter((row) => row.number === number && ['left', 'foreign-write'].includes(row.kind));
   const comments = await root.call(operations.listComments, { params: { ...at, index: number } });
   const bodies = comments.filter(({ user }) => user?.login === botName).map(({ body }) => body ?? '');

@@ -28,23 +28,23 @@ import { makeReeve } from '../make-reeve.ts';
 import { passwordCost } from '../privilege-setup.ts';
 import { rulesOf } from '../sweep-harness.ts';
 
-/** What happens at the next request of the bot that it is about. */
+/** Fault at the next matching request of the bot. */
 export type ArmedFault = {
   /** `write`: any request that changes something; `attempt`: a merge or an update. */
   readonly at: 'write' | 'attempt' | 'merge';
   readonly fault: (number: number) => Fault;
 };
 
-/** A forge, and the bot behind a proxy, on one clock that a test moves. Histories have a repository each. */
+/** Forge, and the bot behind a proxy, on one clock that a test moves. Each history has its own repository. */
 export type QueueInstallation = {
   readonly root: Client;
-  /** Another person who may write, for approvals. */
+  /** Another person with write access, for approvals. */
   readonly ada: Client;
   readonly bot: MortalBot;
   readonly org: string;
-  /** Faults to come; each happens once, in order. */
+  /** Pending faults; each occurs once, in order. */
   readonly armed: ArmedFault[];
-  /** Folder of the repositories, in which git is run. */
+  /** Folder of the repositories, in which git runs. */
   readonly repositories: string;
   now(): Date;
   advance(ms: number): void;
@@ -52,12 +52,12 @@ export type QueueInstallation = {
 };
 
 export const [org, botName] = ['acme', 'reeve'];
-/** With the label it is in the queue; the second one goes first. */
+/** A pull request with the first label is in the queue; the second label gives it a higher priority. */
 export const queueLabels = ['merge', 'urgent'] as const;
-/** Short: what waits for checks that never come is polled until then. */
+/** Short, because entries that wait for missing checks are polled until then. */
 export const queueTimeoutMs = 5 * 60_000;
 
-/** The rules that are in force when it starts. */
+/** Rules that are active at the start. */
 export const queueRules = `version: 1
 rules:
   queue:
@@ -73,7 +73,7 @@ rules:
         with: { when: 'labels.exists(l, l.name == "merge")', timeout: 5 }
 `;
 
-/** Starts it: an organization that the bot owns and that is served, with one hook for all of its repositories. */
+/** Starts the installation: an organization that the bot owns and serves, with one hook for all of its repositories. */
 export async function startQueueInstallation(): Promise<QueueInstallation> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-queues-'));
   let nowMs = Date.parse('2026-05-04T10:00:00Z');
@@ -164,48 +164,49 @@ function decideByArmed(proxy: FaultProxy, armed: ArmedFault[]): void {
 }
 
 /**
- * What works in the server, in this process, on the clock of a test: it works only inside `settle`, and dies as a process
- * does. From its death on, none of its calls reaches the store or the forge any more; the next life opens the same file.
+ * Working part of the server, in this process, on the clock of a test. It works only inside `settle`, and can die like
+ * a process: after its death, none of its calls reaches the store or the forge any more; the next life opens the same
+ * file.
  */
 interface MortalBot {
-  /** Where hooks send to. */
+  /** Address to which hooks send. */
   readonly hook: string;
-  /** The store, past what the bot may still do with it. */
+  /** The store, independent of the bot's death. */
   readonly store: Store;
-  /** Puts these rules of the operator in force. */
+  /** Activates these rules of the operator. */
   setRules(rules: readonly LoadedRule[]): void;
-  /** Ends this life now. The next one begins in `settle`. */
+  /** Ends this life now. The next one starts in `settle`. */
   kill(): void;
-  /** Does everything that there is to do now, as often as it is killed meanwhile. */
+  /** Does everything that is currently due, even if it is killed in between. */
   settle(): Promise<void>;
-  /** Returns the instant at which something is to be done next; undefined if nothing waits. */
+  /** Returns the time of the next due work; undefined if nothing waits. */
   nextDue(): Promise<Date | undefined>;
   close(): Promise<void>;
 }
 
 type MortalBotOptions = {
-  /** Address of the forge, for the bot alone. */
+  /** Address of the forge for the bot only. */
   readonly url: string;
   readonly token: string;
   readonly data: string;
   /** Patterns of served repositories. */
   readonly repositories: readonly string[];
   readonly clock: Clock;
-  /** Lets time go by, while the forge is not asked because it failed. */
+  /** Advances the clock while the forge is not asked because it failed. */
   readonly advance: (ms: number) => void;
-  /** Waits until the forge has sent what happened. */
+  /** Waits until the forge has sent its events. */
   readonly heard: () => Promise<unknown>;
 };
 
 type Life = {
-  /** As the file is. */
+  /** The store, independent of the bot's death. */
   readonly store: Store;
   readonly work: Work;
   readonly rules: RuleSource;
   readonly death: AbortController;
 };
 
-/** Time that passes at a forge that failed, before it is asked again. */
+/** Time for which a failed forge is not asked. */
 const outageMs = 1_500;
 
 /** Starts the bot with a receiver of its own. */
@@ -272,7 +273,7 @@ async function workOnce({ work }: Life): Promise<void> {
   await work.worker.idle();
 }
 
-/** Lets time go by until the forge is asked whether it works again, and waits for its answer. */
+/** Advances the clock until the forge is probed again, and waits for its answer. */
 async function outliveOutage({ work: { worker } }: Life, { advance }: MortalBotOptions): Promise<void> {
   if (worker.status().breaker !== 'open') return;
   advance(outageMs);
@@ -333,7 +334,7 @@ async function beginLife(
   return { store: file, work, rules, death };
 }
 
-/** The store as a process sees it: once that is dead, no call of it is made or answered any more. */
+/** Returns the store as a process sees it: after its death, no call is made or answered any more. */
 function untilDeath(store: Store, death: AbortSignal): Store {
   const never = new Promise<never>(() => {});
   return new Proxy(store, {

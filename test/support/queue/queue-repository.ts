@@ -2,10 +2,10 @@ import type { Client } from '../../../src/client/client.ts';
 import { operations } from '../../../src/contract/operations.ts';
 import type { PullRequest } from '../../../src/contract/resources/pulls.ts';
 
-/** A repository, as paths of the API name it. */
+/** Repository, in the path parameters of the API. */
 export type RepositoryAt = { readonly owner: string; readonly repo: string };
 
-/** Rules that put every pull request into the queue of its base. */
+/** Rules that add every pull request to the queue of its base. */
 export const queueRules = `version: 1
 rules:
   queue:
@@ -14,10 +14,10 @@ rules:
     steps: [{ uses: queue-merge, with: { method: merge } }]
 `;
 
-/** Statuses that a base usually requires. `reeve/queue` keeps people from merging beside the queue. */
+/** Statuses that a base usually requires. `reeve/queue` prevents people from merging past the queue. */
 const usualContexts = ['ci', 'reeve/queue'] as const;
 
-/** Lets a branch require statuses. */
+/** Makes a branch require statuses. */
 export async function requireStatuses(
   root: Client,
   at: RepositoryAt,
@@ -42,7 +42,7 @@ type QueueRepositoryOptions = {
   readonly contexts?: readonly string[];
 };
 
-/** Makes a repository of an organization with a protected `main`, in which the bot may write. Returns its id. */
+/** Creates a repository of an organization with a protected `main`, in which the bot may write. Returns its id. */
 export async function makeQueueRepository(
   root: Client,
   { owner, name, bot, contexts }: QueueRepositoryOptions,
@@ -58,7 +58,7 @@ export async function makeQueueRepository(
   return { at, id };
 }
 
-/** CI: reports on the heads of open pull requests that have no report; `isRed` says of which ones they failed. */
+/** Simulates CI: reports on the heads of open pull requests without a report; `isRed` decides which ones fail. */
 export async function reportChecks(
   root: Client,
   at: RepositoryAt,
@@ -74,7 +74,7 @@ export async function reportChecks(
   }
 }
 
-/** Returns the newest status of the queue on a commit. */
+/** Returns the latest status of the queue on a commit. */
 export async function newestQueueStatus(
   root: Client,
   at: RepositoryAt,

@@ -5,31 +5,31 @@ import { addFile } from '../privilege-setup.ts';
 import { org, type QueueInstallation, queueLabels } from './queue-installation.ts';
 import { requireStatuses } from './queue-repository.ts';
 
-/** A repository in which a history of merge queues is played, and what a person who watched it would know. */
+/** Repository in which a history of merge queues runs, with everything that an observer would know. */
 export type QueueStage = QueueInstallation & {
-  /** Its name, which people may change. */
+  /** Name of the repository, which people may change. */
   readonly at: { readonly owner: string; repo: string };
   readonly repositoryId: number;
-  /** Numbers of the pull requests that were opened, in order; the branch of #7 is `work-7`, its file `7.txt`. */
+  /** Numbers of the opened pull requests, in order; the branch of #7 is `work-7`, its file `7.txt`. */
   readonly opened: number[];
-  /** What CI said, in order. */
+  /** Reports of CI, in order. */
   readonly checks: { readonly sha: string; readonly state: 'success' | 'failure'; readonly at: Date }[];
-  /** Pull requests in the moment of whose merge someone wrote to their base. */
+  /** Pull requests during whose merge someone wrote to their base. */
   readonly raced: number[];
-  /** Counts what is written, so that no two things are the same. */
+  /** Counter for unique contents. */
   serial: number;
 };
 
-/** How the repositories of histories differ. */
+/** Differences between the repositories of histories. */
 export type StageSettings = {
   readonly method: 'merge' | 'squash' | 'rebase-merge' | 'fast-forward-only';
-  /** Whether the base requires the status of the queue, beside that of CI. */
+  /** Whether the base requires the status of the queue in addition to that of CI. */
   readonly requiresQueue: boolean;
 };
 
 let stages = 0;
 
-/** Makes the repository: labels, the way to merge, a protected base. */
+/** Creates the repository: labels, the merge style, a protected base. */
 export async function openStage(
   installation: QueueInstallation,
   { method, requiresQueue }: StageSettings,
@@ -60,7 +60,7 @@ export async function openStage(
   return stage;
 }
 
-/** Opens a pull request that wants to be merged. CI has passed on it, as it often has before a label is set. */
+/** Opens a pull request that wants to be merged. CI has already passed, as is often the case before a label is set. */
 export async function openPull(stage: QueueStage, { isUrgent = false } = {}): Promise<number> {
   const { root, at, opened } = stage;
   stage.serial += 1;
@@ -77,7 +77,7 @@ export async function openPull(stage: QueueStage, { isUrgent = false } = {}): Pr
   return number;
 }
 
-/** CI says something of a commit. */
+/** Reports a result of CI on a commit. */
 export async function report(
   { root, at, checks, now }: QueueStage,
   sha: string,
@@ -90,7 +90,7 @@ export async function report(
 export const listAllPulls = ({ root, at }: QueueStage): Promise<readonly PullRequest[]> =>
   root.call(operations.listPulls, { params: at, query: { state: 'all', limit: 50 } });
 
-/** CI passes on every head of an open pull request that it has not reported on. */
+/** Makes CI pass on every head of an open pull request without a report. */
 export async function runChecks(stage: QueueStage): Promise<void> {
   for (const { state, head } of await listAllPulls(stage)) {
     const sha = head?.sha ?? '';
@@ -101,7 +101,7 @@ export async function runChecks(stage: QueueStage): Promise<void> {
 export const listStageQueues = async ({ bot, repositoryId }: QueueStage) =>
   (await bot.store.listQueues({ repositoryId })).map((row) => ({ base: row.base, ...queueStateOf(row) }));
 
-/** Lets time go by until nothing is left to do in any queue. Returns whether that came within a day. */
+/** Advances the clock until nothing is left to do in any queue. Returns whether that happened within a day. */
 export async function rest(
   stage: QueueStage,
   { hasChecks }: { readonly hasChecks: boolean },

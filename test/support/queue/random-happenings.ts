@@ -6,7 +6,7 @@ import { addFile } from '../privilege-setup.ts';
 import { requireStatuses } from './queue-repository.ts';
 import { listAllPulls, openPull, type QueueStage, report, runChecks } from './queue-stage.ts';
 
-/** What happens to a pull request, by name. */
+/** Happenings to a pull request, by name. */
 const toPulls = {
   green: ({ head }, stage) => report(stage, head?.sha ?? '', 'success'),
   red: ({ head }, stage) => report(stage, head?.sha ?? '', 'failure'),
@@ -22,7 +22,7 @@ const toPulls = {
   retarget: async (pull, stage) => {
     await makeNext(stage);
     await edit(pull, stage, { base: 'next' });
-    // Until someone approves the head for this base, the queue does not take it (`after-push`).
+    // The queue does not accept the head for this base until someone approves it (`after-push`).
     const params = { ...stage.at, index: pull.number };
     await stage.ada.call(operations.createReview, { params, body: { event: 'APPROVED', body: 'Good.' } });
   },
@@ -36,11 +36,11 @@ const toPulls = {
     root.call(operations.deleteBranch, { params: { ...at, branch: pull.head?.ref ?? '' } }),
 } as const satisfies Readonly<Record<string, (pull: PullRequest, stage: QueueStage) => Promise<unknown>>>;
 
-/** What happens to the repository, CI, the forge or the bot, by name. */
+/** Happenings to the repository, CI, the forge or the bot, by name. */
 const toAll = {
   checks: async (stage) => {
     await runChecks(stage);
-    // The bot hears of no status: it has looked again by then.
+    // The bot receives no status events; after this time it has looked again.
     stage.advance(60_000);
   },
   base: (stage) => addFile(stage.root, stage.at, 'main', `base-${nextSerial(stage)}.txt`),
@@ -75,7 +75,7 @@ const toAll = {
   },
 } as const satisfies Readonly<Record<string, (stage: QueueStage) => Promise<unknown>>>;
 
-/** One thing that happens. `pull` chooses a pull request, by its place among those there are. */
+/** A happening. `pull` selects a pull request by its position among the existing ones. */
 export type QueueHappening =
   | { readonly kind: keyof typeof toPulls; readonly pull: number }
   | { readonly kind: keyof typeof toAll }
@@ -84,7 +84,7 @@ export type QueueHappening =
 
 const namesOf = <Name extends string>(table: Readonly<Record<Name, unknown>>) => Object.keys(table) as Name[];
 
-/** Anything that may happen; checks often pass and time goes by, or little would ever be merged. */
+/** Generates happenings; checks pass and time advances often, because otherwise little would be merged. */
 export const randomHappening: fc.Arbitrary<QueueHappening> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('checks' as const) }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom(...namesOf(toPulls)), pull: fc.nat(9) }) },
@@ -97,7 +97,10 @@ export const randomHappening: fc.Arbitrary<QueueHappening> = fc.oneof(
   },
 );
 
-/** Lets it happen. What the forge refuses has not happened: a closed pull request cannot be merged by hand. */
+/**
+ * Performs a happening. It has no effect if the forge refuses it; for example, a closed pull request cannot be merged
+ * by hand.
+ */
 export async function happen(stage: QueueStage, one: QueueHappening): Promise<void> {
   stage.advance(1_000);
   try {

@@ -3,7 +3,7 @@ import { silentLog } from '../../../src/platform/log.ts';
 import { startServer } from '../../../src/server/server.ts';
 import { authorization, secret } from '../bot-hook.ts';
 
-/** What the process is started with, as JSON. */
+/** Start options of the process, as JSON. */
 export type ServeOptions = {
   readonly url: string;
   readonly token: string;
@@ -11,11 +11,14 @@ export type ServeOptions = {
   readonly rules: string;
   readonly repository: string;
   readonly port: number;
-  /** How far its clock is ahead from the start. */
+  /** Initial offset of its clock. */
   readonly aheadMs: number;
 };
 
-/** The server in a process of its own, with a clock that its parent sets ahead: polls come when a test says. */
+/**
+ * Runs the server in a separate process, with a clock that its parent advances, so that a test decides when polls
+ * occur.
+ */
 const options = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
 let { aheadMs } = options;
 process.on('message', (message: { readonly aheadMs: number }) => {
@@ -35,5 +38,5 @@ const server = await startServer({
   backoff: { firstMs: 50 },
 });
 process.send?.({ port: Number(new URL(server.url).port) });
-// A test that died leaves no server behind.
+// A crashed test leaves no server behind.
 process.on('disconnect', () => process.exit(1));

@@ -1,18 +1,18 @@
 import { type Fixture, jsonOf, kindOf, type Recording } from './fixture.ts';
 
-/** A difference between a recording and another of the same steps. */
+/** Difference between a recording and another one of the same steps. */
 type Divergence = {
-  /** The kinds it is seen at, or the step whose events differ. */
+  /** Kinds at which it occurs, or the step whose events differ. */
   readonly at: readonly string[];
   readonly path: string;
-  /** What the recorded one has, then the other. */
+  /** Value in the recording, then in the other one. */
   readonly told: string;
 };
 
 /**
- * Returns where a recording of the same steps is not as the recorded one: other events, other headers, other members of
- * payloads or other kinds of value in them. Values themselves, ids and times are not compared. Steps that only one of the
- * two has are left out.
+ * Returns the differences between two recordings of the same steps: other events, other headers, other fields of
+ * payloads or other types of values. Values themselves, ids and times are not compared. Steps that occur in only one of
+ * the two are ignored.
  */
 export function compareRecordings(recorded: Recording, other: Recording): readonly Divergence[] {
   const found = new Map<string, { path: string; told: string; at: Set<string> }>();
@@ -37,7 +37,7 @@ export function compareRecordings(recorded: Recording, other: Recording): readon
   return all.sort((one, two) => (`${one.path} ${one.told}` < `${two.path} ${two.told}` ? -1 : 1));
 }
 
-/** Deliveries are not ordered: those of one kind and hook are paired in the order of what they look like. */
+/** Pairs deliveries of the same kind and hook, ordered by their fields, because deliveries have no fixed order. */
 function pairUp(recorded: readonly Fixture[], others: readonly Fixture[]): readonly [Fixture, Fixture][] {
   const key = (fixture: Fixture): string => `${kindOf(fixture)} ${fixture.hook}`;
   const look = (fixture: Fixture): string => JSON.stringify([...memberTree(fixture).keys()]);
@@ -66,7 +66,10 @@ function differences(was: Fixture, is: Fixture): readonly (readonly [string, str
   return [...members, ...headers, ...(one === two ? [] : [['heard by', `${one} → ${two}`] as const])];
 }
 
-/** Ids and signatures are other ones each time: how long they are says whether they are there. */
+/**
+ * Returns a header. Ids and signatures differ each time, so only their length is kept, which shows whether they are
+ * present.
+ */
 function headerOf({ headers }: Fixture, name: string): string {
   const value = headers[name];
   if (value === undefined) return 'nothing';
@@ -77,13 +80,13 @@ function memberTree(fixture: Fixture): MemberTree {
   return treeOf(JSON.parse(jsonOf(fixture)));
 }
 
-/** What a member may be; a list counts as `list` with its elements below. */
+/** Possible types of a field; a list counts as `list` with its elements below it. */
 type Kind = 'null' | 'text' | 'number' | 'flag' | 'list' | 'object';
 
-/** The members of a payload by their path (`issue.labels[].name`), each with the kinds it was seen as. */
+/** Fields of a payload by their path (`issue.labels[].name`), each with the observed types. */
 type MemberTree = ReadonlyMap<string, ReadonlySet<Kind>>;
 
-/** Returns the members of a value, those of a list's elements together. */
+/** Returns the fields of a value, with those of a list's elements merged. */
 function treeOf(value: unknown): MemberTree {
   const tree = new Map<string, Set<Kind>>();
   const walk = (at: unknown, path: string): void => {
@@ -107,14 +110,16 @@ function valueKindOf(value: unknown): Kind {
   return typeof value === 'boolean' ? 'flag' : 'number';
 }
 
-/** One place where two trees differ. What lies below a member that is missing, or of another kind, is not told again. */
+/**
+ * Difference between two trees at one path. Fields below a missing field, or one of another type, are not listed again.
+ */
 type Difference = {
   readonly path: string;
-  /** As in `object → null`: what the recorded one has, then the other; `nothing` where it has no such member. */
+  /** Such as `object → null`: type in the recording, then in the other one; `nothing` if it has no such field. */
   readonly told: string;
 };
 
-/** Returns where a tree is not as the recorded one is. */
+/** Returns the differences between a tree and the recorded one. */
 function compareTrees(recorded: MemberTree, other: MemberTree): readonly Difference[] {
   const differences: Difference[] = [];
   for (const path of [...new Set([...recorded.keys(), ...other.keys()])].sort()) {

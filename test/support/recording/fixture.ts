@@ -2,42 +2,45 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What every recorded delivery was signed and vouched with. */
+/** Secret and authorization value of every recorded delivery. */
 export const fixtureSecret = 'the-secret-of-recorded-deliveries';
 export const fixtureAuthorization = 'Bearer the-authorization-of-recorded-deliveries';
 
-/** The folder with a folder for each server and version. */
+/** Folder that contains a folder for each server and version. */
 export const fixtureFolder = join(import.meta.dirname, '../../fixtures');
 
-/** The hooks of a recording: one for each level, and two more of the repository, of another content type and without a secret. */
+/**
+ * Hooks of a recording: one for each level, and two more of the repository, with another content type and without a
+ * secret.
+ */
 export type HookName = 'repository' | 'organization' | 'user' | 'system' | 'form' | 'unsigned';
 
-/** One delivery as a forge sent it, with names, addresses and signatures as `normalise` leaves them. */
+/** Delivery as a forge sent it, with names, addresses and signatures replaced by `normalise`. */
 export type Fixture = {
   readonly server: string;
   readonly version: string;
   readonly eventType: string;
-  /** The payload's `action`; empty where the kind has none. */
+  /** The payload's `action`; empty if the kind has none. */
   readonly activity: string;
-  /** What was done to provoke it: a step of the recording. */
+  /** Step of the recording that provoked it. */
   readonly step: string;
-  /** Whose delivery this is. */
+  /** Hook that received this delivery. */
   readonly hook: HookName;
-  /** Every hook that got these bytes, with headers of its own. */
+  /** Every hook that received these bytes, with separate headers. */
   readonly heardBy: readonly HookName[];
-  /** Names as they were spelled; those of the transport (host, length, encoding) are left out. */
+  /** Headers with their original spelling; those of the transport (host, length, encoding) are omitted. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes of the body as text: the signatures are over exactly this. */
+  /** Bytes of the body as text; the signatures cover exactly this text. */
   readonly body: string;
 };
 
-/** What was recorded of one server. */
+/** Recording of one server. */
 export type Recording = {
   readonly server: string;
   readonly version: string;
-  /** The kinds that each step brought, in alphabetical order: deliveries are not ordered. */
+  /** Kinds that each step produced, in alphabetical order, because deliveries have no fixed order. */
   readonly steps: readonly { readonly name: string; readonly came: readonly string[] }[];
-  /** What did not come although it was waited for, or could not be done, and what the server said. */
+  /** Expected events that did not arrive, or steps that failed, with the server's message. */
   readonly missing: readonly {
     readonly step: string;
     readonly kinds: readonly string[];
@@ -51,14 +54,14 @@ export function kindOf({ eventType, activity }: { eventType: string; activity: s
   return activity === '' ? eventType : `${eventType}.${activity}`;
 }
 
-/** Returns the recordings that are in `test/fixtures/`, oldest version first. */
+/** Returns the recordings in `test/fixtures/`, oldest version first. */
 export function readRecordings(): readonly Recording[] {
   const folders = readdirSync(fixtureFolder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(join(fixtureFolder, entry.name, 'index.json')))
     .map(({ name }) => join(fixtureFolder, name))
     .sort();
   return folders.map((folder) => {
-    // Written by `writeRecording` alone.
+    // Only `writeRecording` writes this file.
     const index = readJson(join(folder, 'index.json')) as Omit<Recording, 'fixtures'>;
     const names = readdirSync(folder).filter((name) => name !== 'index.json');
     return { ...index, fixtures: names.sort().map((name) => readJson(join(folder, name)) as Fixture) };
@@ -69,13 +72,15 @@ function readJson(path: string): unknown {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** Returns the JSON text of a delivery, out of the form where it came as one. */
+/** Returns the JSON text of a delivery, extracted from the form if it was sent as one. */
 export function jsonOf({ headers, body }: Pick<Fixture, 'headers' | 'body'>): string {
   const isForm = headers['Content-Type']?.startsWith('application/x-www-form-urlencoded');
   return isForm ? (new URLSearchParams(body).get('payload') ?? '') : body;
 }
 
-/** Returns the value of each signature header over a JSON text, under its name in lower case; both content types sign the JSON. */
+/**
+ * Returns the value of each signature header for a JSON text, by its lower-case name; both content types sign the JSON.
+ */
 export function signaturesOf(json: string, secret: string): Readonly<Record<string, string>> {
   const sign = (algorithm: string): string =>
     secret === '' ? '' : createHmac(algorithm, secret).update(json).digest('hex');

@@ -1,6 +1,6 @@
 import type { RecordingSetup, Step, Topic } from './setup.ts';
 
-/** What issues and their comments bring; `pulls` does the same to a pull request. */
+/** Events of issues and their comments; `pulls` performs the same steps on a pull request. */
 export function createIssueTopic(setup: RecordingSetup): Topic {
   const { repository: at, people } = setup;
   const { ada, ben } = people;
@@ -74,7 +74,9 @@ export function createIssueTopic(setup: RecordingSetup): Topic {
   };
 }
 
-/** Returns the steps that issues and pull requests have in common, done to the one that `index` tells. */
+/**
+ * Returns the steps that issues and pull requests have in common, performed on the one with the number from `index`.
+ */
 export function createSubjectSteps(
   setup: RecordingSetup,
   what: 'issue' | 'pull_request',

@@ -1,6 +1,6 @@
 import type { RecordingSetup, Topic } from './setup.ts';
 
-/** What wiki pages and commit statuses bring. */
+/** Events of wiki pages and commit statuses. */
 export function createWikiTopic({ ask, clone, repository: at, people: { ada } }: RecordingSetup): Topic {
   const page = (title: string, text: string) => ({
     title,
@@ -49,7 +49,7 @@ export function createWikiTopic({ ask, clone, repository: at, people: { ada } }:
   };
 }
 
-/** What releases and packages bring. */
+/** Events of releases and packages. */
 export function createReleaseTopic({
   ask,
   repository: at,
@@ -118,7 +118,7 @@ export function createReleaseTopic({
   };
 }
 
-/** What the end of repositories brings, and what only changes them: nothing. */
+/** Events of the end of repositories, and of mere changes to them, which send none. */
 export function createRemovalTopic({
   ask,
   repository: at,
@@ -168,8 +168,9 @@ export function createRemovalTopic({
 const label = 'pretended';
 
 /**
- * What workflows bring. Forgejo tells only how a run ended, and by kinds of its own. It never sends `action_run_recover`: the
- * function that finds the run before is a stub there (`models/actions/run.go` GetRunBefore).
+ * Events of workflows. Forgejo reports only how a run ended, with kinds of its own. It never sends
+ * `action_run_recover`: the function that finds the previous run is a stub there (`models/actions/run.go`
+ * GetRunBefore).
  */
 export function createWorkflowTopic(setup: RecordingSetup): Topic {
   const { repository: at, people } = setup;
@@ -239,7 +240,7 @@ export function createWorkflowTopic(setup: RecordingSetup): Topic {
       {
         name: 'scheduled',
         expects: ['push', ...on(['workflow_run.requested'])],
-        // Schedules are looked at once a minute, and the first look only notes them.
+        // Schedules are checked once a minute, and the first check only registers them.
         timeoutSeconds: 200,
         perform: () =>
           write('nightly.yml', `on:\n  schedule:\n    - cron: '* * * * *'\njobs:\n${job('nightly')}`),
@@ -248,21 +249,21 @@ export function createWorkflowTopic(setup: RecordingSetup): Topic {
   };
 }
 
-/** A runner that runs nothing: it takes a job, says that it began, and says how it ended. */
+/** Runner that executes nothing: it takes a job, reports its start, and reports its result. */
 interface FakeRunner {
-  /** Takes the next job, as soon as there is one, and reports on it in two messages: it runs, it is over. */
+  /** Takes the next job as soon as there is one, and reports on it in two messages: running, finished. */
   run(result: 'SUCCESS' | 'FAILURE'): Promise<void>;
 }
 
 /**
- * Registers a runner of a repository. It speaks the runners' protocol in its JSON form (source: forge
+ * Registers a runner of a repository. It uses the runner protocol in its JSON form (source: forge
  * `routers/api/actions/runner/runner.go`).
  */
 async function registerRunner(setup: RecordingSetup, label: string): Promise<FakeRunner> {
   const { ask, repository, url, people } = setup;
   const path = `/repos/${repository}/actions/runners/registration-token`;
   const as = people.ada;
-  // Gitea makes the token by POST, older Forgejo by GET.
+  // Gitea creates the token with POST, older Forgejo with GET.
   const { token } = await ask('POST', path, { as }).catch(() => ask('GET', path, { as }));
   const call = async (method: string, body: object, headers: Record<string, string> = {}) => {
     const response = await fetch(`${url}/api/actions/runner.v1.RunnerService/${method}`, {

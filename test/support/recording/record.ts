@@ -26,19 +26,19 @@ const topics: readonly ((setup: RecordingSetup) => Topic)[] = [
 
 type RecordOptions = {
   readonly url: string;
-  /** Of a site administrator. */
+  /** Token of a site administrator. */
   readonly token: string;
-  /** Topics that the forge has no part in. */
+  /** Topics that the forge does not support. */
   readonly without?: readonly string[];
-  /** Seconds to wait for what a step is known to bring. */
+  /** Seconds to wait for the expected events of a step. */
   readonly patience: number;
-  /** Waits until whatever else a step brought has come. */
+  /** Waits until all other events of a step have arrived. */
   settle(): Promise<void>;
-  /** Hears of each step when it is over. */
+  /** Receives a line about each finished step. */
   tell?(line: string): void;
 };
 
-/** Provokes every kind of event on a forge and returns the deliveries that came of it, normalised and signed again. */
+/** Provokes every kind of event on a forge and returns the resulting deliveries, normalised and signed again. */
 export async function record(options: RecordOptions): Promise<Recording> {
   const { url, token, without = [], tell = () => {} } = options;
   const receiver = await startReceiver();
@@ -55,7 +55,7 @@ export async function record(options: RecordOptions): Promise<Recording> {
     const come = (): readonly Fixture[] =>
       receiver.received
         .slice(from)
-        // A system hook hears what others do on the same server.
+        // A system hook receives events of others on the same server.
         .filter(({ body }) => body.includes(suffix))
         .map((one) => readDelivery(one, { server, version, step: step.name }));
     const problem = await provoke(step);
@@ -90,7 +90,7 @@ export async function record(options: RecordOptions): Promise<Recording> {
   return { server, version, steps, missing, fixtures };
 }
 
-/** Returns what could not be done, or undefined. */
+/** Returns the error message of a failed step, or undefined. */
 async function provoke(step: Step): Promise<string | undefined> {
   try {
     await step.perform();
@@ -100,7 +100,7 @@ async function provoke(step: Step): Promise<string | undefined> {
   }
 }
 
-/** Returns the address that a server gives itself: it may differ from the one it was asked at. */
+/** Returns the address that a server uses for itself, which may differ from the requested one. */
 function rootUrlOf(came: readonly Fixture[]): string | undefined {
   for (const one of came) {
     const { repository } = JSON.parse(jsonOf(one));
@@ -112,19 +112,19 @@ function rootUrlOf(came: readonly Fixture[]): string | undefined {
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Where recorded servers say they are. */
+/** Address of the server in recordings. */
 const normalAddress = 'http://127.0.0.1:3000';
 
 type Normaliser = {
-  /** What the recording added to its names; taken away again. */
+  /** Suffix that the recording added to its names, to be removed. */
   readonly suffix: string;
-  /** The address the server gives itself. */
+  /** Address that the server uses for itself. */
   readonly rootUrl: string;
 };
 
 /**
- * Takes out of a delivery what only says which machine and which run recorded it, and signs it again. Times and ids stay.
- * Throws where a signature as it came was not right: a server that signs otherwise must be looked at, not mended.
+ * Removes from a delivery the traces of the recording machine and run, and signs it again. Times and ids stay. Throws
+ * if the original signature was wrong: a server with other signatures must be examined, not corrected.
  */
 function normalise(delivery: Fixture, secret: string, { suffix, rootUrl }: Normaliser): Fixture {
   const json = jsonOf(delivery);
@@ -137,7 +137,7 @@ function normalise(delivery: Fixture, secret: string, { suffix, rootUrl }: Norma
     .replaceAll(suffix, '')
     .replaceAll(rootUrl.replace(/\/$/, ''), normalAddress)
     .replaceAll(host, new URL(normalAddress).host)
-    // The account that the server's process runs under.
+    // Account under which the server's process runs.
     .replaceAll(/(ssh_url\\*": ?\\*")(ssh:\/\/)?\w+@/g, '$1$2git@');
   const signatures = signaturesOf(text, secret);
   const headers = Object.entries(delivery.headers).map(([name, value]) => [
@@ -151,7 +151,7 @@ function normalise(delivery: Fixture, secret: string, { suffix, rootUrl }: Norma
 const transport = new Set(['host', 'content-length', 'connection', 'accept-encoding', 'transfer-encoding']);
 const usual: readonly HookName[] = ['repository', 'organization', 'system'];
 
-/** Reads a request as the delivery it is; the address of a hook ends in its name. */
+/** Reads a request as a delivery; the address of a hook ends in its name. */
 function readDelivery(
   { rawHeaders, url, body }: Received,
   about: { server: string; version: string; step: string },
@@ -162,14 +162,14 @@ function readDelivery(
     if (!transport.has(name.toLowerCase())) headers[name] = value;
   }
   const { action = '' } = JSON.parse(jsonOf({ headers, body }));
-  // The recording creates hooks with these names only.
+  // The recording creates hooks only with these names.
   const hook = url.slice(1) as HookName;
   const eventType = headers['X-Gitea-Event-Type'] ?? '';
   const [server, version, step] = [about.server, about.version, about.step];
   return { server, version, eventType, activity: action, step, hook, heardBy: [hook], headers, body };
 }
 
-/** Returns the kinds that a step is known to bring and that some hook has not got yet. */
+/** Returns the expected kinds of a step that some hook has not received yet. */
 function missingKinds({ expects, hooks = usual }: Step, came: readonly Fixture[]): readonly string[] {
   const lacking = new Set<string>();
   for (const hook of hooks) {
@@ -183,7 +183,10 @@ function missingKinds({ expects, hooks = usual }: Step, came: readonly Fixture[]
   return [...lacking];
 }
 
-/** Returns the deliveries of a step that are kept: of those with the same bytes the first hook's, unless the step keeps all. */
+/**
+ * Returns the deliveries of a step to keep: of those with the same bytes, only that of the first hook, unless the step
+ * keeps all.
+ */
 function withoutDuplicates({ keepsAll = false }: Step, came: readonly Fixture[]): readonly Fixture[] {
   const kept: Fixture[] = [];
   for (const hook of [...usual, 'user', 'form', 'unsigned'] as const) {
@@ -200,7 +203,7 @@ function withoutDuplicates({ keepsAll = false }: Step, came: readonly Fixture[])
       }
       const both = { ...known, heardBy: [...known.heardBy, hook] };
       kept[same] = both;
-      // A hook that gets the same bytes twice counts twice.
+      // The same bytes count twice for a hook that receives them twice.
       taken.add(both);
     }
   }

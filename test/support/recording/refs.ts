@@ -1,7 +1,7 @@
 import type { GitClone } from '../git-client.ts';
 import type { RecordingSetup, Topic } from './setup.ts';
 
-/** What repositories, branches, tags and commits bring: repository, push, create, delete, fork. */
+/** Events of repositories, branches, tags and commits: repository, push, create, delete, fork. */
 export function createRefTopic(setup: RecordingSetup): Topic {
   const { organization, people, repository: at } = setup;
   const { ada, cyd } = people;
@@ -196,7 +196,7 @@ export function createRefTopic(setup: RecordingSetup): Topic {
         name: 'silent-hooks',
         expects: [],
         async perform() {
-          // From here on the first hook of the repository hears alone.
+          // From here on, only the first hook of the repository receives events.
           for (const { id } of (await setup.ask('GET', `/repos/${at}/hooks`, { as: ada })).slice(1)) {
             await setup.ask('DELETE', `/repos/${at}/hooks/${id}`, { as: ada });
           }
@@ -209,7 +209,7 @@ export function createRefTopic(setup: RecordingSetup): Topic {
       },
       {
         name: 'fork-into-organization',
-        // The hooks of the source hear of the fork; those of its new owner, of a repository.
+        // The hooks of the source receive the fork event; those of its new owner, a repository event.
         expects: ['repository.created'],
         hooks: ['organization', 'system'],
         async perform() {

@@ -3,35 +3,35 @@ import { hookEventNames } from '../../../src/contract/events/hook-events.ts';
 import { cloneRepository, type GitClone } from '../git-client.ts';
 import { fixtureAuthorization, fixtureSecret, type HookName } from './fixture.ts';
 
-/** A person of the recording. */
+/** Person of the recording. */
 export type Person = { readonly name: string; readonly password: string; readonly token: string };
 
-/** Where a recording happens: people, an organization and repositories that it made itself, on a forge of any kind. */
+/** Place of a recording: people, an organization and repositories that it created itself, on any kind of forge. */
 export interface RecordingSetup {
   readonly url: string;
   readonly version: string;
-  /** At the end of every name, so that several recordings fit on one server. */
+  /** Suffix of every name, so that several recordings fit on one server. */
   readonly suffix: string;
-  /** Owner, reviewer, contributor from outside, second member of the team. */
+  /** Owner, reviewer, external contributor, second member of the team. */
   readonly people: Readonly<Record<'ada' | 'ben' | 'cyd' | 'dee', Person>>;
   readonly organization: string;
   /** `acme/demo`, with the suffix in the organization's name. */
   readonly repository: string;
-  /** Calls the API; throws for every answer from 300 on. The body is JSON unless it is text. */
+  /** Calls the API; throws for every answer with status 300 or higher. The body is JSON unless it is text. */
   // biome-ignore lint/suspicious/noExplicitAny: a script looks into answers of every shape
   ask(method: string, path: string, options?: { as?: Person; body?: unknown }): Promise<any>;
-  /** Makes a hook, for all kinds unless told otherwise. The name stands in its address, and so tells its deliveries apart. */
+  /** Creates a hook, by default for all kinds. Its address contains the name, which identifies its deliveries. */
   hook(
     name: HookName,
     options?: { config?: Record<string, string>; events?: readonly string[] },
   ): Promise<void>;
   /** Clones a repository as a person. */
   clone(repository: string, person: Person): Promise<GitClone>;
-  /** Removes the hooks that hear more than the recording's own, and the clones. */
+  /** Removes the hooks that receive more than the recording's own events, and the clones. */
   close(): Promise<void>;
 }
 
-/** Makes people and organization, and hooks of the levels that are there before any repository is. */
+/** Creates people and organization, and hooks of the levels that exist before any repository. */
 export async function createRecordingSetup(options: {
   url: string;
   token: string;
@@ -136,20 +136,22 @@ export async function createRecordingSetup(options: {
   return setup;
 }
 
-/** One thing that is done on a forge, and what it is known to bring. */
+/** Action on a forge, with the expected events. */
 export type Step = {
-  /** In kebab case; with the kind it names the fixtures. */
+  /** Name in kebab case; together with the kind, it names the fixtures. */
   readonly name: string;
-  /** The kinds that are waited for at each hook; one named twice comes twice. More may come and is recorded. */
+  /**
+   * Kinds that each hook waits for; a kind listed twice arrives twice. Additional events may arrive and are recorded.
+   */
   readonly expects: readonly string[];
-  /** The hooks that hear it; default: repository, organization and system. */
+  /** Hooks that receive the events; default: repository, organization and system. */
   readonly hooks?: readonly HookName[];
-  /** Keeps each hook's delivery, where otherwise the first of those with the same bytes stands for all. */
+  /** Keeps the delivery of each hook; otherwise the first of those with the same bytes represents all. */
   readonly keepsAll?: boolean;
-  /** Seconds to wait, where the server takes its time; default as the recording says. */
+  /** Seconds to wait if the server is slow; default: the patience of the recording. */
   readonly timeoutSeconds?: number;
   perform(): Promise<void>;
 };
 
-/** A part of the recording: what it is about, and its steps in order. Later steps build on earlier ones. */
+/** Part of the recording: its topic, and its steps in order. Later steps build on earlier ones. */
 export type Topic = { readonly name: string; readonly steps: readonly Step[] };
