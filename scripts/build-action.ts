@@ -1,5 +1,5 @@
-// Builds the action's bundle, dist/action.mjs, which is committed.
-// With --check it only compares: a stale bundle would run old rules in the CI of its users.
+// Builds the action's bundle, dist/action.mjs, which is committed. With --check it only compares: a stale bundle would
+// run old rules in its users' CI.
 import { readFile, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { bundling, requireBanner, root } from './build/bundling.ts';
@@ -8,7 +8,7 @@ const banner = `// Built from src/ci/main.ts by \`npm run build\`; do not edit.
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 20) { console.log('::error::Reeve needs Node 20 or later in the job container; this is ' + process.versions.node); process.exit(2); }`;
 
-/** Returns the text of the action's bundle as the sources make it now. It runs on Node 20 and later. */
+/** Returns the text of the action's bundle, built from the current sources. It runs on Node 20 and later. */
 export async function bundleAction(): Promise<string> {
   const { outputFiles } = await build({
     ...bundling,

@@ -7,15 +7,16 @@ import { type Plugin, rolldown } from 'rolldown';
 import ts from 'typescript';
 import { replacedModules, root } from './build/bundling.ts';
 
-/** What other programs import: `exports` of package.json. */
+/** Modules that other programs import: `exports` of package.json. */
 const declared = ['run-reeve', 'embedded-forge'];
 
-/** Programs of threads, which are found by the names of their files. */
+/** Programs of threads, which are loaded by their file names. */
 const threads = ['src/forge/issues/render-markdown.ts'];
 
 /**
- * The programs that chunks are made for: the command line, which prints its help with nothing else loaded, and the commands
- * that differ much in what they load. Other commands load the chunks of these, and what only they need.
+ * Programs for which chunks are made: the command line, which prints its help without loading anything else, and the
+ * commands that differ considerably in what they load. Other commands load the chunks of these, and what only they
+ * need.
  */
 const programs = [
   'src/cli/cli.ts',
@@ -36,7 +37,7 @@ const replacing: Plugin = {
   },
 };
 
-/** Builds the package's JavaScript, type declarations and licences into a folder that does not exist yet. */
+/** Builds the package's JavaScript, type declarations and licences into a new folder. */
 async function buildPackage(folder: string): Promise<void> {
   const entries = ['src/cli/cli.ts', ...threads, ...declared.map((name) => `src/exports/${name}.ts`)];
   const bundle = await rolldown({
@@ -46,7 +47,7 @@ async function buildPackage(folder: string): Promise<void> {
     plugins: [replacing],
     moduleTypes: { '.gitignore': 'text' },
     transform: { target: 'node22' },
-    // `includeDependenciesRecursively: false` requires it; the entries gain no export by it.
+    // `includeDependenciesRecursively: false` requires this option; it adds no export to the entries.
     preserveEntrySignatures: 'allow-extension',
   });
   const { output } = await bundle.write({
@@ -54,11 +55,11 @@ async function buildPackage(folder: string): Promise<void> {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    // A message of Node about an error in the package quotes the line: it is one of the program, not the whole file.
+    // When Node reports an error in the package, it quotes the line, which must not be the whole file.
     minify: false,
     comments: false,
     codeSplitting: {
-      // A module goes into the chunk that is named for it, not into that of a module that imports it.
+      // A module belongs to the chunk named for it, not to the chunk of a module that imports it.
       includeDependenciesRecursively: false,
       groups: [{ name: chunksByPrograms(programs), debugName: 'needed-by' }],
     },
@@ -83,18 +84,18 @@ if (import.meta.main) {
   }
 }
 
-/** What is known of a module while a bundle is divided into chunks. */
+/** Data about modules while a bundle is divided into chunks. */
 type ModuleGraph = {
   /** Returns the ids of the modules that a module imports at its start, or null for an unknown one. */
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 };
 
 /**
- * Returns a function that names the chunk of a module by those of the programs (ids of modules) that need the module at their
- * start: a program then loads what it needs and nothing else, in few files. Undefined: none of them needs the module, or it is
- * such a program itself.
+ * Returns a function that names the chunk of a module after the programs (ids of modules) that need the module at their
+ * start, so that a program loads only what it needs, from few files. The name is undefined if no program needs the module,
+ * or if the module is such a program itself.
  *
- * Imports lead to modules that as many programs need or more, so chunks do not import each other in a circle.
+ * At least as many programs need an imported module as the importing one, so chunks do not import each other in a cycle.
  */
 function chunksByPrograms(
   programs: readonly string[],
@@ -106,12 +107,12 @@ function chunksByPrograms(
   };
 }
 
-/** Returns the numbers of the programs that need each module, joined. */
+/** Returns, for each module, the numbers of the programs that need it, joined. */
 function usersOfModules(programs: readonly string[], graph: ModuleGraph): Map<string, string> {
   const users = new Map<string, string>();
   for (const [number, program] of programs.entries()) {
     const needed = new Set([program]);
-    // A set is walked to its end while it grows.
+    // The iteration covers entries that are added to the set meanwhile.
     for (const id of needed) {
       const info = graph.getModuleInfo(id);
       if (info === null) throw new Error(`${id} is no module of the bundle`);
@@ -123,8 +124,8 @@ function usersOfModules(programs: readonly string[], graph: ModuleGraph): Map<st
 }
 
 /**
- * Returns the type declarations of one source file as the compiler writes them. Throws when its exports need types of
- * another file: what the package declares must stand without the sources and without any library.
+ * Returns the type declarations of one source file as written by the compiler. Throws if its exports need types of
+ * another file, because the package's declarations must not depend on the sources or on any library.
  */
 function declarationsOf(path: string): string {
   const { outputText, diagnostics = [] } = ts.transpileDeclaration(readFileSync(join(root, path), 'utf8'), {
@@ -146,8 +147,8 @@ function declarationsOf(path: string): string {
 }
 
 /**
- * Returns the names, versions and licence texts of the libraries that the input files of a bundle belong to. Throws for a
- * library that states no licence: its copy must not be shipped.
+ * Returns the names, versions and licence texts of the libraries to which the input files of a bundle belong. Throws
+ * for a library without a licence, because its copy must not be shipped.
  */
 function licensesOf(inputs: readonly string[]): string {
   const folders = new Set<string>();

@@ -1,6 +1,6 @@
-// Measures what a unit of the evaluation budget takes on this machine, for work of every kind. Run it when nothing else
-// runs: `node scripts/calibrate.ts`. A row far above the others means that its cost in src/rules/expressions/budget.ts or
-// src/patterns/automaton.ts is too low.
+// Measures how long one unit of the evaluation budget takes on this machine, for every kind of work. Run it on an idle
+// machine: `node scripts/calibrate.ts`. A row far above the others means that its cost in
+// src/rules/expressions/budget.ts or src/patterns/automaton.ts is too low.
 
 import { Meter } from '../src/patterns/meter.ts';
 import { Re2Compiler } from '../src/patterns/re2.ts';
@@ -10,7 +10,7 @@ import { registry } from '../src/rules/registry.ts';
 import { hostileData, hostileTexts } from './bench/hostile.ts';
 
 const rounds = 60;
-/** Rounds are short, so that the best of them is one in which nothing else ran. */
+/** Rounds are short, so that nothing else runs during the best of them. */
 const maxRoundsMs = 1_500;
 
 const environment = createEnvironment({
@@ -21,7 +21,7 @@ const environment = createEnvironment({
 
 type Row = { readonly name: string; readonly units: number; readonly nsPerUnit: number };
 
-/** Evaluates an expression over the data with as much as it wants, and returns the best of several rounds. */
+/** Evaluates an expression on the data with an unlimited budget, and returns the best of several rounds. */
 function measure(name: string, source: string, text: string | undefined): Row {
   const compiled = compileCondition(
     source,

@@ -1,6 +1,7 @@
-// Runs test/contract and test/flows against the server that FORGE_URL and FORGE_TOKEN name, keeps the result in
-// docs/conformance/, and writes docs/conformance.md from all results. With the name of one suite it runs that one alone; with
-// --check it runs nothing and only compares; with --peer it compares the embedded forge with that server, request by request.
+// Runs test/contract and test/flows on the server that FORGE_URL and FORGE_TOKEN name, stores the result in
+// docs/conformance/, and writes docs/conformance.md from all results. With the name of one suite, it runs only that
+// suite; with --check it runs nothing and only compares; with --peer it compares the embedded forge with that server,
+// request by request.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ const resultFolder = join(root, 'docs/conformance');
 const peerFolder = join(resultFolder, 'peer');
 const pagePath = join(root, 'docs/conformance.md');
 
-/** Returns the kept results, by server. */
+/** Returns the stored results, by server. */
 export function readResults(): readonly Result[] {
   const names = readdirSync(resultFolder).filter((name) => name.endsWith('.json'));
   return names
@@ -24,7 +25,7 @@ export function readResults(): readonly Result[] {
     .map((name) => Result.parse(JSON.parse(readFileSync(join(resultFolder, name), 'utf8'))));
 }
 
-/** Returns everything that is wrong with the page and the results it is made from. */
+/** Returns all problems of the page and of the results from which it is made. */
 export function findProblems(): readonly string[] {
   const results = readResults();
   const isStale = readFileSync(pagePath, 'utf8') !== conformancePage(results, readPeerResults(peerFolder));
@@ -32,7 +33,7 @@ export function findProblems(): readonly string[] {
   return [...stale, ...results.flatMap(findFaults)];
 }
 
-/** Runs what is asked for; what was not run stays as the kept result has it, if there is one. */
+/** Runs the requested suites; the others keep the values of the stored result, if there is one. */
 function runSuites(forge: RealForge, isAsked: (suite: string) => boolean, kept: Result | undefined): Result {
   const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
   const record = join(folder, 'record');
@@ -42,7 +43,7 @@ function runSuites(forge: RealForge, isAsked: (suite: string) => boolean, kept: 
     const contract = isAsked('test/contract')
       ? runSuite(folder, 'test/contract', { CONTRACT_RECORD: record }, ['-t', asPattern(forge.url)])
       : nothing;
-    // One file after the other: a receiver that hangs holds up everybody's deliveries, and one flow restarts the server.
+    // Runs one file at a time: a hanging receiver delays everybody's deliveries, and one flow restarts the server.
     const flows = isAsked('test/flows')
       ? runSuite(folder, 'test/flows', {}, ['--no-file-parallelism'])
       : nothing;
@@ -72,7 +73,7 @@ function runSuite(
 ): unknown {
   const output = join(folder, `${suite.replace('/', '-')}.json`);
   const program = join(root, 'node_modules/vitest/vitest.mjs');
-  // A server takes its time, and some flows wait for a minute to pass on it.
+  // A server needs time, and some flows wait for the next minute.
   const patience = ['--testTimeout=240000', '--hookTimeout=240000'];
   const reports = ['--reporter=dot', '--reporter=json', `--outputFile.json=${output}`];
   const given = [program, 'run', suite, ...patience, ...reports, ...more];
@@ -93,7 +94,7 @@ function fileOf(folder: string, version: string): string {
   return join(folder, `${name.replace(/[^a-z0-9.]+/g, '-')}.json`);
 }
 
-/** Compares with the server of the environment, keeps the result and writes the page. */
+/** Compares with the server of the environment, stores the result and writes the page. */
 async function runPeer(forge: RealForge): Promise<void> {
   const comparison = await comparePeer(forge);
   for (const line of reportOf(comparison)) console.log(line);

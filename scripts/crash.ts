@@ -7,17 +7,17 @@ import { crashQueue, type QueueCrashReport } from './crash/queue/crash-queue.ts'
 import { percentile } from './harness/sender.ts';
 
 /**
- * `npm run crash -- --kills N [--store sqlite|postgres] [--twin ack-first]`: kills receiving servers N times and prints what was
- * acknowledged, what of it was lost, and what was handled at the wrong time or twice.
+ * `npm run crash -- --kills N [--store sqlite|postgres] [--twin ack-first]`: kills receiving servers N times and prints how
+ * many deliveries were acknowledged, how many of them were lost, and how many were handled at the wrong time or twice.
  *
- * `npm run crash -- --store postgres --minutes M`: four worker processes, of which one is killed every two seconds and one stands
- * still for longer than its lease, while the database is restarted once.
+ * `npm run crash -- --store postgres --minutes M`: runs four worker processes, of which one is killed every two seconds and
+ * one stands still for longer than its lease, while the database is restarted once.
  *
- * `npm run crash -- --queue --store postgres --kills N [--seed S]`: two `reeve serve` processes with one merge queue, an embedded
- * forge and CI; pull requests are opened all the time.
+ * `npm run crash -- --queue --store postgres --kills N [--seed S]`: runs two `reeve serve` processes with one merge queue, an
+ * embedded forge and CI; pull requests are opened continuously.
  *
- * Exit 1 when anything was lost, out of order, handled twice at a time or settled twice, or the store was damaged; when a pull request
- * was merged twice, untested, or against what it brings.
+ * Exit 1 when a delivery was lost, out of order, handled twice at a time or settled twice, or the store was damaged; or when
+ * a pull request was merged twice, untested, or wrongly for its contents.
  */
 const usage = `usage: crash --kills N [--store sqlite|postgres] [--twin ack-first]
        crash --store postgres --minutes M
@@ -103,7 +103,7 @@ async function crashQueueByKills(kills: number, seed: number): Promise<boolean> 
   }
 }
 
-/** Returns whether nothing was wrong. */
+/** Prints the report. Returns whether nothing was wrong. */
 function printQueue(report: QueueCrashReport): boolean {
   const { pulls, merged, failed, conflicting, repeated, requests } = report;
   const { mergedTwice, untested, brokenBases, lost, wrong, misreported, comments } = report;
@@ -120,7 +120,7 @@ function printQueue(report: QueueCrashReport): boolean {
   return merged > 0 && all.every((count) => count === 0);
 }
 
-/** Returns whether nothing was wrong. */
+/** Prints the report. Returns whether nothing was wrong. */
 function print(report: WorkersReport): boolean {
   const { lost, overlaps, outOfOrder, doubles, repeats, attempts, takeoverMs } = report;
   const secondsOf = (share: number): string => ((percentile(takeoverMs, share) || 0) / 1_000).toFixed(1);

@@ -1,5 +1,5 @@
-// Writes the tables by which the embedded forge recognises languages and licences. FOLDER is one in which the packages
-// linguist-languages and spdx-license-list are installed: node scripts/detection-tables.ts FOLDER
+// Writes the tables with which the embedded forge recognises languages and licences. The packages linguist-languages
+// and spdx-license-list must be installed in FOLDER: node scripts/detection-tables.ts FOLDER
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -18,7 +18,10 @@ type Language = {
 
 const target = fileURLToPath(new URL('../src/forge/code/', import.meta.url));
 
-/** Of languages with one extension, the first of these has it; then the one that linguist knows for longest. */
+/**
+ * An extension shared by several languages belongs to the first of these that has it, otherwise to the language that
+ * linguist has known longest.
+ */
 const common =
   'C,C#,C++,CSS,Clojure,Common Lisp,D,Elixir,Erlang,F#,Fortran,GLSL,Go,HTML,Haskell,Java,JavaScript,Kotlin,Lua,Markdown,Text,' +
   'TypeScript,TSX,Rust,SQL,OCaml,Objective-C,PHP,Pascal,Perl,Python,R,Ruby,Scala,Scheme,Shell,Smalltalk,Swift,TeX,Verilog,' +
@@ -31,7 +34,7 @@ function rankOf({ name }: Language): number {
   return rank < 0 ? ranks.length : rank;
 }
 
-/** Returns one entry a language: name, extensions, file names and interpreters, of those that count as code. */
+/** Returns one entry per language: name, extensions, file names and interpreters, for languages that count as code. */
 function languageLines(languages: readonly Language[]): string[] {
   const found = new Map<string, [string[], string[], string[]]>();
   const members = ['extensions', 'filenames', 'interpreters'] as const;
@@ -60,7 +63,7 @@ function languageLines(languages: readonly Language[]): string[] {
   );
 }
 
-/** Returns the entries as lines of at most 120 characters, where an entry is not longer. */
+/** Returns the entries as lines of at most 120 characters, unless an entry is longer. */
 function wrap(entries: readonly string[], separator: string): string[] {
   const lines: string[] = [];
   for (const entry of entries) {
@@ -72,7 +75,7 @@ function wrap(entries: readonly string[], separator: string): string[] {
   return lines;
 }
 
-/** As the forge names them, and in the list of SPDX. */
+/** Licences by their names in the forge and in the SPDX list. */
 const licenses: readonly (readonly [id: string, spdx: string])[] = [
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BSD-3-Clause-Clear', 'BSL-1.0', 'CC-BY-4.0'],
   ...['CC-BY-SA-4.0', 'CC0-1.0', 'EPL-1.0', 'EPL-2.0', 'EUPL-1.2', 'ISC', 'MIT', 'MIT-0', 'MPL-2.0'],
@@ -80,7 +83,7 @@ const licenses: readonly (readonly [id: string, spdx: string])[] = [
   ...['AGPL-3.0', 'GPL-2.0', 'GPL-3.0', 'LGPL-2.1', 'LGPL-3.0'],
 ].map((id) => [id, /GPL/.test(id) ? `${id}-only` : id]);
 
-/** Hashes that stand for a text: the smallest ones, which are a fair sample. */
+/** Number of hashes that represent a text: the smallest ones, which are a fair sample. */
 const sample = 64;
 
 function licenseRows(textOf: (spdx: string) => string): string[] {

@@ -17,16 +17,16 @@ import {
 } from './image/dockerfile.ts';
 
 /**
- * `npm run image`: follows the lines of the Dockerfile without a container engine, and runs the result as one would: as its user,
- * with a read-only root file system and a network of its own. Needs Linux, root, `unshare` and `ip`; this machine, which should
- * run Debian, takes the place of the base image. Exit 0: the health check passed, all exposed ports are reachable from outside
- * the container, and the process ended when it was asked to.
+ * `npm run image`: executes the Dockerfile without a container engine, and runs the result like one: as its user, with
+ * a read-only root file system and a separate network. Needs Linux, root, `unshare` and `ip`; this machine, which
+ * should run Debian, replaces the base image. Exit 0: the health check passed, all exposed ports are reachable from
+ * outside the container, and the process ended on request.
  */
 const isInside = process.argv[2] === 'inside';
 const healthyWithinMs = 120_000;
 const print = (line: string): void => console.log(line);
 
-/** Starts this program again in a mount namespace, so that nothing stays mounted whatever becomes of it. */
+/** Starts this program again in a mount namespace, so that nothing stays mounted in any case. */
 function enter(): number {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
     print('skipped: building without a container engine needs Linux and root');
@@ -122,10 +122,10 @@ function fail(why: string): number {
   return 1;
 }
 
-/** Variables by which package managers find a registry or a proxy. */
+/** Variables through which package managers find a registry or a proxy. */
 const passed = /^(npm_config_(registry|cafile|strict_ssl)|NODE_EXTRA_CA_CERTS|(https?|no)_proxy)$/i;
 
-/** The file system that a stage of a build makes, over that of this machine in the place of the base image. */
+/** File system of a build stage, on top of that of this machine instead of the base image. */
 class StageRoot {
   readonly path: string;
   readonly #upper: string;
@@ -141,7 +141,7 @@ class StageRoot {
     ),
   };
 
-  /** Mounts it in a folder. The caller has a mount namespace of its own, with which it goes. */
+  /** Mounts the file system in a folder. The caller has a separate mount namespace, with which the mount disappears. */
   constructor(folder: string, { base }: BuildStage, print: (line: string) => void) {
     const [upper, work, path] = ['upper', 'work', 'root'].map((name) => join(folder, name)) as [
       string,
@@ -155,7 +155,7 @@ class StageRoot {
     mount('-t', 'overlay', 'overlay', '-o', `lowerdir=/,upperdir=${upper},workdir=${work}`, path);
     mount('--rbind', '/dev', join(path, 'dev'));
     mount('-t', 'proc', 'proc', join(path, 'proc'));
-    // What a line reads of the checkout comes from COPY alone.
+    // Only COPY makes files of the checkout available to a line.
     mount('-t', 'tmpfs', 'tmpfs', join(path, 'tmp'));
     if (!packageRoot.startsWith('/tmp/')) mount('-t', 'tmpfs', 'tmpfs', join(path, packageRoot));
     const [, major] = /^node:(\d+)/.exec(base) ?? [];
@@ -168,7 +168,7 @@ class StageRoot {
     if (!this.#succeeds('id node')) this.#inRoot('useradd --create-home --shell /bin/bash node');
   }
 
-  /** Does what a line of the Dockerfile says. `stages` are the earlier ones, by name. */
+  /** Executes a line of the Dockerfile. `stages` are the earlier ones, by name. */
   follow(
     instruction: Instruction,
     { stages, allowed }: { stages: ReadonlyMap<string, StageRoot>; allowed: ReadonlySet<string> },
@@ -184,13 +184,13 @@ class StageRoot {
     if (keyword === 'RUN') this.#run(instruction);
   }
 
-  /** Bytes of the files that the stage adds to its base image. */
+  /** Returns the size of the files that the stage adds to its base image. */
   addedBytes(): number {
     const text = execFileSync('du', ['--bytes', '--summarize', this.#upper], { encoding: 'utf8' });
     return Number(text.split('\t')[0]);
   }
 
-  /** Mounts volumes, and lets everything else be read only. */
+  /** Mounts volumes, and makes everything else read-only. */
   seal(volumes: readonly string[]): void {
     for (const volume of volumes) {
       const path = join(this.path, volume);
@@ -201,7 +201,10 @@ class StageRoot {
     mount('-o', 'remount,bind,ro', this.path);
   }
 
-  /** The words that run a program in it, as its user and in its folder, and the variables of the process. */
+  /**
+   * Returns the command that runs a program in the image, as its user and in its folder, and the variables of the
+   * process.
+   */
   command(words: readonly string[]): {
     readonly words: readonly string[];
     readonly env: Record<string, string>;

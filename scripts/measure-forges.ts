@@ -5,19 +5,19 @@ import { cloneRepository } from '../test/support/git-client.ts';
 import { at, type Harness, type HarnessOptions, people, startHarness } from '../test/support/harness.ts';
 
 /**
- * `node scripts/measure-forges.ts [--times N] [--json]`: how long it takes from the end of a call, or of `git push`, to the changed
- * label, and how many requests a run needs; on the embedded forge and, with `FORGE_URL` and `FORGE_TOKEN`, on that server, in
- * one process and one after the other, each journey N times (30 unless said otherwise).
+ * `node scripts/measure-forges.ts [--times N] [--json]`: measures the time from the end of a call, or of `git push`, to
+ * the changed label, and the number of requests of a run. It measures the embedded forge and, with `FORGE_URL` and
+ * `FORGE_TOKEN`, that server, in one process and one after another, each scenario N times (default 30).
  */
 const { values } = parseArgs({
   options: { times: { type: 'string', default: '30' }, json: { type: 'boolean', default: false } },
 });
 const times = Number(values.times);
 
-/** The first two times warm up: rule files, labels and the account are read then. */
+/** Number of warm-up rounds, in which rule files, labels and the account are read. */
 const warmUp = 2;
 const places = Array.from({ length: times + warmUp }, (_, place) => place);
-/** Each time has labels of its own: one that came and went would be stopped as a quarrel. */
+/** Each round has its own labels, because a label that is added and removed would be stopped as flapping. */
 const sync = (labelOf: (place: number) => string, condition: (place: number) => string): string =>
   places.map((place) => `            ${labelOf(place)}: '${condition(place)}'`).join('\n');
 const issueLabel = (place: number): string => `issue/${place}`;
@@ -46,7 +46,10 @@ const budgets = {
   hour: { all: enough, repository: enough },
 };
 
-/** One time: milliseconds until the delivery was stored and until the label was changed, and requests of the run. */
+/**
+ * Result of one round: milliseconds until the delivery was stored and until the label was changed, and requests of the
+ * run.
+ */
 type Sample = { readonly delivered: number; readonly labelled: number; readonly requests: number };
 type Row = {
   readonly forge: string;
@@ -115,7 +118,7 @@ async function pushCommits(harness: Harness): Promise<readonly Sample[]> {
   }
 }
 
-/** Does something that changes a label again and again; the forge's answer to the write is the moment it is changed. */
+/** Repeatedly performs an action that changes a label; the change counts from the forge's answer to the write. */
 async function repeat(
   harness: Harness,
   happen: (time: number) => Promise<unknown>,

@@ -8,9 +8,10 @@ import { parseArgs } from 'node:util';
 import { rooms } from './mutation/rooms.ts';
 
 /**
- * `npm run mutation -- --room receiver [--only 'src/server/receiver/guards.ts']`: changes the source in small ways with Stryker, one after
- * the other, and reports which changes no test notices. A room takes up to an hour. Exit 0 when the tests notice at least 85 %, 1 when
- * they do not, 2 for wrong usage. Without `--room`, it is the turn of one room a day. Stryker is installed in `scripts/mutation` at the first run.
+ * `npm run mutation -- --room receiver [--only 'src/server/receiver/guards.ts']`: makes small changes to the source
+ * with Stryker, one at a time, and reports which changes no test detects. A room takes up to an hour. Exit 0 if the
+ * tests detect at least 85 %, 1 if they do not, 2 for wrong usage. Without `--room`, a different room runs each day.
+ * Stryker is installed in `scripts/mutation` at the first run.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}scripts/mutation`;
@@ -65,7 +66,8 @@ async function run(
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: 'inherit',
-    // A group of its own: a mutant that loops for ever hears nothing, and would run on after an interruption.
+    // Uses a separate process group: a mutant in an endless loop does not react to signals, and would continue after an
+    // interruption.
     detached: true,
   });
   const stop = (): boolean => child.kill('SIGINT');
@@ -75,18 +77,18 @@ async function run(
   return status;
 }
 
-/** Ends what is left of the processes that a program has started. */
+/** Ends the remaining processes that a program has started. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // None is left.
+    // No process is left.
   }
 }
 
 type Position = { readonly line: number; readonly column: number };
-/** A mutant in Stryker's report. */
+/** Mutant in Stryker's report. */
 type Mutant = {
   readonly mutatorName: string;
   readonly replacement?: string;
@@ -101,7 +103,7 @@ type MutationReport = {
 const noticed = ['Killed', 'Timeout'];
 const unnoticed = ['Survived', 'NoCoverage'];
 
-/** Returns the share of mutants that a test noticed in percent, of all that some test could notice. */
+/** Returns the percentage of detectable mutants that a test detected. */
 function scoreOf(mutants: readonly Mutant[]): number {
   const judged = count(mutants, [...noticed, ...unnoticed]);
   return judged === 0 ? 100 : (100 * count(mutants, noticed)) / judged;
@@ -110,13 +112,13 @@ function scoreOf(mutants: readonly Mutant[]): number {
 const count = (mutants: readonly Mutant[], statuses: readonly string[]): number =>
   mutants.filter(({ status }) => statuses.includes(status)).length;
 
-/** Returns text without line breaks, cut off. */
+/** Returns text without line breaks, truncated. */
 const short = (text: string): string => {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > 90 ? `${line.slice(0, 89)}…` : line;
 };
 
-/** Returns the source between two positions, which count from 1. */
+/** Returns the source between two positions, which start at 1. */
 function sourceAt(source: string, { start, end }: Mutant['location']): string {
   const lines = source.split('\n').slice(start.line - 1, end.line);
   const last = lines.at(-1)?.slice(0, end.column - 1) ?? '';
@@ -135,7 +137,7 @@ const row = (name: string, mutants: readonly Mutant[]): string =>
     scoreOf(mutants).toFixed(1),
   ].join(' | ')} |`;
 
-/** Returns a table of the files and a line for each mutant that no test notices, in Markdown. */
+/** Returns a Markdown table of the files, with a line for each undetected mutant. */
 function describeReport(report: MutationReport): string {
   const files = Object.entries(report.files).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const all = files.flatMap(([, { mutants }]) => mutants);

@@ -92,7 +92,7 @@ function sectionOf(group: string, members: readonly Operation[], coverage: Cover
   return `## ${group}\n\n${head}\n${lines.join('\n')}\n`;
 }
 
-/** Runs the contract suite on the embedded forge and returns which file called what. */
+/** Runs the contract suite on the embedded forge and returns which file called which operation. */
 function recordCoverage(): Coverage {
   const folder = mkdtempSync(join(tmpdir(), 'operations-'));
   const record = join(folder, 'record');
@@ -128,10 +128,10 @@ if (import.meta.main) {
 
 // The operations of gitea-js, the TypeScript client of Gitea's API, and which of them the embedded forge does not serve.
 
-/** Why operations are not served; each is written as gitea-js writes it. */
+/** Reasons why operations are not served; each operation is written as in gitea-js. */
 type Reason = {
   readonly reason: string;
-  /** Stays out on purpose: an operation of the list that is served is an error of the list. */
+  /** Whether the operation is permanently excluded. A served operation must not be in the list. */
   readonly isFinal: boolean;
   readonly operations: readonly string[];
 };
@@ -169,7 +169,7 @@ function pathOf(operation: string): string {
   return operation.split(' ')[1] ?? '';
 }
 
-/** Two clients may name the parameters of a path differently: `METHOD path` without their names. */
+/** Returns `METHOD path` without the names of path parameters, because two clients may use different names. */
 function shapeOf(operation: string): string {
   return operation.replace(/\{[^}]+\}/g, '{}');
 }
@@ -184,7 +184,7 @@ export function listUnserved(): readonly string[] {
   return listGiteaJsOperations().filter((operation) => !served.has(shapeOf(operation)));
 }
 
-/** Returns what is wrong with a list of reasons: an operation without one or with two, and one that is served after all. */
+/** Returns the problems of a list of reasons: an operation without a reason or with two, and one that is served. */
 export function findUnreasoned(rows: readonly Reason[] = reasons): readonly string[] {
   const unserved = listUnserved();
   const known = new Set(listGiteaJsOperations());

@@ -21,10 +21,11 @@ import { runProcess } from './twins/run-process.ts';
 import { loadTwins, selectTwins } from './twins/twin.ts';
 
 /**
- * `npm run prove`: shows for each promise of docs/reliability.md what was measured, and whether it is kept. It takes hours;
- * `-- --quick` takes ten minutes at most. `-- --only P23` one promise, `-- --write` stores each row in docs/reliability.md as soon
- * as it is measured, `-- --json` prints an array of rows. `-- --twins` breaks each promise by the patches that its row names instead, and prints
- * `caught N of N`. Exit 0 when no promise is broken, 1 when one is, 2 for wrong usage.
+ * `npm run prove`: measures each promise of docs/reliability.md, and prints the result and whether the promise is kept.
+ * It takes hours; `-- --quick` takes at most ten minutes. `-- --only P23` tests one promise, `-- --write` stores each
+ * row in docs/reliability.md as soon as it is measured, `-- --json` prints an array of rows. `-- --twins` instead
+ * breaks each promise with the patches that its row names, and prints `caught N of N`. Exit 0 when no promise is
+ * broken, 1 when one is, 2 for wrong usage.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const abort = new AbortController();
@@ -60,7 +61,10 @@ function choose(only: readonly string[]): readonly ReliabilityPromise[] {
   return only.length === 0 ? promises : promises.filter(({ id }) => only.includes(id));
 }
 
-/** First all tests in one run, then the drills one by one: what they measure shall share the machine with nothing. */
+/**
+ * Runs all tests in one run first, then the drills one at a time, because nothing else may run during their
+ * measurements.
+ */
 async function prove(
   chosen: readonly ReliabilityPromise[],
   isQuick: boolean,
@@ -85,8 +89,8 @@ async function prove(
 }
 
 /**
- * Runs test files in one run of vitest: with the iterations of `npm test` for a quick one, of `npm run test:long` otherwise.
- * Throws when vitest reports nothing.
+ * Runs test files in one run of vitest: with the iterations of `npm test` for a quick run, otherwise with those of `npm
+ * run test:long`. Throws if vitest reports nothing.
  */
 async function runTests(files: readonly string[], isQuick: boolean): Promise<TestRun> {
   if (files.length === 0) return { tests: [], errors: [] };

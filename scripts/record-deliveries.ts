@@ -1,5 +1,5 @@
-// Records the webhooks of a forge into test/fixtures/: makes people, an organization and repositories of its own there, does
-// everything that is known to bring an event, and keeps what comes. The forge must be allowed to reach loopback
+// Records the webhooks of a forge into test/fixtures/: creates people, an organization and repositories there, performs
+// every action that is known to send an event, and stores what arrives. The forge must be allowed to reach loopback
 // ([security] ALLOWED_HOST_LIST, before 1.27 [webhook]); FORGE_TOKEN is a site administrator's with every scope.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,11 +17,11 @@ import { record } from '../test/support/recording/record.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Seconds to wait for what is known to come; a busy server needs more. */
+    /** Seconds to wait for expected events; a busy server needs more. */
     patience: { type: 'string', default: '30' },
     /** Milliseconds of silence after which a step is over. */
     quiet: { type: 'string', default: '1000' },
-    /** Topics to leave out, separated by commas. */
+    /** Topics to omit, separated by commas. */
     without: { type: 'string', default: '' },
   },
 });
@@ -46,7 +46,7 @@ for (const { step, kinds, why } of recording.missing) {
   console.log(`could not be provoked: ${kinds.join(', ') || step} (${step}): ${why}`);
 }
 
-/** Writes a recording in the place of the one there was of the same server and version; returns its folder. */
+/** Writes a recording, which replaces that of the same server and version; returns its folder. */
 function writeRecording({ fixtures, ...recording }: Recording): string {
   const folder = join(fixtureFolder, `${recording.server}-${recording.version.replace(/\+.*/, '')}`);
   rmSync(folder, { recursive: true, force: true });
@@ -59,7 +59,10 @@ function writeRecording({ fixtures, ...recording }: Recording): string {
   return folder;
 }
 
-/** Names are kind and step, then the hook where several hooks' deliveries were kept, else a number. */
+/**
+ * Returns the fixtures by name: kind and step, then the hook if the deliveries of several hooks were kept, otherwise a
+ * number.
+ */
 function named(fixtures: readonly Fixture[]): ReadonlyMap<string, Fixture> {
   const taken = new Map<string, Fixture>();
   for (const fixture of fixtures) {

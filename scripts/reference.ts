@@ -1,5 +1,5 @@
-// Writes docs/reference/ from the tables and schemas that the program itself reads. With --check it writes nothing and
-// exits 1 where a page is stale, missing or left over.
+// Writes docs/reference/ from the tables and schemas that the program itself uses. With --check it writes nothing and
+// exits 1 if a page is stale, missing or left over.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { referencePages } from './reference/pages.ts';
 
 const folder = fileURLToPath(new URL('../docs/reference', import.meta.url));
 
-/** Returns the pages that are not as they should be, by path below docs/reference, and why. */
+/** Returns the incorrect pages, by path below docs/reference, with the reason. */
 export function stalePages(): readonly string[] {
   const pages = referencePages();
   const there = existsSync(folder)

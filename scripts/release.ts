@@ -12,9 +12,9 @@ import {
 } from './release/version.ts';
 
 /**
- * `npm run release -- --version X.Y.Z [--dry-run]`: sets the version, dates the changelog, builds and packs, commits and tags. It
- * pushes and publishes nothing: it prints the commands. What fails, and a dry run, leave the checkout as it was. Exit 0 when the
- * release is made, 1 when something forbids it or fails, 2 for wrong usage.
+ * `npm run release -- --version X.Y.Z [--dry-run]`: sets the version, dates the changelog, builds and packs, commits
+ * and tags. It pushes and publishes nothing, but prints the commands for that. After a failure or a dry run, the
+ * checkout is unchanged. Exit 0 when the release is made, 1 when something prevents it or fails, 2 for wrong usage.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const run = createRunProgram(root);
@@ -27,7 +27,7 @@ async function main(): Promise<number> {
     options: { version: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
   });
   const { version, 'dry-run': isDry } = values;
-  // npm keeps for itself what is not behind `--`.
+  // npm consumes arguments that do not follow `--`.
   if (version === undefined || process.env.npm_config_dry_run === 'true') {
     console.error('usage: npm run release -- --version X.Y.Z [--dry-run]');
     return 2;
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   for (const obstacle of obstacles) console.error(`release: ${obstacle}`);
   if (obstacles.length > 0) return 1;
   const before = await git('rev-parse', 'HEAD');
-  // Children get the signal as well and fail: what was changed is put back.
+  // Children receive the signal as well and fail, and the changes are then undone.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
   try {
     const tarball = await makeRelease(version, { isDry });
@@ -55,10 +55,10 @@ async function main(): Promise<number> {
   }
 }
 
-/** Puts the checkout back to a commit. Its tree was clean, so that nothing is lost. */
+/** Resets the checkout to a commit. Its tree was clean, so nothing is lost. */
 const restore = (commit: string): Promise<string> => git('reset', '--quiet', '--hard', commit);
 
-/** Changes the files, builds and packs; commits and tags unless it is a dry run. */
+/** Changes the files, builds and packs; commits and tags except in a dry run. */
 async function makeRelease(version: string, { isDry }: { readonly isDry: boolean }): Promise<Tarball> {
   const startedAt = new Date();
   const notes = unreleasedNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8'));
@@ -83,7 +83,7 @@ async function makeRelease(version: string, { isDry }: { readonly isDry: boolean
   const statementPath = `${tarball.path.replace(/\.tgz$/, '')}.provenance.json`;
   await writeFile(statementPath, `${JSON.stringify(statement, null, 2)}\n`);
   say(`${relative(root, statementPath)}: provenance, unsigned`);
-  // Lines that begin with # are headings here, and no comments.
+  // Lines that start with # are headings here, not comments.
   const message = `Reeve ${version}\n\n${file}\nsha256 ${tarball.sha256}\n\n${notes}\n`;
   await run('git', ['tag', '--annotate', '--cleanup=verbatim', '--file=-', `v${version}`], message);
   return tarball;
@@ -99,7 +99,7 @@ async function changeFiles(version: string, at: Date): Promise<readonly string[]
   return [...paths, 'CHANGELOG.md', 'dist/action.mjs'];
 }
 
-/** An address without the user and the token that a clone may have in it. */
+/** Returns an address without the user and the token that it may contain in a clone. */
 function withoutCredentials(address: string): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
@@ -115,7 +115,7 @@ async function currentVersion(root: string): Promise<string> {
   return (JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** Returns everything that forbids to release this version now, in sentences; none: it can be released. */
+/** Returns everything that prevents a release of this version now, as sentences; empty if nothing does. */
 async function findObstacles(
   version: string,
   { root, run }: { readonly root: string; readonly run: RunProgram },
@@ -146,7 +146,7 @@ async function findObstacles(
     found.push(`${version} is not greater than ${version}, the version of package.json`);
   if (unreleasedNotes(await readFile(join(root, 'CHANGELOG.md'), 'utf8')) === '')
     found.push('The section Unreleased of CHANGELOG.md is empty: nothing to release');
-  // git would refuse the commit at the end.
+  // Otherwise git would refuse the commit at the end.
   await git('var', 'GIT_COMMITTER_IDENT').catch(() => found.push('git has no user.name and user.email'));
   return found;
 }

@@ -9,8 +9,8 @@ import { exampleData, exampleNow, fillExample } from '../test/support/example-da
 import { makeStore } from '../test/support/make-store.ts';
 
 /**
- * `npm run screenshots`: makes the pictures of the dashboard in docs/images/ from an example installation. `-- --all --to DIR`:
- * every page at 360, 768 and 1280 px, light and dark, to look at.
+ * `npm run screenshots`: creates the screenshots of the dashboard in docs/images/ from an example installation. `--
+ * --all --to DIR`: every page at 360, 768 and 1280 px, light and dark, for visual inspection.
  */
 const { values } = parseArgs({
   options: { all: { type: 'boolean', default: false }, to: { type: 'string', default: 'docs/images' } },
@@ -47,7 +47,7 @@ try {
   await made.close();
 }
 
-/** The pictures of the documentation. */
+/** Returns the screenshots of the documentation. */
 function pictures(): readonly Picture[] {
   return [
     { name: 'dashboard', path: '/', width: 1280, scheme: 'light' },

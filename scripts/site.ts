@@ -10,21 +10,21 @@ import { stagePages } from './site/stage.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = join(root, 'site');
 
-/** Runs a program, and ends this one with its exit status if it fails. */
+/** Runs a program, and exits with its exit status if it fails. */
 async function run(program: string, args: readonly string[]): Promise<void> {
   const child = spawn(program, args, { cwd: root, stdio: 'inherit' });
   const [status] = await once(child, 'close');
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Ends this program if there are problems. */
+/** Exits if there are problems. */
 function failWith(title: string, problems: readonly string[]): void {
   if (problems.length === 0) return;
   console.error(`${title}:\n${problems.join('\n')}`);
   process.exit(1);
 }
 
-/** Returns whether the generator is installed as the lockfile says. */
+/** Returns whether the installed generator matches the lockfile. */
 function isInstalled(): boolean {
   const [lock, installed] = [join(site, 'package-lock.json'), join(site, 'node_modules/.package-lock.json')];
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;

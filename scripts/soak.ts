@@ -3,9 +3,9 @@ import { judgeSoak, type SoakRow } from './soak/judge.ts';
 import { runSoak } from './soak/run-soak.ts';
 
 /**
- * `npm run soak -- [--minutes M] [--deliveries N] [--json]`: runs `reeve serve` under load and faults for an hour, or until so many
- * deliveries were acknowledged, and prints what became of memory, descriptors, store and deliveries. Exit 1 when a target is missed,
- * 2 for wrong usage.
+ * `npm run soak -- [--minutes M] [--deliveries N] [--json]`: runs `reeve serve` under load and faults for an hour, or
+ * until N deliveries were acknowledged, and prints the results for memory, descriptors, store and deliveries. Exit 1
+ * when a target is missed, 2 for wrong usage.
  */
 const usage = 'usage: soak [--minutes M] [--deliveries N] [--json]';
 const abort = new AbortController();

@@ -4,9 +4,9 @@ import { type Judgement, judgeTwins } from './twins/judge.ts';
 import { loadTwins, selectTwins } from './twins/twin.ts';
 
 /**
- * `npm run twins [-- --only NAME] [--shard 1/4]`: breaks the source with each patch of test/twins/ in a scratch copy, runs
- * what has to notice it, and prints `caught N of N`. Exit 0 only when every twin is caught, 1 when one is not, 2 for wrong
- * usage or malformed patches.
+ * `npm run twins [-- --only NAME] [--shard 1/4]`: breaks the source with each patch of test/twins/ in a scratch copy,
+ * runs the checks that must detect it, and prints `caught N of N`. Exit 0 only if every twin is caught, 1 if one is
+ * not, 2 for wrong usage or malformed patches.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 

@@ -2,15 +2,16 @@ import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { gitignoreTextsModule } from '../../src/forge/repositories/gitignore-texts.ts';
 
-/** Folder of the checkout, with a slash at its end. */
+/** Folder of the checkout, with a trailing slash. */
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Modules that a bundle has in another form: which paths, and their JavaScript there. */
+/** Modules that a bundle contains in another form: patterns of paths, with the JavaScript that replaces them. */
 export const replacedModules: readonly { readonly path: RegExp; readonly contents: () => string }[] = [
-  // Messages of shapes in fifty languages are a third of a bundle; ours are English.
+  // The messages of schemas in fifty languages are a third of a bundle; ours are English.
   { path: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/, contents: () => 'export {};' },
-  // The texts of gitignore templates are files of a library, which a bundle does not have beside it: it carries them.
-  { path: /[\\/]gitignore-texts\.ts$/, contents: gitignoreTextsModule },
+  // The texts of gitignore templates are files of a library. They would be missing next to a bundle, so it contains
+  // them.
+  { path: /[\\/]forge[\\/]templates[\\/]gitignore-texts\.ts$/, contents: gitignoreTextsModule },
 ];
 
 const replacing: Plugin = {
@@ -21,11 +22,11 @@ const replacing: Plugin = {
   },
 };
 
-/** A banner line: CommonJS libraries ask for built-in modules by `require`, which ES modules do not have. */
+/** Banner line: CommonJS libraries load built-in modules with `require`, which ES modules do not have. */
 export const requireBanner =
   "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);";
 
-/** What every bundle of esbuild has in common: ES modules for Node, with all libraries inside. */
+/** Common options of every esbuild bundle: ES modules for Node, including all libraries. */
 export const bundling = {
   absWorkingDir: root,
   bundle: true,

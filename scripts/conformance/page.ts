@@ -6,7 +6,7 @@ import { lineOf } from '../../test/support/real-forge.ts';
 import { page, table, word } from '../reference/text.ts';
 import { type PeerResult, peerSection, type Result } from './result.ts';
 
-/** The operations that the description of the service numbers, and its notification operations. */
+/** Operations that the description of the service numbers, and its notification operations. */
 const described = [
   'hook.edit',
   'pull.create',
@@ -116,7 +116,7 @@ The number of operations by kind of answer: a success, an error (400 and above),
   );
 }
 
-/** Operations that some servers do not have, by the capability that says so. */
+/** Operations that some servers lack, with the capability that decides. */
 const lackable: Readonly<Record<string, Capability>> = { 'contents.get-ext': 'contents_ext' };
 
 function isLacking({ version }: Result, id: string): boolean {
@@ -124,7 +124,10 @@ function isLacking({ version }: Result, id: string): boolean {
   return capability !== undefined && !capabilitiesOf(version).has[capability];
 }
 
-/** An operation whose row knows no error but refusals has none to ask for. */
+/**
+ * Returns whether an answer of a kind can be expected: an operation whose row lists only refusals as errors has no
+ * error to test.
+ */
 function mayAnswer(id: string, kind: string): boolean {
   return kind !== 'error' || operationOf(id).errors.some((status) => kinds.error(status));
 }
@@ -169,7 +172,7 @@ function byReason(rows: readonly Named[]): string[][] {
   return groups.map(([reason, of]) => [reason, of.map((one) => one.case).join('; ')]);
 }
 
-/** What fails is a defect of ours that is not mended yet: the page says so. */
+/** Returns the failures for the page: a failure is one of our bugs that is not fixed yet. */
 function failuresOf({ contract, flows }: Result): string {
   const failed = [...contract.failed, ...flows.failed];
   return failed.length === 0

@@ -12,7 +12,7 @@ import { lastSteps, people, seedSteps } from './peer/seed-steps.ts';
 import { createSide, type Reply, type Side, type Step, send } from './peer/side.ts';
 import type { PeerResult } from './result.ts';
 
-/** What a run found: equal answers, explained differences and the others. */
+/** Result of a run: equal answers, explained differences and others. */
 export type Comparison = {
   readonly requests: number;
   readonly equal: number;
@@ -20,10 +20,13 @@ export type Comparison = {
   readonly unexplained: readonly Found[];
 };
 
-/** A real server does some of its work after its answer: reads that differ are repeated after so many milliseconds. */
+/**
+ * Wait in milliseconds before a differing read is repeated, because a real server does some of its work after its
+ * answer.
+ */
 const settling = 3_000;
 
-/** Runs the whole scenario on a new embedded forge and on the peer, one request after the other. */
+/** Runs the complete scenario on a new embedded forge and on the peer, one request at a time. */
 export async function comparePeer(peer: RealForge): Promise<Comparison> {
   const run = randomBytes(3).toString('hex').replace(/^\d/, 'x');
   const names = Object.fromEntries([...people, 'acme', 'vault'].map((name) => [name, `${name}-${run}`]));
@@ -97,7 +100,7 @@ async function compareStep(
   return compareReplies({ side: ours, reply: one }, { side: theirs, reply: other }, options);
 }
 
-/** A merge is refused while the server still checks the pull request. */
+/** Sends a step, and repeats a merge that is refused while the server still checks the pull request. */
 async function sendSettled(side: Side, step: Step): Promise<Reply> {
   for (let left = 40; ; left -= 1) {
     const reply = await send(side, step);
@@ -136,7 +139,7 @@ async function createToken(url: string, name: string, password: string): Promise
   return sha1;
 }
 
-/** Returns what is kept of a run, for the page. */
+/** Returns the stored data of a run, for the page. */
 export function resultOf(version: string, day: string, comparison: Comparison): PeerResult {
   const { requests, equal, explained, unexplained } = comparison;
   return {
@@ -149,7 +152,7 @@ export function resultOf(version: string, day: string, comparison: Comparison): 
   };
 }
 
-/** Returns the lines that a person reads after a run. */
+/** Returns the lines to print after a run. */
 export function reportOf({ requests, equal, explained, unexplained }: Comparison): readonly string[] {
   const unmet = explanations.filter((one) => !explained.has(one));
   return [

@@ -6,14 +6,14 @@ import { table } from '../reference/text.ts';
 
 const caseWithReason = z.strictObject({ case: z.string(), reason: z.string() });
 
-/** What one run of the suites against one server gave; a file in `docs/conformance/`. */
+/** Result of one run of the suites on one server; a file in `docs/conformance/`. */
 export const Result = z.strictObject({
-  /** As the server tells it. */
+  /** Version as reported by the server. */
   version: z.string(),
   /** Day of the run, YYYY-MM-DD. */
   day: z.iso.date(),
   contract: z.strictObject({
-    /** Cases that behave as the suite asks. */
+    /** Cases that behave as the suite requires. */
     passed: z.int(),
     /** Cases that ran and are known to differ, with the reason. */
     different: z.array(caseWithReason),
@@ -21,13 +21,13 @@ export const Result = z.strictObject({
   }),
   flows: z.strictObject({
     passed: z.int(),
-    /** Flows that need what this server does not have. */
+    /** Flows that need something that this server lacks. */
     skipped: z.array(caseWithReason),
     failed: z.array(z.string()),
     /** Files that were not run on this day; their flows are not counted. */
     notRun: z.array(z.string()).optional(),
   }),
-  /** Statuses that each operation was answered with, by its id. */
+  /** Statuses with which each operation was answered, by its id. */
   operations: z.record(z.string(), z.array(z.int())),
 });
 export type Result = z.infer<typeof Result>;
@@ -55,7 +55,7 @@ const Report = z.object({
 /**
  * Reads two JSON reports of vitest and the record of answered operations.
  *
- * @param given.contract report of `test/contract`; cases that ran on the embedded forge are left out
+ * @param given.contract report of `test/contract`; cases that ran on the embedded forge are ignored
  * @param given.flows report of `test/flows`
  * @param given.record lines `file id status real|embedded`
  */
@@ -99,7 +99,7 @@ type Case = {
 function casesOf(report: unknown): readonly Case[] {
   return Report.parse(report).testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ ancestorTitles, title, status, meta }) => ({
-      // The outermost title says more than the file's name; where there is none, the name is better than nothing.
+      // The outermost title is more informative than the file name, which is used only without a title.
       title: [ancestorTitles.filter(Boolean).length > 0 ? '' : fileOf(name), ...ancestorTitles, title]
         .filter(Boolean)
         .map((part) => part.replace(/ on https?:\/\/\S+$/, ''))
@@ -114,7 +114,10 @@ function fileOf(path: string): string {
   return path.split('/').at(-1)?.replace('.test.ts', '') ?? '';
 }
 
-/** The reason is what the flow noted, or stands at the end of the title: `… [needs control routes: only … has them]`. */
+/**
+ * Returns a skipped flow with its reason, which the flow recorded or which is at the end of the title: `… [needs
+ * control routes: only … has them]`.
+ */
 function skippedFlow({ title, meta }: Case): { case: string; reason: string } {
   if (meta.lack !== undefined) return { case: title, reason: meta.lack };
   const [, name = title, reason = 'no reason given'] = /^(.*) \[(needs .*)\]$/s.exec(title) ?? [];
@@ -135,24 +138,24 @@ function answersOf(record: string): Record<string, number[]> {
   );
 }
 
-/** What one comparison of the embedded forge with a real server gave; a file in `docs/conformance/peer/`. */
+/** Result of one comparison of the embedded forge with a real server; a file in `docs/conformance/peer/`. */
 const PeerResult = z.strictObject({
-  /** As the server tells it. */
+  /** Version as reported by the server. */
   version: z.string(),
   /** Day of the run, YYYY-MM-DD. */
   day: z.iso.date(),
-  /** Requests to each of both. */
+  /** Number of requests to each of the two servers. */
   requests: z.int(),
-  /** Requests whose two answers are equal. */
+  /** Number of requests with two equal answers. */
   equal: z.int(),
-  /** Requests with a difference that has no reason. */
+  /** Number of requests with an unexplained difference. */
   unexplained: z.int(),
-  /** Reasons of the other differences, and how many differences have them. */
+  /** Reasons of the other differences, with the number of differences for each. */
   explained: z.array(z.strictObject({ reason: z.string(), count: z.int() })),
 });
 export type PeerResult = z.infer<typeof PeerResult>;
 
-/** Returns the kept results of the folder. */
+/** Returns the stored results in the folder. */
 export function readPeerResults(folder: string): readonly PeerResult[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return names

@@ -1,7 +1,7 @@
-// `node scripts/conformance/with-server.ts PROGRAM -- COMMAND …`: starts a new, empty server from a program of Gitea or Forgejo on a
-// loopback port, with an administrator, and runs the command with FORGE_URL and FORGE_TOKEN. Afterwards the server ends and its
-// data is removed. The exit status is that of the command; 2 when the server does not start. FORGE_STATIC_ROOT: the folder of
-// templates and options, for a program that was built without them.
+// `node scripts/conformance/with-server.ts PROGRAM -- COMMAND …`: starts a new, empty server from a program of Gitea or
+// Forgejo on a loopback port, with an administrator, and runs the command with FORGE_URL and FORGE_TOKEN. Afterwards
+// the server is stopped and its data removed. The exit status is that of the command, or 2 if the server does not
+// start. FORGE_STATIC_ROOT: folder of templates and options, for a program built without them.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -82,7 +82,10 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** The hosts of hooks stand in two sections: Gitea reads the first from 1.27 on, all others the second. */
+/**
+ * Returns the configuration. The allowed hosts of hooks are set in two sections: Gitea reads the first from 1.27 on,
+ * all others the second.
+ */
 function configurationOf(given: {
   readonly folder: string;
   readonly url: string;

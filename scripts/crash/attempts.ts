@@ -5,37 +5,37 @@ import type { Liveness } from '../../src/store/postgres/presence.ts';
 import type { Store } from '../../src/store/store.ts';
 import { untilDone } from '../harness/progress.ts';
 
-/** Shorter than in use, so that a run takes seconds. */
+/** Shorter than in production, so that a run takes seconds. */
 export const liveness: Liveness = { beatMs: 250, silentMs: 1_000, lifeMs: 5_000 };
 
-/** What a worker did, at a time of the clock that all processes of a machine share. */
+/** Action of a worker, with the time of a clock that all processes of a machine share. */
 export type AttemptEvent = {
   readonly event: 'start' | 'finish' | 'settled' | 'retry' | 'lost';
   readonly atMs: number;
   readonly worker: string;
   readonly id: string;
   readonly lane: string;
-  /** Place in the lane. */
+  /** Position in the lane. */
   readonly n: number;
   readonly lease: string;
 };
 
-/** A time from which on a worker did nothing any more, or nothing for a while. */
+/** Period in which a worker did nothing, because it was dead or suspended. */
 export type Standstill = { readonly worker: string; readonly fromMs: number; readonly toMs: number };
 
 export type WorkersReport = {
   readonly accepted: number;
-  /** Accepted, and not settled after a complete attempt. */
+  /** Deliveries that were accepted, but not settled after a complete attempt. */
   readonly lost: number;
-  /** Attempts of one lane at the same time. */
+  /** Concurrent attempts in one lane. */
   readonly overlaps: number;
-  /** First attempts of deliveries before those of earlier ones of the lane. */
+  /** First attempts of deliveries before those of earlier ones in the lane. */
   readonly outOfOrder: number;
-  /** Settled twice, or by an attempt that another one had replaced. */
+  /** Deliveries settled twice, or by an attempt that had been replaced by another one. */
   readonly doubles: number;
-  /** Complete attempts whose end was not stored, so that another one repeated what they did. */
+  /** Complete attempts whose end was not stored, so that another attempt repeated their work. */
   readonly repeats: number;
-  /** Attempts that ended in a process that never stood still, and were taken from it all the same. */
+  /** Attempts that were taken from a process although it never stood still. */
   readonly taken: number;
   readonly attempts: number;
   readonly kills: number;
@@ -48,10 +48,10 @@ type Attempt = AttemptEvent & {
   readonly end: AttemptEvent | undefined;
 };
 
-/** Ids of deliveries: those that the store acknowledged, and those that it says are settled. */
+/** Ids of deliveries: those that the store acknowledged, and those that it reports as settled. */
 type StoredDeliveries = { readonly accepted: readonly string[]; readonly settled: ReadonlySet<string> };
 
-/** Returns what the events of all workers say. */
+/** Returns the result that follows from the events of all workers. */
 export function judgeAttempts(
   events: readonly AttemptEvent[],
   standstills: readonly Standstill[],
@@ -76,7 +76,9 @@ export function judgeAttempts(
   };
 }
 
-/** A worker that was killed or stopped does nothing from then on: another one may begin. */
+/**
+ * Returns the attempts in the events. A killed or stopped worker does nothing from then on, so another one may start.
+ */
 function attemptsOf(events: readonly AttemptEvent[], standstills: readonly Standstill[]): readonly Attempt[] {
   const finishes = new Map(
     events.filter(({ event }) => event === 'finish').map((one) => [one.lease, one.atMs]),
@@ -90,7 +92,7 @@ function attemptsOf(events: readonly AttemptEvent[], standstills: readonly Stand
     .sort((a, b) => a.atMs - b.atMs)
     .map((start) => {
       const finishMs = finishes.get(start.lease) ?? Number.POSITIVE_INFINITY;
-      // It may still begin something between the moment that is noted and the one at which the signal arrives.
+      // The worker may still start something between the recorded time and the arrival of the signal.
       const stop = stops
         .get(start.worker)
         ?.find(({ fromMs, toMs }) => toMs > start.atMs && fromMs < finishMs);
@@ -137,7 +139,7 @@ function repeatsOf(attempts: readonly Attempt[]): number {
   ).length;
 }
 
-/** Times from the death of a worker to the next attempt of what it was handling. */
+/** Returns the times from the death of a worker to the next attempt at the deliveries it was handling. */
 function takeoversOf(
   deliveries: ReadonlyMap<string, readonly Attempt[]>,
   standstills: readonly Standstill[],
@@ -164,8 +166,9 @@ function sum(numbers: readonly number[]): number {
 const laneCount = 12;
 
 /**
- * Stores deliveries, in each lane one after the one before was acknowledged, for as long as `isGoing` says so of the number of the
- * next one of a lane. `everyMs` is the time between two of a lane. Adds the ids of those that were acknowledged.
+ * Stores deliveries in each lane, one at a time after the previous one was acknowledged, as long as `isGoing` returns
+ * true for the number of the lane's next delivery. `everyMs` is the time between two deliveries of a lane. Adds the ids
+ * of acknowledged deliveries.
  */
 export async function feed(
   store: Store,
@@ -191,13 +194,16 @@ export async function feed(
   );
 }
 
-/** Waits until all are settled, or for a minute without any progress. */
+/** Waits until all deliveries are settled, or until there has been no progress for a minute. */
 export async function untilSettled(store: Store, count: number): Promise<void> {
   const left = async (): Promise<number> => count - (await insist(() => store.counts())).settled;
   await untilDone(left, { stuckMs: 60_000 });
 }
 
-/** The database says it: a worker can be killed after the server has stored that it settled one, and before it writes so. */
+/**
+ * Reads settled deliveries from the database: a worker can be killed after the server has stored a settlement, and
+ * before the worker writes its event.
+ */
 export async function settledIn(store: Store): Promise<ReadonlySet<string>> {
   const settled = new Set<string>();
   for (let before: string | undefined; ; ) {
@@ -209,7 +215,7 @@ export async function settledIn(store: Store): Promise<ReadonlySet<string>> {
   }
 }
 
-/** Asks until the database can be reached. */
+/** Repeats a request until the database can be reached. */
 export async function insist<Result>(ask: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

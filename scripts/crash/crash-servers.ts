@@ -12,15 +12,15 @@ import { CrashProcesses } from './processes.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
 
-/** What a server is given. */
+/** Options of a server. */
 export type ServerOptions = {
   readonly store: StoreKind;
   /** Path of the file, or connection string. */
   readonly address: string;
-  /** `ack-first`: the broken twin that the harness must catch. */
+  /** `ack-first`: broken twin that the harness must catch. */
   readonly twin: string;
 };
-/** What a server answers: where it listens, and how many deliveries wait in the store. */
+/** Answer of a server: its port, and the number of deliveries that wait in the store. */
 export type ServerAnswer = { readonly port: number; readonly open: number };
 type Servers = CrashProcesses<ServerOptions, ServerAnswer>;
 
@@ -29,7 +29,7 @@ type CrashOptions = {
   /** Default: `sqlite`. */
   readonly store?: StoreKind;
   readonly twin?: string;
-  /** Whether the first delivery that is lost ends it: enough to know that losses are seen. */
+  /** Whether the run ends at the first lost delivery, which is enough to show that losses are detected. */
   readonly endsAtLoss?: boolean;
   readonly onKill?: (done: number, acked: number, lost: number) => void;
 };
@@ -37,9 +37,9 @@ type CrashOptions = {
 type CrashReport = WorkersReport & { readonly acked: number; readonly isIntact: boolean };
 
 /**
- * Kills receiving servers with SIGKILL at random moments and counts the deliveries that were acknowledged and are not in the
- * store, and what went wrong with the others. It shows what survives the death of a process, not the loss of power. One server
- * uses a file; three share a PostgreSQL.
+ * Kills receiving servers with SIGKILL at random times, and counts acknowledged deliveries that are missing in the
+ * store, and errors with the others. It tests the death of a process, not a power failure. With a file, there is one
+ * server; with PostgreSQL, three servers share the database.
  */
 export function crash({
   kills,
@@ -73,9 +73,9 @@ export function crash({
     const open = await untilDone(async () => (await servers.ask('count')).open, { stuckMs: 120_000 });
     if (open > 0) throw new Error('deliveries wait, and the servers make no progress');
     await servers.end();
-    // Against all: a later restart must not undo an earlier one.
+    // Compares with all acknowledged deliveries, because a later restart must not undo an earlier one.
     const { missing, settled } = await place.look(acked, 0);
-    // The order of deliveries that were not acknowledged is open: their sender does not know whether they are stored.
+    // Unacknowledged deliveries may be in any order, because their sender does not know whether they are stored.
     const known = new Set(acked);
     const events = servers.events().filter(({ id }) => known.has(id));
     const report = judgeAttempts(events, servers.standstills, { accepted: acked, settled });
@@ -83,12 +83,12 @@ export function crash({
   });
 }
 
-/** A kill comes after up to so many acknowledgements. */
+/** A kill comes after at most this many acknowledgements. */
 type Load = { readonly padBytes: number; readonly maxAcked: number };
 const usual: Load = { padBytes: 1_000, maxAcked: 280 };
-/** Large enough to be killed during a checkpoint and after a restart of the log. */
+/** Large enough for kills during a checkpoint and after a restart of the log. */
 const large: Load = { padBytes: 64_000, maxAcked: 600 };
-/** …or after this long: a busy machine gets there late. */
+/** Maximum wait for a kill, because a busy machine reaches the number late. */
 const maxWaitMs = 3_000;
 
 async function runUntilKill(servers: Servers, count: number, load: Load): Promise<readonly string[]> {
@@ -107,12 +107,12 @@ async function runUntilKill(servers: Servers, count: number, load: Load): Promis
 }
 
 const connections = 8;
-/** Repositories of each connection. */
+/** Number of repositories of each connection. */
 const repositories = 6;
 
 /**
- * Posts signed deliveries with `padBytes` beside what makes them one, until `stop`. Each connection has its own repositories and
- * sends one delivery after the other, with growing numbers `n`, to the ports in turn.
+ * Posts signed deliveries with `padBytes` of padding until `stop`. Each connection has its own repositories and sends
+ * one delivery after another, with increasing numbers `n`, to the ports in turn.
  */
 function startSending(ports: readonly number[], padBytes: number) {
   const acked: string[] = [];
@@ -136,7 +136,7 @@ function startSending(ports: readonly number[], padBytes: number) {
       const port = ports[(line + turn) % ports.length];
       const { status } = await sender.send(`http://127.0.0.1:${port}/webhook`, { headers, body });
       if (status === 202) acked.push(headers['x-gitea-delivery'] ?? '');
-      // A server is killed under us: a broken connection is not the end of the harness.
+      // A server is killed during requests, so a broken connection is not an error.
       if (status === 0) await pause(5);
     }
   };
@@ -151,14 +151,16 @@ function startSending(ports: readonly number[], padBytes: number) {
   };
 }
 
-/** Where the servers keep their deliveries. Looks with the database alone: the store's own code must not be what vouches for it. */
+/**
+ * Store of the servers. It is read directly from the database, so that the store's own code does not confirm itself.
+ */
 interface Place {
   readonly address: string;
-  /** Servers that use it at the same time. */
+  /** Number of servers that use it at the same time. */
   readonly serverCount: number;
   /**
-   * Counts those that are missing. `earlier` is how many rows were there before at least: they need not be read again. With a
-   * file, no server may be running.
+   * Counts the missing deliveries. `earlier` is the minimum number of earlier rows, which need not be read again. With
+   * a file, no server may be running.
    */
   look(
     uuids: readonly string[],
@@ -189,7 +191,7 @@ function openSqlitePlace(path: string): Place {
   };
 }
 
-/** A server of its own, which syncs. */
+/** Starts a separate server that syncs. */
 async function openPostgresPlace(): Promise<Place> {
   const server = await startPostgres();
   const client = new pg.Client({ connectionString: server.url });

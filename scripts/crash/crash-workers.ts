@@ -16,37 +16,37 @@ import {
 } from './attempts.ts';
 import { CrashProcesses } from './processes.ts';
 
-/** Workers at a time. */
+/** Number of concurrent workers. */
 const workerCount = 4;
 
-/** What a worker is given: the database, and how long it counts as alive without a heartbeat. */
+/** Options of a worker: the database, and how long the worker counts as alive without a heartbeat. */
 export type WorkerOptions = { readonly url: string; readonly liveness: Liveness };
 type Workers = CrashProcesses<WorkerOptions, 'ready'>;
 
 type WorkersOptions = {
-  /** A schema on a server with a socket. */
+  /** Schema on a server with a socket. */
   readonly url: string;
   readonly deliveries: number;
   readonly kills: number;
-  /** How often a worker stands still for longer than the others wait for it. */
+  /** Number of times that a worker stands still for longer than the others wait for it. */
   readonly stops: number;
-  /** How often the network is cut for all workers. */
+  /** Number of times that the network is cut for all workers. */
   readonly cuts: number;
 };
 
 type TimedOptions = {
-  /** A schema on a server with a socket. */
+  /** Schema on a server with a socket. */
   readonly url: string;
   readonly seconds: number;
-  /** Between two kills. */
+  /** Time between two kills. */
   readonly killEveryMs: number;
   /** Stops the server in mode immediate, and starts it again. */
   restart(): Promise<void>;
 };
 
 /**
- * Four processes handle deliveries from one PostgreSQL database. Meanwhile they are killed, stopped and cut off from it. Returns
- * what became of the deliveries.
+ * Runs four processes that handle deliveries from one PostgreSQL database, while they are killed, stopped and cut off
+ * from it. Returns the result of the deliveries.
  */
 export function crashWorkers(options: WorkersOptions): Promise<WorkersReport> {
   return withWorkers(options.url, liveness, async ({ store, workers, network, accepted }) => {
@@ -65,9 +65,9 @@ export function crashWorkers(options: WorkersOptions): Promise<WorkersReport> {
 }
 
 /**
- * Four processes, with the times of usual processes, handle a steady stream of deliveries. One is killed again and again; after a
- * third of the time, one stands still for longer than the others wait for it; after two thirds, the server of the database is
- * stopped in mode immediate and started again.
+ * Runs four processes with production timeouts that handle a steady stream of deliveries. One is killed repeatedly;
+ * after a third of the time, one stands still for longer than the others wait for it; after two thirds, the database
+ * server is stopped in mode immediate and started again.
  */
 export function crashWorkersFor({
   url,
@@ -93,7 +93,7 @@ export function crashWorkersFor({
   });
 }
 
-/** What is disturbed. */
+/** Environment of a disturbance. */
 type Stage = {
   readonly store: Store;
   readonly workers: Workers;
@@ -110,7 +110,7 @@ function withWorkers(
   return withWorkspace('workers', async ({ folder, defer }) => {
     const network = await openNetwork(url);
     defer(network.close);
-    // By the same network: one that is not cut off would rightly take the others for dead.
+    // Uses the same network, because a process that is not cut off would rightly declare the others dead.
     const options = { url: network.url, role: 'worker', isVolatile: true, liveness: times } as const;
     const store = await insist(() => openPostgresStore(options));
     defer(store.close);
@@ -133,12 +133,15 @@ async function killOne(workers: Workers): Promise<void> {
   await workers.fill(workerCount);
 }
 
-/** Stops a worker until others handle what it had, then lets it go on. */
+/** Stops a worker until others handle its deliveries, then lets it continue. */
 function stopOne(workers: Workers, { lifeMs }: Liveness): Promise<void> {
   return workers.stop(lifeMs + 500 + Math.random() * 400);
 }
 
-/** Resolves when every worker, and the process that feeds them, has had a heartbeat since then: a new one may judge them dead. */
+/**
+ * Resolves when every worker, and the process that feeds them, has had a heartbeat since then, because a new process
+ * may declare them dead.
+ */
 async function untilAllAreBack(store: Pick<Store, 'listProcesses'>, since: Date): Promise<void> {
   for (;;) {
     const processes = await insist(() => store.listProcesses());

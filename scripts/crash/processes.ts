@@ -7,15 +7,15 @@ import { builtProgram } from '../../test/support/built-program.ts';
 import { nowMs } from '../harness/progress.ts';
 import type { AttemptEvent, Standstill } from './attempts.ts';
 
-/** What a process is started with: its name, and the file in which it writes its attempts. */
+/** Start options of a process: its name, and the file to which it writes its attempts. */
 export type ProcessOptions<Given> = Given & { readonly name: string; readonly events: string };
 
 /**
- * Processes of one program that share a store. Each has a name of its own, also the one that takes the place of another, and
- * writes its attempts to a file in `folder` that survives its death.
+ * Processes of one program that share a store. Each has a unique name, even if it replaces another, and writes its
+ * attempts to a file in `folder` that survives its death.
  */
 export class CrashProcesses<Given extends object, Answer> {
-  /** Deaths, and times in which a process stood still. */
+  /** Deaths, and periods in which a process stood still. */
   readonly standstills: Standstill[] = [];
   readonly #running = new Map<string, { readonly child: ChildProcess; readonly ready: Answer }>();
   readonly #stopped = new Set<string>();
@@ -30,7 +30,7 @@ export class CrashProcesses<Given extends object, Answer> {
     this.#given = given;
   }
 
-  /** Starts processes until there are as many as asked for; returns what each of them said when it was ready. */
+  /** Starts processes up to the requested number; returns the ready message of each new process. */
   async fill(wanted: number): Promise<readonly Answer[]> {
     const start = async (): Promise<void> => {
       this.#count += 1;
@@ -46,7 +46,7 @@ export class CrashProcesses<Given extends object, Answer> {
     return [...this.#running.values()].map(({ ready }) => ready);
   }
 
-  /** Kills one that does not stand still, with SIGKILL. */
+  /** Kills a process that does not stand still, with SIGKILL. */
   async kill(): Promise<void> {
     const [name, child] = this.#anyone();
     this.#running.delete(name);
@@ -55,7 +55,7 @@ export class CrashProcesses<Given extends object, Answer> {
     this.standstills.push({ worker: name, fromMs, toMs: Number.POSITIVE_INFINITY });
   }
 
-  /** Lets one stand still for so long, then lets it go on. */
+  /** Suspends a process for this time, then lets it continue. */
   async stop(ms: number): Promise<void> {
     const [name, child] = this.#anyone();
     this.#stopped.add(name);
@@ -67,7 +67,7 @@ export class CrashProcesses<Given extends object, Answer> {
     this.#stopped.delete(name);
   }
 
-  /** Asks one of them. */
+  /** Sends a question to one of the processes. */
   async ask(question: string): Promise<Answer> {
     const [, child] = this.#anyone();
     const answer = answerOf<Answer>(child);
@@ -75,13 +75,13 @@ export class CrashProcesses<Given extends object, Answer> {
     return answer;
   }
 
-  /** Kills all. */
+  /** Kills all processes. */
   async end(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ child }) => finish(child)));
     this.#running.clear();
   }
 
-  /** Returns what all of them wrote until their deaths; the last line of each may be incomplete. */
+  /** Returns what all processes wrote until their deaths; the last line of each may be incomplete. */
   events(): readonly AttemptEvent[] {
     const names = Array.from({ length: this.#count }, (_, index) => `${this.#program}-${index + 1}`);
     return names

@@ -13,8 +13,8 @@ import type { ServerAnswer, ServerOptions } from './crash-servers.ts';
 import type { ProcessOptions } from './processes.ts';
 
 /**
- * One server under the harness: the real receiver, store and worker on a free port, told to the parent. It writes the attempts of
- * its deliveries to a file that survives its death.
+ * Runs one server for the harness: the real receiver, store and worker on a free port, which is reported to the parent.
+ * It writes the attempts of its deliveries to a file that survives its death.
  */
 const options = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions<ServerOptions>;
 const { store: kind, address, twin, name, events } = options;
@@ -30,7 +30,7 @@ const note = (event: AttemptEvent['event'], claim: Claim): void => {
   appendFileSync(events, `${JSON.stringify({ event, atMs: nowMs(), worker: name, id, lane, n, lease })}\n`);
 };
 
-/** The broken twin: says that it has stored what it will store a moment later. */
+/** Broken twin: acknowledges a delivery shortly before it stores it. */
 const ackFirst: Pick<Store, 'accept'> = {
   async accept(delivery): Promise<Accepted> {
     setTimeout(() => store.accept(delivery), 5);
@@ -67,5 +67,5 @@ process.on('message', async () => {
   const { accepted, claimed, retry, deferred } = await store.counts();
   process.send?.({ port, open: accepted + claimed + retry + deferred } satisfies ServerAnswer);
 });
-// A harness that died must not leave its servers behind.
+// A crashed harness must not leave its servers behind.
 process.on('disconnect', () => process.exit(1));

@@ -9,8 +9,8 @@ import type { WorkerOptions } from './crash-workers.ts';
 import type { ProcessOptions } from './processes.ts';
 
 /**
- * One worker process under the harness: routes, claims and ends deliveries, and writes what it does to a file that survives its
- * death. The body of a delivery says what is done with it.
+ * Runs one worker process for the harness: routes, claims and ends deliveries, and writes its actions to a file that
+ * survives its death. The body of a delivery decides how it is handled.
  */
 const options = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions<WorkerOptions>;
 const { url, liveness, name: worker, events: file } = options;
@@ -26,7 +26,7 @@ const store = await insist(() =>
 );
 let active = 0;
 
-/** Ends an attempt, once the store can be reached. */
+/** Ends an attempt as soon as the store can be reached. */
 async function end(call: () => Promise<void>): Promise<'done' | 'lost'> {
   try {
     await insist(call);
@@ -43,7 +43,7 @@ async function handle(claim: Claim): Promise<void> {
   note({ event: 'start', ...about });
   await pause(n % 25 === 0 ? slowMs : Math.random() * 6);
   note({ event: 'finish', ...about });
-  // Some fail once or twice: what waits for a retry comes back to a lane that goes on meanwhile.
+  // Some attempts fail once or twice, so that a delivery that waits for a retry returns to a lane that has moved on.
   if (claim.attempts < 3 && Math.random() < 0.3) {
     const result = await end(() => store.retry(claim, { afterMs: Math.random() * 20, reason: 'again' }));
     note({ event: result === 'done' ? 'retry' : 'lost', ...about });
@@ -68,7 +68,7 @@ async function look(): Promise<void> {
   }
 }
 
-// A harness that died must not leave its workers behind.
+// A crashed harness must not leave its workers behind.
 process.on('disconnect', () => process.exit());
 process.send?.('ready');
 for (;;) {

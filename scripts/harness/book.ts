@@ -2,26 +2,29 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readRows } from './database.ts';
 import type { LoadTarget } from './load.ts';
 
-/** What was answered, and whether the store has what it acknowledged. */
+/** Records answers, and whether the store has what it acknowledged. */
 export interface Book {
   readonly note: LoadTarget['onAnswer'];
   acknowledged(): number;
-  /** Kinds of deliveries that were answered in another way than is due, and how often. */
+  /** Kinds of deliveries that were answered in an unexpected way, and how often. */
   readonly unexpected: ReadonlyMap<string, number>;
-  /** Milliseconds that answers took. */
+  /** Response times in milliseconds. */
   readonly answers: readonly number[];
-  /** Looks for what was acknowledged since the last look in the store. */
+  /** Looks in the store for deliveries acknowledged since the last look. */
   look(): void;
-  /** Acknowledged deliveries that a look did not find. */
+  /** Returns the number of acknowledged deliveries that a look did not find. */
   lost(): number;
-  /** Waits for housekeeping, then returns the age in days of the oldest settled delivery, by a clock that is `daysAhead` ahead. */
+  /**
+   * Waits for housekeeping, then returns the age in days of the oldest settled delivery, according to a clock that is
+   * `daysAhead` ahead.
+   */
   oldestDays(daysAhead: number): Promise<number>;
 }
 
 const dayMs = 86_400_000;
-/** Housekeeping looks at the clock once a minute. */
+/** Housekeeping reads the clock once a minute. */
 const housekeepingMs = 90_000;
-/** Answers that are kept: of more, every second one is dropped. */
+/** Maximum number of stored answers; beyond it, every second one is dropped. */
 const maxAnswers = 200_000;
 
 /** Opens the book of a store. */
@@ -48,7 +51,7 @@ export function openBook(path: string, allowedDays: number): Book {
       const rows = readRows(path, 'SELECT id, uuid FROM deliveries WHERE id > ? ORDER BY id', lastId);
       const now = new Set(rows.map(({ uuid }) => String(uuid)));
       lastId = Number(rows.at(-1)?.id ?? lastId);
-      // One that was stored before the last look may have been acknowledged after it.
+      // A delivery stored before the last look may have been acknowledged after it.
       lost += noted.filter((uuid) => !now.has(uuid) && !stored.has(uuid)).length;
       noted = [];
       stored = now;

@@ -1,6 +1,9 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 
-/** Returns rows of a store in a file, read with the database alone: the store's own code must not confirm itself. */
+/**
+ * Returns rows of a store in a file, read directly from the database, so that the store's own code does not confirm
+ * itself.
+ */
 export function readRows(path: string, sql: string, ...values: SQLInputValue[]) {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
@@ -10,7 +13,7 @@ export function readRows(path: string, sql: string, ...values: SQLInputValue[]) 
   }
 }
 
-/** Returns the member `n` of the first row. */
+/** Returns the column `n` of the first row. */
 export function readNumber(path: string, sql: string, ...values: SQLInputValue[]): number {
   return Number(readRows(path, sql, ...values)[0]?.n);
 }

@@ -16,27 +16,29 @@ import * as usual from './sender.ts';
 type InstallationOptions = {
   /** Rules of the operator, as YAML. */
   readonly rules: string;
-  /** Lines of the operator file beside `version` and `repositories`. */
+  /** Lines of the operator file in addition to `version` and `repositories`. */
   readonly settings?: string;
   readonly labels?: readonly string[];
-  /** Whether the forge sends what happens to Reeve. Default: no. */
+  /** Whether the forge sends its events to Reeve. Default: no. */
   readonly isHooked?: boolean;
-  /** Returns the address that Reeve knows the forge by. Default: its own. */
+  /** Returns the address of the forge that Reeve uses. Default: the forge's own. */
   readonly between?: (forgeUrl: string) => Promise<string>;
-  /** Default: those of `credentials.ts`. Without a secret, deliveries are not signed. */
+  /** Default: those of `sender.ts`. Without a secret, deliveries are not signed. */
   readonly authorization?: string;
   readonly secret?: string;
-  /** More environment for `reeve serve`. */
+  /** Additional environment for `reeve serve`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Arguments of Node for `reeve serve`. */
+  /** Node arguments for `reeve serve`. */
   readonly nodeArgs?: readonly string[];
   /** Whether the process of Reeve has a channel for messages. Default: no. */
   readonly hasChannel?: boolean;
-  /** Takes what the process prints. */
+  /** Receives the output of the process. */
   readonly onOutput?: (text: string) => void;
 };
 
-/** An embedded forge and a `reeve serve`, each in a process of its own as the package starts them, on a free port each. */
+/**
+ * Embedded forge and a `reeve serve`, each in a separate process started like the package does, on a free port each.
+ */
 export interface Installation extends ArrangedForge {
   readonly folder: string;
   /** Data folder of Reeve, and the file of its store. */
@@ -44,24 +46,24 @@ export interface Installation extends ArrangedForge {
   readonly database: string;
   /** Settings of Reeve, for further commands. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where Reeve listens, the same after each start. */
+  /** Address of Reeve, the same after each start. */
   readonly url: string;
-  /** The process of Reeve that was started last. */
+  /** Returns the latest process of Reeve. */
   readonly reeve: () => ChildProcess;
-  /** What that process has printed last. */
+  /** Returns the latest output of that process. */
   readonly log: () => string;
-  /** Rejects when Reeve ends although it was not stopped. */
+  /** Rejects when Reeve ends without having been stopped. */
   readonly failed: Promise<never>;
   /** Starts Reeve again on the same data and port, after it ended. */
   startReeve(): Promise<void>;
-  /** Ends the process of Reeve; returns its exit status and how long it took. */
+  /** Ends the process of Reeve; returns its exit status and the time it took. */
   stopReeve(signal: NodeJS.Signals): Promise<{ readonly status: number | null; readonly ms: number }>;
-  /** Ends the process of the forge and starts it on the same address, after a while. */
+  /** Ends the process of the forge and starts it on the same address after a while. */
   restartForge(awayMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts it, with one served repository. */
+/** Starts an installation with one served repository. */
 export async function startInstallation(options: InstallationOptions): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-installation-'));
   try {
@@ -159,7 +161,7 @@ async function writeSettings(folder: string, { rules, settings = '' }: Installat
   return { REEVE_DATA: data, REEVE_RULES: rulesFolder, REEVE_CONFIG: operatorFile };
 }
 
-/** Writes secrets to files: the environment of a process can be read. Returns the settings that name them. */
+/** Writes secrets to files, because the environment of a process can be read. Returns the settings that name them. */
 async function writeSecrets(
   folder: string,
   secrets: Readonly<Record<string, string>>,
@@ -173,7 +175,7 @@ async function writeSecrets(
   return settings;
 }
 
-/** Starts `reeve serve` as bin/reeve.mjs does: with a small heap, and a C library that returns what is freed. */
+/** Starts `reeve serve` like bin/reeve.mjs: with a small heap, and a C library that returns freed memory. */
 async function startServe(
   { nodeArgs = [], hasChannel = false, onOutput }: InstallationOptions,
   environment: Readonly<Record<string, string>>,
@@ -203,16 +205,16 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.kill('SIGKILL')) await ended;
 }
 
-/** The repository of an installation. */
+/** Repository of an installation. */
 export const at = { owner: 'acme', repo: 'demo' } as const;
 
 export const botName = 'reeve';
 const administrator = 'root';
 const passwordOf = (name: string): string => `${name}-password`;
-/** On a busy machine, a write of the forge takes long: only a request that hangs ends here. */
+/** Writes of the forge are slow on a busy machine, so that only a hanging request reaches this limit. */
 const timeoutMs = 120_000;
 
-/** Starts an embedded forge in `folder` as a process of its own; port 0: a free one. */
+/** Starts an embedded forge in `folder` as a separate process; port 0: a free one. */
 export async function startForge(
   folder: string,
   port: number,
@@ -224,22 +226,22 @@ export async function startForge(
     environment: { TMPDIR: folder },
   });
   const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /"url":"[^"]+"/))?.[1] ?? '';
-  // A pipe that is full stops its writer.
+  // A full pipe blocks its writer.
   child.stdout?.resume();
   child.stderr?.resume();
   return { child, url };
 }
 
-/** What a new forge has after `arrangeForge`. */
+/** Contents of a new forge after `arrangeForge`. */
 type ArrangedForge = {
-  /** The administrator. */
+  /** Client of the administrator. */
   readonly root: Client;
-  /** The token of the bot. */
+  /** Token of the bot. */
   readonly token: string;
   readonly repositoryId: number;
 };
 
-/** Makes the account of the bot, the organization, and so many tokens of the bot. */
+/** Creates the account of the bot, the organization, and this many tokens of the bot. */
 export async function arrangeAccounts(
   url: string,
   count = 1,
@@ -269,7 +271,7 @@ export async function arrangeAccounts(
   return { root, tokens };
 }
 
-/** Makes the accounts, and the repository with its labels. */
+/** Creates the accounts, and the repository with its labels. */
 async function arrangeForge(url: string, labels: readonly string[]): Promise<ArrangedForge> {
   const { root, tokens } = await arrangeAccounts(url);
   const { id } = await root.call(operations.createOrganizationRepository, {
@@ -283,7 +285,7 @@ async function arrangeForge(url: string, labels: readonly string[]): Promise<Arr
   return { root, token: tokens[0] ?? '', repositoryId: id };
 }
 
-/** Lets the forge send what happens in the repository to an address. */
+/** Makes the forge send the events of the repository to an address. */
 export async function createHook(
   root: Client,
   url: string,
@@ -304,10 +306,10 @@ export async function createHook(
   });
 }
 
-/** An installation whose requests to the forge pass a fault proxy. */
+/** Installation whose requests to the forge pass through a fault proxy. */
 export type ProxiedInstallation = Installation & { readonly proxy: FaultProxy };
 
-/** Starts it, with hooks: the forge sends what happens to Reeve directly. */
+/** Starts an installation with hooks: the forge sends its events directly to Reeve. */
 export async function startProxiedInstallation(options: InstallationOptions): Promise<ProxiedInstallation> {
   let proxy: FaultProxy | undefined;
   try {
@@ -319,7 +321,7 @@ export async function startProxiedInstallation(options: InstallationOptions): Pr
         return proxy.url;
       },
     });
-    // The callback has run: an installation has an address of its forge.
+    // The callback has run, because an installation has an address of its forge.
     const between = proxy as unknown as FaultProxy;
     return {
       ...installation,

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createSender, headersOf, type Sender } from './sender.ts';
 
 type Kind = 'served' | 'foreign' | 'unknown' | 'repeated' | 'forged' | 'large';
-/** A delivery is accepted, or known already: a repeat may overtake the one that it repeats. */
+/** Statuses of an accepted or already known delivery: a repeat may overtake the original. */
 const taken = [202, 200];
-/** What is sent, and how it has to be answered. */
+/** Kinds of deliveries, with their shares and expected statuses. */
 const kinds: Readonly<Record<Kind, { readonly share: number; readonly statuses: readonly number[] }>> = {
   /** About an issue of the served repository: a rule reads the issue and compares its labels. */
   served: { share: 0.25, statuses: taken },
@@ -12,9 +12,9 @@ const kinds: Readonly<Record<Kind, { readonly share: number; readonly statuses: 
   foreign: { share: 0.4, statuses: taken },
   /** Of a type that no version knows. */
   unknown: { share: 0.2, statuses: taken },
-  /** With the UUID of an earlier one. */
+  /** With the UUID of an earlier delivery. */
   repeated: { share: 0.08, statuses: taken },
-  /** One address that is wrong too often is asked to wait. */
+  /** An address with too many wrong deliveries is told to wait. */
   forged: { share: 0.05, statuses: [401, 429] },
   large: { share: 0.02, statuses: [413] },
 };
@@ -23,32 +23,32 @@ export type LoadTarget = {
   readonly url: string;
   readonly authorization: string;
   readonly secret: string;
-  /** Larger than Reeve accepts. */
+  /** Size larger than Reeve accepts. */
   readonly tooLargeBytes: number;
-  /** The repository and the issues that `served` is about, as the forge describes them. */
+  /** Repository and issues for `served`, as the forge describes them. */
   readonly repository: { readonly id: number; readonly full_name: string; readonly owner: object };
   readonly issues: readonly { readonly number: number }[];
-  /** `uuid`: of one that was acknowledged for the first time. */
+  /** `uuid`: of a delivery that was acknowledged for the first time. */
   readonly onAnswer: (answer: {
     readonly uuid: string | undefined;
-    /** Kind and status, where another status is due. */
+    /** Kind and status, if another status was expected. */
     readonly wrong: string | undefined;
     readonly ms: number;
   }) => void;
 };
 
 export interface Load {
-  /** Sends at so many a second until `until` resolves to true. */
+  /** Sends at this rate per second until `isOver` returns true. */
   sendAt(perSecond: number, isOver: () => boolean): Promise<void>;
-  /** Sends as fast as `connections` allow; returns how many new deliveries were acknowledged. */
+  /** Sends as fast as `connections` permit; returns how many new deliveries were acknowledged. */
   sendFast(connections: number, isOver: () => boolean): Promise<number>;
 }
 
-/** How many may wait for their answer at once: a forge that is slower than its events drops none either. */
+/** Maximum number of unanswered deliveries: a forge that is slower than its events does not drop any either. */
 const maxInFlight = 64;
 const tickMs = 20;
 
-/** Creates deliveries of all kinds, mixed by their shares, in an order that is the same each time. */
+/** Creates deliveries of all kinds, mixed according to their shares, in a fixed order. */
 export function createLoad(target: LoadTarget): Load {
   const order = Object.entries(kinds).flatMap(([kind, { share }]) =>
     Array<Kind>(Math.round(share * 100)).fill(kind as Kind),
@@ -57,7 +57,7 @@ export function createLoad(target: LoadTarget): Load {
   let last: Made | undefined;
 
   const next = (): { readonly kind: Kind; readonly made: Made } => {
-    // 37 has no factor in common with 100: the kinds take turns.
+    // 37 and 100 have no common factor, so the kinds take turns.
     const kind = order[(sent * 37) % order.length] ?? 'foreign';
     sent += 1;
     if (kind === 'repeated' && last !== undefined) return { kind, made: last };
@@ -69,7 +69,7 @@ export function createLoad(target: LoadTarget): Load {
     const { kind, made } = next();
     const startMs = performance.now();
     const { status, text } = await sender.send(`${target.url}/webhook`, made);
-    // A server that was killed refuses connections at once.
+    // A killed server refuses connections at once.
     if (status === 0) await pause(5);
     const isNew = status === 202;
     const uuid = isNew ? made.headers['x-gitea-delivery'] : undefined;

@@ -3,37 +3,37 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A line between Reeve and a server. */
+/** Connection between Reeve and a server. */
 export interface Line {
-  /** Where it begins, on loopback. */
+  /** Port on loopback at which it accepts connections. */
   readonly port: number;
   /**
-   * `pass` forwards; `hold` forwards later, once it passes again; `cut` breaks and refuses connections; `swallow` leaves them
-   * open, and never forwards anything on them again; `mute` swallows the answers alone.
+   * `pass` forwards; `hold` forwards later, once it passes again; `cut` breaks and refuses connections; `swallow`
+   * leaves them open, and never forwards anything on them again; `mute` swallows only the answers.
    */
   set(mode: NetworkMode): void;
-  /** Leads connections from now on to another server, like a name or an address that moves. */
+  /** Directs new connections to another server, like a name or an address that moves. */
   lead(target: Target): void;
-  /** Connections that were refused so far. */
+  /** Returns the number of connections refused so far. */
   refused(): number;
-  /** Breaks and refuses connections for so long. */
+  /** Breaks and refuses connections for this time. */
   cut(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
 type NetworkMode = 'pass' | 'hold' | 'cut' | 'swallow' | 'mute';
 
-/** Where a server listens: a port of loopback, or the path of a socket. */
+/** Address of a server: a loopback port, or the path of a socket. */
 type Target = { readonly port: number; readonly host: '127.0.0.1' } | { readonly path: string };
 
-/** A line to the socket of a PostgreSQL server. */
+/** Line to the socket of a PostgreSQL server. */
 export interface Network extends Omit<Line, 'lead'> {
-  /** The connection string through it, with the schema of the one that was given. */
+  /** Connection string through the line, with the schema of the given one. */
   readonly url: string;
   lead(url: string): void;
 }
 
-/** Opens a port on loopback that leads to the server of `url`, which names the folder of its socket. */
+/** Opens a loopback port to the server of `url`, which contains the folder of its socket. */
 export async function openNetwork(url: string): Promise<Network> {
   const parameters = new URLSearchParams(url.split('?')[1]);
   const line = await openLine(socketOf(url));
@@ -49,13 +49,13 @@ function socketOf(url: string): Target {
   return { path: join(new URLSearchParams(url.split('?')[1]).get('host') ?? '', '.s.PGSQL.5432') };
 }
 
-/** Opens a port on loopback that leads to a server. */
+/** Opens a loopback port to a server. */
 export async function openLine(to: Target): Promise<Line> {
   let target = to;
   let refused = 0;
   const sockets = new Set<Socket>();
   const swallowed = new Set<Socket>();
-  /** Those of the server. */
+  /** Sockets of the server. */
   const farther = new Set<Socket>();
   let mode: NetworkMode = 'pass';
   const keep = (socket: Socket, other?: Socket): void => {
@@ -95,7 +95,7 @@ export async function openLine(to: Target): Promise<Line> {
       if (mode === 'pass' && !swallowed.has(socket)) socket.resume();
       if (mode === 'hold') socket.pause();
       if (mode === 'cut') socket.destroy();
-      // The server learns nothing of it either: it keeps its end, with its locks.
+      // The server does not notice it either: it keeps its end of the connection, with its locks.
       if (mode === 'swallow' || (mode === 'mute' && farther.has(socket)))
         swallowed.add(socket.unpipe().pause());
     }

@@ -1,24 +1,24 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Whether the memory of another process can be read here. */
+/** Whether the memory of another process can be read on this system. */
 export const canReadMemory = process.platform === 'linux';
 
-/** Returns the most memory that a process has held since `resetPeak`, in bytes. */
+/** Returns the peak memory of a process since `resetPeak`, in bytes. */
 export function peakBytes(pid: number): number {
   return memberOf(pid, 'VmHWM');
 }
 
-/** Returns the memory that a process holds, as the system counts it, in bytes. */
+/** Returns the memory that a process holds, as counted by the system, in bytes. */
 export function residentBytes(pid: number): number {
   return memberOf(pid, 'VmRSS');
 }
 
-/** Returns the part of `residentBytes` that is pages of files and of memory that processes share, in bytes. */
+/** Returns the part of `residentBytes` in pages of files and of shared memory, in bytes. */
 export function mappedBytes(pid: number): number {
   return memberOf(pid, 'RssFile') + memberOf(pid, 'RssShmem');
 }
 
-/** Lets the peak of a process begin anew. */
+/** Resets the peak memory of a process. */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

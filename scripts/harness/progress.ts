@@ -5,7 +5,7 @@ export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** Waits until nothing is left, or until what is left has not changed for `stuckMs`; returns what is left. */
+/** Waits until nothing is left, or until the rest has not changed for `stuckMs`; returns what is left. */
 export async function untilDone(
   left: () => Promise<number>,
   { stuckMs, everyMs = 50 }: { readonly stuckMs: number; readonly everyMs?: number },

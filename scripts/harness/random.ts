@@ -1,4 +1,4 @@
-/** A source of random numbers that gives the same ones for the same seed. */
+/** Source of random numbers that are the same for the same seed. */
 export interface Random {
   /** Returns a whole number from 0 to below `limit`. */
   below(limit: number): number;
@@ -6,7 +6,7 @@ export interface Random {
   chance(share: number): boolean;
 }
 
-/** Creates it (mulberry32). */
+/** Creates a source of random numbers (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -3,12 +3,12 @@ import { silentLog } from '../../src/platform/log.ts';
 import { type ReceiverOptions, receiver, serverOptions } from '../../src/server/receiver/route.ts';
 import { authorization, secret } from './sender.ts';
 
-/** The secrets of the hook of benchmarks and drills, as settings name them. */
+/** Secrets of the hook of benchmarks and drills, in the form of settings. */
 export const hookSecrets = [
   { name: 'bench', scope: ['*'], authorization: [authorization], hmac: [secret] },
 ] as const;
 
-/** Serves the receiver of Reeve on a free port; returns the port. */
+/** Serves Reeve's receiver on a free port; returns the port. */
 export async function serveReceiver(
   store: ReceiverOptions['store'],
   onStored: () => void = () => {},

@@ -2,11 +2,11 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The `Authorization` header and the secret of a hook, unless a drill has others. */
+/** Default `Authorization` header and secret of a hook; a drill may use others. */
 export const authorization = 'Bearer only-for-drills-on-loopback';
 export const secret = 'only-for-drills-on-loopback';
 
-/** Returns the headers of a delivery, signed as the forge signs. */
+/** Returns the headers of a delivery, signed like a forge does. */
 export function headersOf(
   body: string | Buffer,
   eventType: string,
@@ -28,16 +28,16 @@ export type Sent = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
 };
-/** `status` is 0 where the connection broke before the answer; then `text` is the reason. */
+/** `status` is 0 if the connection broke before the answer; `text` is then the reason. */
 export type Answer = { readonly status: number; readonly text: string };
 
-/** Kept connections. */
+/** Keep-alive connections. */
 export interface Sender {
   send(url: string, sent: Sent): Promise<Answer>;
   close(): void;
 }
 
-/** Creates the connections, at most so many. */
+/** Creates the connections, at most this many. */
 export function createSender(maxSockets: number = Number.POSITIVE_INFINITY): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets });
   return {
@@ -45,7 +45,7 @@ export function createSender(maxSockets: number = Number.POSITIVE_INFINITY): Sen
       new Promise((resolve) => {
         const sent = request(url, { agent, method, headers }, (answer) => {
           const chunks: Buffer[] = [];
-          // The status line is the acknowledgement: it counts where the connection ends before the body.
+          // The status line is the acknowledgement: it counts even if the connection ends before the body.
           const settle = (): void =>
             resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
           answer
@@ -63,7 +63,7 @@ export function createSender(maxSockets: number = Number.POSITIVE_INFINITY): Sen
   };
 }
 
-/** What was measured of deliveries that were sent. */
+/** Measurements of the sent deliveries. */
 export type LoadResult = {
   readonly sent: number;
   /** Answers other than 202, and errors, with their number. */
@@ -76,14 +76,14 @@ type LoadOptions = {
   readonly url: string;
   readonly perSecond: number;
   readonly seconds: number;
-  /** Returns the event type and body of the delivery with that number. */
+  /** Returns the event type and body of the delivery with this number. */
   readonly make: (number: number) => { readonly eventType: string; readonly body: string };
   readonly signal: AbortSignal;
 };
 
 /**
- * Sends deliveries at a fixed rate, whether or not earlier ones are answered: a receiver that stands still delays all that are due
- * meanwhile. Each is measured from the instant at which it was due.
+ * Sends deliveries at a fixed rate, whether or not earlier ones are answered: a receiver that stalls delays all
+ * deliveries that are due meanwhile. Each is measured from the time at which it was due.
  */
 export async function sendAtRate(options: LoadOptions): Promise<LoadResult> {
   const { url, perSecond, seconds, make, signal } = options;
@@ -118,13 +118,13 @@ export async function sendAtRate(options: LoadOptions): Promise<LoadResult> {
   return { sent: count, others, p99Ms: percentile(times, 0.99), maxMs: percentile(times, 1) };
 }
 
-/** Writes how answers other than 202 came, for a figure. */
+/** Describes answers other than 202, for a figure. */
 export function describeOthers(others: LoadResult['others']): string {
   const all = [...others].map(([answer, count]) => `${count} × ${answer}`);
   return all.length === 0 ? '' : `, not acknowledged: ${all.join(', ')}`;
 }
 
-/** Returns the least value that such a share of the values does not exceed; NaN of none. */
+/** Returns the smallest value that this share of the values does not exceed; NaN without values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)] ?? Number.NaN;

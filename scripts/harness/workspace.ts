@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A temporary folder. `defer` adds what is closed before the folder is deleted, the last one first. */
+/** Temporary folder. `defer` adds a function that runs before the folder is deleted, in reverse order. */
 export type Workspace = { readonly folder: string; readonly defer: (close: () => unknown) => void };
 
-/** Returns the result of the work in a temporary folder, once all is closed and the folder is deleted. */
+/** Returns the result of the work in a temporary folder, after everything is closed and the folder is deleted. */
 export async function withWorkspace<Result>(
   name: string,
   work: (workspace: Workspace) => Promise<Result>,

@@ -1,15 +1,18 @@
-/** One line of a Dockerfile, with its continuations: `COPY`, and `--from=build /app/dist/package ./dist/package`. */
+/**
+ * Instruction of a Dockerfile, with its continuation lines: `COPY`, and `--from=build /app/dist/package
+ * ./dist/package`.
+ */
 export type Instruction = { readonly keyword: string; readonly text: string; readonly line: number };
 
-/** The lines from one `FROM` to the next. */
+/** Instructions from one `FROM` to the next. */
 export type BuildStage = {
   readonly base: string;
-  /** What `COPY --from` calls it; the last stage may have no name. */
+  /** Name of the stage in `COPY --from`; the last stage may have no name. */
   readonly name: string | undefined;
   readonly instructions: readonly Instruction[];
 };
 
-/** What this program does something for. */
+/** Instructions that this program supports. */
 const supported: ReadonlySet<string> = new Set([
   'FROM',
   'WORKDIR',
@@ -24,7 +27,7 @@ const supported: ReadonlySet<string> = new Set([
   'CMD',
 ]);
 
-/** Returns the stages of a Dockerfile. Throws, with the line, where it has something that is not supported. */
+/** Returns the stages of a Dockerfile. Throws, with the line, if it contains something unsupported. */
 export function parseDockerfile(text: string): readonly BuildStage[] {
   const stages: (BuildStage & { instructions: Instruction[] })[] = [];
   for (const { keyword, text: rest, line } of readInstructions(text)) {
@@ -60,7 +63,7 @@ function* readInstructions(text: string): Generator<Instruction> {
   }
 }
 
-/** Returns the words of the JSON form of CMD. Throws for the shell form, in which signals go to a shell. */
+/** Returns the words of the JSON form of CMD. Throws for the shell form, in which a shell receives the signals. */
 export function wordsOf({ keyword, text, line }: Instruction): readonly string[] {
   try {
     const words: unknown = JSON.parse(text);
@@ -78,13 +81,13 @@ export function pairsOf({ text, line }: Instruction): Readonly<Record<string, st
   return Object.fromEntries(pairs.map((match) => [match?.[1] ?? '', match?.[3] ?? '']));
 }
 
-/** Returns the packages that a RUN line installs with apt-get; empty where it installs none. */
+/** Returns the packages that a RUN line installs with apt-get; empty if there are none. */
 export function packagesOf({ text }: Instruction): readonly string[] {
   const [, list = ''] = /apt-get install ([^&;|]*)/.exec(text) ?? [];
   return list.split(/\s+/).filter((word) => word !== '' && !word.startsWith('-'));
 }
 
-/** Returns what `.dockerignore` lets into the build; supports a file that excludes everything but names. */
+/** Returns what `.dockerignore` allows into the build; supports only a file that excludes everything except names. */
 export function readAllowed(text: string): ReadonlySet<string> {
   const lines = text
     .split('\n')

@@ -8,16 +8,17 @@ import {
 
 type Listener = (...args: unknown[]) => void;
 
-/** After so many mutants the process is a new one: what mutants leave behind cannot add up. */
+/** Number of mutants after which the process is replaced, so that side effects of mutants cannot accumulate. */
 const mutantsOfProcess = 50;
 
-/** The process of the tests, which one mutant after the other uses. */
+/** Test process that is reused for one mutant after another. */
 let kept: ForksPoolWorker | undefined;
 let uses = 0;
 
 /**
- * Vitest ends its process of tests after each run, and a run is one mutant: starting the process and loading the sources takes ten
- * times as long as the tests of a mutant. This process stays for the next run. A run that did not end in order ends it.
+ * Vitest ends its test process after each run, and a run is one mutant; starting the process and loading the sources
+ * takes ten times as long as the tests of a mutant. This process is kept for the next run. A run that did not end
+ * properly ends it.
  */
 class KeptProcess implements PoolWorker {
   readonly name = 'kept';
@@ -74,7 +75,10 @@ class KeptProcess implements PoolWorker {
     if (!this.#hasStopped && this.#process === kept) await endKept();
   }
 
-  /** The process got the configuration at its start; the names of the tests to run differ from mutant to mutant. */
+  /**
+   * The process received the configuration at its start, but the names of the tests to run differ from mutant to
+   * mutant.
+   */
   #withConfig(message: WorkerRequest): WorkerRequest {
     if (!('type' in message) || message.type !== 'run') return message;
     const context = { ...message.context, config: this.#project.serializedConfig };
@@ -95,7 +99,7 @@ async function endKept(): Promise<void> {
   await ended?.stop();
 }
 
-/** A plugin of Vitest: Stryker sets the pool on its own, thus it is replaced after the configuration is read. */
+/** Vitest plugin: Stryker sets the pool itself, so the pool is replaced after the configuration has been read. */
 export const keepProcess = {
   name: 'keep-process',
   configureVitest({

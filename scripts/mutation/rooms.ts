@@ -1,14 +1,14 @@
-/** A part of the source that one night can test, and the tests that have to notice its mutants. */
+/** Part of the source that can be tested in one night, with the tests that must detect its mutants. */
 export type Room = {
-  /** Globs of what is mutated. */
+  /** Globs of the mutated files. */
   readonly mutate: readonly string[];
   /** Globs of tests. */
   readonly tests: readonly string[];
-  /** Tests that take long and notice nothing else, or only processes of their own, which have no mutants. */
+  /** Tests that take long and detect nothing else, or only test separate processes, which have no mutants. */
   readonly without: readonly string[];
 };
 
-/** One a night: `nightly.yml` takes them in turns. */
+/** Rooms, one for each night: `nightly.yml` takes them in turns. */
 export const rooms: Readonly<Record<string, Room>> = {
   receiver: {
     mutate: ['src/server/receiver/**/*.ts'],

@@ -3,11 +3,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { useMemoryFolder } from '../../test/support/memory-folder.ts';
 import { keepProcess } from './kept-process.ts';
 
-/** Time that each file of tests took in the first run, which has no mutant. */
+/** Time that each test file took in the first run, which has no mutant. */
 const firstMs = new Map<string, number>();
 let files: readonly TestSpecification[] = [];
 
-/** Runs the fast files of tests first: they test parts, and notice most mutants. The first failure ends a run. */
+/** Runs the fast test files first: they test parts, and detect most mutants. The first failure ends a run. */
 class FastestFirst extends BaseSequencer {
   override async sort(given: TestSpecification[]): Promise<TestSpecification[]> {
     if (files.length === 0) {
@@ -24,19 +24,19 @@ class FastestFirst extends BaseSequencer {
 }
 
 useMemoryFolder();
-// Mutants of the store are in its part for SQLite.
+// Mutants of the store are in its SQLite part.
 process.env.STORE_KINDS = 'SQLite';
 
 const globs = (name: string): string[] => (process.env[name] ?? '').split(',').filter((glob) => glob !== '');
 
-/** The tests of one room, in one process: a mutant is active in the process of the tests. */
+/** Runs the tests of one room in one process, because a mutant is active only in the test process. */
 export default defineConfig({
   plugins: [keepProcess],
   test: {
     include: globs('MUTATION_TESTS'),
     exclude: ['**/node_modules/**', ...globs('MUTATION_WITHOUT')],
     setupFiles: ['scripts/mutation/one-mutant.ts', 'test/support/end-processes.ts'],
-    // A mutant that hangs ends here. The first run, without a mutant, has all tests, on a machine that may be busy.
+    // Ends a hanging mutant. The first run, without a mutant, has all tests, on a machine that may be busy.
     testTimeout: 20_000,
     hookTimeout: 20_000,
     expect: { poll: { timeout: 10_000 } },

@@ -7,13 +7,13 @@ import { type Book, openBook } from '../harness/book.ts';
 import { createLoad } from '../harness/load.ts';
 import { authorization, secret } from '../harness/sender.ts';
 
-/** `reeve serve` on a forge that another part plays, under a load of deliveries whose acknowledgements are noted. */
+/** `reeve serve` with a stand-in for the forge, under a load of deliveries whose acknowledgements are recorded. */
 export interface LoadedServer {
   readonly child: ChildProcess;
   readonly url: string;
   readonly data: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Sends deliveries over so many connections, until `stop`. */
+  /** Sends deliveries over this many connections, until `stop`. */
   load(connections: number): { stop(): Promise<void> };
   /** Sends a signal; resolves with the exit status and the time until the exit. */
   end(signal: NodeJS.Signals): Promise<{ readonly status: number | null; readonly ms: number }>;
@@ -22,7 +22,7 @@ export interface LoadedServer {
 export type LoadedServers = {
   /** Starts the server, again after it ended. */
   start(): Promise<LoadedServer>;
-  /** What was acknowledged by all of them, and whether the store has it. */
+  /** Records what all of the servers acknowledged, and whether the store has it. */
   readonly book: Book;
 };
 
@@ -33,7 +33,7 @@ rules:
     steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
 `;
 
-/** Returns servers that use one folder, one after the other. The forge has the repository acme/r1. */
+/** Returns servers that use one folder, one after another. The forge has the repository acme/r1. */
 export async function loadedServers(folder: string, forgeUrl: string): Promise<LoadedServers> {
   const data = join(folder, 'data');
   await mkdir(data, { recursive: true, mode: 0o700 });
@@ -62,7 +62,7 @@ export async function loadedServers(folder: string, forgeUrl: string): Promise<L
           let isOver = false;
           const load = createLoad({
             ...{ url, authorization, secret },
-            // The limit of the server is left as it is: what is too large is not part of this load.
+            // The limit of the server is unchanged, so oversized deliveries are not part of this load.
             tooLargeBytes: 9 * 2 ** 20,
             repository: { id: 1, full_name: 'acme/r1', owner: { id: 1, login: 'acme' } },
             issues: Array.from({ length: 20 }, (_, at) => ({ number: at + 1 })),

@@ -1,21 +1,21 @@
-/** One promise of docs/reliability.md, with everything that proves it. */
+/** Promise of docs/reliability.md, with its proofs. */
 export type ReliabilityPromise = {
   /** `P1` to `P40`. */
   readonly id: string;
-  /** What is promised, in one sentence. */
+  /** Text of the promise, in one sentence. */
   readonly promise: string;
-  /** What the figure has to reach, for a run with `--quick` and for a full one. */
+  /** Value that the figure must reach, for a run with `--quick` and for a full one. */
   readonly target: { readonly quick: string; readonly full: string };
-  /** All of them have to hold. */
+  /** Proofs, all of which must hold. */
   readonly proofs: readonly Proof[];
   /** Names in `test/twins`: builds that break the promise, and that the tests detect. */
   readonly twins: readonly string[];
 };
 
-/** Tests, or a drill: a measurement with processes of its own. */
+/** Tests, or a drill: a measurement with separate processes. */
 export type Proof = TestProof | DrillProof;
 
-/** The tests of a file, or those whose full name matches `titled`. At least one of them has to run and pass. */
+/** The tests of a file, or those whose full name matches `titled`. At least one of them must run and pass. */
 export type TestProof = { readonly file: string; readonly titled?: RegExp };
 
 export type DrillProof = {
@@ -23,11 +23,13 @@ export type DrillProof = {
   readonly drill: () => globalThis.Promise<{ readonly drill: Drill }>;
 };
 
-/** What a file of `scripts/prove/drills/` exports as `drill`. It cleans up after itself, also after `signal`. */
+/**
+ * Function that a file of `scripts/prove/drills/` exports as `drill`. It cleans up after itself, even after `signal`.
+ */
 export type Drill = (options: DrillOptions) => globalThis.Promise<DrillResult>;
 
 export type DrillOptions = {
-  /** A minute at most; otherwise as long as the figure needs. */
+  /** At most a minute; otherwise as long as the figure needs. */
   readonly isQuick: boolean;
   readonly signal: AbortSignal;
 };
@@ -37,7 +39,7 @@ export type DrillResult =
   | { readonly figure: string; readonly isKept: boolean }
   | { readonly skipped: string };
 
-/** The result of a row. `broken`: a proof failed, or proved nothing. */
+/** Result of a row. `broken`: a proof failed, or proved nothing. */
 export type Verdict = 'ok' | 'skipped' | 'broken';
 
 export type Row = {

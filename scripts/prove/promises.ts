@@ -1,8 +1,8 @@
 import type { ReliabilityPromise } from './promise.ts';
 
-/** Every promise, in the order of its number. */
+/** All promises, in the order of their numbers. */
 export const promises: readonly ReliabilityPromise[] = [
-  // What the receiver promises: P1 to P14.
+  // Promises of the receiver: P1 to P14.
   {
     id: 'P1',
     promise: 'No acknowledged delivery is lost when the process dies.',
@@ -172,7 +172,7 @@ export const promises: readonly ReliabilityPromise[] = [
     proofs: [{ file: 'test/flows/every-kind.test.ts' }, { file: 'test/recorded/receiver.test.ts' }],
     twins: ['unknown-event-type-dead'],
   },
-  // What the worker, the sweeps and the process promise: P15 to P25.
+  // Promises of the worker, the sweeps and the process: P15 to P25.
   {
     id: 'P15',
     promise:
@@ -325,7 +325,7 @@ export const promises: readonly ReliabilityPromise[] = [
     ],
     twins: ['slot-overlaps-itself', 'deferred-slot-blocks-the-next'],
   },
-  // What rules, secrets and pages promise: P26 to P37.
+  // Promises about rules, secrets and pages: P26 to P37.
   {
     id: 'P26',
     promise: 'A broken rule file harms only its own repository, and the reason has path, line and column.',
@@ -479,7 +479,7 @@ export const promises: readonly ReliabilityPromise[] = [
     ],
     twins: ['sweep-plan-writes'],
   },
-  // What the store promises over months and versions: P38 to P40.
+  // Promises of the store over months and versions: P38 to P40.
   {
     id: 'P38',
     promise: 'Memory, descriptors and disk stay bounded.',

@@ -1,24 +1,24 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** The result of one test, as `npm run prove` reads it. */
+/** Result of one test, as `npm run prove` reads it. */
 export type TestResult = {
-  /** Relative to the checkout. */
+  /** Path relative to the checkout. */
   readonly file: string;
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
-  /** What the test measured: see `test/support/figure.ts`. */
+  /** Measurement of the test: see `test/support/figure.ts`. */
   readonly figure: string | undefined;
-  /** The first line of the error, or the reason why the test was skipped. */
+  /** First line of the error, or the reason why the test was skipped. */
   readonly note: string;
-  /** The whole error of a failed test: a property names its counterexample there. */
+  /** Complete error of a failed test; for a property, it contains the counterexample. */
   readonly error?: string | undefined;
 };
 
-/** `errors`: what happened outside of tests. */
+/** `errors`: errors outside of tests. */
 export type TestRun = { readonly tests: readonly TestResult[]; readonly errors: readonly string[] };
 
-/** A reporter of vitest that writes the results to the file that PROVE_RESULTS names. */
+/** Vitest reporter that writes the results to the file that PROVE_RESULTS names. */
 export default class ProveReporter implements Reporter {
   readonly #tests: TestResult[] = [];
 

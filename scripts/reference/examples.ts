@@ -14,7 +14,7 @@ function stepFor(subject: string): string {
   return '      - uses: set-status\n        with: { state: success, description: Seen. }\n';
 }
 
-/** An operator file that says everything there is to say. */
+/** Operator file with every setting. */
 export const operatorExample = `version: 1
 secrets:
   - name: acme
@@ -56,7 +56,7 @@ retention: { settled: 14d, dead: 180d, max-size: 20GiB }
 allow-admin: false
 `;
 
-/** For each function and loop an expression that holds. A test runs them, and the reference shows them. */
+/** Expression for each function and loop that is true. A test evaluates them, and the reference shows them. */
 export const functionExamples: Readonly<Record<string, string>> = {
   startsWith: '"release/1.2".startsWith("release/")',
   endsWith: '"src/app.ts".endsWith(".ts")',

@@ -56,7 +56,9 @@ function jsonSchema(schema: z.ZodType): Record<string, unknown> {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>;
 }
 
-/** Who may use an action that is not granted to all, by the least powerful rule files that can. */
+/**
+ * Describes who may use an action that is not granted to everyone, by the lowest level of rule files that may use it.
+ */
 const grantWords = {
   any: 'Rule files of repositories and organizations may use it only with the operator’s grant.',
   organization:

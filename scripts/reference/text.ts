@@ -15,7 +15,7 @@ import { Organization, Team, User } from '../../src/contract/resources/users.ts'
 import { Workflow, WorkflowRun } from '../../src/contract/resources/workflows.ts';
 import { alternatives, describeType, type Type, typeOf } from '../../src/rules/expressions/types.ts';
 
-/** Returns a page: a title, its parts separated by empty lines, and one line end at its end. */
+/** Returns a page: a title and its parts, separated by empty lines, with a trailing line break. */
 export function page(title: string, ...parts: readonly (string | false | undefined)[]): string {
   return `# ${title}\n\n${parts.filter(Boolean).join('\n\n').trim()}\n`;
 }
@@ -31,7 +31,7 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ').trim();
 }
 
-/** Returns text as code of a language. */
+/** Returns text as a code block of a language. */
 export function code(language: string, text: string): string {
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 }
@@ -39,12 +39,12 @@ export function code(language: string, text: string): string {
 export const word = (text: string): string => `\`${text}\``;
 export const words = (list: readonly string[]): string => list.map(word).join(', ');
 
-/** Levels of members in one table, for objects that have no page of their own. */
+/** Number of nested levels in one table, for objects without their own page. */
 const maxLevels = 5;
 
 /**
- * Returns the members of a shape, or of the items of a list, with their types. A member that is an object with a page of
- * its own links that page; the members of any other object are rows of their own: `head.ref`, `commits[].message`.
+ * Returns the fields of a shape, or of the items of a list, with their types. A field with an object that has its own
+ * page links to that page; the fields of any other object have their own rows: `head.ref`, `commits[].message`.
  */
 export function membersOf(shape: z.ZodType): string {
   const object = objectIn(typeOf(shape));
@@ -70,7 +70,7 @@ function memberRows(
   });
 }
 
-/** Returns the words for a type, with the object or the type of the items that it has. */
+/** Describes a type, including its object or the type of its items. */
 function describeMember(type: Type): string {
   const parts = alternatives(type).map((one) => {
     if (one.kind === 'list') return `a list: ${describeMember(one.item)}`;
@@ -92,7 +92,10 @@ function objectIn(type: Type): Members | undefined {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Returns the members of a JSON Schema as rows: name, type, whether it is required, meaning. Nested ones are `a.b`. */
+/**
+ * Returns the properties of a JSON Schema as rows: name, type, whether it is required, meaning. Nested ones are written
+ * as `a.b`.
+ */
 export function schemaRows(schema: Schema, before = ''): readonly (readonly string[])[] {
   const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
   const required = new Set((schema.required ?? []) as string[]);
@@ -125,7 +128,7 @@ function typeText(schema: Schema): string {
   return String(type ?? 'any');
 }
 
-/** Objects that members of facts and events share: each has a page of its own, which the tables of members link. */
+/** Objects that fields of facts and events share: each has its own page, to which the tables of fields link. */
 export const sharedObjects: Readonly<Record<string, z.ZodType>> = {
   attachment: Attachment,
   branch: Branch,
@@ -157,10 +160,13 @@ const membersByName = Object.entries(sharedObjects).flatMap(([name, shape]) => {
   return type.kind === 'object' ? [[name, type.members] as const] : [];
 });
 
-/** An object of this many members is the shared object that has all of them: `parent` of a repository is one. */
+/**
+ * Minimum number of fields: an object with at least this many counts as the shared object that has all of them, for
+ * example `parent` of a repository.
+ */
 const minAlike = 20;
 
-/** Returns the name of the object that has these members, or undefined if it has no page. */
+/** Returns the name of the object that has these fields, or undefined if it has no page. */
 function sharedObjectOf(members: Readonly<Record<string, z.ZodType>>): string | undefined {
   const keys = Object.keys(members);
   const found = membersByName.find(([, known]) => {

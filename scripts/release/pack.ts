@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The file that npm publishes. */
+/** File that npm publishes. */
 export type Tarball = { readonly path: string; readonly sha256: string; readonly sha512: string };
 
 /**
- * Builds and packs the package twice and puts the file into a folder. Throws where the two differ: then no one could check by a
- * build of their own that the file comes from the sources.
+ * Builds and packs the package twice and puts the file into a folder. Throws if the two files differ, because then
+ * nobody could verify with a build of their own that the file comes from the sources.
  */
 export async function packTwice(folder: string, run: RunProgram): Promise<Tarball> {
   await mkdir(folder, { recursive: true });
@@ -32,7 +32,7 @@ export async function packTwice(folder: string, run: RunProgram): Promise<Tarbal
 async function packInto(folder: string, run: RunProgram): Promise<Tarball & { readonly name: string }> {
   await mkdir(folder);
   const printed = await run('npm', ['pack', '--json', '--pack-destination', folder]);
-  // What the build prints comes before the JSON.
+  // The output of the build precedes the JSON.
   const [{ filename }] = JSON.parse(printed.slice(printed.indexOf('['))) as [{ filename: string }];
   const path = join(folder, filename);
   const bytes = await readFile(path);
@@ -42,10 +42,15 @@ async function packInto(folder: string, run: RunProgram): Promise<Tarball & { re
 
 const execute = promisify(execFile);
 
-/** Runs a program in the checkout and returns what it printed, without the line break at the end. Rejects where it fails. */
+/**
+ * Runs a program in the checkout and returns its output, without the trailing line break. Rejects if the program fails.
+ */
 export type RunProgram = (program: string, args: readonly string[], input?: string) => Promise<string>;
 
-/** Creates the function for a checkout. Programs run with the Node that runs this, and without what npm tells its scripts. */
+/**
+ * Creates the function for a checkout. Programs run with the current Node, and without the environment that npm gives
+ * its scripts.
+ */
 export function createRunProgram(root: string): RunProgram {
   const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
@@ -57,14 +62,14 @@ export function createRunProgram(root: string): RunProgram {
   };
 }
 
-/** What a statement says of a build. */
+/** Data about a build for a statement. */
 type Build = {
   readonly root: string;
   readonly name: string;
   readonly version: string;
   readonly tarball: Tarball;
   readonly commit: string;
-  /** Address that the repository is fetched from; undefined: it has none. */
+  /** Address from which the repository is fetched; undefined: it has none. */
   readonly repository: string | undefined;
   readonly npm: string;
   readonly startedAt: Date;
@@ -72,8 +77,9 @@ type Build = {
 };
 
 /**
- * Returns an in-toto statement with the SLSA provenance of a package: which commit, which locked libraries and which builder made
- * the file with this digest. It is not signed: `npm publish --provenance` in CI adds a statement that is.
+ * Returns an in-toto statement with the SLSA provenance of a package: which commit, which locked libraries and which
+ * builder produced the file with this digest. It is not signed: `npm publish --provenance` in CI adds a signed
+ * statement.
  */
 export async function provenanceOf(build: Build): Promise<object> {
   const { root, name, version, tarball, commit, repository, npm, startedAt, finishedAt } = build;

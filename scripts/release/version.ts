@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A version: numbers, and the identifiers of a pre-release. */
+/** Version: numbers, and the identifiers of a pre-release. */
 export type Version = {
   readonly numbers: readonly [number, number, number];
   readonly prerelease: readonly string[];
@@ -9,7 +9,7 @@ export type Version = {
 
 const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;
 
-/** Returns a version by its text; undefined where it is none of semantic versioning, or has build metadata. */
+/** Parses a version; returns undefined if it is not a semantic version, or has build metadata. */
 export function parseVersion(text: string): Version | undefined {
   const [, major, minor, patch, rest] = pattern.exec(text) ?? [];
   if (major === undefined) return undefined;
@@ -36,7 +36,7 @@ export function compareVersions(a: Version, b: Version): number {
   return a.prerelease.length - b.prerelease.length;
 }
 
-/** Numbers are compared as numbers, and come before text. */
+/** Compares identifiers: numbers are compared as numbers, and come before text. */
 function compareIdentifiers(a: string, b: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (isNumber && isOtherNumber) return Number(a) - Number(b);
@@ -46,7 +46,7 @@ function compareIdentifiers(a: string, b: string): number {
 
 const heading = '## Unreleased';
 
-/** The lines of the section Unreleased, without empty sections; empty where nothing is in it. */
+/** Returns the lines of the section Unreleased, without empty subsections; empty if it has no entries. */
 export function unreleasedNotes(changelog: string): string {
   const [, section] = split(changelog);
   return section
@@ -56,14 +56,14 @@ export function unreleasedNotes(changelog: string): string {
     .join('\n\n');
 }
 
-/** Returns the changelog with what is unreleased under a version and its day, and a new, empty section above. */
+/** Returns the changelog with the unreleased entries under a version and its day, and a new, empty section above. */
 export function releaseNotes(changelog: string, version: string, day: string): string {
   const [before, , after] = split(changelog);
   const notes = unreleasedNotes(changelog);
   return `${before}${heading}\n\n## ${version} - ${day}\n\n${notes}\n${after === '' ? '' : `\n${after}`}`;
 }
 
-/** Returns what is before the section, its content, and the sections of earlier versions. */
+/** Returns the text before the section, its content, and the sections of earlier versions. */
 function split(changelog: string): readonly [before: string, section: string, after: string] {
   const at = changelog.search(new RegExp(`^${heading}$`, 'm'));
   if (at === -1) throw new Error(`CHANGELOG.md has no section "${heading}"`);
@@ -76,9 +76,9 @@ function split(changelog: string): readonly [before: string, section: string, af
 
 type Place = {
   readonly path: string;
-  /** Number of times that the version is in the file. */
+  /** Number of occurrences of the version in the file. */
   readonly times: number;
-  /** Returns what is before and after the version, as the source of a regular expression. */
+  /** Returns the text before and after the version, as sources of regular expressions. */
   readonly around: readonly [before: string, after: string];
 };
 
@@ -96,8 +96,8 @@ export const versionPlaces: readonly Place[] = [
 ];
 
 /**
- * Writes another version into every place. Throws before anything is written if a file has the old version more or less often than
- * the table says. Returns the paths.
+ * Writes another version into every place and returns the paths. Throws before anything is written if a file contains
+ * the old version more or less often than the table says.
  */
 export async function replaceVersion(root: string, from: string, to: string): Promise<readonly string[]> {
   const changed = await Promise.all(

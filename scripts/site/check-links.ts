@@ -3,12 +3,12 @@ import { join, posix } from 'node:path';
 import { anchorsOf, linksOf } from './markdown.ts';
 import { markdownFiles } from './stage.ts';
 
-/** Pages that stand outside of `docs`. */
+/** Pages outside of `docs`. */
 const others = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
 
 /**
- * Returns the links of all pages that lead nowhere, one in a line as `FILE:LINE: what is wrong`, and the pages that the table
- * of contents (`docs/README.md`, and `docs/reference/README.md` below it) misses or has twice.
+ * Returns the broken links of all pages, one per line as `FILE:LINE: problem`, and the pages that are missing or
+ * duplicated in the table of contents (`docs/README.md`, and `docs/reference/README.md` below it).
  */
 export function findLinkProblems(root: string): readonly string[] {
   const pages = [...others, ...markdownFiles(root, 'docs')];
@@ -48,11 +48,11 @@ function findContentsProblems(root: string, pages: readonly string[]): readonly 
   ];
 }
 
-/** An entry of the table of contents: a page, as a path from the root of the repository. */
+/** Entry of the table of contents: a page, with its path relative to the root of the repository. */
 type Entry = { readonly title: string; readonly path: string };
 type Section = { readonly title: string; readonly entries: readonly Entry[] };
 
-/** Reads the list items of each section of a page that has one link in each item, or links in a line. */
+/** Reads the list items of each section of a page with one link per item, or with several links on a line. */
 function readSections(root: string, page: string): readonly Section[] {
   const [, ...sections] = readFileSync(join(root, page), 'utf8').split(/^## /m);
   return sections.map((text) => {
@@ -66,7 +66,7 @@ function readSections(root: string, page: string): readonly Section[] {
   });
 }
 
-/** Returns the table of contents, `docs/README.md`: the order of all pages. The sidebar of the site follows it. */
+/** Returns the table of contents, `docs/README.md`, which defines the order of all pages and of the site's sidebar. */
 export function readContents(root: string): readonly Section[] {
   return readSections(root, 'docs/README.md');
 }

@@ -1,7 +1,7 @@
-/** A fenced block: its language, its text without the indentation of the fence, and the line of the fence. */
+/** Fenced block: its language, its text without the indentation of the fence, and the line of the fence. */
 export type Block = { readonly language: string; readonly text: string; readonly line: number };
 
-/** A link or an image: where it leads, as written, and its line. */
+/** Link or image: its target as written, and its line. */
 export type Link = { readonly target: string; readonly line: number };
 
 const fence = /^( *)(`{3,})([\w-]*)[^`\n]*\n([\s\S]*?)^\1\2`* *$/gm;
@@ -15,7 +15,7 @@ export function blocksOf(page: string): readonly Block[] {
   }));
 }
 
-/** Replaces fenced blocks and code in lines by spaces, so that places stay the same. */
+/** Replaces fenced blocks and inline code by spaces, so that positions do not change. */
 function withoutCode(page: string): string {
   const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
   return page.replaceAll(fence, blank).replaceAll(/(`+)(?!`)[^\n]*?[^`\n]\1(?!`)/g, blank);
@@ -23,7 +23,7 @@ function withoutCode(page: string): string {
 
 const link = /(\]\()([^)\s]+)(\))/g;
 
-/** Returns the links and images of a page. Text in code is none. */
+/** Returns the links and images of a page, ignoring code. */
 export function linksOf(page: string): readonly Link[] {
   const text = withoutCode(page);
   return [...text.matchAll(link)].map(({ index, 2: target = '' }) => ({
@@ -32,7 +32,7 @@ export function linksOf(page: string): readonly Link[] {
   }));
 }
 
-/** Returns the page with the target of each link replaced. Text in code stays as it is. */
+/** Returns the page with the target of each link replaced. Code stays unchanged. */
 export function replaceLinks(page: string, replace: (target: string) => string): string {
   let changed = '';
   let end = 0;
@@ -43,7 +43,7 @@ export function replaceLinks(page: string, replace: (target: string) => string):
   return changed + page.slice(end);
 }
 
-/** Returns the anchor of a heading, as forges make it. */
+/** Returns the anchor of a heading, as forges generate it. */
 export function anchorOf(heading: string): string {
   return heading
     .trim()
@@ -52,7 +52,7 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Returns the anchors of a page. A heading that occurs again gets a number. */
+/** Returns the anchors of a page. A repeated heading gets a number. */
 export function anchorsOf(page: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of page.replaceAll(fence, '').matchAll(/^#{1,6} (.+)$/gm)) {

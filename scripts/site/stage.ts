@@ -26,9 +26,9 @@ const codeLanguages: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes the pages of the site below `folder`: the Markdown files of the repository with the links between them adapted, and
- * a page for each other file or folder that one of them links to. The files of the repository themselves stay as a forge
- * shows them.
+ * Writes the pages of the site below `folder`: the Markdown files of the repository with the links between them
+ * adapted, and a page for each other file or folder to which one of them links. The files of the repository stay
+ * unchanged.
  */
 export function stagePages(root: string, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
@@ -88,7 +88,7 @@ function listOf(root: string, source: string): string {
   return `# ${source}\n\n${lines.join('\n')}\n`;
 }
 
-/** Returns the first sentence of the comment with which a file begins. */
+/** Returns the first sentence of the comment at the start of a file. */
 function firstComment(path: string): string {
   const [, comment = ''] = /^((?:# .*\n)+)/.exec(readFileSync(path, 'utf8')) ?? [];
   const text = comment.replaceAll(/^# /gm, '').replaceAll('\n', ' ');

@@ -3,33 +3,33 @@ import { join } from 'node:path';
 import { percentile } from '../harness/sender.ts';
 import type { ProbeSample } from './probe.ts';
 
-/** What happened in a soak. */
+/** Record of a soak. */
 export type SoakRecord = {
   readonly minutes: number;
   readonly perSecond: number;
   readonly samples: readonly Sample[];
   readonly answers: readonly number[];
   readonly acknowledged: number;
-  /** Kinds of deliveries with another status than is due, and how often. */
+  /** Kinds of deliveries with an unexpected status, and how often. */
   readonly unexpected: readonly (readonly [string, number])[];
   /** Acknowledged deliveries that the store never had. */
   readonly lost: number;
-  /** Deliveries that wait after the end, or that were given up. */
+  /** Deliveries that still wait at the end, or that were given up. */
   readonly unfinished: number;
   readonly dead: number;
   readonly edits: number;
-  /** Issues whose labels are not those of their title. */
+  /** Issues whose labels do not match their title. */
   readonly wrong: number;
   readonly effectMs: readonly number[];
   readonly restarts: number;
-  /** Descriptors at rest before and after; undefined where the system shows none. */
+  /** Idle file descriptors before and after; undefined if the system does not show them. */
   readonly descriptors: readonly [number, number] | undefined;
-  /** Days that the clock of the process went ahead, and the age of the oldest settled delivery at the end. */
+  /** Days by which the clock of the process was set ahead, and the age of the oldest settled delivery at the end. */
   readonly days: number;
   readonly oldestDays: number;
 };
 
-/** One measured value. `ok` is undefined where there is no target. */
+/** Measured value. `ok` is undefined if there is no target. */
 export type SoakRow = {
   readonly name: string;
   readonly value: string;
@@ -37,18 +37,18 @@ export type SoakRow = {
   readonly ok?: boolean;
 };
 
-/** Age at which settled deliveries are deleted in a soak, and how much later the daily housekeeping may come to it. */
+/** Age at which settled deliveries are deleted in a soak, and the maximum delay of the daily housekeeping. */
 export const retentionDays = 10;
 export const oldestAllowedDays = retentionDays + 2;
 
 const mib = 2 ** 20;
 const maxLogBytes = 64 * mib;
 const maxPerHour = mib;
-/** What an allocator and a compiler may take without a leak, in a run that is too short to tell. */
+/** Growth caused by an allocator and a compiler without a leak, in a run that is too short to tell. */
 const noiseBytes = { heap: 4 * mib, resident: 12 * mib };
 const shortHours = 0.25;
 
-/** Returns what was measured with verdicts. Memory is judged over the second half: the first one is the warm-up. */
+/** Returns the measurements with verdicts. Memory is judged over the second half; the first half is the warm-up. */
 export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
   const { samples } = record;
   const later = samples.slice(Math.floor(samples.length / 2));
@@ -122,7 +122,7 @@ export function judgeSoak(record: SoakRecord): readonly SoakRow[] {
   ];
 }
 
-/** Reads a kind of memory, in bytes; undefined where the sample does not have it. */
+/** Reads a kind of memory, in bytes; undefined if the sample does not have it. */
 type BytesOf = (sample: Sample) => number | undefined;
 
 function pointsOf(samples: readonly Sample[], bytesOf: BytesOf): { atMs: number; value: number }[] {
@@ -132,14 +132,14 @@ function pointsOf(samples: readonly Sample[], bytesOf: BytesOf): { atMs: number;
   });
 }
 
-/** Writes how a kind of memory grows, and how much of it there is in the end. */
+/** Describes how a kind of memory grows, and its amount at the end. */
 function growthOf(samples: readonly Sample[], bytesOf: BytesOf): string {
   const points = pointsOf(samples, bytesOf);
   const { perHour, errorPerHour } = trendOf(points);
   return `${signed(perHour / mib)} ± ${((2 * errorPerHour) / mib).toFixed(1)} MiB/h at ${inMib(points.at(-1)?.value ?? 0)}`;
 }
 
-/** Writes which part of the resident memory grows: where the sum grows, this is where to look. */
+/** Describes which part of the resident memory grows, to show where to look if the sum grows. */
 function partsOf(samples: readonly Sample[]): string {
   const perHour = (bytesOf: BytesOf): string => signed(trendOf(pointsOf(samples, bytesOf)).perHour / mib);
   const restOf = ({ used, mappedBytes }: Sample): number | undefined =>
@@ -152,7 +152,10 @@ function partsOf(samples: readonly Sample[]): string {
   ].join(', ');
 }
 
-/** Whether memory does not grow faster than it may. A short run cannot tell, and passes where it grows by no more than noise. */
+/**
+ * Returns whether memory grows no faster than permitted. A short run cannot tell, and passes if the growth is within
+ * the noise.
+ */
 function isFlat({ perHour, errorPerHour }: Trend, hours: number, noise: number): boolean {
   const isSlow = perHour - 2 * errorPerHour < maxPerHour;
   return isSlow || (hours < shortHours && perHour * hours < noise);
@@ -177,9 +180,9 @@ const ms = (value: number): string =>
 
 export type Sample = ProbeSample & {
   readonly atMs: number;
-  /** The same once V8 has returned the free pages of its heap to the system; of one sample in a minute. */
+  /** The same after V8 has returned the free pages of its heap to the system; for one sample per minute. */
   readonly used?: ProbeSample | undefined;
-  /** The resident pages of files, such as the program itself, as far as the system shows them. */
+  /** Resident pages of files, such as the program itself, as far as the system shows them. */
   readonly mappedBytes: number;
   readonly descriptors: number;
   readonly databaseBytes: number;
@@ -188,7 +191,7 @@ export type Sample = ProbeSample & {
   readonly waiting: number;
 };
 
-/** Returns the descriptors that a process has open, by what they lead to; undefined where the system shows none. */
+/** Returns the targets of the open descriptors of a process; undefined if the system does not show them. */
 export function descriptorsOf(pid: number | undefined): readonly string[] | undefined {
   const folder = `/proc/${pid}/fd`;
   try {
@@ -211,11 +214,11 @@ export function sizesOf(data: string): { readonly databaseBytes: number; readonl
   return { databaseBytes: sizeOf('reeve.db'), logBytes: sizeOf('reeve.db-wal') };
 }
 
-/** A line through points, by least squares. */
+/** Least-squares line through points. */
 type Trend = { readonly perHour: number; readonly errorPerHour: number };
 
 /**
- * Returns how a value grows in an hour, and the standard error of that: twice the error on each side is where the true value is
+ * Returns the growth of a value per hour, and its standard error: the true value is within twice the error on each side
  * with a probability of 95 %, as far as the points are independent.
  */
 export function trendOf(points: readonly { readonly atMs: number; readonly value: number }[]): Trend {

@@ -1,28 +1,29 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { canReadMemory, residentBytes } from '../harness/process-memory.ts';
 
-/** What `reeve serve` reports of itself. */
+/** Data that `reeve serve` reports about itself. */
 export type ProbeSample = {
-  /** What is in use after a garbage collection. */
+  /** Heap in use after a garbage collection. */
   readonly heapBytes: number;
-  /** What V8 has reserved for the heap: its free parts count, too. */
+  /** Memory that V8 has reserved for the heap, including its free parts. */
   readonly committedBytes: number;
   /** Memory of buffers and of the libraries below Node. */
   readonly externalBytes: number;
   readonly rssBytes: number;
-  /** The longest time that the event loop was held up since the last sample. */
+  /** Longest delay of the event loop since the last sample. */
   readonly delayMs: number;
 };
 
 /**
- * `aheadMs`: how far the wall clock of the process is ahead from now on. `returnFreePages`: V8 returns the free pages of its heap,
- * which it otherwise keeps for the next objects, to the system. Each is answered with a sample.
+ * `aheadMs`: offset of the process's wall clock from now on. `returnFreePages`: V8 returns the free pages of its heap,
+ * which it otherwise keeps for new objects, to the system. Each question is answered with a sample.
  */
 export type ProbeQuestion = { readonly aheadMs: number } | 'returnFreePages';
 
 type Collect = (options?: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
-// Loaded by Node before the program, which knows nothing of it: it answers each question with a sample, and moves the wall clock.
+// Node loads this module before the program, which does not know about it. It answers each question with a sample, and
+// moves the wall clock.
 const delay = monitorEventLoopDelay({ resolution: 10 });
 delay.enable();
 let aheadMs = 0;
@@ -46,7 +47,7 @@ process.on('message', (question: ProbeQuestion) => {
     aheadMs = question.aheadMs;
     collect();
   }
-  // Read at once: the next delivery takes pages again.
+  // Read at once, because the next delivery uses pages again.
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
   process.send?.({
     heapBytes: heapUsed,
@@ -55,8 +56,8 @@ process.on('message', (question: ProbeQuestion) => {
     rssBytes: canReadMemory ? residentBytes(process.pid) : rss,
     delayMs,
   } satisfies ProbeSample);
-  // The collection that the question caused is none of the process's own.
+  // The collection caused by the question must not count as one of the process.
   delay.reset();
 });
-// The channel keeps nothing alive: the process ends as it does without.
+// The channel must not keep the process alive, so that it ends as usual.
 process.channel?.unref();

@@ -31,7 +31,7 @@ import type { ProbeQuestion, ProbeSample } from './probe.ts';
 
 export type SoakOptions = {
   readonly seconds: number;
-  /** Ends it when so many deliveries were acknowledged. */
+  /** Number of acknowledged deliveries that ends the run. */
   readonly deliveries?: number | undefined;
   readonly signal: AbortSignal;
   readonly onSample?: (sample: Sample, acknowledged: number) => void;
@@ -54,25 +54,28 @@ retention: { settled: ${retentionDays}d }
 max-body: 256KiB
 `;
 const tooLargeBytes = 300 * 1_024;
-/** Least time between two edits. */
+/** Minimum time between two edits. */
 const editEveryMs = 500;
-/** Each is edited again after 130 s at the earliest: a label that goes back and forth five times in ten minutes is left alone. */
+/**
+ * Each issue is edited again after 130 s at the earliest, because a label that goes back and forth five times in ten
+ * minutes is left alone.
+ */
 const issueCount = 130_000 / editEveryMs;
-/** The clock of the process goes ahead by so much in the whole, in steps. */
+/** Total offset to which the clock of the process is moved, in steps. */
 const daysAhead = 4 * retentionDays;
 const dayMs = 86_400_000;
-/** It holds up the process for 0.16 s. */
+/** Interval of returning free pages, which blocks the process for 0.16 s. */
 const returnEveryMs = 60_000;
-/** The part of the capacity that is used. */
+/** Share of the capacity that is used. */
 const utilization = 0.6;
-/** Without progress for so long, what is left is lost: a delivery that failed is tried again after a minute at most. */
+/** Time without progress after which the rest counts as lost; a failed delivery is retried after a minute at most. */
 const stuckMs = 240_000;
-/** Connections to the forge that are not used end after 4 s. */
+/** Unused connections to the forge end after 4 s. */
 const connectionsMs = 6_000;
 
 /**
- * Runs `reeve serve` under load and faults: deliveries of all kinds at three fifths of what it can do, edits on an embedded forge that
- * fails, is slow and is restarted, and a clock that goes 40 days ahead. Returns what was measured.
+ * Runs `reeve serve` under load and faults: deliveries of all kinds at three fifths of its capacity, edits on an
+ * embedded forge that fails, is slow and is restarted, and a clock that moves 40 days ahead. Returns the measurements.
  */
 export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
   const installation = await startProxiedInstallation({
@@ -120,7 +123,7 @@ async function soak(
   let nextReturnMs = 0;
   const takeSample = async (): Promise<void> => {
     const due = (Math.min(Math.floor(elapsed() * (steps + 1)), steps) * daysAhead) / steps;
-    // What the next day may delete is looked for before.
+    // Looks for deliveries before the next day may delete them.
     if (due > days) book.look();
     days = due;
     const atMs = performance.now() - startMs;
@@ -129,7 +132,7 @@ async function soak(
     const sample = await sampleOf(installation, { aheadMs: days * dayMs, returnsPages, signal });
     samples.push({ ...sample, atMs, waiting: await waiting() });
     options.onSample?.(samples.at(-1) as Sample, book.acknowledged());
-    // Tests read what has passed; here it would grow without end.
+    // Tests read the list of passed requests; here it would grow without limit.
     installation.proxy.passed.length = 0;
   };
   const edits = startEdits(installation, { sizes, issues, isOver, stuckMs });
@@ -143,7 +146,7 @@ async function soak(
   await Promise.all([load.sendAt(capacity * utilization, isOver), edits.done, faults.done, sampling]);
   signal.throwIfAborted();
   const minutes = (performance.now() - startMs) / 60_000;
-  // On a machine that got busier since its capacity was measured, many may wait.
+  // If the machine got busier since its capacity was measured, many deliveries may wait.
   await drained(waiting);
   const judged = await edits.judge();
   book.look();
@@ -182,7 +185,7 @@ async function prepareLoad(
   return createLoad({ url, authorization, secret, tooLargeBytes, repository, issues, onAnswer });
 }
 
-/** Returns how many deliveries a second are handled while more wait. */
+/** Returns how many deliveries per second are handled while more wait. */
 async function measureCapacity(load: Load, waiting: () => Promise<number>, seconds: number): Promise<number> {
   const startMs = performance.now();
   const isOver = (): boolean => performance.now() - startMs > seconds * 1_000;
@@ -191,7 +194,10 @@ async function measureCapacity(load: Load, waiting: () => Promise<number>, secon
   return accepted / ((performance.now() - startMs) / 1_000);
 }
 
-/** Waits until no delivery waits. Returns when their number has not changed for long, too: what is left is counted. */
+/**
+ * Waits until no delivery waits. Also returns if their number has not changed for a long time; the rest is then
+ * counted.
+ */
 function drained(waiting: () => Promise<number>): Promise<number> {
   return untilDone(waiting, { stuckMs, everyMs: 100 });
 }
@@ -206,7 +212,7 @@ async function sampleOf(
   const stop = (status: unknown): void => ended.abort(new Error(`reeve serve ended with ${status}`));
   child.once('exit', stop);
   const ask = async (question: ProbeQuestion): Promise<ProbeSample> => {
-    // One that has ended takes no message: the error of that is the one that is thrown.
+    // A process that has ended accepts no message; that error is the one that is thrown.
     const answer = once(child, 'message', { signal: AbortSignal.any([ended.signal, signal]) });
     child.send(question);
     return (await answer)[0] as ProbeSample;
@@ -222,7 +228,10 @@ async function sampleOf(
   return { ...sample, used };
 }
 
-/** Returns the descriptors of the process when it has nothing to do and its connections have ended: `most` or fewer, if it gets there. */
+/**
+ * Returns the descriptors of the process when it is idle and its connections have ended: at most `most`, if that is
+ * reached.
+ */
 async function restingDescriptors(
   { reeve }: ProxiedInstallation,
   waiting: () => Promise<number>,
@@ -239,11 +248,11 @@ async function restingDescriptors(
   return least;
 }
 
-/** Edits of issues, each of which changes a label, one after the other. */
+/** Consecutive edits of issues, each of which changes a label. */
 interface Edits {
-  /** Resolves when the last one was made. */
+  /** Resolves after the last edit. */
   readonly done: Promise<void>;
-  /** Waits until every issue has the label of its title, or nothing happens any more. */
+  /** Waits until every issue has the label of its title, or until nothing happens any more. */
   judge(): Promise<{
     readonly edits: number;
     readonly wrong: number;
@@ -256,14 +265,14 @@ type EditsOptions = {
   readonly sizes: readonly string[];
   readonly issues: readonly { readonly number: number }[];
   readonly isOver: () => boolean;
-  /** Time without an effect after which it is taken for lost. */
+  /** Time after which an edit without an effect counts as lost. */
   readonly stuckMs: number;
 };
 
-/** Time between two looks at the labels of an issue. */
+/** Time between two reads of the labels of an issue. */
 const lookEveryMs = 100;
 
-/** Edits the issues in turn until `isOver`, and measures how long each effect takes. */
+/** Edits the issues in turn until `isOver`, and measures the time until each effect. */
 function startEdits({ root }: Installation, { sizes, issues, isOver, stuckMs }: EditsOptions): Edits {
   const wanted = new Map<number, string>();
   const effectMs: number[] = [];
@@ -291,7 +300,7 @@ function startEdits({ root }: Installation, { sizes, issues, isOver, stuckMs }: 
   const done = (async () => {
     for (let turn = 0; !isOver(); turn += 1) {
       const { number } = issues[turn % issues.length] ?? { number: 1 };
-      // The forge may be away: the edit, or the look at its effect, is made again with the next one.
+      // The forge may be down; the edit, or the read of its effect, is then repeated with the next one.
       await editOne(number).catch(() => undefined);
       await pause(editEveryMs);
     }
@@ -314,12 +323,15 @@ function startEdits({ root }: Installation, { sizes, issues, isOver, stuckMs }: 
 }
 
 interface Faults {
-  /** Resolves when the last one has passed. */
+  /** Resolves after the last fault. */
   readonly done: Promise<void>;
   restarts(): number;
 }
 
-/** Where in a cycle which fault is; the rest of it is fine. Of ten requests that pass then, `of10` meet it. */
+/**
+ * Faults by their position in a cycle; there is no fault in the rest of a cycle. `of10`: number of requests out of ten
+ * that are affected.
+ */
 const phases: readonly { from: number; to: number; of10: number; fault: Fault }[] = [
   { from: 0.35, to: 0.45, of10: 1, fault: { kind: 'answer', status: 500, body: '{"message":"oops"}' } },
   { from: 0.45, to: 0.55, of10: 10, fault: { kind: 'pass', before: () => pause(300) } },
@@ -329,7 +341,7 @@ const phases: readonly { from: number; to: number; of10: number; fault: Fault }[
 const restartAt = 0.7;
 const awayMs = 1_000;
 
-/** Lets the forge fail in each cycle: errors, slow answers, broken connections, lost answers, and a restart. */
+/** Makes the forge fail in each cycle: errors, slow answers, broken connections, lost answers, and a restart. */
 function causeFaults(
   { proxy, restartForge }: ProxiedInstallation,
   { cycleMs, isOver }: { readonly cycleMs: number; readonly isOver: () => boolean },

@@ -8,28 +8,28 @@ import type { Twin } from './twin.ts';
 
 export type Judgement = {
   readonly twin: Twin;
-  /** `caught`: every check that the twin names fails. `missed`: one passes. `error`: it cannot be said. */
+  /** `caught`: every check that the twin names fails. `missed`: one passes. `error`: the twin cannot be judged. */
   readonly verdict: 'caught' | 'missed' | 'error';
   readonly detail: string;
   readonly tookMs: number;
 };
 
 type JudgeOptions = {
-  /** The checkout. */
+  /** Folder of the checkout. */
   readonly root: string;
   readonly twins: readonly Twin[];
   readonly signal: AbortSignal;
   readonly onProgress?: (text: string) => void;
   readonly onJudgement?: (judgement: Judgement) => void;
-  /** Longest time for one check in milliseconds; default 15 minutes. */
+  /** Maximum time for one check in milliseconds; default 15 minutes. */
   readonly timeoutMs?: number;
-  /** Where the scratch copy is made; default: the system's temporary folder. */
+  /** Folder for the scratch copy; default: the system's temporary folder. */
   readonly temporary?: string;
 };
 
 /**
- * Judges each twin in a scratch copy of the checkout: the checks must pass on the unbroken copy and fail on the copy with
- * the twin's patch. Checks that fail on the unbroken copy are tried a second time, since a busy machine fails some.
+ * Judges each twin in a scratch copy of the checkout: the checks must pass on the unbroken copy and fail on the copy
+ * with the twin's patch. Checks that fail on the unbroken copy are repeated once, because some fail on a busy machine.
  */
 export async function judgeTwins(options: JudgeOptions): Promise<readonly Judgement[]> {
   const { root, twins, signal, onProgress = () => {}, onJudgement = () => {} } = options;
@@ -99,8 +99,8 @@ async function judge(
 }
 
 /**
- * Returns why the patched files are no sound program. A twin whose context has moved can name what is no longer there;
- * then every test fails, and none because of the promise.
+ * Returns why the patched files are not a valid program. A twin whose context has moved can refer to names that no
+ * longer exist; then every test fails, but not because of the promise.
  */
 async function findUndeclaredNames(tree: ScratchTree, { paths }: Twin): Promise<string | undefined> {
   const sources = paths.filter((path) => /\.[cm]?[jt]s$/.test(path));
@@ -111,7 +111,10 @@ async function findUndeclaredNames(tree: ScratchTree, { paths }: Twin): Promise<
   return status === 0 ? undefined : `the patched source is unsound: ${tail.trim().split('\n')[0]}`;
 }
 
-/** Tests run what is built, too: the built files must be those of the patched source. Returns why they cannot be built. */
+/**
+ * Rebuilds the files: tests also run built files, which must match the patched source. Returns why they cannot be
+ * built.
+ */
 async function rebuild(tree: ScratchTree): Promise<string | undefined> {
   for (const script of ['scripts/build-action.ts', 'scripts/build-package.ts']) {
     const { status, tail } = await tree.run(process.execPath, [script]);
@@ -120,10 +123,10 @@ async function rebuild(tree: ScratchTree): Promise<string | undefined> {
   return undefined;
 }
 
-/** What has to notice a twin: a test file, or the arguments of a node command. */
+/** Check that must detect a twin: a test file, or the arguments of a node command. */
 type Check = string | readonly string[];
 
-/** The result of a check. `unusable`: it says nothing about the promise, for instance because a file cannot be loaded. */
+/** Result of a check. `unusable`: it proves nothing about the promise, for example because a file cannot be loaded. */
 type CheckResult = {
   readonly result: 'passes' | 'fails' | 'unusable';
   readonly detail: string;
@@ -158,11 +161,14 @@ type VitestReport = {
   }[];
 };
 
-/** Shorter than those of `npm test`: a twin often shows by a wait that never ends. The unbroken check has to hold within them, too. */
+/**
+ * Shorter than those of `npm test`, because a twin often causes a wait that never ends. The unbroken check must pass
+ * within them, too.
+ */
 const timeouts = ['--expect.poll.timeout=60000', '--testTimeout=180000'];
 
 async function runTestFile(tree: ScratchTree, file: string): Promise<CheckResult> {
-  // Beside the tree: what lies in it belongs to the twin.
+  // Outside the tree, whose files belong to the twin.
   const path = join(tree.folder, '..', `${randomUUID()}.json`);
   const args = ['node_modules/vitest/vitest.mjs', 'run', file, '--bail=1', '--reporter=json', ...timeouts];
   const { isTimedOut, tail } = await tree.run(process.execPath, [...args, `--outputFile=${path}`]);
@@ -172,7 +178,10 @@ async function runTestFile(tree: ScratchTree, file: string): Promise<CheckResult
   return readReport(report);
 }
 
-/** A test must fail by itself: a file that cannot be loaded, or a failing hook, proves nothing about a promise. */
+/**
+ * Reads a report. A test must fail by itself: a file that cannot be loaded, or a failing hook, proves nothing about a
+ * promise.
+ */
 function readReport({ testResults }: VitestReport): CheckResult {
   const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = tests.find(({ status }) => status === 'failed');

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 export type ProcessResult = {
-  /** Null when the process was ended by a signal. */
+  /** Null if a signal ended the process. */
   readonly status: number | null;
   readonly isTimedOut: boolean;
-  /** The last output of both streams, for messages. */
+  /** Latest output of both streams, for messages. */
   readonly tail: string;
 };
 
@@ -19,8 +19,8 @@ type ProcessOptions = {
 const maxTail = 4_000;
 
 /**
- * Runs a program in a process group of its own and waits for it. The whole group is killed on abort, on time-out and
- * afterwards, so that servers which a broken test leaves behind do not disturb the next run.
+ * Runs a program in a separate process group and waits for it. The whole group is killed on abort, on timeout and
+ * afterwards, so that servers left behind by a broken test do not disturb the next run.
  */
 export async function runProcess(
   program: string,

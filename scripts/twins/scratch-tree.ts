@@ -7,14 +7,14 @@ import { type ProcessResult, runProcess } from './run-process.ts';
 const listFiles = promisify(execFile);
 const prefix = 'reeve-twins-';
 
-/** A copy of a checkout that patches are applied to and undone in. */
+/** Copy of a checkout in which patches are applied and undone. */
 export interface ScratchTree {
   readonly folder: string;
-  /** Runs a program in the copy; its temporary files go into the scratch folder as well. */
+  /** Runs a program in the copy; its temporary files are in the scratch folder as well. */
   run(program: string, args: readonly string[]): Promise<ProcessResult>;
   /** Applies a diff; returns why it does not apply, or undefined. */
   apply(diff: string): Promise<string | undefined>;
-  /** Puts every file back as it was copied, and removes those that were added. */
+  /** Restores every file to the copied state, and removes added files. */
   restore(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -23,8 +23,8 @@ export interface ScratchTree {
 export const applyArguments: readonly string[] = ['apply', '-C1', '--recount', '--whitespace=nowarn'];
 
 /**
- * Copies the tracked and the new files of the checkout at `root`, uncommitted changes included, into a new folder inside
- * `temporary`, and links `node_modules`. Copies of runs that were killed are removed first.
+ * Copies the tracked and the new files of the checkout at `root`, including uncommitted changes, into a new folder
+ * inside `temporary`, and links `node_modules`. Copies of killed runs are removed first.
  */
 export async function createScratchTree(
   root: string,
@@ -46,12 +46,12 @@ export async function createScratchTree(
   const remove = () => rm(scratch, { recursive: true, force: true, maxRetries: 5 });
   try {
     await Promise.all([mkdir(folder), mkdir(temporary)]);
-    // A database that a test of root starts runs as another user.
+    // If a test of root starts a database, it runs as another user.
     await chmod(scratch, 0o711);
     await copyCheckout(root, folder);
     await symlink(await realpath(join(root, 'node_modules')), join(folder, 'node_modules'));
     await git('init', '--quiet');
-    // .gitignore ignores a folder of this name, and here it is a link.
+    // .gitignore only ignores a folder of this name, but here it is a link.
     await writeFile(join(folder, '.git/info/exclude'), '/node_modules\n');
     await git('add', '--all');
   } catch (error) {
@@ -76,8 +76,8 @@ export async function createScratchTree(
 }
 
 /**
- * Variables of a surrounding git command or test run must not reach what runs in the copy. `CHECK` switches on the tests that
- * only `npm run check` runs.
+ * Returns the environment of processes in the copy, without the variables of a surrounding git command or test run.
+ * `CHECK` enables the tests that only `npm run check` runs.
  */
 function childEnvironment(temporary: string): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(GIT_|VITEST)/.test(name));

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-/** A broken twin: a patch that breaks one promise of the source, and what has to notice it. */
+/** Broken twin: a patch that breaks one promise of the source, with the checks that must detect it. */
 export type Twin = {
   readonly name: string;
-  /** The broken promise, in one sentence. */
+  /** Broken promise, in one sentence. */
   readonly breaks: string;
   /** Test files, relative to the checkout. Each of them must have a failing test. */
   readonly testFiles: readonly string[];
@@ -12,7 +12,7 @@ export type Twin = {
   readonly commands: readonly (readonly string[])[];
   /** Files that the patch changes. */
   readonly paths: readonly string[];
-  /** The diff alone. */
+  /** The diff only. */
   readonly diff: string;
 };
 
@@ -74,8 +74,8 @@ function changedPaths(diff: string): readonly string[] {
 }
 
 /**
- * Returns the twins that the command line asks for: those named by `only`, then every Nth of them for `shard` `K/N`.
- * Throws when a name is unknown, or the shard is malformed.
+ * Returns the twins that the command line selects: those named by `only`, then every Nth of them for `shard` `K/N`.
+ * Throws if a name is unknown, or the shard is malformed.
  */
 export function selectTwins(
   twins: readonly Twin[],

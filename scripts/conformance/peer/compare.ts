@@ -1,9 +1,12 @@
 import type { Reply, Side } from './side.ts';
 
-/** Where two answers to one request differ: `status`, a header, or a member of the body (`body.labels[].color`). */
+/**
+ * Position of a difference between two answers to one request: `status`, a header, or a field of the body
+ * (`body.labels[].color`).
+ */
 export type Difference = { readonly at: string; readonly ours: string; readonly theirs: string };
 
-/** Headers that a client reads; others (date, cookies, caches) are each server's own. */
+/** Headers that a client reads; others (date, cookies, caches) are specific to each server. */
 const headers = [
   'content-type',
   'content-disposition',
@@ -16,10 +19,13 @@ const headers = [
 ] as const;
 /** Headers that count rows of the whole instance. */
 const counting = new Set(['link', 'x-total-count']);
-/** More differences of one answer say no more. */
+/** Maximum number of differences reported for one answer. */
 const most = 20;
 
-/** Returns where two answers differ, after what must differ (addresses, numbers of rows, times, random values) is equal. */
+/**
+ * Returns the differences between two answers, after parts that necessarily differ (addresses, row numbers, times,
+ * random values) have been made equal.
+ */
 export function compareReplies(
   ours: { readonly side: Side; readonly reply: Reply },
   theirs: { readonly side: Side; readonly reply: Reply },
@@ -62,7 +68,10 @@ function compareValues(ours: unknown, theirs: unknown, at: string, note: Note): 
   if (ours !== theirs) note(at, ours, theirs);
 }
 
-/** The body of an answer with everything that must differ replaced; bytes of archives are compared by nothing but headers. */
+/**
+ * Returns the body of an answer with everything that necessarily differs replaced. The bytes of archives are not
+ * compared, only their headers.
+ */
 function bodyOf(
   side: Side,
   reply: Reply,
@@ -74,7 +83,7 @@ function bodyOf(
   const value = options.isInstanceWide ? ownRows(reply.json, options.run) : reply.json;
   const plainValue = plainDeep(side, value, '');
   if (!options.isUnordered || !Array.isArray(plainValue)) return plainValue;
-  // Which rows of a second are on the page is as open as their order.
+  // Which rows of the same second are on the page is as undefined as their order.
   const isCut = Number(reply.headers.get('x-total-count') ?? 0) > plainValue.length;
   return isCut ? plainValue.map(() => undefined) : sorted(plainValue);
 }
@@ -86,7 +95,10 @@ function sorted(items: readonly unknown[]): readonly unknown[] {
     .map(({ item }) => item);
 }
 
-/** The texts of a row come first: an explained difference in a part of it must not move the row. */
+/**
+ * Returns a sort key that starts with the texts of a row, so that an explained difference in one part does not move the
+ * row.
+ */
 function keyOf(item: unknown): string {
   const texts = isRecord(item)
     ? Object.values(item).filter((one) => typeof one === 'string' && one !== '<id>')
@@ -111,7 +123,7 @@ function plainDeep(side: Side, value: unknown, key: string): unknown {
     return unordered.has(key) ? sorted(items) : items;
   }
   if (!isRecord(value)) return value;
-  // The size of a repository is what it takes on the disk, in the way each server packs it.
+  // The size of a repository is its disk usage, which depends on how each server packs it.
   const isRepository = 'full_name' in value && 'size' in value;
   const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(
@@ -126,10 +138,10 @@ function isNumberOfRow(key: string): boolean {
   return /(^|_)ids?$/.test(key);
 }
 
-/** Lists that a real server gives in a random order, or in that of their seconds. */
+/** Lists that a real server returns in random order, or ordered only by second. */
 const unordered = new Set(['units', 'events', 'requested_reviewers']);
 
-/** Addresses that name a row by its number. */
+/** Addresses that contain the number of a row. */
 const rows =
   /\b(labels|milestones|hooks|releases|comments|issuecomment|threads|runs|teams|assets|keys|reviews|issues\/comments|applications|pullrequestreview|repositories|avatars|tasks|jobs)([/-])\d+\b/g;
 
@@ -141,11 +153,11 @@ function plain(side: Side, text: string, key: string): string {
   return (
     text
       .replace(/; charset=/, ';charset=')
-      // A push without commits has either in the feeds of one server.
+      // For a push without commits, the feeds of one server contain either form.
       .replace('"Commits":null', '"Commits":[]')
       .replaceAll(side.url, '<url>')
       .replaceAll(host, '<host>')
-      // The account of SSH and the domain of hidden addresses are settings of a server.
+      // The SSH account and the domain of hidden addresses are settings of a server.
       .replace(/^\w+@[\w.]+:(?=[\w.-]+\/[\w.-]+\.git$)/, '<ssh>:')
       .replace(/@noreply\.[\w.]+/g, '@noreply.<domain>')
       .replace(rows, '$1$2<id>')

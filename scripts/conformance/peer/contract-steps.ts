@@ -3,18 +3,20 @@ import { operations } from '../../../src/contract/operations.ts';
 import { type Step, step } from './side.ts';
 
 const rows = Object.values<Operation>(operations);
-/** Operations that end the access that the scenario needs, or start work of the whole instance. */
+/** Operations that would end the access that the scenario needs, or start work for the whole instance. */
 const left = new Set(['token.delete', 'admin.run-cron-task']);
-/** Lists that contain what other people of the instance made. */
+/** Lists that contain objects of other people on the instance. */
 const instanceWide =
   /^\/(admin\/(users|orgs|emails|hooks|unadopted|cron)|orgs$|users\/search|repos\/search|repos\/issues\/search|topics\/search)/;
-/** Lists by time, whose rows of the same second come in any order. */
+/** Lists ordered by time, in which rows of the same second have no fixed order. */
 const unordered = /\/(statuses|subscriptions|notifications|feeds)\b|\/status$/;
-/** Who owns what the path names: lists of the instance belong to its administrator. */
+/** Returns the owner of what the path names; lists of the instance belong to its administrator. */
 const ownerOf = ({ access }: Operation): string => (access === 'site' ? 'admin' : 'ada');
 const pages = ['page=2&limit=1', 'page=0&limit=0', 'page=99&limit=2', 'limit=-1', 'limit=1000', 'page=x'];
 
-/** Every read of the contract by its owner, by others and by a person without credentials, of what is there and what is not. */
+/**
+ * Returns every read of the contract by its owner, by others and without credentials, for existing and missing objects.
+ */
 export function readSteps(): readonly Step[] {
   return rows.filter(({ method }) => method === 'GET').flatMap(readsOf);
 }
@@ -36,7 +38,7 @@ function readsOf(operation: Operation): Step[] {
   ];
 }
 
-/** A hidden, an empty and an archived repository, and one that does not exist. */
+/** Returns reads of a hidden, an empty and an archived repository, and of one that does not exist. */
 function readsOfOthers(operation: Operation, get: (as: string, path: string) => Step): Step[] {
   return [
     get('dan', pathOf(operation, { repo: 'hidden' })),
@@ -46,7 +48,7 @@ function readsOfOthers(operation: Operation, get: (as: string, path: string) => 
   ];
 }
 
-/** Every write of the contract as the wrong person, for what does not exist, and with a body that is none. */
+/** Returns every write of the contract as the wrong person, for missing objects, and with an invalid body. */
 export function refusedSteps(): readonly Step[] {
   return rows.filter(({ method, id }) => method !== 'GET' && !left.has(id)).flatMap(refusalsOf);
 }
@@ -81,7 +83,10 @@ function refusalsOf(operation: Operation): Step[] {
   ];
 }
 
-/** A body with every member of a type that none has, and for each of the first members one in which it alone is wrong. */
+/**
+ * Returns a body in which every field has a wrong type, and for each of the first fields one in which only that field
+ * is wrong.
+ */
 function wrongTypesOf({ body }: Operation): Record<string, unknown>[] {
   const names = Object.keys((body as { shape?: object } | undefined)?.shape ?? {});
   const wrong = { x: { y: [] } };
@@ -90,7 +95,7 @@ function wrongTypesOf({ body }: Operation): Record<string, unknown>[] {
     : [Object.fromEntries(names.map((name) => [name, wrong])), { [names[0] ?? '']: wrong }];
 }
 
-/** What a name in a path stands for, by the part of the path it is in: the first row that fits counts. */
+/** Values for the names in a path, by the part of the path that contains them; the first matching row counts. */
 const meanings: readonly (readonly [pattern: RegExp, values: Readonly<Record<string, string>>])[] = [
   [/\/issues\/comments\/\{id\}/, { id: '$comment', attachment_id: '$commentAttachment' }],
   [/\/issues\/\{index\}\/assets/, { attachment_id: '$attachment' }],
@@ -156,7 +161,7 @@ const usual: Readonly<Record<string, string>> = {
   reponame: 'none',
 };
 
-/** Returns what the names in an operation's path stand for. */
+/** Returns the values for the names in an operation's path. */
 function valuesOf(path: string): Readonly<Record<string, string>> {
   const special = meanings.find(([pattern]) => pattern.test(path))?.[1];
   return { ...usual, ...(path.includes('/commits/{ref}') ? { ref: '$head' } : {}), ...special };
@@ -166,13 +171,13 @@ const parameter = /\{(\w+)\*?\}/g;
 /** Names that belong to the target, and not to what is asked for in it. */
 const targets = new Set(['owner', 'repo', 'org', 'username']);
 
-/** Returns the path of an operation with its names filled in; `override` names another repository, for example. */
+/** Returns the path of an operation with its names filled in; `override` can, for example, name another repository. */
 function pathOf({ path }: Operation, override: Readonly<Record<string, string>> = {}): string {
   const values = { ...valuesOf(path), ...override };
   return path.replace(parameter, (_, name: string) => values[name] ?? '1');
 }
 
-/** Returns the path with a last name that does not exist; undefined where the path names nothing but its target. */
+/** Returns the path with a last name that does not exist, or undefined if the path names nothing but its target. */
 function missingPathOf(operation: Operation): string | undefined {
   const last = [...operation.path.matchAll(parameter)].map(([, name = '']) => name).at(-1);
   if (last === undefined || (targets.has(last) && operation.path.startsWith('/repos/'))) return undefined;
@@ -181,7 +186,7 @@ function missingPathOf(operation: Operation): string | undefined {
   });
 }
 
-/** Whether the path names a repository. */
+/** Returns whether the path names a repository. */
 function isOfRepository({ path }: Operation): boolean {
   return path.startsWith('/repos/{owner}/{repo}');
 }

@@ -1,20 +1,20 @@
 import type { Difference } from './compare.ts';
 import type { Step } from './side.ts';
 
-/** A difference that stays, and why. */
+/** Permanent difference, with its reason. */
 export type Explanation = {
   readonly reason: string;
-  /** Method and path as they are sent, with the names of the scenario in them. */
+  /** Method and path as sent, with the names of the scenario. */
   readonly requests: RegExp;
-  /** Where the answers differ: `status`, a header, a member of the body. */
+  /** Positions of the difference: `status`, a header, a field of the body. */
   readonly at: RegExp;
-  /** What the real server gives there; absent: anything. */
+  /** Value of the real server at that position; absent: any value. */
   readonly theirs?: RegExp;
 };
 
 const anything = /^/;
 
-/** All of them; one that no request met is printed, because it may have gone. */
+/** All explanations; one that matches no request is printed, because the difference may be gone. */
 export const explanations: readonly Explanation[] = [
   {
     reason: 'The server answers 500 to a mistake of the caller; the embedded forge names the mistake.',

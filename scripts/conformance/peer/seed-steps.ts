@@ -1,11 +1,11 @@
 import { type Step, step } from './side.ts';
 
-/** Accounts of the scenario: `ada` owns, `ben` may write, `cleo` may read what is private, `dan` has no role. */
+/** Accounts of the scenario: `ada` owns, `ben` may write, `cleo` may read private data, `dan` has no role. */
 export const people = ['ada', 'ben', 'cleo', 'dan'] as const;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const site = '/repos/$ada/site';
-/** Equal dates give equal commits on both servers. */
+/** Equal dates produce equal commits on both servers. */
 const day = (number: number): Record<string, unknown> => {
   const at = `2026-01-${String(number).padStart(2, '0')}T10:00:00Z`;
   return { dates: { author: at, committer: at } };
@@ -15,14 +15,14 @@ const publicKey =
 const otherKey =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAWIFs7vhzEJQKOEuyPZaRHKGOzeO0OtwB5IzpFJBMNZ two@example.org';
 
-/** Returns steps of the owner; `keep` names members of the answer that later steps use. */
+/** Returns steps of the owner; `keep` names fields of the answer that later steps use. */
 const byOwner =
   (method: string) =>
   (path: string, body?: unknown, keep?: Readonly<Record<string, string>>): Step =>
     step('ada', method, path, { ...(body === undefined ? {} : { body }), ...(keep && { keep }) });
 const [post, put, patch, remove] = [byOwner('POST'), byOwner('PUT'), byOwner('PATCH'), byOwner('DELETE')];
 
-/** Everything that the later parts read: accounts, organizations, repositories and what is in them. */
+/** Creates everything that the later parts read: accounts, organizations, repositories and their contents. */
 export const seedSteps: readonly Step[] = [
   ...organizations(),
   ...repositories(),
@@ -531,7 +531,7 @@ const twice = (as: string, method: string, path: string, body?: unknown): Step[]
   return [step(as, method, path, more), step(as, method, path, more)];
 };
 
-/** Removals and renames, each asked for twice: the second time it is done already. */
+/** Removals and renames, each requested twice, the second time without anything left to do. */
 export const lastSteps: readonly Step[] = [
   ...twice('dan', 'DELETE', `${site}/issues/comments/$danComment`),
   ...twice('dan', 'DELETE', `${site}/issues/1/reactions`, { content: 'heart' }),
@@ -583,7 +583,7 @@ export const lastSteps: readonly Step[] = [
   ...twice('admin', 'POST', '/admin/users/$cleo/rename', { new_username: 'clea-$run' }),
   step('admin', 'GET', '/users/$cleo'),
   ...twice('admin', 'DELETE', '/admin/users/$dan?purge=true'),
-  // What is left of an account that is gone.
+  // Remaining traces of a deleted account.
   step('ben', 'GET', `${site}/issues/2`),
   step('ben', 'GET', `${site}/issues/1/comments`),
   step('ben', 'GET', `${site}/pulls/$pull/reviews`),

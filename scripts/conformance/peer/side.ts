@@ -2,13 +2,13 @@ export type Reply = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; undefined where it is none. */
+  /** Body parsed as JSON; undefined if it is not JSON. */
   readonly json: unknown;
 };
 
 type Value = string | number;
 
-/** One of the two servers: its address, who has which credentials there, and the values that its answers gave. */
+/** One of the two servers: its address, the credentials of people there, and values from its answers. */
 export type Side = {
   readonly url: string;
   /** Value of the header `authorization` by person. */
@@ -16,7 +16,7 @@ export type Side = {
   readonly kept: Map<string, Value>;
 };
 
-/** A server that does not answer for so long is reported, in milliseconds. */
+/** Time in milliseconds after which a server that does not answer is reported. */
 const patience = 60_000;
 
 /** Returns a side with its administrator; `names` are values that are the same on both sides. */
@@ -28,7 +28,7 @@ export function createSide(url: string, adminToken: string, names: Readonly<Reco
   };
 }
 
-/** Sends one step and keeps the values it asks for. */
+/** Sends one step and stores the values that it keeps. */
 export async function send(side: Side, step: Step): Promise<Reply> {
   const authorization = side.credentials.get(step.as);
   if (authorization === undefined && step.as !== 'anonymous')
@@ -67,7 +67,10 @@ function keep(side: Side, name: string, value: unknown): void {
 
 const places = /\$([A-Za-z]+)/g;
 
-/** A value that no answer gave stays a name: the request then asks for what does not exist, on both sides. */
+/**
+ * Fills in values. A value that no answer contained remains a name, so the request then names a missing object on both
+ * sides.
+ */
 function fill(side: Side, text: string): string {
   return text.replace(places, (whole, name: string) => String(side.kept.get(name) ?? whole.slice(1)));
 }
@@ -100,31 +103,32 @@ function parse(text: string): unknown {
 }
 
 /**
- * One request that goes to both servers. In `path` and `body`, `$name` stands for a value that an earlier answer of the same
- * server gave, because numbers of rows differ between servers; a text that is nothing else keeps the type of the value.
+ * Request that is sent to both servers. In `path` and `body`, `$name` represents a value from an earlier answer of the
+ * same server, because row numbers differ between servers; a text that consists only of `$name` keeps the type of the
+ * value.
  */
 export type Step = {
   /** A person of the scenario, `admin`, or `anonymous` for a request without credentials. */
   readonly as: string;
   readonly method: string;
-  /** Below `/api/v1`. */
+  /** Path below `/api/v1`. */
   readonly path: string;
   readonly body?: unknown;
-  /** A body that is sent as it stands, with its content type; in place of `body`. */
+  /** Body that is sent verbatim, with its content type, instead of `body`. */
   readonly raw?: { readonly type: string; readonly text: string };
-  /** A file that is sent as a form, in the part of this name. */
+  /** File that is sent as a form, in the part with this name. */
   readonly upload?: { readonly part: string; readonly name: string; readonly text: string };
-  /** Values of the answer that later steps use: by name, the path of members to it (`commit.sha`, `0.id`). */
+  /** Values of the answer that later steps use: the path of fields by name (`commit.sha`, `0.id`). */
   readonly keep?: Readonly<Record<string, string>>;
-  /** Lists of the whole instance contain what others made: only rows with the names of this run are compared. */
+  /** Lists of the whole instance contain objects of others, so only rows with the names of this run are compared. */
   readonly isInstanceWide?: boolean;
-  /** Rows of the same second come in any order. */
+  /** Rows of the same second have no fixed order. */
   readonly isUnordered?: boolean;
-  /** What came before has its effects first: a real server notifies after its answer. */
+  /** Whether earlier steps must have taken effect first: a real server sends notifications after its answer. */
   readonly isSettled?: boolean;
 };
 
-/** Returns a step; the arguments are in the order in which one reads a request. */
+/** Returns a step; the arguments follow the order of a request line. */
 export function step(
   as: string,
   method: string,

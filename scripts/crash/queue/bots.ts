@@ -8,34 +8,34 @@ import { buffer } from 'node:stream/consumers';
 import { start } from '../../../test/support/command.ts';
 
 type BotsOptions = {
-  /** A folder for each process is made here. */
+  /** Folder in which a folder for each process is created. */
   readonly folder: string;
-  /** The same for all. */
+  /** Environment that is the same for all processes. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The token of each process: there are as many processes as tokens. */
+  /** Token of each process; the number of tokens is the number of processes. */
   readonly tokens: readonly string[];
 };
 
-/** `reeve serve` processes that are killed and started again. They are known by their numbers, from 0. */
+/** `reeve serve` processes that are killed and started again. They are identified by their numbers, starting at 0. */
 export interface Bots {
-  /** Where those listen that run now. */
+  /** Returns the addresses of the running processes. */
   addresses(): readonly string[];
-  /** Returns the process that a request is from. */
+  /** Returns the process that sent a request. */
   byCredential(authorization: string | undefined): number | undefined;
-  /** Numbers of those that are not stopped. */
+  /** Returns the numbers of the processes that are not stopped. */
   going(): readonly number[];
-  /** Ends a process with SIGKILL and starts it again. Does nothing while it is being started. */
+  /** Kills a process with SIGKILL and starts it again. Does nothing while it is starting. */
   kill(bot: number): Promise<void>;
-  /** Lets a process stand still, with SIGSTOP, until `go`. */
+  /** Suspends a process with SIGSTOP until `go`. */
   stop(bot: number): void;
   go(bot: number): void;
-  /** Kills all for good. */
+  /** Kills all processes permanently. */
   end(): Promise<void>;
-  /** Processes that were killed. */
+  /** Returns the number of killed processes. */
   kills(): number;
-  /** Returns what all of them logged last. */
+  /** Returns the latest log lines of all processes. */
   logs(): string;
-  /** Rejects when a process ends by itself. */
+  /** Rejects when a process ends unexpectedly. */
   readonly failed: Promise<never>;
 }
 
@@ -43,11 +43,11 @@ type Running = { child: ChildProcess | undefined; url: string | undefined; isSto
 
 const keptLog = 20_000;
 
-/** Starts them. */
+/** Starts the processes. */
 export async function startBots({ folder, environment, tokens }: BotsOptions): Promise<Bots> {
   const all = tokens.map((): Running => ({ child: undefined, url: undefined, isStopped: false, log: '' }));
   const failed = Promise.withResolvers<never>();
-  // A failure between two waits for it is not an unhandled one.
+  // A failure between two waits must not be an unhandled rejection.
   failed.promise.catch(() => {});
   let kills = 0;
   let isEnding = false;
@@ -125,18 +125,18 @@ export async function startBots({ folder, environment, tokens }: BotsOptions): P
   };
 }
 
-/** A process that stands still accepts connections and answers none. */
+/** A suspended process accepts connections but answers none. */
 const answerMs = 2_000;
 
-/** What stands before the processes, as a reverse proxy does (`deploy/proxy/two.nginx.conf`). */
+/** Server in front of the processes, like a reverse proxy (`deploy/proxy/two.nginx.conf`). */
 interface Door {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * Opens a door on a free port: gives each delivery to the first process that acknowledges it, beginning with another one each time.
- * If none does, it is lost, as no forge sends it again.
+ * Opens a door on a free port: it forwards each delivery to the first process that acknowledges it, starting with
+ * another process each time. If none does, the delivery is lost, because no forge sends it again.
  */
 export async function openDoor(addresses: () => readonly string[]): Promise<Door> {
   let turn = 0;

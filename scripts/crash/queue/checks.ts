@@ -10,23 +10,23 @@ import type { QueueForge } from './forge.ts';
 
 const execute = promisify(execFile);
 
-/** What CI said of a commit; `atMs`: once the forge had it. */
+/** Result of CI for a commit; `atMs`: time at which the forge had received it. */
 export type CheckReport = {
   readonly sha: string;
   readonly state: 'success' | 'failure';
   readonly atMs: number;
 };
 
-/** CI, at work. */
+/** Running CI. */
 export interface Checks {
   readonly reports: readonly CheckReport[];
-  /** Rejects when it cannot go on. */
+  /** Rejects when CI cannot continue. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 }
 
 const lookEveryMs = 200;
-/** A check takes so long at most. */
+/** Maximum duration of a check. */
 const maxMs = 1_500;
 
 /** Runs git in a repository. */
@@ -36,8 +36,8 @@ export async function git(folder: string, ...args: readonly string[]): Promise<s
 }
 
 /**
- * Returns whether a tree passes: it fails with a file `broken-…`, and with both files of a pair, `pair-N-a` and `pair-N-b`. So two pull
- * requests that pass alone fail together.
+ * Returns whether a tree passes: it fails with a file `broken-…`, and with both files of a pair, `pair-N-a` and
+ * `pair-N-b`. So two pull requests that pass separately fail together.
  */
 export async function passes(folder: string, sha: string): Promise<boolean> {
   const names = (await git(folder, 'ls-tree', '-r', '--name-only', sha)).split('\n');
@@ -47,7 +47,7 @@ export async function passes(folder: string, sha: string): Promise<boolean> {
   );
 }
 
-/** Starts CI: checks every head of an open pull request, each in a time of its own. */
+/** Starts CI: checks every head of an open pull request, each after a random time. */
 export function startChecks({ root, at, folder }: QueueForge, random: Random): Checks {
   const reports: CheckReport[] = [];
   const begun = new Map<string, Promise<void>>();
@@ -64,7 +64,7 @@ export function startChecks({ root, at, folder }: QueueForge, random: Random): C
       const query = { state: 'open', limit: 50 };
       for await (const { head } of root.items(operations.listPulls, { params: at, query })) {
         const sha = head?.sha ?? '';
-        // A forge shows a pull request for a moment before it knows its head.
+        // A forge shows a new pull request for a moment before it knows its head.
         if (sha === '' || begun.has(sha)) continue;
         begun.set(sha, check(sha).catch(failing.reject));
       }
@@ -84,8 +84,8 @@ export function startChecks({ root, at, folder }: QueueForge, random: Random): C
 }
 
 /**
- * What a pull request brings. `plain` has to be merged. `broken` fails. Of two that are a `pair`, and of two that `conflict`, one has
- * to be merged: the other one fails, or conflicts, once it contains the first.
+ * Kinds of contributions. `plain` must be merged. `broken` fails. Of two pull requests that are a `pair`, and of two
+ * that `conflict`, one must be merged: the other one fails, or conflicts, once it contains the first.
  */
 const kinds = [
   { kind: 'plain', weight: 6, files: (n: number) => [`plain-${n}`] },
@@ -94,22 +94,23 @@ const kinds = [
   { kind: 'conflict', weight: 1, files: (n: number) => [`conflict-${n}`, `conflict-${n}`] },
 ] as const;
 
-/** What belongs together, with the numbers of its pull requests. */
+/** Related pull requests, with their numbers. */
 export type Contribution = { readonly kind: (typeof kinds)[number]['kind']; readonly numbers: number[] };
 
 /** People who open pull requests. */
 interface Contributors {
   readonly contributions: readonly Contribution[];
-  /** Rejects when they cannot go on. */
+  /** Rejects when they cannot continue. */
   readonly failed: Promise<never>;
-  /** Opens no more; resolves when what was begun is opened. */
+  /** Opens no more pull requests; resolves when those in progress are open. */
   stop(): Promise<void>;
 }
 
 const contributeEveryMs = 250;
 
 /**
- * Lets them begin: `openAtOnce` pull requests are open at least. One that left the queue is closed by its author, who has read why.
+ * Starts the contributors: at least `openAtOnce` pull requests are open. A pull request that left the queue is closed
+ * by its author, who has read the reason.
  */
 export function startContributors(
   forge: QueueForge,
@@ -149,7 +150,7 @@ export function startContributors(
   };
 }
 
-/** Closes pull requests that were commented on: they have left. Returns how many others are open. */
+/** Closes pull requests that received a comment, because they have left the queue. Returns how many others are open. */
 export async function closeRefused({ root, at }: Pick<QueueForge, 'root' | 'at'>): Promise<number> {
   const open: PullRequest[] = [];
   const query = { state: 'open', limit: 50 };

@@ -26,36 +26,37 @@ type QueueCrashOptions = {
   readonly databaseUrl: string;
   readonly kills: number;
   readonly stops: number;
-  /** What happens; absent: it is drawn. */
+  /** Planned disturbances; absent: they are drawn at random. */
   readonly plan?: readonly Disturbance[];
-  /** Pull requests that are open at least; default 4. */
+  /** Minimum number of open pull requests; default 4. */
   readonly openAtOnce?: number;
   /** Longest time between two disturbances. */
   readonly gapMs: number;
-  /** Chooses what is opened, killed and stopped, and when. */
+  /** Seed that decides what is opened, killed and stopped, and when. */
   readonly seed: number;
-  /** Ends it early, with an error. */
+  /** Ends the run early, with an error. */
   readonly signal?: AbortSignal;
   readonly onKill?: (kills: number) => void;
   readonly onWrong?: (finding: string) => void;
 };
 
-/** More changes than a long run makes in an hour: it is not about budgets. */
+/** More changes than a long run makes in an hour, because the run does not test budgets. */
 const operatorFile = `version: 1
 repositories: ["${at.owner}/*"]
 limits: { hour: 10000, repository-hour: 10000 }
 `;
 
-/** Without any progress for so long, what is left is lost. The queue itself waits for no more than a minute. */
+/** Time without any progress after which the rest counts as lost. The queue itself waits no longer than a minute. */
 const stuckMs = 240_000;
 
 /**
- * Two processes, one merge queue: `reeve serve` twice on one PostgreSQL database, an embedded forge and CI beside them. Pull requests
- * are opened all the time, while the processes are killed, started again and stopped. Returns what became of the pull requests.
+ * Runs two processes with one merge queue: `reeve serve` twice on one PostgreSQL database, with an embedded forge and
+ * CI. Pull requests are opened continuously while the processes are killed, restarted and suspended. Returns the result
+ * of the pull requests.
  */
 export function crashQueue(options: QueueCrashOptions): Promise<QueueCrashReport> {
   const { databaseUrl, seed, openAtOnce = 4, onWrong = () => {}, onKill = () => {} } = options;
-  // Each has its own draws: they are at work at the same time.
+  // Each part has its own random numbers, because the parts run concurrently.
   const randomOf = (n: number): Random => createRandom(seed * 3 + n);
   return withWorkspace('queue', async ({ folder, defer }) => {
     defer(endProcesses);
@@ -86,7 +87,7 @@ export function crashQueue(options: QueueCrashOptions): Promise<QueueCrashReport
     await createHook(forge.root, `${door.url}/webhook`, { authorization, secret, events });
     const contributors = startContributors(forge, { openAtOnce, random: randomOf(1) });
     const checks = startChecks(forge, randomOf(2));
-    // They may have failed: that is reported, not how they end.
+    // Failures of these parts are reported elsewhere, not when they are stopped.
     defer(() => Promise.allSettled([contributors.stop(), checks.stop()]));
     const failed = Promise.race([bots.failed, contributors.failed, checks.failed, abortOf(options.signal)]);
     failed.catch(() => {});
@@ -110,7 +111,7 @@ function abortOf(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 }
 
-/** Waits until no pull request is open, and the queue has nothing left to do; returns how much is left. */
+/** Waits until no pull request is open and the queue has nothing left to do; returns how much is left. */
 function untilEnded(forge: QueueForge, store: Store, failed: Promise<never>): Promise<number> {
   const left = async (): Promise<number> => {
     const open = await Promise.race([closeRefused(forge), failed]);
@@ -120,7 +121,7 @@ function untilEnded(forge: QueueForge, store: Store, failed: Promise<never>): Pr
   return untilDone(left, { stuckMs, everyMs: 200 });
 }
 
-/** Returns what the queue says of itself, the oldest first. */
+/** Returns the history of the queue, oldest first. */
 async function readHistory(store: Store): Promise<readonly QueueHistoryRow[]> {
   const rows: QueueHistoryRow[] = [];
   for (;;) {
@@ -131,31 +132,37 @@ async function readHistory(store: Store): Promise<readonly QueueHistoryRow[]> {
   }
 }
 
-/** How long a process stands still: longer than it counts as alive (15 s), often longer than a merge is waited for (30 s). */
+/**
+ * Duration of a standstill: longer than a process counts as alive (15 s), often longer than the queue waits for a merge
+ * (30 s).
+ */
 const stopMs = { least: 18_000, most: 45_000 };
-/** Longest wait for a request that is aimed at: of a drawn disturbance, and of a planned one, which is to happen. */
+/** Longest wait for a targeted request: for a drawn disturbance, and for a planned one, which must take place. */
 const maxAimMs = { drawn: 3_000, planned: 30_000 };
 
-/** What happens to the processes. `both`: at once; `any`: one of them at any moment; else: the one that sends such a request. */
+/**
+ * Disturbance of the processes. `both`: at once; `any`: one of them at any time; otherwise: the one that sends such a
+ * request.
+ */
 type Disturbance = 'both' | 'any' | Aim;
 
 type DisturbOptions = {
-  /** What happens, in this order. Absent: it is drawn, until there were so many kills. */
+  /** Disturbances in order. Absent: they are drawn until there have been enough kills. */
   readonly plan?: readonly Disturbance[] | undefined;
   readonly kills: number;
-  /** How often a process stands still meanwhile. */
+  /** Number of times that a process is suspended meanwhile. */
   readonly stops: number;
   /** Longest time between two disturbances. */
   readonly gapMs: number;
   readonly random: Random;
-  /** Rejects when it makes no sense to go on. */
+  /** Rejects when it makes no sense to continue. */
   readonly failed: Promise<never>;
   readonly onKill: (kills: number) => void;
 };
 
 /**
- * Kills processes: at any moment, or while a request of the queue is on its way to the forge or its answer on the way back; sometimes
- * both at once. Meanwhile, processes stand still. Returns how often they did.
+ * Kills processes: at any time, while a request of the queue is on its way to the forge, or while its answer is on the
+ * way back; sometimes both at once. Processes are suspended meanwhile. Returns how often that happened.
  */
 async function disturb(bots: Bots, requests: Requests, options: DisturbOptions): Promise<number> {
   const { kills, stops, gapMs, random, failed } = options;
@@ -182,7 +189,10 @@ async function disturb(bots: Bots, requests: Requests, options: DisturbOptions):
   return standing.length;
 }
 
-/** A merge is what must not happen twice: it is aimed at most often. What never reaches the forge is waited for in vain for 30 s. */
+/**
+ * Draws a disturbance. A merge must not happen twice, so it is the most frequent target. A request that never reaches
+ * the forge makes the queue wait for 30 s.
+ */
 function drawDisturbance(random: Random): Disturbance {
   const kind = random.below(20);
   if (kind === 0) return 'both';
@@ -205,7 +215,7 @@ async function killAt(bots: Bots, requests: Requests, aim: Aim, maxMs: number): 
   return true;
 }
 
-/** One process stands still, in the middle of a request where there is one soon. It arrives when the process goes on. */
+/** Suspends one process, during a request if there is one soon. The request arrives when the process continues. */
 async function standStill(bots: Bots, requests: Requests, random: Random): Promise<void> {
   const when = random.below(2) === 0 ? 'before' : 'after';
   const caught = await requests.catchOne({ at: random.pick(aims) ?? 'write', when }, maxAimMs.drawn);

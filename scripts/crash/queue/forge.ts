@@ -3,23 +3,23 @@ import type { Client } from '../../../src/client/client.ts';
 import { makeQueueRepository, type RepositoryAt } from '../../../test/support/queue/queue-repository.ts';
 import { arrangeAccounts, at, botName, startForge } from '../../harness/installation.ts';
 
-/** An embedded forge in a process of its own, with one repository whose base requires the status `ci`. */
+/** Embedded forge in a separate process, with one repository whose base requires the status `ci`. */
 export type QueueForge = {
   readonly url: string;
-  /** The administrator, who does what contributors and CI do. */
+  /** The administrator, who also acts for contributors and CI. */
   readonly root: Client;
   readonly at: RepositoryAt;
-  /** Folder of the repository, in which git is run. */
+  /** Folder of the repository, in which git runs. */
   readonly folder: string;
-  /** Tokens of the bot's account: one for each of its processes, by which their requests are told apart. */
+  /** Tokens of the bot's account, one for each of its processes, which identify their requests. */
   readonly tokens: readonly string[];
 };
 
-/** Starts it. `processes`: how many processes the bot has. */
+/** Starts the forge. `processes`: number of processes of the bot. */
 export async function startQueueForge(folder: string, processes: number): Promise<QueueForge> {
   const { url } = await startForge(folder, 0);
   const { root, tokens } = await arrangeAccounts(url, processes);
-  // Without `reeve/queue`: the forge is not to refuse what the queue must not ask for.
+  // Without `reeve/queue`, because the forge must not refuse requests that the queue must not send.
   const { at: place, id } = await makeQueueRepository(root, {
     owner: at.owner,
     name: at.repo,

@@ -6,33 +6,42 @@ import { type CheckReport, type Contribution, git, passes } from './checks.ts';
 import type { QueueForge } from './forge.ts';
 import type { MergeRequest } from './requests.ts';
 
-/** What the forge, its git and CI say of a merge queue. From `mergedTwice` to `comments`, all has to be 0. */
+/**
+ * Result of a merge queue according to the forge, its git and CI. From `mergedTwice` to `comments`, all numbers must be
+ * 0.
+ */
 export type QueueReport = {
   readonly pulls: number;
   readonly merged: number;
-  /** Left with a failed check, and with a conflict. */
+  /** Pull requests that left with a failed check, or with a conflict. */
   readonly failed: number;
   readonly conflicting: number;
-  /** Merged more than once, by what the forge answered or by what is in the base branch. */
+  /** Merged more than once, according to the answers of the forge or the contents of the base branch. */
   readonly mergedTwice: number;
-  /** Merged without a success of CI on that head before, or with other content than CI has seen. */
+  /** Merged without an earlier success of CI on that head, or with contents that CI has not seen. */
   readonly untested: number;
   /** Commits of the base branch that fail. */
   readonly brokenBases: number;
-  /** Neither merged nor told why not. */
+  /** Neither merged nor told the reason. */
   readonly lost: number;
-  /** Merged or refused against what it brings: a plain one that left, a broken one that was merged, a pair of which none was. */
+  /**
+   * Merged or refused wrongly for its contents: a plain one that left, a broken one that was merged, a pair of which
+   * none was merged.
+   */
   readonly wrong: number;
-  /** The history of the queue says something else than the forge, or does not say once that it entered and how it left. */
+  /**
+   * The history of the queue contradicts the forge, or does not say exactly once that the pull request entered and how
+   * it left.
+   */
   readonly misreported: number;
   /** Comments on one pull request beyond the first. */
   readonly comments: number;
-  /** Statuses that repeat the one before them, as after a lost answer. */
+  /** Statuses that repeat the previous one, for example after a lost answer. */
   readonly repeated: number;
   readonly requests: number;
 };
 
-/** What was seen from outside. */
+/** Observations from outside. */
 type Seen = {
   readonly contributions: readonly Contribution[];
   readonly reports: readonly CheckReport[];
@@ -48,7 +57,7 @@ type PullEnd = {
   readonly repeated: number;
 };
 
-/** Judges what was seen of a run. `onWrong` receives each finding. */
+/** Judges the observations of a run. `onWrong` receives each finding. */
 export async function judgeQueue(
   forge: QueueForge,
   { contributions, reports, merges, history }: Seen,
@@ -92,7 +101,7 @@ export async function judgeQueue(
   };
 }
 
-/** Of each contribution it is known how it has to end. */
+/** Returns whether a contribution ended as it must. */
 function isRight({ kind, numbers }: Contribution, ends: readonly PullEnd[]): boolean {
   const mine = ends.filter(({ number }) => numbers.includes(number));
   const merged = mine.filter((end) => end.merged);
@@ -114,7 +123,7 @@ async function readEnds(forge: QueueForge): Promise<readonly PullEnd[]> {
   const ends: PullEnd[] = [];
   const query = { state: 'all', limit: 50 };
   for await (const { number: index } of root.items(operations.listPulls, { params: at, query })) {
-    // A list does not say who merged.
+    // The list does not contain who merged.
     ends.push(await readEnd(forge, await root.call(operations.getPull, { params: { ...at, index } })));
   }
   return ends;
@@ -142,7 +151,7 @@ async function readEnd(
   };
 }
 
-/** Returns the commits that were added to the base, in order, and what each of them merged. */
+/** Returns the commits that were added to the base, in order, with what each of them merged. */
 async function readBase({ folder }: QueueForge) {
   const log = await git(folder, 'log', '--first-parent', '--reverse', '--format=%H %T %P', 'main');
   const [, ...lines] = log.split('\n');

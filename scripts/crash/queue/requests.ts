@@ -2,34 +2,34 @@ import type { Fault, FaultProxy } from '../../../test/support/fault-proxy.ts';
 import { nowMs } from '../../harness/progress.ts';
 import type { Bots } from './bots.ts';
 
-/** A request to merge that reached the forge, and its answer. */
+/** Request to merge a pull request that reached the forge, with its answer. */
 export type MergeRequest = {
   readonly number: number;
   readonly bot: number;
-  /** When it was passed on to the forge. */
+  /** Time at which it was passed on to the forge. */
   readonly atMs: number;
   readonly status: number;
 };
 
-/** What a disturbance waits for: the next request of this kind. `before`: the forge does not have it yet. */
+/** Target of a disturbance: the next request of this kind. `before`: the forge has not received it yet. */
 export type Aim = { readonly at: (typeof aims)[number]; readonly when: 'before' | 'after' };
 
 /** `write`: any request that changes something. */
 export const aims = ['write', 'update', 'status', 'merge'] as const;
 
-/** What the processes send to the forge, between them and it. */
+/** Requests of the processes on their way to the forge. */
 export interface Requests {
   readonly merges: readonly MergeRequest[];
   /**
-   * Waits for a request that is aimed at, at most so long. Returns who sends it, and holds it or its answer until `release`; with
-   * `drop`, a request that the forge does not have yet never gets there.
+   * Waits for a targeted request for a limited time. Returns its sender, and holds the request or its answer until
+   * `release`; with `drop`, a request that the forge has not received never gets there.
    */
   catchOne(aim: Aim, maxMs: number): Promise<Caught | undefined>;
 }
 
 export type Caught = { readonly bot: number; release(): void; drop(): void };
 
-/** Watches the requests that go through a proxy. */
+/** Watches the requests that pass through a proxy. */
 export function watchRequests(proxy: FaultProxy, bots: () => Pick<Bots, 'byCredential'>): Requests {
   const merges: MergeRequest[] = [];
   const waiting = new Set<{ readonly aim: Aim; readonly onCaught: (caught: Caught) => void }>();
@@ -53,14 +53,14 @@ export function watchRequests(proxy: FaultProxy, bots: () => Pick<Bots, 'byCrede
     };
   };
 
-  /** Returns what holds this request, where one was waited for. */
+  /** Returns the function that holds this request, if a disturbance was waiting for it. */
   const take = (path: string, bot: number) => {
     const found = [...waiting].find(({ aim }) => isAimedAt(path, aim.at));
     if (found === undefined) return undefined;
     waiting.delete(found);
     const { aim, onCaught } = found;
     const { promise: released, resolve } = Promise.withResolvers<void>();
-    // One that is dropped is held for ever.
+    // A dropped request is held forever.
     onCaught({ bot, release: resolve, drop: aim.when === 'before' ? () => {} : resolve });
     return { when: aim.when, released };
   };

@@ -1,7 +1,7 @@
 import { migrate } from '../../../src/store/sqlite/migrations.ts';
 import { openSqliteFile } from '../../../src/store/sqlite/sqlite-store.ts';
 
-/** Brings a store to the newest schema, when its parent says so, which kills it meanwhile. */
+/** Migrates a store to the latest schema when its parent tells it to; the parent kills it meanwhile. */
 const path = process.argv[2] ?? '';
 process.on('message', () => {
   const database = openSqliteFile({ path });

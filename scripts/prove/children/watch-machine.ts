@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { MachinePauses } from '../drills/latency.ts';
 
-/** Often enough to see each pause that counts; seldom enough to be no load for the disk. */
+/** Often enough to see each relevant pause, and rarely enough to put no load on the disk. */
 const everyMs = 50;
 
 const file = openSync(String(workerData), 'w');

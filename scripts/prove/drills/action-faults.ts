@@ -11,7 +11,7 @@ import type { Drill } from '../promise.ts';
 
 const page = '<html><title>Bad gateway</title></html>';
 
-/** What happens to the first of each request that writes. */
+/** Faults of the first request of each kind that writes. */
 const faults: Readonly<Record<string, Fault>> = {
   'reset after it was applied': { kind: 'lose' },
   '500 after it was applied': { kind: 'replace', status: 500, body: '{"message":"internal"}' },
@@ -29,15 +29,18 @@ const faults: Readonly<Record<string, Fault>> = {
   'black hole': { kind: 'hang' },
 };
 const quickFaults = ['reset after it was applied', '500 after it was applied'];
-/** Those whose effect a second request would repeat. */
+/** Actions whose effect a second request would repeat. */
 const quickActions = ['comment', 'report-issue', 'open-pull-request', 'merge', 'set-labels', 'set-status'];
-/** Its messages go elsewhere: test/flows/notify.test.ts. */
+/** Its messages do not go to the forge: test/flows/notify.test.ts. */
 const withoutForge = ['notify'];
 
 const maxWaitMs = 180_000;
 const scopes = [...minimalScopes, 'write:repository', 'write:organization', 'write:notification'];
 
-/** Lets every kind of action that an event triggers meet every fault, and compares the state of the forge with the declared one. */
+/**
+ * Applies every fault to every kind of action that an event triggers, and compares the state of the forge with the
+ * declared one.
+ */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const rows = [...conversationRows, ...settingsRows].filter(
     ({ action, called, happens }) =>
@@ -59,7 +62,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
       wrong.push(...result.wrong.map((text) => `${name}, ${text}`));
     }
   };
-  // They wait for most of their time, the last ones longest.
+  // They wait most of the time, the last ones longest.
   await Promise.all(Array.from({ length: 3 }, meetAll));
   return {
     figure: `${count} faults × ${rows.length} actions: ${met} requests met one, ${wrong.length} lost or seen twice${wrong.length > 0 ? `: ${wrong.slice(0, 3).join('; ')}` : ''}`,
@@ -130,7 +133,10 @@ async function meetFault({ rows, harness, receiver, fault, signal }: Meeting) {
   return { met, wrong };
 }
 
-/** Waits until it is done and nothing is left to do; or until nothing was left to do for ten seconds, three minutes at most. */
+/**
+ * Waits until the condition holds and nothing is left to do, or until nothing has been left to do for ten seconds, at
+ * most three minutes.
+ */
 async function waitForRest(
   harness: Harness,
   isDone: () => Promise<boolean>,
@@ -144,7 +150,7 @@ async function waitForRest(
   }
 }
 
-/** Whether nothing is handled and nothing waits for another attempt. */
+/** Returns whether nothing is being handled and nothing waits for another attempt. */
 async function isAtRest({ server }: Harness): Promise<boolean> {
   const { accepted, claimed, retry } = await server.store.counts();
   return accepted + claimed + retry === 0;

@@ -46,7 +46,7 @@ export const drill: Drill = ({ isQuick, signal }) =>
     };
   });
 
-/** Makes a backup. Whether it has every delivery up to one instant that is not before its beginning. */
+/** Makes a backup. Returns whether it has every delivery up to one time that is not before its start. */
 async function isConsistent({ data, environment }: LoadedServer, path: string): Promise<boolean> {
   const before = readNumber(join(data, 'reeve.db'), 'SELECT max(id) AS n FROM deliveries');
   const { status } = await reeveProcess(['store', 'backup', path], { environment });

@@ -26,7 +26,10 @@ rules:
 `;
 const settings = 'limits: { hour: 100000, repository-hour: 100000 }\n';
 
-/** Answers of a forge, or of what stands before it, that repeat a credential. `pad` moves it to where texts are cut. */
+/**
+ * Answers of a forge, or of a proxy in front of it, that repeat a credential. `pad` moves the credential to where texts
+ * are truncated.
+ */
 const echoes: readonly ((credential: string, pad: string) => Fault)[] = [
   (credential, pad) => answer(422, JSON.stringify({ message: `${pad}bad ${credential}` })),
   (credential, pad) => answer(403, JSON.stringify({ message: `${pad}${basic(credential)} may not` })),
@@ -46,18 +49,18 @@ const echoes: readonly ((credential: string, pad: string) => Fault)[] = [
 function answer(status: number, body: string, headers: Record<string, string> = {}): Fault {
   return { kind: 'answer', status, body, headers };
 }
-/** The token in an Authorization header. */
+/** Returns the token in an Authorization header. */
 const bare = (credential: string): string => credential.split(' ').at(-1) ?? '';
 const basic = (credential: string): string =>
   `Basic ${Buffer.from(`reeve:${bare(credential)}`).toString('base64')}`;
 
 /**
- * Lets real processes meet everything that may repeat a credential, and looks for the token and the secrets of the hook in every byte
- * that they wrote.
+ * Exposes real processes to everything that may repeat a credential, and searches every byte that they wrote for the
+ * token and the secrets of the hook.
  */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const [rounds, issues, pages] = isQuick ? [1, 48, 40] : [10, 240, 300];
-  // Signs that URLs and Base64 write in another way; a header may have them.
+  // Characters that URLs and Base64 encode differently, but that a header may contain.
   const authorization = `Bearer ${randomBytes(24).toString('base64url')}+/=~!`;
   const secret = `${randomBytes(24).toString('hex')}&<"é`;
   const printed: Buffer[] = [];
@@ -101,7 +104,7 @@ function createSearch(secrets: readonly string[]) {
   return {
     hits,
     bytes: () => total,
-    /** Places in which a secret was replaced: where there are none, nothing repeated one. */
+    /** Returns the number of places in which a secret was replaced; without any, nothing repeated a secret. */
     replaced: () => replaced,
     add(written: readonly Written[]): void {
       for (const { where, bytes } of written) {
@@ -116,14 +119,14 @@ function createSearch(secrets: readonly string[]) {
   };
 }
 
-/** Opens issues; what is asked about each of them is answered in a way of its own. */
+/** Opens issues; the requests about each of them are answered in a different way. */
 async function meetEchoes(installation: ProxiedInstallation, issues: number): Promise<void> {
   const { root, proxy, data } = installation;
   proxy.decide = ({ method, path }, authorization = '') => {
     const index = Number(/\/issues\/(\d+)/.exec(path)?.[1] ?? 0);
     const [echo, isForWrites] = [echoes[index % echoes.length], Math.floor(index / echoes.length) % 2 === 0];
     if (index === 0 || echo === undefined || (method === 'GET') === isForWrites) return { kind: 'pass' };
-    // Messages are cut after 200 characters: in some, in the middle of the credential.
+    // Messages are truncated after 200 characters, in some cases in the middle of the credential.
     return echo(authorization, 'x'.repeat((index * 37) % 230));
   };
   for (let made = 0; made < issues; made += 1) {
@@ -131,7 +134,7 @@ async function meetEchoes(installation: ProxiedInstallation, issues: number): Pr
   }
   const store = await openSqliteStore({ path: join(data, 'reeve.db'), role: 'reader' });
   try {
-    // Those that met an error of the forge wait to be tried again.
+    // Deliveries that met an error of the forge wait for a retry.
     for (;;) {
       const { accepted, claimed } = await store.counts();
       if (accepted + claimed === 0) break;
@@ -142,7 +145,7 @@ async function meetEchoes(installation: ProxiedInstallation, issues: number): Pr
   }
 }
 
-/** Sends what the receiver refuses, with a part of what it would accept; `large` is beyond its limit. */
+/** Sends what the receiver refuses, with part of what it would accept; `large` is over its limit. */
 async function refuseDeliveries({ url }: ProxiedInstallation, authorization: string): Promise<void> {
   const json = 'application/json';
   const bodies = { broken: '{"a": 1', large: 'x'.repeat(9 * 2 ** 20) };
@@ -154,7 +157,7 @@ async function refuseDeliveries({ url }: ProxiedInstallation, authorization: str
     [{ authorization, 'content-type': json }, bodies.large],
   ];
   for (const [headers, body] of refused) {
-    // One that is refused before its end may find its connection closed.
+    // A delivery refused before its end may find its connection closed.
     await fetch(`${url}/webhook`, { method: 'POST', body, headers }).catch(() => undefined);
   }
 }
@@ -194,17 +197,17 @@ async function runCommands(
   return written;
 }
 
-/** Something that a program wrote, and where. */
+/** Output of a program, with its location. */
 type Written = { readonly where: string; readonly bytes: Buffer };
 
-/** Returns every file below a folder, or those of this name, as they are now. */
+/** Returns the current contents of every file below a folder, or of those with this name. */
 function filesIn(folder: string, only?: string): readonly Written[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && (only === undefined || entry.name === only))
     .map(({ parentPath, name }) => ({ where: name, bytes: readFileSync(join(parentPath, name)) }));
 }
 
-/** Returns the arguments and the environment of a process and of its children, where the system shows them. */
+/** Returns the arguments and the environment of a process and of its children, if the system shows them. */
 function processTexts(pid: number): readonly Written[] {
   const read = (name: string): readonly Written[] => {
     try {
@@ -219,7 +222,7 @@ function processTexts(pid: number): readonly Written[] {
   return [...read('cmdline'), ...read('environ'), ...children.flatMap(processTexts)];
 }
 
-/** Returns the pages that an operator reaches from the overview, one link after the other, and the metrics. */
+/** Returns the pages that an operator reaches from the overview by following links, and the metrics. */
 async function pagesOf(url: string, data: string, most: number): Promise<readonly Written[]> {
   const password = readFileSync(join(data, 'dashboard.password'), 'utf8').trim();
   const operator = await signInWithPassword(url, password);
@@ -250,15 +253,15 @@ async function pagesOf(url: string, data: string, most: number): Promise<readonl
   return written;
 }
 
-/** A spelling of a secret, as it may stand in what a program writes. */
+/** Spelling of a secret that may occur in the output of a program. */
 type Spelling = { readonly name: string; readonly bytes: Buffer };
 
-/** Pieces of a secret as short as this are looked for, too: a text that is cut in the middle of one leaves the rest. */
+/** Minimum length of a searched piece of a secret: a text truncated in the middle of a secret leaves such a piece. */
 const pieceLength = 16;
 
 /**
- * Returns how a secret may be written: as it is, escaped for URLs and JSON, in hex, and in Base64 wherever it begins in what is
- * encoded (so also in a header `Basic`). Written without regard to the program's own redactor, which it judges.
+ * Returns the spellings of a secret: verbatim, escaped for URLs and JSON, in hex, and in Base64 at any offset in the
+ * encoded data (such as in a `Basic` header). Written independently of the program's own redactor, which it judges.
  */
 export function spellingsOf(secret: string): readonly Spelling[] {
   const pieces = Array.from({ length: Math.max(secret.length - pieceLength + 1, 1) }, (_, at) =>
@@ -280,7 +283,7 @@ export function spellingsOf(secret: string): readonly Spelling[] {
   };
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.from(`${' '.repeat(before)}${secret}`).toString('base64');
-    // The first signs depend on what stands before it, the last group on what follows.
+    // The first characters depend on the preceding data, the last group on the following data.
     const own = encoded.slice(before === 0 ? 0 : before + 1, encoded.length - 4);
     texts[`Base64, ${before} bytes behind a group`] = own;
     texts[`Base64 for URLs, ${before} bytes behind a group`] = own.replaceAll('+', '-').replaceAll('/', '_');
@@ -294,7 +297,7 @@ export function findSpellings(spellings: readonly Spelling[], bytes: Buffer): re
   return spellings.filter((spelling) => bytes.includes(spelling.bytes)).map(({ name }) => name);
 }
 
-/** Throws unless a search finds a secret in each of the ways in which programs write one. */
+/** Throws unless the search finds a secret in each spelling that programs use. */
 export function proveSearch(secret: string): void {
   const written = [
     `an error: ${secret}!`,

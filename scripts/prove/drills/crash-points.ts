@@ -9,7 +9,7 @@ import {
 } from '../../harness/installation.ts';
 import type { Drill } from '../promise.ts';
 
-/** Where the process dies, seen from one request that writes. */
+/** Times at which the process dies, relative to one request that writes. */
 const points = ['before the request', 'before its answer', 'after its answer'] as const;
 type Point = (typeof points)[number];
 
@@ -24,7 +24,7 @@ rules:
       - { uses: comment, with: { text: "Thank you." } }
       - { uses: react, with: { reaction: eyes } }
 `;
-/** Requests that write in one run. */
+/** Number of write requests in one run. */
 const writes = 3;
 
 /** Kills Reeve at each point of each write of a run, starts it again, and counts what people then see. */
@@ -104,7 +104,7 @@ async function dieOnce(
   return number;
 }
 
-/** Waits until the delivery of an issue is settled or dead, for a minute at most; returns its state. */
+/** Waits until the delivery of an issue is settled or dead, at most a minute; returns its state. */
 async function waitForEnd({ database }: Installation, issue: number, signal: AbortSignal): Promise<string> {
   const sql = `SELECT state FROM deliveries WHERE event_type = 'issues' AND lane LIKE '%#' || ? ORDER BY id LIMIT 1`;
   let state = 'not stored';
@@ -118,7 +118,7 @@ async function waitForEnd({ database }: Installation, issue: number, signal: Abo
 
 const expected = 'labels marked, 1 label event, 1 comment, 1 reaction';
 
-/** Returns in words what people see of an issue. */
+/** Describes what people see of an issue. */
 async function effectsOf({ root }: Installation, index: number): Promise<string> {
   const params = { ...at, index };
   const labels = await root.call(operations.listIssueLabels, { params });

@@ -6,11 +6,11 @@ import { createRandom, type Random } from '../../harness/random.ts';
 import { type Answer, createSender, headersOf, type Sender } from '../../harness/sender.ts';
 import type { Drill } from '../promise.ts';
 
-/** A store of so many deliveries is some hundred megabytes; the next round begins with an empty one. */
+/** Deliveries per round: their store has some hundred megabytes, and the next round starts with an empty one. */
 const perRound = 25_000;
 const lines = 32;
 const maxMinutes = 14;
-/** 401 and 429: a body that is empty has no signature, and an address with too many of these waits. */
+/** 401 and 429: an empty body has no signature, and an address with too many of these has to wait. */
 const usual = new Set([200, 202, 400, 401, 403, 413, 429]);
 
 const rules = `version: 1
@@ -25,7 +25,10 @@ rules:
     steps: [{ uses: set-labels, with: { add: [never] } }]
 `;
 
-/** Sends recorded deliveries with random changes, to a server that parses them before its answer and to one that does it later. */
+/**
+ * Sends recorded deliveries with random changes, to a server that parses them before its answer and to one that parses
+ * them later.
+ */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const count = isQuick ? 10_000 : 1_000_000;
   const seed = Math.floor(Math.random() * 2 ** 31);
@@ -57,7 +60,7 @@ type Round = {
   readonly signal: AbortSignal;
 };
 
-/** Returns what went wrong; undefined if nothing did. */
+/** Returns what went wrong, or undefined. */
 async function fuzzOnce({ size, random, isSigned, totals, signal }: Round): Promise<string | undefined> {
   const watch = new URL('../children/watch-prototypes.ts', import.meta.url).href;
   const installation = await startInstallation({
@@ -81,7 +84,7 @@ async function fuzzOnce({ size, random, isSigned, totals, signal }: Round): Prom
         const delivery = bodies[number] ?? mutate(random.pick(recorded), recorded, random);
         const { status, text } = await send(sender, installation, delivery);
         count(totals, `× ${status}`);
-        // Why there was no answer is what the process says at its end.
+        // If there was no answer, the process states the reason when it ends.
         if (status === 0) await Promise.race([installation.failed, sleep(2_000)]);
         if (!usual.has(status) || !isJson(text))
           problem = `${status} ${text.slice(0, 200)} for ${delivery.eventType} ${delivery.body.toString('base64').slice(0, 2_000)}`;
@@ -98,7 +101,7 @@ async function fuzzOnce({ size, random, isSigned, totals, signal }: Round): Prom
   }
 }
 
-/** Returns the recorded deliveries as if they came from the repository that is served: others would reach no rule. */
+/** Returns the recorded deliveries as if they came from the served repository, because others would reach no rule. */
 function recordedFor({ repositoryId }: Installation): readonly FuzzedDelivery[] {
   const owner = { id: 2, login: at.owner, username: at.owner };
   return readRecordings().flatMap(({ fixtures }) =>
@@ -132,7 +135,10 @@ function count(totals: Map<string, number>, what: string, number = 1): void {
   totals.set(what, (totals.get(what) ?? 0) + number);
 }
 
-/** Waits until all that was stored has been handled; returns a problem if it is not in time, or the worker stands still after it. */
+/**
+ * Waits until everything stored has been handled; returns a problem if that takes too long, or if the worker no longer
+ * works afterwards.
+ */
 async function judgeWork(
   installation: Installation,
   totals: Map<string, number>,
@@ -167,7 +173,7 @@ async function judgeWork(
   return 'after three minutes, deliveries still wait';
 }
 
-/** Values in place of what a member should be. */
+/** Unexpected values for a field. */
 const oddValues: readonly unknown[] = [
   null,
   true,
@@ -225,7 +231,10 @@ const oddEventTypes = [
   'issues_',
 ];
 
-/** Returns a delivery that differs from a recorded one in one to five places, in its members, its bytes, or its event type. */
+/**
+ * Returns a delivery that differs from a recorded one in one to five places: in its fields, its bytes, or its event
+ * type.
+ */
 function mutate(from: FuzzedDelivery, others: readonly FuzzedDelivery[], random: Random): FuzzedDelivery {
   const eventType = random.chance(0.1) ? otherEventType(others, random) : from.eventType;
   const times = 1 + random.below(5);
@@ -234,7 +243,7 @@ function mutate(from: FuzzedDelivery, others: readonly FuzzedDelivery[], random:
     const tree: { root: unknown } = { root: JSON.parse(body.toString()) };
     for (let time = 0; time < times; time += 1) mutateMember(tree, random);
     body = Buffer.from(JSON.stringify(tree.root) ?? '');
-    // What no value of a program is: names of prototypes, numbers that are none, a name twice.
+    // Texts that no program value produces: names of prototypes, invalid numbers, duplicate names.
     if (random.chance(0.2)) body = Buffer.from(insertText(body.toString(), random));
   }
   if (random.chance(0.25))
@@ -248,7 +257,7 @@ function otherEventType(others: readonly FuzzedDelivery[], random: Random): stri
 
 type Holder = Record<string, unknown>;
 
-/** Goes down from the root at random and changes the member where it stops. */
+/** Descends from the root at random and changes the field where it stops. */
 function mutateMember(tree: Holder, random: Random): void {
   let holder = tree;
   let name = 'root';
@@ -315,7 +324,7 @@ function mutateBytes(body: Buffer, others: readonly FuzzedDelivery[], random: Ra
   return flipped;
 }
 
-/** One delivery: the event type as its header says it, and the bytes of its body. */
+/** Delivery: the event type of its header, and the bytes of its body. */
 type FuzzedDelivery = { readonly eventType: string; readonly body: Buffer };
 
 const nested = (open: string, close: string, depth: number): string =>
@@ -324,8 +333,8 @@ const keys = (count: number): string =>
   `{${Array.from({ length: count }, (_, at) => `"k${at}":${at}`).join(',')}}`;
 
 /**
- * Bodies that have broken programs that parse JSON, each sent before anything random. A body that the fuzzing finds is added here,
- * so that it is tried ever after.
+ * Bodies that have broken JSON parsers in the past, each sent before anything random. Add bodies found by the fuzzing
+ * here, so that they are always tried.
  */
 const corpus: readonly (readonly [string, string | Buffer])[] = [
   ['nothing', ''],

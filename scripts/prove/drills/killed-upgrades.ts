@@ -15,10 +15,10 @@ import type { Drill } from '../promise.ts';
 
 const fixtures = fileURLToPath(new URL('../../../test/fixtures/upgrade/', import.meta.url));
 const child = fileURLToPath(new URL('../children/migrate.ts', import.meta.url));
-/** A store of some size: steps that build an index take time in which a kill can come. */
+/** Number of copies, which makes the store large enough that building an index takes time in which a kill can occur. */
 const copies = 100;
 
-/** Kills a process that upgrades the store of an earlier version, at random moments, and lets the upgrade end afterwards. */
+/** Kills a process that upgrades the store of an earlier version, at random times, and then lets the upgrade finish. */
 export const drill: Drill = ({ isQuick, signal }) =>
   withWorkspace('upgrades', async ({ folder }) => {
     const kills = isQuick ? 10 : 100;
@@ -45,7 +45,7 @@ export const drill: Drill = ({ isQuick, signal }) =>
     }
     return {
       figure: `${kills} kills during an upgrade, ${between} of them between two of its ${schemaVersions - 1} steps: ${damaged} damaged, ${different} with other contents than without a kill`,
-      // Kills that are all too early or too late would show nothing.
+      // If all kills were too early or too late, the drill would prove nothing.
       isKept: damaged + different === 0 && between > 0,
     };
   });
@@ -53,7 +53,7 @@ export const drill: Drill = ({ isQuick, signal }) =>
 type Prepared = {
   readonly path: string;
   readonly version: number;
-  /** What the store contains after an upgrade without a kill, and how long that takes. */
+  /** Contents of the store after an upgrade without a kill, and the duration of that upgrade. */
   readonly upgraded: string;
   readonly upgradeMs: number;
 };
@@ -100,7 +100,7 @@ function contentsOf(database: DatabaseSync): string {
   return hash.digest('hex');
 }
 
-/** Starts an upgrade in a process and kills it after so long. */
+/** Starts an upgrade in a process and kills it after this time. */
 async function upgradeUntil(path: string, ms: number): Promise<void> {
   const running = spawn(process.execPath, [child, path], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   watchProcess(running);

@@ -1,7 +1,7 @@
 import { crash } from '../../crash/crash-servers.ts';
 import type { Drill } from '../promise.ts';
 
-/** Kills a receiving server at random moments, as `npm run crash` does. */
+/** Kills a receiving server at random times, like `npm run crash`. */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const kills = isQuick ? 30 : 1_000;
   const { acked, lost, overlaps, outOfOrder, doubles, isIntact } = await crash({

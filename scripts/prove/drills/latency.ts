@@ -12,15 +12,18 @@ import type { Drill } from '../promise.ts';
 const perSecond = 200;
 const bodyBytes = 10_000;
 const [maxP99Ms, maxMs] = [50, 500];
-/** Where the machine held up another program for so long, the run is repeated. The last run counts, whatever the machine did. */
+/**
+ * If the machine paused another program for this long, the run is repeated. The last run counts, whatever the machine
+ * did.
+ */
 const pauseMs = maxMs / 2;
 const maxRuns = 3;
-/** One delivery of so many is of an event for which a rule asks the forge: twenty runs a second. */
+/** One in this many deliveries has an event for which a rule sends requests to the forge: twenty runs per second. */
 const labelledEvery = 10;
-/** They are handled in parallel. */
+/** Number of issues, which are handled in parallel. */
 const issues = 19;
 
-/** The first three are evaluated for each delivery, and read its whole text. */
+/** The first three rules are evaluated for each delivery, and read its whole text. */
 const rules = `version: 1
 rules:
   by-words:
@@ -105,7 +108,7 @@ function makerOf({ repositoryId }: Installation) {
   };
 }
 
-/** Waits until no delivery waits, for two minutes at most; returns how many have runs, and how many still wait. */
+/** Waits until no delivery waits, at most two minutes; returns how many have runs, and how many still wait. */
 async function waitForRuns({ database }: Installation, sent: number, signal: AbortSignal) {
   const settled = `SELECT count(*) AS n FROM deliveries WHERE door = 'webhook' AND state = 'settled'`;
   for (let seconds = 0; ; seconds += 1) {
@@ -116,12 +119,12 @@ async function waitForRuns({ database }: Installation, sent: number, signal: Abo
   }
 }
 
-/** For how long the machine held up a thread that does nothing but wait and sync a few bytes, at most. */
+/** Longest pause of a thread that only waits and syncs a few bytes, caused by the machine. */
 export type MachinePauses = { readonly syncMs: number; readonly timerMs: number };
 
 /**
- * Does the work, and watches the disk and the processors meanwhile, with a file at `path`. What was measured is a figure of the machine
- * where the pauses are as long.
+ * Does the work while watching the disk and the CPUs, with a file at `path`. If the pauses are as long as the measured
+ * times, the result only describes the machine.
  */
 async function whileWatched<Result>(
   path: string,

@@ -48,7 +48,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
         dead === 0 &&
         attempts === 1 &&
         recoverySeconds <= maxRecoverySeconds &&
-        // One at once for each delivery under way, then a probe every 30 s at most.
+        // One request at once for each delivery in progress, then at most one probe every 30 s.
         asked <= 40 + seconds / 10,
     };
   } finally {
@@ -57,7 +57,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
   }
 };
 
-/** Opens them at their rate, or as fast as the forge can. */
+/** Opens issues at the given rate, or as fast as the forge can. */
 async function openIssues({ root }: Installation, count: number, signal: AbortSignal): Promise<void> {
   const beganMs = performance.now();
   for (let number = 0; number < count; number += 1) {
@@ -68,7 +68,7 @@ async function openIssues({ root }: Installation, count: number, signal: AbortSi
   }
 }
 
-/** Waits until every issue's delivery is settled; returns the seconds it took, ten minutes at most. */
+/** Waits until the delivery of every issue is settled; returns the seconds it took, at most ten minutes. */
 async function waitForEnd(installation: Installation, count: number, signal: AbortSignal): Promise<number> {
   const beganMs = performance.now();
   for (;;) {
@@ -90,7 +90,7 @@ function stateOf({ database }: Installation) {
   return { stored: of('stored'), settled: of('settled'), dead: of('dead'), attempts: of('attempts') };
 }
 
-/** Asks the forge, not the bot. */
+/** Counts labelled issues on the forge, independently of the bot. */
 async function countLabelled({ root }: Installation): Promise<number> {
   let labelled = 0;
   for await (const issue of root.items(operations.listIssues, {

@@ -7,12 +7,15 @@ import type { Drill } from '../promise.ts';
 
 const streamBytes = 2 ** 30;
 const maxGrowthBytes = 50 * 2 ** 20;
-/** 503: dropped to make room before it was known to be too large. 400: what comes after the length that it says is no request. */
+/**
+ * 503: dropped to make room before the body was known to be too large. 400: data beyond the declared length is not a
+ * valid request.
+ */
 const usual = new Set(['413', '503', '400', 'closed']);
 const rules =
   'version: 1\nrules:\n  never: { on: issues.opened, if: "false", steps: [{ uses: set-labels, with: { add: [never] } }] }\n';
 
-/** Sends bodies without an end in sight, many at once, and measures the memory of the process that refuses them. */
+/** Sends many unlimited bodies at once, and measures the memory of the process that refuses them. */
 export const drill: Drill = async ({ isQuick, signal }) => {
   if (!canReadMemory) return { skipped: 'the memory of a process is read from /proc, which is not there' };
   const count = isQuick ? 30 : 100;
@@ -28,7 +31,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
         signal,
       });
     const pid = installation.reeve().pid ?? 0;
-    // Bodies of the largest size that is accepted, then the same deliveries without streams: what these take is not counted.
+    // Sends bodies of the largest accepted size, then the same deliveries without streams, whose memory is not counted.
     // A new process grows by about 25 MB until its heap is in use.
     await sendAll(installation, { count: 8, maxBytes: 7 * 2 ** 20, endsAfter: true });
     await sleep(1_000, undefined, { signal });
@@ -74,7 +77,9 @@ const push = ({ repositoryId }: Installation) => ({
 type Streams = { readonly count: number; readonly maxBytes: number; readonly endsAfter?: boolean };
 type StreamResult = { readonly answer: string; readonly sent: number };
 
-/** Half of them say their length, the others come in chunks; every fourth lies about its length. */
+/**
+ * Sends all bodies: half of them declare their length, the others are chunked; every fourth declares a wrong length.
+ */
 function sendAll(
   { url }: Installation,
   { count, maxBytes, endsAfter = false }: Streams,
@@ -91,7 +96,7 @@ function sendAll(
 const block = Buffer.alloc(65_536, 'x');
 const chunk = Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]);
 
-/** Sends a body until the receiver closes the connection; returns the status, or `closed` where there was none. */
+/** Sends a body until the receiver closes the connection; returns the status, or `closed` without one. */
 async function stream(
   port: number,
   headers: Readonly<Record<string, string>>,
@@ -107,7 +112,7 @@ async function stream(
     .on('error', () => {})
     .on('data', (part) => {
       answer += part.toString('latin1');
-      // What is sent beyond a length is another request: the answer to this one is here.
+      // Data beyond the declared length is another request, and the answer to this one has already arrived.
       if (length !== undefined && length <= sent) isDone = true;
     });
   const encoding = length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`;

@@ -9,12 +9,13 @@ import { createRandom, type Random } from '../../harness/random.ts';
 import { withWorkspace } from '../../harness/workspace.ts';
 import type { Drill } from '../promise.ts';
 
-/** Large enough that the log is copied into the database and begins anew several times. */
+/** Large enough that the log is copied into the database and restarts several times. */
 const bodyBytes = 48_000;
 
 /**
- * Records with strace what a store under load writes and syncs, and when it acknowledges. Then it cuts the power at random moments
- * of that record: of what no sync had covered, the disk holds any part. The store is opened as it was left, and read.
+ * Records with strace what a store under load writes and syncs, and when it acknowledges. Then it simulates power cuts
+ * at random times of that record: the disk holds any part of what no sync had covered. The store is opened in that
+ * state and read.
  */
 export const drill: Drill = async ({ isQuick, signal }) => {
   if (spawnSync('strace', ['-V']).status !== 0) return { skipped: 'strace is not installed' };
@@ -50,7 +51,10 @@ function pathsIn(folder: string): Paths {
   return { folder, database, log: `${database}-wal`, notes: join(folder, 'acknowledged') };
 }
 
-/** Accepts deliveries, eight at once, and notes each when it is acknowledged. It holds the store open until its files are read. */
+/**
+ * Accepts eight deliveries at a time, and records each acknowledgement. It keeps the store open until its files are
+ * read.
+ */
 const program = `
   import { openSync, writeSync } from 'node:fs';
   import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
@@ -70,7 +74,7 @@ const program = `
   process.kill(process.pid, 'SIGKILL');`;
 
 async function record(paths: Paths, deliveries: number, signal: AbortSignal) {
-  // The database exists before: what is recorded are its writes under load, not its migrations.
+  // The database already exists, so that its writes under load are recorded, not its migrations.
   await (await openSqliteStore({ path: paths.database, role: 'worker' })).close();
   writeFileSync(paths.notes, '');
   const before = new Map([[paths.database, readFileSync(paths.database)]]);
@@ -87,7 +91,7 @@ async function record(paths: Paths, deliveries: number, signal: AbortSignal) {
     problems += part;
   });
   await once(child, 'exit');
-  // Bytes are printed in hexadecimal: a record of 1,200 deliveries is larger than a text may be.
+  // Bytes are printed in hexadecimal: a record of 1,200 deliveries exceeds the maximum length of a string.
   const lines = createInterface({ input: createReadStream(output, 'latin1') });
   const steps = await parseTrace(lines, paths.notes);
   const noted = steps.filter(({ kind }) => kind === 'note').length;
@@ -130,7 +134,7 @@ function replay(paths: Paths, { before, steps, cuts, seed, signal }: Replay) {
   return result;
 }
 
-/** Opens what a cut has left, with SQLite alone: the store's own code must not confirm itself. */
+/** Opens the files left by a cut, directly with SQLite, so that the store's own code does not confirm itself. */
 function lookAt({ folder, database, log }: Paths, files: ReadonlyMap<string, Buffer>, number: number) {
   const place = join(folder, `cut-${number}`);
   mkdirSync(place, { recursive: true });
@@ -155,10 +159,10 @@ function lookAt({ folder, database, log }: Paths, files: ReadonlyMap<string, Buf
 
 type Change = Extract<TracedStep, { kind: 'write' | 'truncate' }>;
 
-/** What a power cut cannot tear. */
+/** Size that a power cut cannot tear. */
 const sectorBytes = 512;
 
-/** The files of a process as a disk holds them that writes what is not synced in any order, in part, or not at all. */
+/** Files of a process on a disk that writes unsynced data in any order, in part, or not at all. */
 class Disk {
   readonly #files = new Map<string, Buffer>();
   /** Changes that no sync has covered, with their numbers. */
@@ -180,12 +184,12 @@ class Disk {
     this.#pending = this.#pending.filter((one) => !isCovered(one));
   }
 
-  /** Whether there are changes that a power cut may lose. */
+  /** Returns whether there are changes that a power cut may lose. */
   isBehind(): boolean {
     return this.#pending.length > 0;
   }
 
-  /** Returns what the files hold after a power cut now. */
+  /** Returns the contents of the files after a power cut at this time. */
   cut(random: Random): ReadonlyMap<string, Buffer> {
     const files = new Map([...this.#files].map(([file, bytes]) => [file, Buffer.from(bytes)]));
     const share = random.pick([0, 0.1, 0.5, 0.9]);
@@ -211,7 +215,7 @@ function write(files: Map<string, Buffer>, change: Change): void {
   files.set(change.file, after);
 }
 
-/** The first sectors of a write, or the last ones. */
+/** Returns the first or the last sectors of a write. */
 function tear(change: Extract<Change, { kind: 'write' }>, random: Random): Change {
   const at = Math.min(
     sectorBytes * random.below(Math.ceil(change.bytes.length / sectorBytes)),
@@ -222,16 +226,16 @@ function tear(change: Extract<Change, { kind: 'write' }>, random: Random): Chang
     : { ...change, offset: change.offset + at, bytes: change.bytes.subarray(at) };
 }
 
-/** What a traced process did to a file, in the order in which it was complete. */
+/** Operation of a traced process on a file, in order of completion. */
 type TracedStep =
   | { readonly kind: 'write'; readonly file: string; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly file: string; readonly length: number }
-  /** `from`: how many steps there were when the sync began. It says nothing about later ones. */
+  /** `from`: number of steps before the sync started. It does not cover later ones. */
   | { readonly kind: 'sync'; readonly file: string; readonly from: number }
-  /** Text that the process wrote to the file of what it has acknowledged. */
+  /** Text that the process wrote to the file of its acknowledgements. */
   | { readonly kind: 'note'; readonly text: string };
 
-/** Arguments of strace with which `parseTrace` gets all that it needs. */
+/** Returns the strace arguments whose output `parseTrace` needs. */
 function traceArguments(output: string, files: readonly string[]): readonly string[] {
   const calls = 'trace=pwrite64,write,fdatasync,fsync,ftruncate';
   return [
@@ -250,7 +254,7 @@ function traceArguments(output: string, files: readonly string[]): readonly stri
 
 type Call = { readonly name: string; readonly args: string };
 
-/** Returns the steps of the lines that strace has printed; `notes` is the file whose writes are notes. */
+/** Returns the steps in strace's output lines; `notes` is the file whose writes are notes. */
 async function parseTrace(lines: AsyncIterable<string>, notes: string): Promise<readonly TracedStep[]> {
   const steps: TracedStep[] = [];
   const begun = new Map<string, Call & { readonly from: number }>();
@@ -289,7 +293,7 @@ function lastNumber(args: string): number {
   return Number(/(\d+)$/.exec(args)?.[1]);
 }
 
-/** Bytes in hexadecimal, as `-xx` prints them; other texts as they are. */
+/** Decodes hexadecimal bytes, as printed by `-xx`; other texts are returned unchanged. */
 function decode(text: string): Buffer {
   return text.startsWith('\\x') ? Buffer.from(text.replaceAll('\\x', ''), 'hex') : Buffer.from(text);
 }

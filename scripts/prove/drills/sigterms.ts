@@ -7,17 +7,17 @@ import { withWorkspace } from '../../harness/workspace.ts';
 import { type LoadedServers, loadedServers } from '../loaded-server.ts';
 import type { Drill } from '../promise.ts';
 
-/** What a stop may take; one that has to be forced ends with status 1 after 9.5 s. */
+/** Maximum duration of a stop; a forced stop ends with status 1 after 9.5 s. */
 const limitMs = 10_000;
-/** A forge that takes so long to answer has requests in progress at each signal. */
+/** Response time of the forge, so that requests are in progress at each signal. */
 const forgeMs = 30;
 const maxRunMs = 300;
-/** A machine on which a start takes seconds does as many stops as fit. */
+/** On a machine where a start takes seconds, the drill makes as many stops as fit into this time. */
 const maxDrillMs = 14 * 60_000;
 
 type Tally = { stops: number; failed: number; claimed: number; slowestMs: number };
 
-/** Sends SIGTERM to `reeve serve` at random moments under load, and starts it again on the same store. */
+/** Sends SIGTERM to `reeve serve` at random times under load, and starts it again on the same store. */
 export const drill: Drill = ({ isQuick, signal }) =>
   withWorkspace('sigterms', async ({ folder, defer }) => {
     const stops = isQuick ? 20 : 1_000;

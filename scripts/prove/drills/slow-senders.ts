@@ -6,12 +6,12 @@ import { describeOthers, headersOf, sendAtRate } from '../../harness/sender.ts';
 import type { Drill } from '../promise.ts';
 
 const maxP99Ms = 200;
-/** Headers end after 5 s, bodies after 10; both are looked at every second, and a busy machine looks late. */
+/** Headers time out after 5 s, bodies after 10 s; both are checked every second, and a busy machine checks late. */
 const maxOpenMs = 12_000;
 const rules =
   'version: 1\nrules:\n  never: { on: issues.opened, if: "false", steps: [{ uses: set-labels, with: { add: [never] } }] }\n';
 
-/** Holds many slow connections open, opens those anew that are closed, and measures deliveries beside them. */
+/** Holds many slow connections open, reopens those that are closed, and measures deliveries meanwhile. */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const count = isQuick ? 200 : 1_000;
   const seconds = isQuick ? 14 : 60;
@@ -23,11 +23,11 @@ export const drill: Drill = async ({ isQuick, signal }) => {
       body: bodyOf(installation.repositoryId),
     });
     const common = { url: installation.url, perSecond: 50, make, signal };
-    // Code that has not run yet is compiled first.
+    // Sends deliveries first, so that the code is compiled before the measurement.
     await sendAtRate({ ...common, seconds: 3 });
     const until = performance.now() + seconds * 1_000;
     const slow = Array.from({ length: count }, (_, number) => keepSlow(port, { number, until, signal }));
-    // The slow ones come first.
+    // The slow connections start first.
     await sleep(1_000, undefined, { signal });
     const load = sendAtRate({ ...common, seconds: seconds - 2 });
     const { sent, others, p99Ms } = await Promise.race([load, installation.failed]);
@@ -55,7 +55,10 @@ const bodyOf = (id: number): string =>
 type Closed = { readonly openMs: number; readonly answer: string };
 type Slow = { readonly number: number; readonly until: number; readonly signal: AbortSignal };
 
-/** Keeps one slow connection until an instant: what is closed is opened again. Returns how long each lived. */
+/**
+ * Keeps one slow connection until a given time, and reopens it when it is closed. Returns how long each connection
+ * lived.
+ */
 async function keepSlow(port: number, { number, until, signal }: Slow): Promise<readonly Closed[]> {
   const closed: Closed[] = [];
   while (performance.now() < until) {
@@ -70,14 +73,14 @@ const { 'x-gitea-signature': _none, ...headers } = headersOf('', 'push');
 const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
 const requestLine = 'POST /webhook HTTP/1.1\r\nhost: localhost\r\n';
 
-/** Headers that do not end, a body that comes byte by byte, and one that does not come. */
+/** Headers that do not end, a body that arrives byte by byte, and a body that does not arrive. */
 const kinds: readonly [Kind, ...Kind[]] = [
   { head: () => requestLine, drop: 'x' },
   { head: () => `${requestLine}${lines.join('')}content-length: 1000\r\n\r\n`, drop: ' ' },
   { head: () => `${requestLine}${lines.join('')}content-length: 1000\r\n\r\n`, drop: '' },
 ];
 
-/** Sends the first part at once and then a byte a second, until the receiver closes the connection. */
+/** Sends the first part at once and then one byte per second, until the receiver closes the connection. */
 async function drip(port: number, { head, drop }: Kind): Promise<Closed> {
   const startedMs = performance.now();
   const socket = connect(port, '127.0.0.1');

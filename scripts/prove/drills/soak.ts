@@ -2,7 +2,7 @@ import { judgeSoak } from '../../soak/judge.ts';
 import { runSoak } from '../../soak/run-soak.ts';
 import type { Drill } from '../promise.ts';
 
-/** Runs `reeve serve` under load and faults, as `npm run soak` does: for an hour, or for a few seconds. */
+/** Runs `reeve serve` under load and faults, like `npm run soak`, for an hour or for a few seconds. */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const rows = judgeSoak(await runSoak({ seconds: isQuick ? 15 : 3_600, signal }));
   return {

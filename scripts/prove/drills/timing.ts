@@ -2,14 +2,17 @@ import { createHmac } from 'node:crypto';
 import { createVerify, type Verify } from '../../../src/server/receiver/guards.ts';
 import type { Drill } from '../promise.ts';
 
-/** Beyond this, the times of two classes differ with certainty (Reparaz, Balasch, Verbauwhede: "dude, is my code constant time?"). */
+/**
+ * Above this value, the times of two classes definitely differ (Reparaz, Balasch, Verbauwhede: "dude, is my code
+ * constant time?").
+ */
 const maxT = 5;
 const secret = 'a-secret-that-signs-with-24-bytes-or-more';
 const authorization = 'Bearer authorization-value-of-24-bytes-or-more';
 const body = Buffer.from(JSON.stringify({ ref: 'refs/heads/main', after: 'a'.repeat(40) }));
 const good = createHmac('sha256', secret).update(body).digest('hex');
 
-/** What an attacker sends: wrong from the first byte, or wrong in the last one alone. */
+/** Values that an attacker sends: wrong from the first byte, or wrong only in the last one. */
 const classes: Readonly<Record<string, readonly [Record<string, string>, Record<string, string>]>> = {
   signature: [
     { authorization, 'x-gitea-signature': `${flip(good[0])}${good.slice(1)}` },
@@ -22,9 +25,9 @@ const classes: Readonly<Record<string, readonly [Record<string, string>, Record<
 };
 
 /**
- * Measures the verification of credentials that differ in their first or in their last byte, in random order, and compares the two
- * samples with Welch's t-test. A verification that stops at the first wrong byte is measured as well: a test that does not see
- * that one sees nothing.
+ * Measures the verification of credentials that differ in their first or in their last byte, in random order, and
+ * compares the two samples with Welch's t-test. A verification that stops at the first wrong byte is measured as well,
+ * because a test that does not detect it would prove nothing.
  */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const samples = isQuick ? 20_000 : 200_000;
@@ -49,13 +52,15 @@ function flip(digit = '0'): string {
   return digit === '0' ? '1' : '0';
 }
 
-/** The verification, and then a comparison byte by byte, as a naive one is: the time shows how many bytes were right. */
+/**
+ * Runs the verification, and then a naive comparison byte by byte, whose duration reveals how many bytes were right.
+ */
 function leaking(verify: Verify): Verify {
   return async (headers, bytes) => {
     const result = await verify(headers, bytes);
     const given = String(headers['x-gitea-signature']);
     for (let at = 0; at < good.length; at += 1) {
-      // Sixteen rounds for each byte: as slow as an interpreter that compares texts.
+      // Sixteen rounds for each byte make it as slow as an interpreter that compares texts.
       for (let round = 0; round < 16; round += 1)
         if (given.charCodeAt(at) !== good.charCodeAt(at)) return result;
     }
@@ -65,7 +70,7 @@ function leaking(verify: Verify): Verify {
 
 type Pair = readonly [Record<string, string>, Record<string, string>];
 
-/** Returns the greatest t of the samples as they are, and without the slowest, which the machine causes. */
+/** Returns the greatest t of all samples, and of the samples without the slowest, which the machine causes. */
 async function measure(
   verify: Verify,
   pair: Pair,
@@ -88,7 +93,7 @@ async function measure(
   return ts.reduce((one, other) => (Math.abs(other) > Math.abs(one) ? other : one), 0);
 }
 
-/** Welch's t: the difference of two means in units of its standard error. */
+/** Returns Welch's t: the difference of two means in units of its standard error. */
 function welchT(one: readonly number[], other: readonly number[]): number {
   const [a, b] = [momentsOf(one), momentsOf(other)];
   return (a.mean - b.mean) / Math.sqrt(a.variance / one.length + b.variance / other.length);
