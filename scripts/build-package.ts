@@ -92,10 +92,11 @@ type ModuleGraph = {
 
 /**
  * Returns a function that names the chunk of a module after the programs (ids of modules) that need the module at their
- * start, so that a program loads only what it needs, from few files. The name is undefined if no program needs the module,
- * or if the module is such a program itself.
+ * start, so that a program loads only what it needs, from few files. The name is undefined if no program needs the
+ * module, or if the module is such a program itself.
  *
- * At least as many programs need an imported module as the importing one, so chunks do not import each other in a cycle.
+ * At least as many programs need an imported module as the importing one, so chunks do not import each other in a
+ * cycle.
  */
 function chunksByPrograms(
   programs: readonly string[],

@@ -7,17 +7,18 @@ import { crashQueue, type QueueCrashReport } from './crash/queue/crash-queue.ts'
 import { percentile } from './harness/sender.ts';
 
 /**
- * `npm run crash -- --kills N [--store sqlite|postgres] [--twin ack-first]`: kills receiving servers N times and prints how
- * many deliveries were acknowledged, how many of them were lost, and how many were handled at the wrong time or twice.
+ * `npm run crash -- --kills N [--store sqlite|postgres] [--twin ack-first]`: kills receiving servers N times and prints
+ * how many deliveries were acknowledged, how many of them were lost, and how many were handled at the wrong time or
+ * twice.
  *
- * `npm run crash -- --store postgres --minutes M`: runs four worker processes, of which one is killed every two seconds and
- * one stands still for longer than its lease, while the database is restarted once.
+ * `npm run crash -- --store postgres --minutes M`: runs four worker processes, of which one is killed every two seconds
+ * and one stands still for longer than its lease, while the database is restarted once.
  *
- * `npm run crash -- --queue --store postgres --kills N [--seed S]`: runs two `reeve serve` processes with one merge queue, an
- * embedded forge and CI; pull requests are opened continuously.
+ * `npm run crash -- --queue --store postgres --kills N [--seed S]`: runs two `reeve serve` processes with one merge
+ * queue, an embedded forge and CI; pull requests are opened continuously.
  *
- * Exit 1 when a delivery was lost, out of order, handled twice at a time or settled twice, or the store was damaged; or when
- * a pull request was merged twice, untested, or wrongly for its contents.
+ * Exit 1 when a delivery was lost, out of order, handled twice at a time or settled twice, or the store was damaged; or
+ * when a pull request was merged twice, untested, or wrongly for its contents.
  */
 const usage = `usage: crash --kills N [--store sqlite|postgres] [--twin ack-first]
        crash --store postgres --minutes M

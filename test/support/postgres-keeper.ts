@@ -26,11 +26,11 @@ import { promisify } from 'node:util';
  * stops the server when standard input ends, which the death of the parent causes as well. The server listens only on a
  * socket in its own folder.
  *
- * `node postgres-keeper.ts [--programs=FOLDER] [--standby] [NAME=VALUE…]`: settings of the server. With `--programs`, it
- * runs the programs of that folder; default: those that npm installs. With `--standby`, a second server replicates it
- * synchronously, and the address of the standby follows on the same line. Each line of input is a command, answered by a
- * line: `restart` stops the server in mode immediate and starts it again; `kill` kills it with SIGKILL; `promote` promotes
- * the standby to a primary server.
+ * `node postgres-keeper.ts [--programs=FOLDER] [--standby] [NAME=VALUE…]`: settings of the server. With `--programs`,
+ * it runs the programs of that folder; default: those that npm installs. With `--standby`, a second server replicates
+ * it synchronously, and the address of the standby follows on the same line. Each line of input is a command, answered
+ * by a line: `restart` stops the server in mode immediate and starts it again; `kill` kills it with SIGKILL; `promote`
+ * promotes the standby to a primary server.
  */
 const execute = promisify(execFile);
 
