@@ -5,10 +5,15 @@ import { describe, expect, it } from 'vitest';
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const page = read('docs/architecture.md');
 
-/** Rows of the walks: a file, and a function in it. */
-const stops = [...page.matchAll(/^\| \d+ \| `(src\/[^`]+)` \| `(\w+)` \|/gm)].map(
-  ([, file = '', name = '']) => [file, name] as const,
-);
+/** A row of a table: a file, and the name of a declaration in it. */
+type Stop = { readonly section: string; readonly file: string; readonly name: string };
+
+/** The rows of all tables that name a file and a function, with the title of their section. */
+const stops = page.split(/^## /m).flatMap((text): readonly Stop[] => {
+  const section = text.split('\n', 1)[0] ?? '';
+  const rows = text.matchAll(/^\| (?:\d+ \| )?`(src\/[^`]+)` \| `([\w.#]+)` \|/gm);
+  return [...rows].map(([, file = '', name = '']) => ({ section, file, name }));
+});
 
 describe('docs/architecture.md', () => {
   it('has six walks, whose rows are numbered without a gap', () => {

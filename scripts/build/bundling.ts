@@ -11,7 +11,7 @@ export const replacedModules: readonly { readonly path: RegExp; readonly content
   { path: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/, contents: () => 'export {};' },
   // The texts of gitignore templates are files of a library. They would be missing next to a bundle, so it contains
   // them.
-  { path: /[\\/]forge[\\/]templates[\\/]gitignore-texts\.ts$/, contents: gitignoreTextsModule },
+  { path: /[\\/]gitignore-texts\.ts$/, contents: gitignoreTextsModule },
 ];
 
 const replacing: Plugin = {

@@ -41,32 +41,12 @@ it.each([
   [{}, false],
   [null, false],
   ['entries', false],
-])('a queue with the state %j: idle is %s', (state, isRest) => {
+])('a queue with the state %j: at rest is %s', (state, isRest) => {
   expect(isAtRest(state)).toBe(isRest);
 });
 
-describe('a fingerprint', () => {
-  it('of a UUID is its first 52 bits, and of any other text depends on all its characters', () => {
-    const uuid = '01234567-89ab-4cde-8f01-23456789abcd';
-
-    expect(uuidFingerprint(uuid)).toBe(0x0123456789ab4);
-    expect(uuidFingerprint(uuid.toUpperCase())).toBe(0x0123456789ab4);
-    const others = [
-      `${uuid} and more`.slice(1),
-      'x1234567-89ab-4cde-8f01-23456789abcd',
-      '01234567-89ab-4xde-8f01-23456789abcd',
-      '01234567-89ab',
-      'delivery 1',
-      'delivery 2',
-      '',
-    ].map(uuidFingerprint);
-    expect(new Set(others).size).toBe(7);
-    expect(others.every((mark) => Number.isSafeInteger(mark) && mark >= 0)).toBe(true);
-    // The upper half is the length, so two texts of different length differ even with the same checksum.
-    expect(Math.floor(uuidFingerprint('delivery 1') / 2 ** 32)).toBe(10);
-  });
-
-  it('of content depends on event type, bytes and length, and is always a safe integer', () => {
+describe('a mark', () => {
+  it('of a content differs by event type, bytes and length, and stays a safe number', () => {
     const body = Buffer.from('{}');
     const marks = [
       contentFingerprint('push', body),
@@ -134,7 +114,7 @@ it.each([
   expect(pageSizeOf(limit)).toBe(size);
 });
 
-it('the time of a sample is stored to the second, and its amount as a number', () => {
+it('an instant of a sample is kept to the second, and its amount as a number', () => {
   const instant = new Date(at.getTime() + 999);
 
   expect(sampleSeconds(instant)).toBe(at.getTime() / 1_000);
@@ -159,7 +139,7 @@ describe('a suspected delivery', () => {
     [3, 40_000],
     [7, 600_000],
     [100, 600_000],
-  ])('with suspicion %i runs alone for %i ms', (suspicion, ms) => {
+  ])('with suspicion %i is alone for %i ms', (suspicion, ms) => {
     expect(isolationMsOf(suspicion)).toBe(ms);
   });
 
@@ -169,7 +149,7 @@ describe('a suspected delivery', () => {
     [[2, 2, 2], 3],
     [[2, 2, 3], 1],
     [[4, 1, 3], 3],
-  ])('among those with suspicion %j, the next is %s', (suspicions, id) => {
+  ])('of those with suspicion %j the next is %s', (suspicions, id) => {
     expect(nextSuspected(suspicions.map((suspicion, index) => ({ id: index + 1, suspicion })))).toBe(id);
   });
 });
@@ -177,7 +157,7 @@ describe('a suspected delivery', () => {
 describe('leases', () => {
   const claim = (lease: string) => ({ id: '7', lease }) as Claim;
 
-  it('end at their deadline, and can be extended only before it', () => {
+  it('end at their instant, and are extended before it alone', () => {
     const leases = new Leases();
     leases.grant('a', 100);
     leases.grant('b', 200);
@@ -190,7 +170,7 @@ describe('leases', () => {
     expect(leaseLost(claim('a')).message).toContain('delivery 7');
   });
 
-  it('are known until they end, individually or all together, and ends in the meantime are recorded', () => {
+  it('are known until they end, one by one or all, and those that end meanwhile are noted', () => {
     const leases = new Leases();
     for (const lease of ['a', 'b', 'c']) leases.grant(lease, 100);
     leases.end('a');
@@ -246,7 +226,7 @@ describe('a stored row', () => {
     redrivenBy: undefined,
   };
 
-  it('becomes a delivery with every field, without null values', () => {
+  it('is a delivery with every member, and without what is null', () => {
     expect(deliveryOf(row)).toEqual({
       ...none,
       id: '7',
@@ -286,7 +266,7 @@ describe('a stored row', () => {
   });
 });
 
-it('stored incidents are read with their subject, and kinds of a later version are ignored', () => {
+it('stored incidents are read with what they are about, and those of kinds of a later version are not', () => {
   const row = {
     kind: 'sweep-failed',
     key: 'k',
@@ -313,7 +293,7 @@ it('stored incidents are read with their subject, and kinds of a later version a
 });
 
 describe('headers', () => {
-  it('are read as they were written, including references to their delivery', () => {
+  it('are read as they were written, with what refers to their delivery', () => {
     const text = encodeHeaders(
       [
         ['user-agent', 'a: b=c'],

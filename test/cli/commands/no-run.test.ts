@@ -89,6 +89,15 @@ describe('C4: without a forge', () => {
     expect(error).toContain('set FORGE_URL and FORGE_TOKEN, or try a rule file with --rules');
   });
 
+  it('plan says that no rule was evaluated if all are skipped', async () => {
+    const rules = await write('r.yml', ruleOf('true').replace('on: issues', 'on: issues.closed'));
+    const payload = await write('p.json', JSON.stringify(body));
+
+    const { out } = await reeve(['plan', '--event', 'issues', '--payload', payload, '--rules', rules], {});
+
+    expect(out).toMatch(/- a: skipped \(.*\)[\s\S]*No rule was evaluated\.\n$/);
+  });
+
   it('replay and plan do not claim that nothing has to change if a rule could not be evaluated', async () => {
     const rules = await write('r.yml', ruleOf('label_definitions.size() == 0'));
     const recorded = await write('e.json', JSON.stringify({ eventType: 'issues', payload: body }));

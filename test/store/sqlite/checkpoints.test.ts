@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 const insert = (): void => database.exec('INSERT INTO t VALUES (1)');
-/** Returns the number of rows in the database without its log. */
+/** Returns the rows in the database without its log. */
 const copied = (): number => {
   const path = join(folder, 'copy.db');
   copyFileSync(join(folder, 'reeve.db'), path);
@@ -36,24 +36,21 @@ const copied = (): number => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
   }
 };
-/** Waits until the running checkpoint needs its gap, and grants it. */
+/** Waits until the checkpoint that has begun wants its gap, and gives it. */
 const giveGap = async (): Promise<void> => {
   await expect.poll(() => checkpoints.gap() !== undefined, { interval: 1 }).toBe(true);
   await checkpoints.gap();
 };
-/**
- * Returns whether a transaction of this size starts a checkpoint. A started checkpoint needs its gap at once while the
- * log is large.
- */
+/** Returns whether a checkpoint begins with a transaction of this size. One that has begun waits at once while the log is large. */
 const begins = (bytes: number, logBytes: number): boolean => {
   checkpoints.committed(bytes, logBytes);
   return checkpoints.gap() !== undefined;
 };
 
-it('a checkpoint starts after 12 MiB, and copies the whole log in a gap between transactions', async () => {
+it('a checkpoint begins after 12 MiB, and copies the whole log in a gap between transactions', async () => {
   insert();
-  // A transaction counts its payload and four pages.
-  for (let count = 0; count < 47; count += 1) checkpoints.committed(131_072);
+  // A transaction is its payload and eight pages.
+  for (let count = 0; count < 191; count += 1) checkpoints.committed(32_768);
   expect([checkpoints.gap(), copied()]).toEqual([undefined, 0]);
 
   checkpoints.committed(32_768);
@@ -71,7 +68,7 @@ it('a transaction waits for a checkpoint only while the log is larger than 44 Mi
   await checkpoints.gap();
 });
 
-it('a large log starts a checkpoint, but not directly after the previous one', async () => {
+it('a large log begins a checkpoint, though not at once after the last one', async () => {
   const large = 45 * miB;
   expect(begins(0, large)).toBe(false);
   expect(begins(miB, large)).toBe(true);
@@ -83,7 +80,7 @@ it('a large log starts a checkpoint, but not directly after the previous one', a
   expect(begins(2 * miB, 32 * miB)).toBe(false);
 });
 
-it('a checkpoint that a reader keeps from finishing is repeated after 1 MiB', async () => {
+it('a checkpoint that a reader keeps from its end is repeated after 1 MiB', async () => {
   insert();
   const reader = new DatabaseSync(join(folder, 'reeve.db'), { readOnly: true });
   reader.exec('BEGIN');
@@ -118,7 +115,7 @@ it('without its thread, SQLite copies the log itself', async () => {
   await broken.close();
 });
 
-it('keeps the process alive while a transaction waits for it, and while it is being closed', async () => {
+it('keeps the process alive while a transaction waits for it, and while it is closed', async () => {
   const holds = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const before = holds();
