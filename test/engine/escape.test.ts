@@ -169,24 +169,21 @@ describe('whatever an action plans', () => {
 describe('a repository file', () => {
   const small = ['set-labels', 'set-issue', 'request-reviewers', 'react', 'comment', 'set-status'];
 
-  it.each(actions.map((action) => [action.name]))(
-    'gets %s by grant, or as part of the small set',
-    (uses) => {
-      const example = actions.find((action) => action.name === uses);
-      const load = (grants: readonly string[]) =>
-        loadRuleFile({
-          path: '.reeve.yml',
-          text: `version: 1\nrules:\n  r:\n    on: ${example?.of.includes('pull_request') ? 'pull_request' : 'push'}\n    steps:\n      - ${example?.example.trimEnd().replaceAll('\n', '\n        ')}\n`,
-          level: 'repository',
-          commit: '',
-          registry,
-          grants: granted(grants),
-        }).problems.filter(({ code, message }) => code === 'level' && message.includes(uses));
+  it.each(actions.map((action) => [action.name]))('gets %s by grant, or as part of the small set', (uses) => {
+    const example = actions.find((action) => action.name === uses);
+    const load = (grants: readonly string[]) =>
+      loadRuleFile({
+        path: '.reeve.yml',
+        text: `version: 1\nrules:\n  r:\n    on: ${example?.of.includes('pull_request') ? 'pull_request' : 'push'}\n    steps:\n      - ${example?.example.trimEnd().replaceAll('\n', '\n        ')}\n`,
+        level: 'repository',
+        commit: '',
+        registry,
+        grants: granted(grants),
+      }).problems.filter(({ code, message }) => code === 'level' && message.includes(uses));
 
-      expect(load([]).length).toBe(small.includes(uses) ? 0 : 1);
-      expect(load([uses]).length).toBe(example?.onlyFor === undefined ? 0 : 1);
-    },
-  );
+    expect(load([]).length).toBe(small.includes(uses) ? 0 : 1);
+    expect(load([uses]).length).toBe(example?.onlyFor === undefined ? 0 : 1);
+  });
 });
 
 it.each(['repository', 'organization'] as const)(
