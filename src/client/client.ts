@@ -6,6 +6,7 @@ import { systemClock } from '../platform/clock.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { type Log, silentLog } from '../platform/log.ts';
 import type { Redact } from '../platform/redactor.ts';
+import { mayWrite } from '../platform/write-gate.ts';
 import { apiRoot, redirectOf, requestUrl } from './address.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
 import { type Credential, type Credentials, createCredential } from './credentials.ts';
@@ -190,6 +191,7 @@ function createTransport(options: TransportOptions, parts: TransportParts): Tran
 
   return async (operation, input, attempts) => {
     const { signal, tries } = attempts;
+    if (operation.method !== 'GET') await mayWrite(signal);
     let url = requestUrl(root, operation, input);
     const where = `${operation.method} ${url.pathname}`;
     const body = encodeBody(operation, input);

@@ -262,7 +262,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         }),
         isPublic: role !== 'worker',
         clock,
-        wake: () => worker.wake(),
+        // A store that announces its work wakes the worker itself, and earlier.
+        wake: store.onCommitted === undefined ? () => worker.wake() : () => {},
         simulate: createSimulator(reeve, { organizations, grants, isServed: (at) => served.has(at) }),
         forgeUrl: options.forge.url,
       });

@@ -3,7 +3,7 @@ import type { Deferral } from '../engine/budget/deferral.ts';
 import type { Run } from '../engine/record.ts';
 import { ReeveError } from '../platform/errors.ts';
 import type { SqlRow } from './sql.ts';
-import type { AttemptEndings, Claim, DeliveryClaims } from './store.ts';
+import type { AttemptEndings, Claim, DeliveryClaims, DeliveryIntake } from './store.ts';
 
 /** Leases of this process and when they end, in monotonic milliseconds, so that clock changes do not end them. */
 export class Leases {
@@ -101,6 +101,6 @@ export type HandleEvent = (delivery: Claim, event: Event, lease: Lease) => Promi
 export type HandleJob = (job: Claim, payload: unknown, lease: Lease) => Promise<Handled>;
 
 /** The part of the store that the worker uses. */
-export interface WorkerStore extends DeliveryClaims, AttemptEndings {
+export interface WorkerStore extends DeliveryClaims, AttemptEndings, Pick<DeliveryIntake, 'onCommitted'> {
   isLeader(): boolean;
 }

@@ -50,6 +50,9 @@ export type NewJob = {
   readonly payload: unknown;
 };
 
+/** A new delivery, whose body is valid only while it is announced, or a job. */
+export type CommittedWork = { readonly id: string; readonly delivery?: NewDelivery };
+
 /** Result of `accept`. `known`: this uuid was already stored, nothing was added. `copyOf`: stored, will not run. */
 export type Accepted = { readonly id: string; readonly known: boolean; readonly copyOf?: string };
 
@@ -92,7 +95,11 @@ export type Delivery = {
 export type DeliveryWithBody = Delivery & { readonly body: Uint8Array };
 
 /** A claimed delivery. `lease` is the fencing token, which every later call about the delivery requires. */
-export type Claim = DeliveryWithBody & { readonly lease: string };
+export type Claim = DeliveryWithBody & {
+  readonly lease: string;
+  /** Resolves when the delivery is durable; rejects if it could not be synced. Absent: it is durable. */
+  readonly durable?: Promise<unknown>;
+};
 
 /** Result of routing: a lane, or dead because the delivery is malformed, or settled because no rule matches its event type. */
 export type Routing =
@@ -155,12 +162,13 @@ export type Health = {
   readonly freeBytes: number | undefined;
 };
 
-/** `avoid`: lanes to leave out; `only`: the only lanes to consider. */
+/** `avoid`: lanes to leave out; `only`: the only lanes to consider; `routings`: routed first, in the same transaction. */
 export type ClaimOptions = {
   readonly limit: number;
   readonly leaseMs: number;
   readonly avoid?: readonly string[];
   readonly only?: readonly string[];
+  readonly routings?: readonly Routing[];
 };
 
 /** Runs of a part of a job, and where it continues. */
@@ -189,6 +197,11 @@ export interface DeliveryIntake {
   accept(delivery: NewDelivery): Promise<Accepted>;
   /** Stores a job, unless its uuid is known. Any role: a worker in another process runs it. */
   enqueue(job: NewJob): Promise<Accepted>;
+  /**
+   * Calls the listener with the work of each transaction that is committed and not yet durable; `accept` and `enqueue`
+   * resolve later. Absent if the store cannot announce it.
+   */
+  onCommitted?(listener: (work: readonly CommittedWork[]) => void): void;
 }
 
 /** The part of the store that gives deliveries to lanes and claims them. */

@@ -4,6 +4,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ReeveError } from '../errors.ts';
+import { mayWrite } from '../write-gate.ts';
 import {
   createReachableHosts,
   hostOfUrl,
@@ -52,6 +53,7 @@ export function createMessageSender({
 }: MessageSenderOptions): SendMessage {
   const hosts = createReachableHosts(listed);
   return async (message, signal) => {
+    await mayWrite(signal);
     for (let attempt = 1; ; attempt += 1) {
       const failure = await trySending(message, { ...options, hosts, timeoutMs, signal });
       if (failure === undefined) return;

@@ -21,7 +21,7 @@ const clockToleranceMs = 1_000;
 export function createClaims(context: SqliteContext, takeBack: boolean): DeliveryClaims {
   const { database, path, commits, leases, settled, clock, requireWorker } = context;
   const repeats = createRepeats(database);
-  const routings = createRoutings(database, repeats.note);
+  const routing = createRoutings(database, repeats.note);
   const crashes = createCrashes(database);
   const waits = createWaits(database);
   const heads = createHeads(database);
@@ -36,7 +36,7 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
   return {
     async unrouted(limit) {
       try {
-        return routings.unrouted(limit);
+        return routing.unrouted(limit);
       } catch (error) {
         throw asStoreError(error, path);
       }
@@ -44,9 +44,9 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
     async route(given) {
       requireWorker();
       // Not synced: after a power failure, the delivery is still accepted and is routed again.
-      settled.add(await commits.writeUnsynced(() => routings.route(given, clock.now())));
+      settled.add(await commits.writeUnsynced(() => routing.route(given, clock.now())));
     },
-    async claim({ limit, leaseMs, avoid = [], only }) {
+    async claim({ limit, leaseMs, avoid = [], only, routings = [] }) {
       requireWorker();
       const nowMs = clock.monotonicMs();
       const now = clock.now();
@@ -60,7 +60,9 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
         return only === undefined ? heads.next(limit, avoid) : heads.of(only).slice(0, limit);
       };
       // Not synced: a power failure ends the attempt as well, and the delivery is claimed again either way.
-      const claims = await commits.writeUnsynced(() => {
+      let ends = 0;
+      const claimed = await commits.writeUnsynced(() => {
+        ends = routings.length === 0 ? 0 : routing.route(routings, now);
         for (const lease of ended) giveBack.run(lease);
         if (now.getTime() - nowMs < aheadMs - clockToleranceMs) waits.clamp(now);
         aheadMs = now.getTime() - nowMs;
@@ -70,10 +72,13 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
           leases.grant(claim.lease, nowMs + leaseMs);
           crashes.claimed(Number(claim.id), nowMs);
         }
-        return claims;
+        // A claimed delivery, or the end of the one before it in its lane, may be in the sync that is in progress.
+        return { claims, syncing: commits.syncing };
       });
+      settled.add(ends);
       for (const lease of ended) leases.end(lease);
-      return claims;
+      const { claims, syncing } = claimed;
+      return syncing === undefined ? claims : claims.map((claim) => ({ ...claim, durable: syncing }));
     },
     async heartbeat(claim, leaseMs) {
       leases.extend(claim, clock.monotonicMs(), leaseMs);

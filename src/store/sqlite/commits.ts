@@ -10,6 +10,7 @@ const syncData = promisify(fdatasync);
 type CommitStep = {
   readonly write: () => unknown;
   readonly weight: number;
+  readonly onCommitted: ((result: unknown) => void) | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -23,7 +24,7 @@ const maxWeight = 4 * 2 ** 20;
  * `durability` syncs the log outside the event loop, and `checkpoints` copies the log into the database before it grows
  * too large.
  * `write` is a group commit: all writes that arrive during the sync of a transaction are combined in the next one, so
- * that one sync serves many deliveries. `writeUnsynced` runs between two syncs and waits for none.
+ * that one sync serves many deliveries. `writeUnsynced` waits for no sync.
  */
 export class Commits {
   readonly #database: DatabaseSync;
@@ -31,48 +32,66 @@ export class Commits {
   readonly #durability: Durability;
   readonly #checkpoints: Checkpoints;
   readonly #onRefused: () => void;
+  readonly #onCommitted: () => void;
   readonly #begin: { run(): unknown };
   readonly #commit: { run(): unknown };
   #steps: CommitStep[] = [];
   #draining: Promise<void> | undefined;
-  /** Unsynced writes that wait for the end of a sync or of a checkpoint. */
+  /** Unsynced writes that wait for the end of a checkpoint. */
   #unsynced: (() => void)[] = [];
-  #isSyncing = false;
+  #syncing: Promise<number> | undefined;
   #refusedBytes = 0;
   #isClosed = false;
 
-  /** `onRefused` is called when writes were refused, some of which may still be in the database. */
+  /**
+   * `onRefused` is called when writes were refused, some of which may still be in the database; `onCommitted` after the
+   * COMMIT of synced writes, before their sync has ended. Neither may throw.
+   */
   constructor(
     database: DatabaseSync,
-    options: { path: string; durability: Durability; checkpoints: Checkpoints; onRefused: () => void },
+    options: {
+      path: string;
+      durability: Durability;
+      checkpoints: Checkpoints;
+      onRefused: () => void;
+      onCommitted?: () => void;
+    },
   ) {
     this.#database = database;
     this.#path = options.path;
     this.#durability = options.durability;
     this.#checkpoints = options.checkpoints;
     this.#onRefused = options.onRefused;
+    this.#onCommitted = options.onCommitted ?? (() => {});
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
   }
 
   /**
    * Runs a synchronous write in the next transaction, and resolves after the sync that covers it, in call order.
-   * `weight` is its size in bytes, if relevant. Only a write that throws is rolled back; a write may run twice, so its
-   * effects outside the database must be idempotent.
+   * `weight` is its size in bytes, if relevant; `onCommitted` is called after the COMMIT, before the sync ends, and must
+   * not throw. Only a write that throws is rolled back; a write may run twice, so its effects outside the database must be
+   * idempotent.
    */
-  write<Result>(write: () => Result, weight = 0): Promise<Result> {
+  write<Result>(write: () => Result, weight = 0, onCommitted?: (result: Result) => void): Promise<Result> {
     if (this.#isClosed) return Promise.reject(this.#closed());
     return new Promise<Result>((resolve, reject) => {
       // Queue boundary: the value of a step is passed to the promise created with it.
-      this.#steps.push({ write, weight, resolve: resolve as (value: unknown) => void, reject });
+      this.#steps.push({
+        write,
+        weight,
+        onCommitted: onCommitted as CommitStep['onCommitted'],
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      });
       this.#draining ??= this.#drain();
     });
   }
 
   /**
    * Runs a synchronous write in a separate transaction, without a sync. It survives a crash of the process; a power
-   * failure may revert it, unless a later write was synced. It runs while no sync is in progress, so it sees no write
-   * that is not durable yet.
+   * failure may revert it, unless a later write was synced. If it runs during a sync, it sees the writes that are being
+   * synced: what follows from them must wait for `syncing`.
    */
   writeUnsynced<Result>(write: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -88,6 +107,11 @@ export class Commits {
       });
       this.#runUnsynced();
     });
+  }
+
+  /** The sync in progress. It rejects if it fails. */
+  get syncing(): Promise<unknown> | undefined {
+    return this.#syncing;
   }
 
   /** Weight of the largest transaction that the disk has refused, until one of that weight is written; 0: none. */
@@ -127,7 +151,10 @@ export class Commits {
     const bytes = batch.reduce((sum, { weight }) => sum + weight, 0);
     try {
       const results = this.#run(() => batch.map((step) => step.write()));
-      const logBytes = await this.#sync();
+      const synced = this.#sync();
+      for (const [index, step] of batch.entries()) step.onCommitted?.(results[index]);
+      this.#onCommitted();
+      const logBytes = await synced;
       for (const [index, step] of batch.entries()) step.resolve(results[index]);
       if (bytes >= this.#refusedBytes) this.#refusedBytes = 0;
       this.#checkpoints.committed(bytes, logBytes);
@@ -164,19 +191,15 @@ export class Commits {
     }
   }
 
-  async #sync(): Promise<number> {
-    this.#isSyncing = true;
-    try {
-      return await this.#durability.sync();
-    } finally {
-      this.#isSyncing = false;
-      // Before the next transaction, which is synced at once: under load, syncs follow each other without a gap.
-      this.#runUnsynced();
-    }
+  #sync(): Promise<number> {
+    const syncing = this.#durability.sync().finally(() => {
+      this.#syncing = undefined;
+    });
+    this.#syncing = syncing;
+    return syncing;
   }
 
   #runUnsynced(): void {
-    if (this.#isSyncing) return;
     const gap = this.#checkpoints.gap();
     if (gap !== undefined) void gap.then(() => this.#runUnsynced());
     else for (const step of this.#unsynced.splice(0)) step();

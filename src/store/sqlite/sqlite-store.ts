@@ -18,7 +18,7 @@ import { createQueues } from '../queues.ts';
 import { createSamples } from '../samples.ts';
 import { createMemorySessions } from '../session-rows.ts';
 import type { StoreClock } from '../sql.ts';
-import type { Health, MemoryRows, SharedStore, Store } from '../store.ts';
+import type { CommittedWork, Health, MemoryRows, SharedStore, Store } from '../store.ts';
 import { createAccept } from './accept.ts';
 import { createClaims } from './claims.ts';
 import {
@@ -125,6 +125,8 @@ function createSqliteStore(
   const sql = new SqliteSql(database, { path, now: () => clock.now(), write: (work) => commits.write(work) });
   const countSettled = { sql: "SELECT count(*) AS n FROM deliveries WHERE state = 'settled'", values: [] };
   const settled = new SettledCount(() => Number(sql.find(countSettled)?.n), { isAlone: isWorker });
+  const committed: CommittedWork[] = [];
+  let announce: (work: readonly CommittedWork[]) => void = () => {};
   const commits = new Commits(database, {
     path,
     durability,
@@ -132,6 +134,9 @@ function createSqliteStore(
     onRefused() {
       settled.markStale();
       acceptance.forgetHeaderSets();
+    },
+    onCommitted() {
+      if (committed.length > 0) announce(committed.splice(0));
     },
   });
   const context: SqliteContext = {
@@ -153,11 +158,25 @@ function createSqliteStore(
   return {
     async accept(delivery) {
       context.requireWorker();
-      const accepted = await commits.write(() => acceptance.accept(delivery), delivery.body.length);
+      const accepted = await commits.write(
+        () => acceptance.accept(delivery),
+        delivery.body.length,
+        ({ id, known, copyOf }) => {
+          if (!known && copyOf === undefined) committed.push({ id, delivery });
+        },
+      );
       if (accepted.copyOf !== undefined) settled.add(1);
       return accepted;
     },
-    enqueue: async (job) => commits.write(() => acceptance.enqueue(job)),
+    enqueue: async (job) =>
+      commits.write(
+        () => acceptance.enqueue(job),
+        0,
+        ({ id }) => void committed.push({ id }),
+      ),
+    onCommitted(listener) {
+      announce = listener;
+    },
     ...createClaims(context, isWorker),
     ...createEndings(context),
     ...createQueries(sql, () => settled.read()),

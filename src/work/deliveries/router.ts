@@ -2,11 +2,15 @@ import type { Event } from '../../contract/events/events.ts';
 import { Slots } from '../../platform/cache/slots.ts';
 import type { Log } from '../../platform/log.ts';
 import type { WorkerStore } from '../../store/leases.ts';
-import { eventOf, routeDelivery } from '../runs/route-delivery.ts';
+import type { CommittedWork } from '../../store/store.ts';
+import { eventOf, type RoutedDelivery, routeDelivery } from '../runs/route-delivery.ts';
 import type { LookReason, Timer } from './wake-loop.ts';
 
 /** Deliveries routed between two claims: parsing must not delay the lanes. */
 const routingBatch = 200;
+/** Limits of what is parsed before the response to its sender: more must not delay it. */
+const maxPrepared = 4;
+const maxPreparedBytes = 65_536;
 /** Interval of the checks for deliveries left to the leader: one that it has left is routed by another process. */
 const patienceMs = 250;
 
@@ -25,6 +29,9 @@ type RouterParts = {
 export class Router {
   readonly #parts: RouterParts;
   #hasArrived = false;
+  /** Whether the store may have unrouted work that was not prepared: that is routed first. */
+  #isBehind = true;
+  #prepared: PreparedDelivery[] = [];
   #isWaiting = false;
   #isOverdue = false;
   /** The oldest delivery left to the leader at the last check. */
@@ -34,9 +41,54 @@ export class Router {
     this.#parts = parts;
   }
 
-  /** Notes that a delivery may have been stored. */
+  /** Notes that work may have been stored. */
   arrived(): void {
     this.#hasArrived = true;
+    this.#isBehind = true;
+    // It is routed from the store, in order of acceptance.
+    this.#prepared = [];
+  }
+
+  /**
+   * Parses work that has just been committed, to be routed with the next claim. If it is much, or other work waits in
+   * the store, it is routed from the store.
+   */
+  prepare(work: readonly CommittedWork[]): void {
+    if (this.#isBehind) {
+      this.#hasArrived = true;
+      return;
+    }
+    const bytes = work.reduce(
+      (sum, { delivery }) => sum + (delivery?.body.length ?? Number.POSITIVE_INFINITY),
+      0,
+    );
+    if (this.#prepared.length + work.length > maxPrepared || bytes > maxPreparedBytes) {
+      this.arrived();
+      return;
+    }
+    for (const { id, delivery } of work) {
+      if (delivery === undefined) continue;
+      const { eventType, body, route } = delivery;
+      const routed = routeDelivery({ id, door: 'webhook', eventType, body, lane: route?.lane });
+      this.#prepared.push({ id, bytes: body.length, ...routed });
+    }
+  }
+
+  /** Returns what was prepared. Call `routed` once it is routed, or `arrived` if that failed. */
+  takePrepared(): readonly PreparedDelivery[] {
+    const prepared = this.#prepared;
+    this.#prepared = [];
+    return prepared;
+  }
+
+  /** Keeps the events of deliveries that were routed. */
+  routed(deliveries: readonly PreparedDelivery[]): void {
+    const { events, log } = this.#parts;
+    for (const { id, bytes, routing, event } of deliveries) {
+      if (event !== undefined) events.keep(id, bytes, event);
+      if (routing.to === 'dead')
+        log.warn({ delivery: id, reason: routing.reason }, 'a delivery is malformed');
+    }
   }
 
   /**
@@ -81,19 +133,29 @@ export class Router {
   }
 
   async #routeNext(): Promise<boolean> {
-    const { store, events, log } = this.#parts;
-    const deliveries = await store.unrouted(routingBatch);
+    const { store } = this.#parts;
+    this.#isBehind = false;
+    // The store contains what was prepared.
+    this.#prepared = [];
+    const reading = store.unrouted(routingBatch);
+    const deliveries = await reading;
     if (deliveries.length === 0) return false;
-    const routed = deliveries.map((delivery) => ({ delivery, ...routeDelivery(delivery) }));
+    // What is committed from now on follows what may be left in the store.
+    this.#isBehind = true;
+    this.#prepared = [];
+    const routed = deliveries.map((delivery) => ({
+      id: delivery.id,
+      bytes: delivery.body.byteLength,
+      ...routeDelivery(delivery),
+    }));
     await store.route(routed.map(({ routing }) => routing));
-    for (const { delivery, routing, event } of routed) {
-      if (event !== undefined) events.keep(delivery, event);
-      if (routing.to !== 'dead') continue;
-      log.warn({ delivery: delivery.id, reason: routing.reason }, 'a delivery is malformed');
-    }
+    this.routed(routed);
     return true;
   }
 }
+
+/** A delivery with its route, and its event if it is handled as one. */
+type PreparedDelivery = RoutedDelivery & { readonly id: string; readonly bytes: number };
 
 type DeliveredBody = { readonly id: string; readonly eventType: string; readonly body: Uint8Array };
 
@@ -118,8 +180,8 @@ export class RoutedEvents {
   }
 
   /** Keeps the event of a routed delivery if there is room. */
-  keep({ id, body }: DeliveredBody, event: Event): void {
-    const bytes = body.byteLength + entryBytes;
+  keep(id: string, bodyBytes: number, event: Event): void {
+    const bytes = bodyBytes + entryBytes;
     if (bytes > this.#leftBytes || this.#slots.has(id)) return;
     this.#slots.set(id, this.#events.add({ event, bytes }));
     this.#leftBytes -= bytes;

@@ -3,8 +3,9 @@ import { Slots } from '../../platform/cache/slots.ts';
 import { type Clock, createSteadyClock, systemClock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
+import { holdWrites } from '../../platform/write-gate.ts';
 import type { HandleEvent, HandleJob, WorkerStore } from '../../store/leases.ts';
-import type { Claim } from '../../store/store.ts';
+import type { Claim, Routing } from '../../store/store.ts';
 import {
   AttemptAborted,
   type BackoffOptions,
@@ -103,7 +104,12 @@ export function createWorker(options: WorkerOptions): Worker {
     if (stopping.signal.aborted) return [];
     watch.look();
     const places = tasks.places(concurrency);
-    const claims = await claimWork(places);
+    const prepared = router.takePrepared();
+    const claims = await claimWork(
+      places,
+      prepared.map(({ routing }) => routing),
+    );
+    router.routed(prepared);
     isFull = claims.length >= places;
     return claims;
   };
@@ -118,6 +124,7 @@ export function createWorker(options: WorkerOptions): Worker {
         );
       if (hasMore) loop.wake();
     } catch (error) {
+      router.arrived();
       // The next check is the next poll: a refusing disk must not cause a busy loop.
       log.error({ error: messageOf(error) }, 'the worker cannot use its store');
     }
@@ -126,6 +133,13 @@ export function createWorker(options: WorkerOptions): Worker {
   /** Handles one delivery and records the ending. Never rejects. */
   const attend = async (claim: Claim, abortController: AbortController): Promise<void> => {
     const heartbeat = startHeartbeat(claim, abortController, { store, timer, leaseMs, stallMs, log });
+    const { durable } = claim;
+    if (durable !== undefined) {
+      durable.catch(() =>
+        abortController.abort(new AttemptAborted('released', 'its delivery could not be stored')),
+      );
+      holdWrites(abortController.signal, durable);
+    }
     const ending = await tasks.handle(() => attempt(claim, abortController.signal, heartbeat));
     // Its slot is free while its ending is recorded.
     if (isFull) loop.wake();
@@ -136,7 +150,13 @@ export function createWorker(options: WorkerOptions): Worker {
   const loop = new WakeLoop({ look, timer, pollMs });
 
   return {
-    start: () => loop.start(),
+    start() {
+      store.onCommitted?.((work) => {
+        router.prepare(work);
+        loop.wake();
+      });
+      loop.start();
+    },
     wake() {
       router.arrived();
       loop.wake();
@@ -218,8 +238,8 @@ class Tasks {
   }
 }
 
-/** Claims work for a number of free slots. */
-type ClaimWork = (places: number) => Promise<readonly Claim[]>;
+/** Routes prepared deliveries, and claims work for a number of free slots. */
+type ClaimWork = (places: number, routings: readonly Routing[]) => Promise<readonly Claim[]>;
 
 /**
  * Creates the function that claims work for the free slots. While the breaker is open it claims only from
@@ -233,13 +253,16 @@ export function createClaimWork(options: {
   readonly localLanes: readonly string[];
 }): ClaimWork {
   const { store, breaker, leaseMs, localLanes } = options;
-  return async (places) => {
+  return async (places, routings) => {
     if (breaker.state() === 'open' && localLanes.length > 0 && places > 0)
-      return store.claim({ limit: places, leaseMs, only: localLanes });
+      return store.claim({ limit: places, leaseMs, only: localLanes, routings });
     const limit = breaker.room(places);
-    if (limit <= 0) return [];
+    if (limit <= 0) {
+      if (routings.length > 0) await store.route(routings);
+      return [];
+    }
     const avoid = breaker.state() === 'closed' ? [] : breaker.suspects();
-    const claims = await store.claim({ limit, leaseMs, avoid });
+    const claims = await store.claim({ limit, leaseMs, avoid, routings });
     return claims.length > 0 || avoid.length === 0 ? claims : store.claim({ limit, leaseMs });
   };
 }

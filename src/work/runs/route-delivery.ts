@@ -12,13 +12,15 @@ export function eventOf(delivery: { readonly eventType: string; readonly body: U
 }
 
 /** Route of a delivery, with its event if the delivery is handled as an event. */
-type RoutedDelivery = { readonly routing: Routing; readonly event?: Event };
+export type RoutedDelivery = { readonly routing: Routing; readonly event?: Event };
 
 /**
  * Returns the route of an accepted delivery. The delivery gets its lane; or is dead, with the error that would have led
  * to a 400 if the delivery had been parsed before the response; or is settled, if no rule can match its event type.
  */
-export function routeDelivery(delivery: DeliveryWithBody): RoutedDelivery {
+export function routeDelivery(
+  delivery: Pick<DeliveryWithBody, 'id' | 'door' | 'eventType' | 'body' | 'lane'>,
+): RoutedDelivery {
   const { id, lane } = delivery;
   if (delivery.door !== 'webhook') {
     return { routing: { id, to: 'lane', lane: lane ?? `job ${delivery.eventType}` } };

@@ -42,44 +42,22 @@ describe('an unsynced write', () => {
     expect([notes(), syncs]).toEqual([['a'], 0]);
   });
 
-  it.each(['succeeds', 'fails'])(
-    'waits for a sync in progress, which %s, so that it reads only durable data',
-    async (how) => {
-      const { promise, resolve, reject } = Promise.withResolvers<number>();
-      const commits = open({ durability: { ...noDurability, sync: () => promise } });
-      const sync = commits.write(() => {}).catch(() => {});
-      await turn();
-      const written = commits.writeUnsynced(note('a'));
-      await turn();
-      const before = notes();
-      if (how === 'fails') reject(new Error('EIO'));
-      else resolve(0);
-      await Promise.all([sync, written]);
-
-      expect([before, notes()]).toEqual([[], ['a']]);
-    },
-  );
-
-  it('gets its turn between consecutive syncs', async () => {
-    const ends: (() => void)[] = [];
-    const sync = () => new Promise<number>((resolve) => ends.push(() => resolve(0)));
-    const commits = open({ durability: { ...noDurability, sync } });
-    let isOver = false;
-    const steady = (async () => {
-      while (!isOver) await commits.write(() => {});
-    })();
-    const written = commits.writeUnsynced(note('a')).then(() => {
-      isOver = true;
+  it('does not wait for a sync in progress, which it can return', async () => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const commits = open({ durability: { ...noDurability, sync: () => promise } });
+    const sync = commits.write(note('a'));
+    await turn();
+    let syncing: Promise<unknown> | undefined;
+    await commits.writeUnsynced(() => {
+      note('b')();
+      syncing = commits.syncing;
     });
-    for (let rounds = 0; rounds < 5 && !isOver; rounds += 1) {
-      ends.pop()?.();
-      await turn();
-    }
+    const before = [notes(), syncing instanceof Promise];
+    resolve(7);
+    await sync;
 
-    expect(notes()).toEqual(['a']);
-    isOver = true;
-    ends.pop()?.();
-    await Promise.all([steady, written]);
+    expect(before).toEqual([['a', 'b'], true]);
+    expect([await syncing, commits.syncing]).toEqual([7, undefined]);
   });
 
   it('waits for the pass of a checkpoint, and counts towards the next one', async () => {
@@ -137,5 +115,39 @@ describe('an unsynced write', () => {
     const commits = open();
     database.close();
     await expect(commits.writeUnsynced(note('a'))).rejects.toMatchObject({ code: 'store-unwritable' });
+  });
+});
+
+describe('a synced write', () => {
+  it('is announced after its COMMIT, before its sync ends, each write before its batch', async () => {
+    const seen: unknown[] = [];
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const commits = new Commits(database, {
+      path: 'notes.db',
+      durability: { ...noDurability, sync: () => promise },
+      checkpoints: noCheckpoints,
+      onRefused() {},
+      onCommitted: () => seen.push(database.isTransaction),
+    });
+    const written = ['a', 'b'].map((text) => commits.write(note(text), 0, () => seen.push(text)));
+    await turn();
+
+    expect(seen).toEqual(['a', 'b', false]);
+    resolve(0);
+    await Promise.all(written);
+  });
+
+  it('is not announced if it was rolled back', async () => {
+    const seen: unknown[] = [];
+    const failing = open().write(
+      () => {
+        throw new Error('no');
+      },
+      0,
+      () => seen.push('announced'),
+    );
+
+    await expect(failing).rejects.toThrow('no');
+    expect(seen).toEqual([]);
   });
 });

@@ -28,13 +28,13 @@ async function claim(given: {
     leaseMs: 60_000,
     localLanes,
   });
-  return { claims: await claimWork(places), asked };
+  return { claims: await claimWork(places, []), asked };
 }
 
 it('claims for the free slots from every lane while the forge works', async () => {
   const { asked, claims } = await claim({ state: 'closed', room: 8, suspects: ['3#1'] });
 
-  expect(asked).toEqual([{ limit: 8, leaseMs: 60_000, avoid: [] }]);
+  expect(asked).toEqual([{ limit: 8, leaseMs: 60_000, avoid: [], routings: [] }]);
   expect(claims).toBe(work);
 });
 
@@ -49,14 +49,14 @@ it('does not query the store without a free slot', async () => {
 it('claims only work that needs no forge during an outage', async () => {
   const { asked } = await claim({ state: 'open', room: 0, localLanes: ['local'] });
 
-  expect(asked).toEqual([{ limit: 8, leaseMs: 60_000, only: ['local'] }]);
+  expect(asked).toEqual([{ limit: 8, leaseMs: 60_000, only: ['local'], routings: [] }]);
   expect(await claim({ state: 'open', room: 0 })).toEqual({ asked: [], claims: [] });
 });
 
 it('tries a lane that did not fail, and a failed one only if there is no other', async () => {
   const suspects = ['3#1', '4#1'];
   const first = await claim({ state: 'half-open', room: 1, suspects });
-  expect(first.asked).toEqual([{ limit: 1, leaseMs: 60_000, avoid: suspects }]);
+  expect(first.asked).toEqual([{ limit: 1, leaseMs: 60_000, avoid: suspects, routings: [] }]);
 
   const second = await claim({
     state: 'half-open',
@@ -65,7 +65,7 @@ it('tries a lane that did not fail, and a failed one only if there is no other',
     found: (query) => ('avoid' in query ? [] : work),
   });
   expect(second.asked).toEqual([
-    { limit: 1, leaseMs: 60_000, avoid: suspects },
+    { limit: 1, leaseMs: 60_000, avoid: suspects, routings: [] },
     { limit: 1, leaseMs: 60_000 },
   ]);
   expect(second.claims).toBe(work);
@@ -73,4 +73,25 @@ it('tries a lane that did not fail, and a failed one only if there is no other',
 
 it('queries once if no lane has to be avoided', async () => {
   expect((await claim({ state: 'closed', room: 8, found: () => [] })).asked).toHaveLength(1);
+});
+
+it('routes prepared deliveries with the claim, or alone if there is no free slot', async () => {
+  const routings = [{ id: '7', to: 'lane', lane: '3#1' }] as const;
+  const asked: unknown[] = [];
+  const store = {
+    claim: async ({ routings: given }: { routings: unknown }) => {
+      asked.push(['claim', given]);
+      return [];
+    },
+    route: async (given: unknown) => void asked.push(['route', given]),
+  } as unknown as WorkerStore;
+  for (const room of [1, 0]) {
+    const breaker = { state: () => 'closed', room: () => room, suspects: () => [] } as unknown as Breaker;
+    await createClaimWork({ store, breaker, leaseMs: 60_000, localLanes: [] })(1, routings);
+  }
+
+  expect(asked).toEqual([
+    ['claim', routings],
+    ['route', routings],
+  ]);
 });

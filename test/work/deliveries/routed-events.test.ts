@@ -19,7 +19,7 @@ describe('events of routed deliveries', () => {
     const events = new RoutedEvents();
     const delivery = makePush('1', 500);
     const event = eventOf(delivery);
-    events.keep(delivery, event);
+    events.keep(delivery.id, delivery.body.byteLength, event);
 
     expect(events.take(delivery)).toBe(event);
     expect(events.take(delivery)).not.toBe(event);
@@ -30,7 +30,7 @@ describe('events of routed deliveries', () => {
     const events = new RoutedEvents(100_000);
     const pushes = makePushes(50, 9_000);
     const keptOf = (): number[] => {
-      for (const { delivery, event } of pushes) events.keep(delivery, event);
+      for (const { delivery, event } of pushes) events.keep(delivery.id, delivery.body.byteLength, event);
       return pushes.flatMap(({ delivery, event }, index) => (events.take(delivery) === event ? [index] : []));
     };
 
@@ -41,7 +41,7 @@ describe('events of routed deliveries', () => {
   it('are limited in number, however small their bodies are', () => {
     const events = new RoutedEvents(100_000);
     const pushes = makePushes(1_000, 0);
-    for (const { delivery, event } of pushes) events.keep(delivery, event);
+    for (const { delivery, event } of pushes) events.keep(delivery.id, delivery.body.byteLength, event);
 
     const kept = pushes.filter(({ delivery, event }) => events.take(delivery) === event);
 
