@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnswerOf, AnyInput, InputOf, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
@@ -24,6 +25,7 @@ import { createLimiter, type Limiter } from './limiter.ts';
 import { normalizeAnswer } from './normalize.ts';
 import { eachItem, eachPage, type ListPage } from './paging.ts';
 import { type RequestList, RequestLog } from './request-log.ts';
+import { forgetReads, readShared } from './shared-reads.ts';
 
 /** One item of a list answer. */
 type ItemOf<O extends Operation> =
@@ -98,6 +100,7 @@ export function createClient(options: ClientOptions): Client {
     maxAgeMs: 10 * 60_000,
     clock: systemClock,
   });
+  const identity = randomUUID();
   // The forge may run another release after an outage.
   const ask = createTransport(options, { credential, onOutage: () => capabilities.forget() });
 
@@ -114,8 +117,19 @@ export function createClient(options: ClientOptions): Client {
         throw withoutSecrets(error, redact);
       }
     };
-    const send = async (operation: Operation, input: AnyInput): Promise<unknown> =>
+    const sendOnce = async (operation: Operation, input: AnyInput): Promise<unknown> =>
       (await call(operation, input)).value;
+    const send = async (operation: Operation, input: AnyInput): Promise<unknown> => {
+      if (operation === operations.getRepository)
+        return readShared(`${identity} ${JSON.stringify(input.params)}`, () => sendOnce(operation, input));
+      if (operation.method === 'GET') return sendOnce(operation, input);
+      forgetReads();
+      try {
+        return await sendOnce(operation, input);
+      } finally {
+        forgetReads();
+      }
+    };
     const askPage = (operation: Operation) => (page: AnyInput) => call(operation, page);
 
     return {

@@ -92,7 +92,7 @@ export interface FactRecords {
 
 /**
  * Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with
- * the id of the repository.
+ * the id of the repository, or with `owner/NAME`.
  */
 export interface FactMemory {
   get(key: string): unknown;

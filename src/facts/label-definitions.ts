@@ -52,10 +52,13 @@ async function ownLabels({ client, subject }: AskContext): Promise<LabelDefiniti
   return found;
 }
 
-async function sharedLabels({ client, subject }: AskContext): Promise<LabelDefinition[]> {
+async function sharedLabels({ client, subject, memory }: AskContext): Promise<LabelDefinition[]> {
   const found: LabelDefinition[] = [];
+  const { owner } = repositoryParams(subject);
+  // Users have no labels. The memory is common to all repositories of the owner.
+  const key = `owner/${owner.toLowerCase()}/is-user`;
+  if (memory.get(key) === true) return found;
   try {
-    const { owner } = repositoryParams(subject);
     for await (const label of client.items(operations.listOrganizationLabels, { params: { org: owner } })) {
       found.push({ ...label, level: 'organization' });
     }
@@ -64,6 +67,7 @@ async function sharedLabels({ client, subject }: AskContext): Promise<LabelDefin
     const absent =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!absent) throw error;
+    if (error.code === 'forge-not-found') memory.set(key, true);
   }
   return found;
 }

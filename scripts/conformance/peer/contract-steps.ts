@@ -9,7 +9,7 @@ const left = new Set(['token.delete', 'admin.run-cron-task']);
 const instanceWide =
   /^\/(admin\/(users|orgs|emails|hooks|unadopted|cron)|orgs$|users\/search|repos\/search|repos\/issues\/search|topics\/search)/;
 /** Lists ordered by time, in which rows of the same second have no fixed order. */
-const unordered = /\/(statuses|subscriptions|notifications|feeds)\b|\/status$/;
+const unordered = /\/(statuses|subscriptions|notifications|feeds|dependencies|blocks)\b|\/status$/;
 /** Returns the owner of what the path names; lists of the instance belong to its administrator. */
 const ownerOf = ({ access }: Operation): string => (access === 'site' ? 'admin' : 'ada');
 const pages = ['page=2&limit=1', 'page=0&limit=0', 'page=99&limit=2', 'limit=-1', 'limit=1000', 'page=x'];

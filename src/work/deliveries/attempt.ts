@@ -1,3 +1,4 @@
+import { shareReads } from '../../client/shared-reads.ts';
 import { parsePayload } from '../../contract/events/parse-payload.ts';
 import type { Deferral } from '../../engine/budget/deferral.ts';
 import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
@@ -63,7 +64,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
         if (answers() > answered) breaker.succeeded(ticket);
       },
     };
-    if (claim.door === 'webhook') return options.handle(claim, options.events.take(claim), lease);
+    if (claim.door === 'webhook')
+      return shareReads(() => options.handle(claim, options.events.take(claim), lease));
     if (options.handleJob === undefined) {
       throw new ReeveError('internal', `there is no handler for jobs of kind ${claim.eventType}`);
     }

@@ -149,10 +149,10 @@ describe("the receiver's address", () => {
   });
 
   it.each([
-    ['http://chat.example.org', 'it is no https: URL, and its host is not listed'],
-    ['ftp://127.0.0.1', 'it is no https: URL, and its host is not listed'],
-    ['file:///etc/passwd', 'it is no https: URL, and its host is not listed'],
-    ['chat.example.org/hook', 'is no URL'],
+    ['http://chat.example.org', 'it is not an https: URL, and its host is not listed'],
+    ['ftp://127.0.0.1', 'it is not an https: URL, and its host is not listed'],
+    ['file:///etc/passwd', 'it is not an https: URL, and its host is not listed'],
+    ['chat.example.org/hook', 'is not a URL'],
   ])('requires https unless its host is listed: %s', async (url, why) => {
     const found = await send(url);
 

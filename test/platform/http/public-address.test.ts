@@ -142,7 +142,7 @@ describe('listed hosts', () => {
     '2130706433',
     '::1/129',
   ])('refuse %j with a suggestion', (entry) => {
-    expect(() => createReachableHosts([entry])).toThrow(/is no (host|network): write /);
+    expect(() => createReachableHosts([entry])).toThrow(/is not a (host|network): write /);
   });
 
   it('refuse a network with a zone', () => {

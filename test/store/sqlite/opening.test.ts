@@ -105,7 +105,7 @@ describe('a store that is opened', () => {
 
     expect(read().slice(0, -1)).toEqual(settings);
     expect(read()[9]).toBeGreaterThan(1_000_000);
-    expect(read(100 * 4_096 + 4_095)).toEqual([...settings, 10]);
+    expect(read(100 * 4_096 + 4_095)).toEqual([...settings, 100]);
     expect(read(1)[9]).toBe(1);
   });
 
