@@ -110,10 +110,12 @@ async function measureClaims({ quick, makePlace }: PartOptions): Promise<readonl
       if (name !== 'boss') await child.ask('route');
     }
     await analyze(own.url);
-    const taken = await inTurns(contenders, { rounds: quick ? 4 : 10 }, ([, child]) =>
+    const taken = await inTurns(contenders.values(), { rounds: quick ? 4 : 10 }, (child) =>
       child.ask<readonly number[]>('claim', { times: 10, limit }),
     );
-    const [sqlite = 0, postgres = 0, bossMs = 0] = [...contenders].map((one) => median(taken.of(one).flat()));
+    const [sqlite = 0, postgres = 0, bossMs = 0] = [...contenders.values()].map((child) =>
+      median(taken.of(child).flat()),
+    );
     const beside = (title: string, ms: number, target: string): BenchRow =>
       benchRow({
         name: `PostgreSQL: claim of ${limit} with ${waiting.toLocaleString('en')} waiting`,
