@@ -265,10 +265,10 @@ const contenders = {
   one: reeve(1),
   two: reeve(2),
   four: reeve(4),
-  bossOrdered: library('pg-boss', true),
-  boss: library('pg-boss', false),
-  graphileOrdered: library('graphile-worker', true),
-  graphile: library('graphile-worker', false),
+  graphileOne: library('graphile-worker', true, 1),
+  bossOrdered: library('pg-boss', true, 4),
+  boss: library('pg-boss', false, 4),
+  graphile: library('graphile-worker', false, 4),
   oneWaits: waiting(1),
   twoWait: waiting(2),
   fourWait: waiting(4),
@@ -300,7 +300,7 @@ async function measureThroughput({ quick, makePlace }: PartOptions): Promise<rea
 
 function reeve(processes: number, waits = false): Contender {
   return {
-    title: `PostgreSQL, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
+    title: `PostgreSQL, ${processesText(processes)}`,
     processes,
     waits,
     async start(place) {
@@ -311,14 +311,18 @@ function reeve(processes: number, waits = false): Contender {
   };
 }
 
+function processesText(count: number): string {
+  return `${count} ${count === 1 ? 'process' : 'processes'}`;
+}
+
 function waiting(processes: number): Contender {
   return reeve(processes, true);
 }
 
-function library(name: LibraryProcess['library'], isOrdered: boolean): Contender {
+function library(name: LibraryProcess['library'], isOrdered: boolean, processes: number): Contender {
   return {
-    title: `${name}, 4 processes, ${isOrdered ? 'order per lane' : 'no order'}`,
-    processes: 4,
+    title: `${name}, ${processesText(processes)}, ${isOrdered ? 'order per lane' : 'no order'}`,
+    processes,
     start: (place) => startLibrary({ library: name, ...place, concurrency, isOrdered }),
   };
 }
@@ -388,17 +392,18 @@ function throughputRows(results: Rounds<Name, Result>): readonly BenchRow[] {
       target: target === undefined ? '–' : `>= ${target} x`,
     });
   };
-  const processor = (other: Name, target?: number): BenchRow =>
+  const processor = (name: Name, other: Name, target?: number): BenchRow =>
     benchRow({
-      name: `${backlogOf('four')} handled, processor time of server and processes for each, ${contenders.four.title}`,
-      value: Math.round(results.median('four', timeOf)),
+      name: `${backlogOf(name)} handled, processor time of server and processes for each, ${contenders[name].title}`,
+      value: Math.round(results.median(name, timeOf)),
       unit: 'us',
       against: `${contenders[other].title}: ${Math.round(results.median(other, timeOf))} us`,
-      ratio: results.ratio('four', other, timeOf),
+      ratio: results.ratio(name, other, timeOf),
       target: target === undefined ? '–' : `<= ${target} x`,
     });
   return [
     rate('one', 'sqlite', 0.1),
+    rate('one', 'graphileOne', 1),
     rate('two', 'one', 1),
     rate('four', 'one'),
     // More processes than cores must not get into each other's way.
@@ -407,10 +412,9 @@ function throughputRows(results: Rounds<Name, Result>): readonly BenchRow[] {
     rate('fourWait', 'oneWaits', 3),
     rate('four', 'bossOrdered', 1),
     rate('four', 'boss'),
-    rate('four', 'graphileOrdered'),
     rate('four', 'graphile'),
-    processor('bossOrdered', 1),
-    processor('graphileOrdered'),
+    processor('four', 'bossOrdered', 1),
+    processor('one', 'graphileOne'),
   ];
 }
 
