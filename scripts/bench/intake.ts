@@ -15,64 +15,75 @@ import {
   round,
   type Stage,
 } from './runner.ts';
+import { copyStored, storedCount, storedText } from './stored.ts';
 
 /**
  * Durable intake: 8 KB deliveries over 64 connections, each with its own uuid and body, header and signature verified,
- * synced before the 202. Beside it, in turns, a bare fastify that parses the same body, and @octokit/webhooks.
+ * synced before the 202, with an empty store and with one that has been used for a while. Beside it, in turns, a bare fastify
+ * that parses the same body, and @octokit/webhooks.
  */
 export const measure: Measure = ({ quick }) =>
   onStage(async (stage) => {
     const load = quick ? { rounds: 4, perConnection: 150 } : { rounds: 7, perConnection: 300 };
+    const stored = storedCount(quick);
+    const usedPath = join(stage.folder, 'used/reeve.db');
+    await copyStored(usedPath, stored);
     const bare = await startIntake(stage, 'bare');
     const reeve = await startIntake(stage, 'reeve', join(stage.folder, 'reeve.db'));
+    const used = await startIntake(stage, 'used', usedPath);
     const octokit = await startIntake(stage, 'octokit');
-    const { results, sent } = await loadInTurns(stage, [bare, reeve, octokit], load);
-    await requireStored(reeve, sent);
-    const loadedBytes = await reeve.child.ask<number>('memory');
-    await sendHostile(reeve.port, 200 * 2 ** 20);
-    const hostileBytes = await reeve.child.ask<number>('memory');
+    const { results, sent } = await loadInTurns(stage, [bare, reeve, used, octokit], load);
+    const bareP99 = results.median('bare', p99Of);
     const memory = (name: string, bytes: number): BenchRow =>
       benchRow({ name, value: megabytes(bytes), unit: 'MB', target: '<= 150 MB' });
-    const bareP99 = results.median('bare', p99Of);
-    const p99 = results.median('reeve', p99Of);
-    return [
-      intakeRow(results, ['reeve', 'bare'], {
-        name: 'durable intake',
-        against: 'bare fastify that parses and stores nothing',
-        target: '>= 0.9 x',
-      }),
-      intakeRow(results, ['reeve', 'octokit'], {
-        name: 'durable intake',
-        against: '@octokit/webhooks, stores nothing',
-        target: '>= 1 x',
-      }),
-      benchRow({
-        name: 'p99 latency of that intake',
-        value: p99,
-        unit: 'ms',
-        against: `bare fastify: ${round(bareP99)} ms`,
-        ratio: p99 / bareP99,
-        target: '<= 2 x and <= 25 ms',
-      }),
-      memory('memory under that load, started as reeve serve does', loadedBytes),
-      memory('memory after a hostile 200 MB body, started as reeve serve does', hostileBytes),
-    ];
+    const rowsOf = async (server: Server, count: number, target: string): Promise<readonly BenchRow[]> => {
+      const beside = `beside ${storedText(count)}`;
+      const p99 = results.median(server.contender, p99Of);
+      await requireStored(server, sent);
+      return [
+        intakeRow(results, [server.contender, 'octokit'], {
+          name: `durable intake ${beside}`,
+          against: '@octokit/webhooks, stores nothing',
+          target,
+        }),
+        benchRow({
+          name: `p99 latency of that intake ${beside}`,
+          value: p99,
+          unit: 'ms',
+          against: `bare fastify that parses and stores nothing: ${round(bareP99)} ms`,
+          ratio: p99 / bareP99,
+          target: '<= 2 x and <= 25 ms',
+        }),
+        memory(
+          `memory under that load ${beside}, started as reeve serve does`,
+          await server.child.ask<number>('memory'),
+        ),
+      ];
+    };
+    const rows = [...(await rowsOf(reeve, 0, '>= 1 x')), ...(await rowsOf(used, stored, '>= 0.8 x'))];
+    await sendHostile(reeve.port, 200 * 2 ** 20);
+    const hostileBytes = await reeve.child.ask<number>('memory');
+    return [...rows, memory('memory after a hostile 200 MB body, started as reeve serve does', hostileBytes)];
   });
 
-/** What `children/intake-server.ts` can be. */
-type Kind = 'bare' | 'octokit' | 'reeve' | 'postgres';
-type Server = { readonly kind: Kind; readonly child: Child; readonly port: number };
-type Results = Rounds<Kind, LoadResult>;
+/** Who is loaded: Reeve with an empty store, with a used one, and with one in PostgreSQL; and what it is compared with. */
+type Contender = 'bare' | 'octokit' | 'reeve' | 'used' | 'postgres';
+type Server = { readonly contender: Contender; readonly child: Child; readonly port: number };
+type Results = Rounds<Contender, LoadResult>;
 
 const connections = 64;
 export const p99Of = ({ p99Ms }: LoadResult): number => p99Ms;
 const rateOf = ({ perSecond }: LoadResult): number => perSecond;
 
 /** Starts a server; one of Reeve as `reeve serve` starts, with its store at `address`. */
-export async function startIntake({ start }: Stage, kind: Kind, address = ''): Promise<Server> {
-  const isReeve = kind === 'reeve' || kind === 'postgres';
-  const { child, ready } = await start<number>('intake-server', [kind, address], isReeve ? startedAs : {});
-  return { kind, child, port: ready };
+export async function startIntake({ start }: Stage, contender: Contender, address = ''): Promise<Server> {
+  const kind = contender === 'used' ? 'reeve' : contender;
+  const { child, ready } = await start<number>(
+    'intake-server',
+    [kind, address],
+    address === '' ? {} : startedAs,
+  );
+  return { contender, child, port: ready };
 }
 
 /** Loads the servers in turns over 64 connections; returns the rounds, and how many deliveries each server got. */
@@ -82,11 +93,11 @@ export async function loadInTurns(
   { rounds, perConnection }: { readonly rounds: number; readonly perConnection: number },
 ): Promise<{ readonly results: Results; readonly sent: number }> {
   const { child: load } = await start('intake-load');
-  const ports = new Map(servers.map(({ kind, port }) => [kind, port]));
-  const results = await inTurns(ports.keys(), { rounds }, async (kind) => {
-    const wanted: Load = { port: ports.get(kind) ?? 0, connections, perConnection };
+  const ports = new Map(servers.map(({ contender, port }) => [contender, port]));
+  const results = await inTurns(ports.keys(), { rounds }, async (contender) => {
+    const wanted: Load = { port: ports.get(contender) ?? 0, connections, perConnection };
     const result = await load.ask<LoadResult>('load', wanted);
-    if (result.refused !== '') throw new Error(`${kind} refused requests: ${result.refused}`);
+    if (result.refused !== '') throw new Error(`${contender} refused requests: ${result.refused}`);
     return result;
   });
   return { results, sent: (rounds + 1) * connections * perConnection };
@@ -101,15 +112,15 @@ export async function requireStored({ child }: Server, sent: number): Promise<vo
 /** Returns the row of the rate of a server beside another one. */
 export function intakeRow(
   results: Results,
-  [kind, other]: readonly [Kind, Kind],
+  [contender, other]: readonly [Contender, Contender],
   { name, against, target }: { readonly name: string; readonly against: string; readonly target: string },
 ): BenchRow {
   return benchRow({
     name: `${name}, 8 KB, ${connections} connections`,
-    value: Math.round(results.median(kind, rateOf)),
+    value: Math.round(results.median(contender, rateOf)),
     unit: 'deliveries/s',
     against: `${against}: ${Math.round(results.median(other, rateOf))}/s`,
-    ratio: results.ratio(kind, other, rateOf),
+    ratio: results.ratio(contender, other, rateOf),
     target,
   });
 }

@@ -7,14 +7,15 @@ import { dashboardPassword, makeDashboardApp } from '../../test/support/dashboar
 import { exampleData, makeExampleRun } from '../../test/support/example-dashboard.ts';
 import { exampleSamples } from '../../test/support/example-samples.ts';
 import { benchRow, type Measure, median, onStage, round } from './runner.ts';
+import { copyStored, storedCount } from './stored.ts';
 
 /** The pages of the dashboard, asked for by an operator, in a store with very many deliveries: what the server takes for each. */
 export const measure: Measure = ({ quick }) =>
   onStage(async ({ folder, defer }) => {
-    const deliveries = quick ? 50_000 : 1_000_000;
+    const deliveries = storedCount(quick);
     const path = join(folder, 'reeve.db');
-    await (await openSqliteStore({ path, role: 'worker' })).close();
-    fill(path, deliveries);
+    await copyStored(path, deliveries);
+    addRuns(path);
     const store = await openSqliteStore({ path, role: 'worker' });
     defer(store.close);
     await store.addSamples(exampleSamples(systemClock.now()));
@@ -68,31 +69,21 @@ async function timeOf(app: App, url: string, cookie: string, rounds: number): Pr
   return median(times);
 }
 
-/** Every hundredth row is a job, every thousandth dead; each of the newest 10,000 has a run. The oldest is 30 days old. */
-function fill(path: string, deliveries: number): void {
+/** Adds a run of each of the newest 10,000 deliveries. */
+function addRuns(path: string): void {
   const database = new DatabaseSync(path);
-  const stepMs = Math.floor((30 * 86_400_000) / deliveries);
-  const start = Date.now() - deliveries * stepMs;
-  const at = (id: string): string =>
-    `strftime('%Y-%m-%dT%H:%M:%fZ', (${start} + ${id} * ${stepMs}) / 1000.0, 'unixepoch')`;
-  database.exec(`BEGIN;
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${deliveries})
-    INSERT INTO deliveries (id, door, uuid, event_type, entry, content_type, received_at, state, routed, mark, bytes, lane,
-      repository_id, repository, attempts, settled_at, reason)
-    SELECT n, iif(n % 100 = 0, 'cron', 'webhook'), printf('%08x-0000-4000-8000-%012x', n, n),
-      iif(n % 100 = 0, 'sweep', 'pull_request'), 'default', 'application/json', ${at('n')},
-      iif(n % 1000 = 1, 'dead', 'settled'), 1, 0, 2, 'acme/shop-' || (n % 50) || '#' || (n % 9000), n % 50,
-      'acme/shop-' || (n % 50), 1, ${at('n')}, iif(n % 1000 = 1, 'given up', NULL) FROM numbers;
-    INSERT INTO bodies (id, body) SELECT id, CAST('{"action":"opened"}' AS BLOB) FROM deliveries;`);
+  const newest = database.prepare(
+    'SELECT id, repository_id, received_at FROM deliveries ORDER BY id DESC LIMIT 10000',
+  );
   const insert = database.prepare(
     'INSERT INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
   );
-  for (let id = Math.max(deliveries - 10_000, 1); id <= deliveries; id += 1) {
+  database.exec('BEGIN');
+  for (const { id, repository_id: repository = null, received_at: at } of newest.all().reverse()) {
     const example = makeExampleRun(1);
-    const startedAt = new Date(start + id * stepMs).toISOString();
-    const trigger = { ...example.trigger, delivery: String(id), at: startedAt };
-    const run: Run = { ...example, id: runId(id), trigger };
-    insert.run(run.id, id, id % 50, startedAt, JSON.stringify(run));
+    const trigger = { ...example.trigger, delivery: String(id), at: String(at) };
+    const run: Run = { ...example, id: runId(Number(id)), trigger };
+    insert.run(run.id, Number(id), repository, String(at), JSON.stringify(run));
   }
   database.exec('COMMIT');
   database.close();
