@@ -4,6 +4,7 @@ import { nowMs } from '../harness/progress.ts';
 
 /** A process that answers one question at a time, so that what is measured shares no event loop with who measures. */
 export interface Child {
+  readonly pid: number;
   /** Asks what a script names so in `answerQuestions`. */
   ask<Answer>(question: string, value?: unknown): Promise<Answer>;
   stop(): Promise<void>;
@@ -30,6 +31,7 @@ export async function startChild<Ready>(
     env: { ...process.env, ...environment },
   });
   const child: Child = {
+    pid: running.pid ?? 0,
     async ask<Answer>(question: string, value?: unknown) {
       running.send({ question, value } satisfies Question);
       // The border between processes: both ends are scripts of this folder.

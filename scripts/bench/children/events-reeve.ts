@@ -11,7 +11,7 @@ import { answerQuestions, processorMs } from '../process.ts';
 export type Done = {
   readonly dead: number;
   /** Processor time of all its threads since its start. */
-  readonly cpuMs: number;
+  readonly processorMs: number;
 };
 
 /** Reeve as `reeve serve` starts it: receiver, store, worker, engine, client, log. The parent asks when it has nothing left to do. */
@@ -34,7 +34,7 @@ answerQuestions(
     async done(): Promise<Done> {
       for (;;) {
         const { accepted = 0, claimed = 0, retry = 0, deferred = 0, dead = 0 } = await server.store.counts();
-        if (accepted + claimed + retry + deferred === 0) return { dead, cpuMs: processorMs() };
+        if (accepted + claimed + retry + deferred === 0) return { dead, processorMs: processorMs() };
         await sleep(2);
       }
     },
