@@ -18,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure
   sweeps: () => import('./bench/sweeps.ts'),
   forge: () => import('./bench/forge.ts'),
   events: () => import('./bench/events.ts'),
+  lone: () => import('./bench/lone.ts'),
   queue: () => import('./bench/queue.ts'),
   pages: () => import('./bench/pages.ts'),
   start: () => import('./bench/start.ts'),
