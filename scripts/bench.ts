@@ -4,8 +4,9 @@ import { parseArgs } from 'node:util';
 import { type BenchRow, betterOf, findWorse, type Measure } from './bench/runner.ts';
 
 /**
- * `npm run bench`: measures what the design promises. `-- --quick` within 100 s; `-- --json` one array of rows;
- * `-- --only NAME` one file; `-- --write` stores the sections of what was measured in docs/benchmarks.md. Exit 0 whatever was reached: it is a report.
+ * `npm run bench`: measures what the design promises. `-- --quick` within a few minutes; `-- --json` one array of rows;
+ * `-- --only NAME` one file, also several times; `-- --write` stores the sections of what was measured in docs/benchmarks.md. Exit 0
+ * whatever was reached: it is a report.
  *
  * `-- --against FILE` compares with the rows that `--json` printed before: a section with a ratio that is more than a tenth worse is
  * measured again, and exit 1 if it stays worse. Without the file there is nothing to compare with.
@@ -106,11 +107,23 @@ at most), one request at a time is sent over a kept connection, 300 times or for
 each file of the large repository is asked for once. With \`PEER_URL\` and \`PEER_TOKEN\` (of a site administrator), the same repositories
 are made on that forge, and both forges are asked in turns; the ratio is that of the medians.
 
+Rows beside 1,000,000 stored deliveries are measured on a store with that many ended deliveries of 1 KB, of the last 25 days. It is made
+once in a run, by SQL, and copied; with \`--quick\` it has 200,000.
+
 The section events has 500 repositories, each with a rule file of its own, and 1,000 rules of the operator, of which ten listen to the event and
-none matches; the rule of the repository adds one label. Load, forge and Reeve are processes of their own. A delivery is measured from
-its first byte to the forge's answer to the request that puts the label, and in turns with it the same requests over a kept connection,
-without Reeve. Processor time is that of all threads of Reeve, from the first delivery to the last settled one: a machine whose processors are
-busy with other work needs more of it.
+none matches; the rule of the repository adds one label. Load, forge and Reeve are processes of their own. What Reeve is compared with is
+[a bot of 40 lines](../scripts/bench/children/peer-bot.ts) on fastify, @octokit/webhooks-methods and ky, which verifies the signature, sends
+the same two requests and stores nothing. A delivery is measured from its first byte to the forge's answer to the request that puts the
+label: one at a time to each bot in turn, and in turns with them the same requests over a kept connection, without a bot. Processor time is that
+of all threads, with eight connections, the bots in turns: a machine whose processors are busy with other work needs more of it. The first
+event of a repository is sent after the pass that catches up at the start, whose requests are not counted.
+
+In the section lone, one event of 4 KB is sent at a time; the next follows when nothing has been written for 150 ms. What is counted is
+the growth of the write-ahead log. Another connection holds a read transaction meanwhile, so that the log does not restart after a checkpoint. What a
+checkpoint writes into the database is not counted.
+
+In the section start, the installed package serves 20 repositories. An event is sent as soon as \`/readyz\` answers 200. Both stores are kept
+from one start to the next.
 
 What is compared in the section postgres, and where it differs, is in [postgresql.md](postgresql.md#speed).
 

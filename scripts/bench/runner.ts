@@ -15,7 +15,7 @@ export type BenchRow = {
   readonly ok: boolean;
 };
 
-/** What a file of `scripts/bench/` exports as `measure`. `quick`: all files together stay within 100 s. */
+/** What a file of `scripts/bench/` exports as `measure`. `quick`: all files together take a few minutes. */
 export type Measure = (options: { readonly quick: boolean }) => Promise<readonly BenchRow[]>;
 
 /** Returns a row. It is judged by the figures that it shows, unless `ok` says how it is judged. */
