@@ -83,7 +83,7 @@ export const measure: Measure = ({ quick }) =>
               used: await restBytes(begin, stores.used),
             }),
             memoryRow(
-              `reeve serve, most memory under ${events} events, 64 connections, beside ${beside}`,
+              `reeve serve, most memory under ${events.toLocaleString('en')} events, 64 connections, beside ${beside}`,
               150,
               {
                 empty: await loadedBytes(begin, stores.empty, forge, events),
