@@ -1,11 +1,11 @@
+import ky from 'ky';
 import { z } from 'zod';
 import { memoize } from '../platform/cache/caches.ts';
 import { systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createRedactor } from '../platform/redactor.ts';
 import { apiRoot } from './address.ts';
-import { sendRequest } from './exchange.ts';
-import { forgeError } from './failure.ts';
+import { forgeError, stopped, unreachable } from './failure.ts';
 
 /** The OAuth2 application for sign-in with a forge account. */
 export type SignInApplication = { readonly clientId: string; readonly clientSecret: string };
@@ -64,16 +64,38 @@ export function createOAuth2(options: {
 
   const send = async (path: string, form?: URLSearchParams): Promise<{ status: number; text: string }> => {
     const where = `${form ? 'POST' : 'GET'} /${path}`;
-    return sendRequest({
-      url: new URL(path, root),
-      method: form ? 'POST' : 'GET',
-      where,
-      headers: { accept: 'application/json', 'user-agent': 'reeve' },
-      body: form,
-      timeoutMs,
-      maxBytes: maxAnswerBytes,
-      signal: options.signal,
+    const { signal } = options;
+    if (signal?.aborted) throw stopped(where);
+    // Node's fetch holds its signal weakly: a body that never arrives ends only with a promise of our own.
+    const deadline = new AbortController();
+    const ended = new Promise<never>((_resolve, reject) => {
+      deadline.signal.addEventListener('abort', () => reject(deadline.signal.reason));
     });
+    const timer = setTimeout(() => deadline.abort(new DOMException('timed out', 'TimeoutError')), timeoutMs);
+    const stop = (): void => deadline.abort(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    const exchange = async (): Promise<{ status: number; text: string }> => {
+      const response = await ky(new URL(path, root), {
+        method: form ? 'post' : 'get',
+        headers: { accept: 'application/json', 'user-agent': 'reeve' },
+        ...(form === undefined ? {} : { body: form }),
+        redirect: 'manual',
+        throwHttpErrors: false,
+        // A code is valid once: only the description is requested again.
+        retry: { limit: 2, methods: ['get'] },
+        timeout: false,
+        signal: deadline.signal,
+      });
+      return { status: response.status, text: await readText(response, where) };
+    };
+    try {
+      return await Promise.race([exchange(), ended]);
+    } catch (thrown) {
+      throw signal?.aborted ? stopped(where) : unreachable(where, thrown);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
   };
 
   const ask = async (form: Record<string, string>): Promise<Tokens> => {
@@ -115,6 +137,19 @@ export function createOAuth2(options: {
       ask({ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri }),
     refresh: (refreshToken) => ask({ grant_type: 'refresh_token', refresh_token: refreshToken }),
   };
+}
+
+/** Returns the text of a response up to the limit. */
+async function readText(response: Response, where: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    size += piece.length;
+    if (size > maxAnswerBytes)
+      throw new ReeveError('forge-unexpected', `${where}: the answer exceeds ${maxAnswerBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }
 
 /** Returns the tokens of an answer. Throws `forge-refused` for a refusal; its message contains nothing that was `sent`. */

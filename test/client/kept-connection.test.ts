@@ -22,7 +22,7 @@ afterEach(() => {
   server.close();
 });
 
-const ask = (more: { method?: string; body?: string | URLSearchParams; maxBytes?: number } = {}) => {
+const ask = (more: { method?: string; body?: string } = {}) => {
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a`);
   return sendRequest({ url, method: 'GET', where: 'GET /a', headers: {}, timeoutMs: 10_000, ...more });
 };
@@ -35,19 +35,16 @@ it('returns status, headers and text of the answer, and keeps the connection for
   expect(connections).toBe(1);
 });
 
-it.each<[string, string | URLSearchParams, string | undefined]>([
-  ['DELETE', '{"reviewers":["zoë"]}', undefined],
-  ['POST', new URLSearchParams({ code: 'a b' }), 'application/x-www-form-urlencoded;charset=UTF-8'],
-])('sends the complete body of a %s, with its length', async (method, body, type) => {
+it('sends the complete body of a DELETE, with its length', async () => {
   answer = async (request, response) => {
     const pieces = await request.toArray();
-    const { 'content-length': length, 'content-type': sentType } = request.headers;
-    response.end(JSON.stringify([request.method, Buffer.concat(pieces).toString(), length, sentType]));
+    const { 'content-length': length } = request.headers;
+    response.end(JSON.stringify([request.method, Buffer.concat(pieces).toString(), length]));
   };
 
-  const text = body.toString();
-  const length = String(Buffer.byteLength(text));
-  expect((await ask({ method, body })).text).toBe(JSON.stringify([method, text, length, type]));
+  const body = '{"reviewers":["zoë"]}';
+  const length = String(Buffer.byteLength(body));
+  expect((await ask({ method: 'DELETE', body })).text).toBe(JSON.stringify(['DELETE', body, length]));
 });
 
 it('follows no redirect', async () => {
@@ -64,7 +61,11 @@ it.each<[string, RequestListener, string]>([
     (_, response) => response.writeHead(999).end(),
     'forge-unexpected',
   ],
-  ['is larger than allowed', (_, response) => response.end('x'.repeat(11)), 'forge-unexpected'],
+  [
+    'is larger than 64 MiB',
+    (_, response) => response.end(Buffer.alloc(64 * 2 ** 20 + 1)),
+    'forge-unexpected',
+  ],
   [
     'breaks off',
     (_, response) => {
@@ -76,5 +77,5 @@ it.each<[string, RequestListener, string]>([
 ])('rejects if the answer %s', async (_, given, code) => {
   answer = given;
 
-  await expect(ask({ maxBytes: 10 })).rejects.toMatchObject({ code });
+  await expect(ask()).rejects.toMatchObject({ code });
 });
