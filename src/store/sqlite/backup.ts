@@ -6,6 +6,7 @@ import { createPrivateFile, createPrivateFolder } from '../../platform/private-f
 import { asStoreError } from './failures.ts';
 import { takeWorkerLock } from './lock.ts';
 import { schemaVersionOf, schemaVersions } from './migrations.ts';
+import { pageBytes } from './sqlite-store.ts';
 
 /** Size and contents of a copy of a store. */
 export type StoreCopy = { readonly bytes: number; readonly deliveries: number; readonly runs: number };
@@ -96,6 +97,8 @@ function copyStore(path: string, part: string): StoreCopy {
     requireStore(database, path);
     createPrivateFile(part);
     // Reads in one transaction: writers continue concurrently, and their changes stay in the log until it has ended.
+    // The copy of a file of an earlier version gets the smaller pages.
+    database.exec(`PRAGMA page_size = ${pageBytes}`);
     database.prepare('VACUUM INTO ?').run(part);
   } finally {
     database.close();

@@ -61,7 +61,7 @@ export type SqliteOptions = {
  * SQLite's default. Each changed row writes its whole page to the log, so the page size decides how much a lone event
  * writes: with pages of 32 KiB, seven times as much. A file keeps the page size that it was created with.
  */
-const pageBytes = 4_096;
+export const pageBytes = 4_096;
 
 /**
  * Opens the store in one SQLite file, in WAL mode; every write is on the disk before it resolves (`Commits`,

@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backUpStore, requireStore, restoreStore } from '../../../src/store/sqlite/backup.ts';
 import { takeWorkerLock } from '../../../src/store/sqlite/lock.ts';
-import { schemaVersions } from '../../../src/store/sqlite/migrations.ts';
+import { migrate, schemaVersions } from '../../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeDelivery, makeRun } from '../make.ts';
@@ -65,6 +65,24 @@ describe('a backup', () => {
     expect(statSync(pathOf('copy.db')).mode & 0o777).toBe(0o600);
     expect(uuidsIn('copy.db')).toEqual(['a', 'b']);
     expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'data']);
+  });
+
+  it('has the page size of a new store, whatever that of the store is', () => {
+    const path = pathOf('old.db');
+    const old = new DatabaseSync(path);
+    old.exec('PRAGMA page_size = 32768; PRAGMA journal_mode = WAL');
+    migrate(old, path);
+    old.close();
+
+    backUpStore(path, pathOf('copy.db'));
+
+    const sizes = ['old.db', 'copy.db'].map((name) => {
+      const database = new DatabaseSync(pathOf(name));
+      const size = database.prepare('PRAGMA page_size').get()?.page_size;
+      database.close();
+      return size;
+    });
+    expect(sizes).toEqual([32_768, 4_096]);
   });
 
   it('overwrites no file', () => {
