@@ -27,7 +27,7 @@ import { openStoreAt } from '../store/open-store.ts';
 import { type Retention, standardRetention } from '../store/prune.ts';
 import type { Notice, ServerRole, Store } from '../store/store.ts';
 import type { BackoffOptions } from '../work/deliveries/attempt.ts';
-import { createQueueDesk } from '../work/merge-queue/merge-queues.ts';
+import { createQueueDesk, reportQueueEvent } from '../work/merge-queue/merge-queues.ts';
 import type { Reeve, WorkMetrics } from '../work/reeve.ts';
 import { createPreview } from '../work/runs/preview.ts';
 import { type Activity, startActivity } from './activity.ts';
@@ -209,7 +209,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       now: () => clock.now(),
       wake,
-      onEvent: (event) => counts.countQueueEvent(event),
+      onEvent: (event) => reportQueueEvent(event, { metrics: counts, log }),
     });
     const reeve: Reeve = {
       ...(await runSettings(options, { client, store, clock, queue, rules })),

@@ -321,12 +321,15 @@ export function createRecorder(options: {
     if (ending.how === 'released') return store.release(claim);
   };
 
-  const logEnding = ({ id, eventType, attempts, entry, repository }: Claim, ending: Ending): void => {
+  const logEnding = ({ id, door, eventType, attempts, entry, repository }: Claim, ending: Ending): void => {
     const about = { delivery: id, eventType, attempts };
     if (ending.how === 'settled') log.debug(about, 'settled');
     else if (ending.how === 'deferred') {
       const { why, afterMs } = ending.deferral;
-      log.info({ ...about, repository, why, seconds: Math.ceil(afterMs / 1_000) }, 'a run is deferred');
+      const details = { ...about, repository, why, seconds: Math.ceil(afterMs / 1_000) };
+      // A job that polls is deferred every few seconds, and logs what happens itself.
+      if (door === 'webhook') log.info(details, 'a run is deferred');
+      else log.debug(details, 'a job is deferred');
     } else log.warn({ ...about, entry, ...ending, runs: undefined }, `a delivery is ${ending.how}`);
   };
 

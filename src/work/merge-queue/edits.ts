@@ -36,13 +36,22 @@ export async function editQueue(
 }
 
 /**
- * Inserts a pull request after all others with the same or a higher priority, but never before the one that has its
- * turn.
+ * Inserts a pull request after all others with a higher priority, and after those with the same priority whose deliveries
+ * arrived earlier, but never before the one that has its turn. Runs of several pull requests end in any order.
  */
 export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
-  const last = entries.findLastIndex(({ request }) => request.priority >= entry.request.priority);
-  const at = Math.max(last + 1, entries[0]?.turnAt === undefined ? 0 : 1);
-  return entries.toSpliced(at, 0, entry);
+  const first = entries[0]?.turnAt === undefined ? 0 : 1;
+  let at = entries.findLastIndex(({ request }) => request.priority >= entry.request.priority) + 1;
+  while (at > first && standsAfter(entries[at - 1], entry)) at -= 1;
+  return entries.toSpliced(Math.max(at, first), 0, entry);
+}
+
+/** Returns whether a queued pull request has the same priority and entered for a later delivery, or else entered later. */
+export function standsAfter(queued: QueueEntry | undefined, entry: QueueEntry): boolean {
+  if (queued === undefined || queued.request.priority !== entry.request.priority) return false;
+  if (queued.delivery === undefined || entry.delivery === undefined)
+    return queued.enteredAt > entry.enteredAt;
+  return Number(queued.delivery) > Number(entry.delivery);
 }
 
 type QueueEditor = { readonly by: string; readonly at: Date };

@@ -56,6 +56,16 @@ type DeskParts = {
   readonly onEvent: (event: QueueEvent & QueuePlace) => void;
 };
 
+/** Counts and logs an event of a queue: one line for each thing that happened to a pull request. */
+export function reportQueueEvent(
+  event: QueueEvent & QueuePlace,
+  { metrics, log }: Pick<Reeve, 'metrics' | 'log'>,
+): void {
+  metrics.countQueueEvent(event);
+  const { repository, base, number, kind, reason, by, text } = event;
+  log.info({ repository, base, number, kind, reason, by }, `merge queue: ${text}`);
+}
+
 /** Creates the desk through which rules add pull requests to the queues of a store. */
 export function createQueueDesk({ store, now, wake, onEvent }: DeskParts): QueueDesk {
   const placeOf = ({ repository: { id, owner, name }, base }: QueuePlaceOfPull): QueuePlace => ({
@@ -209,7 +219,7 @@ export class MergeQueues {
 
   /** Removes all pull requests from a queue whose repository is no longer served, without a write to the forge. */
   async #abandon(place: QueuePlace, why: string): Promise<void> {
-    const { store, clock, metrics } = this.#reeve;
+    const { store, clock } = this.#reeve;
     const at = clock.now();
     let events: readonly QueueEvent[] = [];
     const isChanged = await editQueue(store, place, (state) => {
@@ -217,7 +227,7 @@ export class MergeQueues {
       events = edited?.events ?? [];
       return edited;
     });
-    if (isChanged) for (const event of events) metrics.countQueueEvent(event);
+    if (isChanged) for (const event of events) reportQueueEvent({ ...event, ...place }, this.#reeve);
   }
 
   async #wake(
@@ -314,7 +324,7 @@ class QueueAtWork {
       },
       waitMs: () => this.#budget.waitMs(repository.id),
       held: async (rules) => findHeldRules(rules, (await pauses?.()) ?? [], place),
-      onEvent: (one) => metrics.countQueueEvent(one),
+      onEvent: (one) => reportQueueEvent(one, { metrics, log }),
     };
   }
 

@@ -5,6 +5,7 @@ import {
   msSince,
   placeEntry,
   type QueueDraft,
+  standsAfter,
   waitFor,
   waitUnlessFirst,
   withComment,
@@ -467,9 +468,8 @@ function withoutHold({ held: _held, ...entry }: QueueEntry): QueueEntry {
 function putBack(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
   const { priority } = entry.request;
   const at = entries.findIndex(
-    ({ request, enteredAt, turnAt }) =>
-      turnAt === undefined &&
-      (request.priority < priority || (request.priority === priority && enteredAt > entry.enteredAt)),
+    (queued) =>
+      queued.turnAt === undefined && (queued.request.priority < priority || standsAfter(queued, entry)),
   );
   return at === -1 ? [...entries, entry] : entries.toSpliced(at, 0, entry);
 }

@@ -8,6 +8,7 @@ import { recordLog } from '../../support/record-log.ts';
 
 const claim = {
   id: '7',
+  door: 'webhook',
   eventType: 'push',
   attempts: 2,
   entry: 'acme',
@@ -24,7 +25,7 @@ const full = new ReeveError('store-unwritable', 'the disk is full');
  */
 async function record(
   ending: Ending,
-  given: { errors?: unknown[]; onWait?: () => void; isStopping?: boolean } = {},
+  given: { errors?: unknown[]; onWait?: () => void; isStopping?: boolean; claim?: Claim } = {},
 ) {
   const { log, lines } = recordLog();
   const errors = [...(given.errors ?? [])];
@@ -57,7 +58,7 @@ async function record(
     stopping: stopping.signal,
     log,
   });
-  await recorder(claim, ending, signal.signal);
+  await recorder(given.claim ?? claim, ending, signal.signal);
   return { written, waits, lines };
 }
 
@@ -88,6 +89,14 @@ it.each<[Ending, unknown[], unknown[]]>([
 
   expect(written).toEqual([call]);
   expect(lines).toEqual([line]);
+});
+
+it('logs the deferral of a job, which may poll every few seconds, at debug', async () => {
+  const job: Claim = { ...claim, door: 'cron', eventType: 'merge-queue' };
+
+  const { lines } = await record({ how: 'deferred', runs, deferral }, { claim: job });
+
+  expect(lines).toMatchObject([['debug', 'a job is deferred', { why: deferral.why }]]);
 });
 
 it('records nothing for a delivery that another worker holds', async () => {
