@@ -155,11 +155,11 @@ it('caches label definitions across runs, by repository, until a label is create
   expect(server.requests).toHaveLength(2);
   facts().forget(['label_definitions']);
   await facts().ask(definitions);
-  expect(server.requests).toHaveLength(4);
+  expect(server.requests).toHaveLength(3);
   later(10 * 60_000);
   await facts().ask(definitions);
 
-  expect(server.requests).toHaveLength(6);
+  expect(server.requests).toHaveLength(5);
 });
 
 it('does not request facts that a subject does not have', async () => {
