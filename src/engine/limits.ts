@@ -9,7 +9,7 @@ export type RunLimits = {
   readonly budgets?: Budgets | undefined;
   readonly past?: WriteHistory | undefined;
   /** Identities of the rules that may have written there, named in the reason. */
-  readonly rules?: readonly string[] | undefined;
+  readonly rules?: (() => readonly string[]) | undefined;
   /**
    * Time of the run, if a stopped change can be planned again when the limit ends. Absent: the change is refused
    * permanently.
@@ -111,10 +111,10 @@ export function limitDeferral(
 /**
  * Stops replacements that are repeated, because they conflict with another writer and more writes do not resolve that.
  */
-function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop | undefined {
+function flipping(planned: PlannedChange, { past, rules = () => [] }: RunLimits): Stop | undefined {
   const flips = past?.flips(writeOf(planned));
   if (flips === undefined || !flips.isFlip || flips.count < maxFlips) return undefined;
-  const names = rules.filter((rule) => flips.others.includes(digestOfText(rule)));
+  const names = rules().filter((rule) => flips.others.includes(digestOfText(rule)));
   const others = names.length > 0 ? names.join(' and ') : 'another rule';
   const cause =
     flips.others.length > 0

@@ -120,7 +120,7 @@ async function runRound(
 ): Promise<MadeChanges> {
   const { facts } = input;
   const { subject } = facts;
-  const rules = input.rules.rules.map(({ id }) => id);
+  const rules = (): readonly string[] => input.rules.rules.map(({ id }) => id);
   const from = done.rounds.length === 0 ? 0 : countOf(evaluated.proposals);
   const isToBeSent = (planned: PlannedChange): boolean => isSent(planned, input);
   const defaultBranch = await readDefaultBranch(candidatesOf(proposals), facts);
@@ -190,17 +190,16 @@ async function noteProtections(
   const evaluated = new Set(
     verdicts.flatMap(({ rule, verdict }) => (verdict === 'matched' || verdict === 'unmatched' ? [rule] : [])),
   );
-  const isConcerned = rules.rules.some(
-    ({ id, steps }) =>
-      evaluated.has(id) && steps.some(({ action }) => action.protects || action.awaitsChecks),
+  // The rules of the run are looked up by id: with a thousand rules in force, passing over all of them is felt.
+  const isConcerned = [...evaluated].some((id) =>
+    rules.find(id)?.steps.some(({ action }) => action.protects || action.awaitsChecks),
   );
   if (!isConcerned && due.size === 0) return;
   // A run over a delivery has all rules in force, so a rule that is missing here no longer exists.
   const isWhole = event !== undefined && announcedBy === undefined;
-  const known = new Set(rules.rules.map(({ id }) => id));
   // If the whole run is repeated, nothing was written.
   const isSettled = (rule: string): boolean =>
-    retry === undefined && (evaluated.has(rule) || (isWhole && !known.has(rule)));
+    retry === undefined && (evaluated.has(rule) || (isWhole && rules.find(rule) === undefined));
   await noteDueProtections(memory, facts.subject, { due, isSettled, now });
 }
 
@@ -216,14 +215,11 @@ function unprotectedBy(
 ): ReadonlyMap<string, string> {
   const { kind } = facts.subject;
   if (kind !== 'pull_request' && kind !== 'repository') return new Map();
-  const protecting = new Set(
-    rules.rules.flatMap(({ id, mode, steps }) =>
-      mode === 'enforce' && steps.some(({ action }) => action.protects) ? [id] : [],
-    ),
-  );
-  const failed = (evaluated?.verdicts ?? []).flatMap(({ rule, verdict, reason }) =>
-    verdict === 'failed' && protecting.has(rule) ? [[rule, reason ?? 'it failed'] as const] : [],
-  );
+  const failed = (evaluated?.verdicts ?? []).flatMap(({ rule: id, verdict, reason }) => {
+    const rule = verdict === 'failed' ? rules.find(id) : undefined;
+    const isProtecting = rule?.mode === 'enforce' && rule.steps.some(({ action }) => action.protects);
+    return isProtecting ? [[id, reason ?? 'it failed'] as const] : [];
+  });
   return new Map([...failed, ...dueBy(unmade)]);
 }
 

@@ -155,7 +155,7 @@ describe('a value that goes back and forth', () => {
   const planned = (value: unknown, { rule = 'rule', ...more }: Partial<Change> & { rule?: string } = {}) =>
     makePlan([wishFor([change('label:x', value, more)], 'operator', rule)], {
       past,
-      rules: ['operator.yml#adds', 'operator.yml#removes'],
+      rules: () => ['operator.yml#adds', 'operator.yml#removes'],
       repeatsFrom: new Date(nowMs),
     });
   /** Writes what a rule wants, half a minute later, and returns whether the plan allowed it. */
