@@ -58,9 +58,9 @@ import type { Seed, SeedFile } from './testing/seed-shape.ts';
 
 /** An embedded forge: a real code hosting service, not a mock of its responses. */
 export interface ForgeInstance {
-  /** The public URL. Without a given `rootUrl`, reading it before `listen` throws. */
+  /** Public URL of the forge. Reading it before `listen` throws unless `rootUrl` is set. */
   readonly url: string;
-  /** Starts to listen and returns the URL; port 0 picks a free port. Throws `port-taken`. */
+  /** Starts listening and returns the URL; port 0 picks a free port. Throws `port-taken`. */
   listen(options?: { port?: number; host?: string }): Promise<string>;
   /** Creates a site administrator, or gives this password and role to an existing account. */
   createAdministrator(options: { name: string; password: string; email?: string }): Promise<UserRow>;
@@ -91,12 +91,12 @@ type ForgeInstanceOptions = {
   readonly hookHosts?: readonly string[] | undefined;
   /** Timeout of a webhook delivery. Default: 5 s, as in Gitea. */
   readonly hookTimeoutMs?: number | undefined;
-  /** Limits of pushes that differ from the defaults. */
+  /** Limits of pushes and uploads that differ from the defaults. */
   readonly limits?: Partial<GitLimits> | undefined;
   /** Objects to create once the forge has an address, before `listen` returns. */
   readonly seed?: { readonly seed: Seed; readonly positionOf?: SeedFile['positionOf'] } | undefined;
   /**
-   * The cost N of scrypt for passwords, a power of 2; a lower cost is for an instance with many short-lived accounts.
+   * The cost N of scrypt for passwords, a power of 2. Use a lower cost for an instance with many short-lived accounts.
    * Default: 16,384.
    */
   readonly passwordCost?: number | undefined;
@@ -109,12 +109,12 @@ type ForgeInstanceOptions = {
 };
 
 /**
- * Maximum size of a request body. Gitea has no limit; this one admits a file of 20 MiB in base64 and keeps an
+ * Maximum size of a request body. Gitea has no limit; this limit admits a file of 20 MiB in base64 and keeps an
  * accidental upload out of memory.
  */
 const bodyLimit = 32 * 1024 * 1024;
 
-/** Creates a forge, which does not listen yet. */
+/** Creates a forge. It starts listening when `listen` is called. */
 export async function createForgeInstance(options: ForgeInstanceOptions): Promise<ForgeInstance> {
   const folder = options.data ?? mkdtempSync(join(tmpdir(), 'forge-'));
   createPrivateFolder(folder, { holds: 'forge.db' });
@@ -144,7 +144,7 @@ export async function createForgeInstance(options: ForgeInstanceOptions): Promis
   };
   const background = createBackground(log);
   const attachments = createAttachmentStore(db, join(folder, 'attachments'));
-  // Files of a previous process whose rows were deleted or never written.
+  // Removes files that a previous process left behind: their rows were deleted or never written.
   attachments.sweep();
   const features = { ...defaultFeatures, ...options.features };
   const context: ForgeContext = {

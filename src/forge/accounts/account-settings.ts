@@ -21,8 +21,8 @@ function toUserSettings(user: UserRow) {
 }
 
 /**
- * Maximum length of language, theme and diff style. The pages have only one of each; the values are stored for API
- * clients.
+ * Maximum length of the values of `language`, `theme` and `diff_view_style`. The forge's own pages have only one
+ * language, theme and diff style; the values are stored for API clients.
  */
 const longestName = 255;
 
@@ -62,7 +62,8 @@ export const userSettingsHandlers = defineHandlers({
 type EmailRow = { readonly id: number; readonly email: string; readonly is_primary: number };
 
 /**
- * Maximum number of e-mail addresses per account. Gitea has no limit; this one keeps an account from filling the table.
+ * Maximum number of e-mail addresses per account. Gitea has no limit; this limit keeps one account from filling the
+ * table.
  */
 const maxAddresses = 200;
 

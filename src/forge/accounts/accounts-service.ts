@@ -37,8 +37,8 @@ export function renameAccount(context: ForgeContext, account: UserRow, name: str
 }
 
 /**
- * Renames the topics of open pull requests pushed for review: a topic name starts with the name of the author's
- * account.
+ * Renames the topics of an account's open pull requests that were pushed for review, because a topic name starts with
+ * the name of the account.
  */
 function renameTopics(db: Database, { id, lower_name }: UserRow, lower: string): void {
   const begin = `${lower_name}/`;
@@ -58,7 +58,7 @@ export function freeName({ db }: Pick<ForgeContext, 'db'>, name: string): void {
   db.run('DELETE FROM account_redirects WHERE lower_name = ?', name.toLowerCase());
 }
 
-/** Id of the account that replaces deleted people. It has no password and no route. */
+/** Id of the ghost account, which replaces deleted people. It has no password and no URL. */
 const ghostId = -1;
 
 function countRepositories({ db }: ForgeContext, owner: UserRow): number {

@@ -22,7 +22,7 @@ function assertTexts(edit: EditUser): void {
   }
 }
 
-/** Ends the request with 400 if the address is invalid or taken; account creation answers 422. */
+/** Ends the request with 400 if the address is invalid or taken. Account creation ends with 422 in these cases. */
 function assertEmail({ db }: ForgeContext, account: UserRow, email: string | undefined): void {
   if (email === undefined) return;
   if (!isEmail(email)) throw new ForgeProblem(400, `e-mail invalid [email: ${email}]`);
@@ -101,8 +101,8 @@ function showsAddress(caller: UserRow | undefined): string {
 
 /**
  * Returns the SQL condition for accounts that are visible to the caller. A private account is visible to
- * administrators, to itself and to members of a shared organization; for a restricted caller, this restriction applies
- * to all other accounts.
+ * administrators, to itself and to members of a shared organization. To a restricted caller, every other account counts
+ * as private.
  */
 function visibleTo(caller: UserRow | undefined): string {
   if (!caller || caller.is_public_only) return `u.visibility = 'public' AND ?3 = ?3`;

@@ -107,7 +107,7 @@ function separate(context: ForgeContext, one: UserRow, other: UserRow): void {
   }
 }
 
-/** Handlers for blocks. */
+/** Handlers for blocked accounts. */
 export const blockHandlers = defineHandlers({
   listBlockedUsers: (call) => listBlocked(call, call.caller),
   checkUserBlock: (call) => checkBlocked(call, call.caller),

@@ -21,13 +21,13 @@ export type GpgKeyRow = {
   readonly primary_id: number | null;
   /** 16 hexadecimal digits in upper case. */
   readonly key_id: string;
-  /** Base64 of the packet. */
+  /** The key packet in base64. */
   readonly content: string;
   /** JSON list of the account's addresses that the key contains, in lower case. */
   readonly emails: string;
   readonly can_sign: Bit;
   readonly can_encrypt: Bit;
-  /** Usable to verify commit signatures. */
+  /** Whether commit signatures are verified with the key. */
   readonly is_signer: Bit;
   readonly is_verified: Bit;
   /** When the key was added (as in Gitea), not when it was generated. */
@@ -116,7 +116,7 @@ function primaryOf(db: Database, key: GpgKeyRow): GpgKeyRow {
   return db.get<GpgKeyRow>('SELECT * FROM gpg_keys WHERE id = ?', key.primary_id) ?? key;
 }
 
-/** The handler that adds a key writes this column. */
+/** Returns the e-mail addresses of a key. The cast is safe: the handler that adds a key writes this column. */
 function namedAddresses({ emails }: GpgKeyRow): readonly string[] {
   return JSON.parse(emails) as string[];
 }
@@ -129,7 +129,7 @@ function addressesOf(db: Database, userId: number): ReadonlySet<string> {
   );
 }
 
-/** Tries a key and its subkeys. */
+/** Returns the verdict if a key or one of its subkeys made the signature. */
 function verdictBy(
   db: Database,
   key: GpgKeyRow,

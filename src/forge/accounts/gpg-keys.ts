@@ -68,8 +68,8 @@ function listGpgKeysOf({ context, page, reply }: GpgKeyListing, account: UserRow
 }
 
 /**
- * Returns the token for the minute that lies `minutes` ahead. Signing it proves ownership of a key; the token itself is
- * not secret.
+ * Returns the token of a minute; `minutes` is its offset from the current minute. Signing the token proves ownership of
+ * a key; the token itself is not secret.
  */
 function verificationToken({ clock }: ForgeContext, user: UserRow, minutes: number): string {
   const minute = Math.floor(secondsOf(clock()) / 60) + minutes;

@@ -69,8 +69,8 @@ type MemberChange = {
 };
 
 /**
- * Returns the user if the caller may change their membership visibility: callers may change their own, owners that of
- * any member.
+ * Returns the user if the caller may change the visibility of the user's membership: callers may change their own,
+ * owners that of every member.
  */
 function changeable({ context: { db }, organization, caller, params }: MemberChange): UserRow {
   const user = accountNamed(db, params.username, caller);
@@ -218,7 +218,7 @@ const membersOnly = `FROM users u WHERE u.id IN (SELECT org_id FROM team_members
 
 /**
  * Returns the SQL condition for organizations that a caller sees: public ones for every caller, limited ones for
- * accounts, private ones for administrators; a restricted account sees only its own.
+ * accounts, private ones for administrators. A restricted account sees only organizations to which it belongs.
  */
 function seen(caller: UserRow | undefined): string {
   if (!caller || caller.is_public_only) return `u.visibility = 'public'`;

@@ -34,12 +34,12 @@ export type SshPublicKey = KeyBlob & {
 };
 
 const maxBase64Bytes = Math.floor((4096 * 4) / 3);
-/** Room for header, footer and comment. */
+/** Maximum size of a key text: the base64, and 4 KiB for header, footer and comment. */
 const maxContentBytes = maxBase64Bytes + 4 * 1024;
 
 /**
- * Minimum sizes by family; a family that is not listed is refused. RSA allows one bit less, for a modulus that starts
- * with a zero.
+ * Minimum key sizes in bits, by family; a family that is not listed is refused. The minimum for RSA is one bit below
+ * 3072, because the modulus may start with a zero bit.
  */
 const minimumBits = new Map<KeyFamily, number>([
   ['ed25519', 256],
@@ -224,8 +224,8 @@ function readRsa(reader: Reader): number {
 }
 
 /**
- * Reads the curve and the point. Refuses a point that is not on the curve: it would let its sender learn the other
- * side's secret.
+ * Reads the curve and the point. Refuses a point that is not on the curve, because such a point lets its sender learn
+ * the other party's secret.
  */
 function readPoint(reader: Reader, expected: string): number {
   const name = reader.next().toString('latin1');

@@ -6,7 +6,7 @@ import { loadUsers, toOrganization } from './users-rows.ts';
 /** Returns a team as the API shows it; its organization is null if the operation omits it. */
 export function toTeam(context: ForgeContext, team: TeamRow, organization?: UserRow) {
   const isAdministrator = team.permission === 'admin' || team.permission === 'owner';
-  // `teams.ts` writes this column.
+  // The cast is safe: `teams.ts` writes this column.
   const given = JSON.parse(team.units_map) as Record<string, string>;
   const units = isAdministrator
     ? Object.fromEntries(unitNames.map((name) => [name, team.permission]))
@@ -17,7 +17,7 @@ export function toTeam(context: ForgeContext, team: TeamRow, organization?: User
     description: team.description,
     organization: organization ? toOrganization(context, organization) : null,
     includes_all_repositories: team.includes_all_repositories === 1,
-    // Other teams have only per-unit permissions.
+    // A team without administrator access has only per-unit permissions.
     permission: isAdministrator ? team.permission : ('none' as const),
     units: Object.keys(units),
     units_map: units,

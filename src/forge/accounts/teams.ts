@@ -32,7 +32,10 @@ function removeTeamRepository(db: Database, team: TeamRow, repository: Repositor
   db.run('DELETE FROM team_repositories WHERE team_id = ? AND repo_id = ?', team.id, repository.id);
 }
 
-/** Ignores the organization in the path, as Gitea does: a team has only repositories of its own organization. */
+/**
+ * Returns the repository with this name in the team's organization. Ignores the organization in the path, as Gitea
+ * does: a team has only repositories of its own organization.
+ */
 function repositoryNamed(db: Database, { organization }: TeamTarget, name: string): RepositoryRow {
   const sql = 'SELECT * FROM repositories WHERE owner_id = ? AND lower_name = ?';
   return found(db.get<RepositoryRow>(sql, organization.id, name.toLowerCase()));
@@ -67,8 +70,8 @@ function teamNamed(db: Database, { owner }: RepositoryTarget, name: string): Tea
 }
 
 /**
- * Returns the team to add to the repository or remove from it, if the caller, a repository administrator, may change
- * its teams.
+ * Returns the team to add to the repository or remove from it, if the caller (an administrator of the repository) may
+ * change the repository's teams.
  */
 function changeableTeam(db: Database, target: RepositoryTarget, name: string): TeamRow {
   if (target.owner.type !== 'organization')
@@ -241,7 +244,7 @@ function insertTeam(context: ForgeContext, organization: UserRow, wanted: NewTea
   return found(db.get<TeamRow>('SELECT * FROM teams WHERE id = ?', lastId));
 }
 
-/** Returns the permission; a value that no team can have counts as absent. */
+/** Parses a team permission; any other text gives `none`. */
 function readPermission(word: string | undefined): Permission {
   return word === 'read' || word === 'write' || word === 'admin' ? word : 'none';
 }
@@ -287,7 +290,7 @@ function assertTeamNameIsFree({ db }: ForgeContext, organizationId: number, name
   }
 }
 
-/** Updates a team; of the owners team, only its name and description. */
+/** Updates a team. For the owners team, updates only the name and the description. */
 function updateTeam(context: ForgeContext, team: TeamRow, edit: EditTeam): TeamRow {
   const isOwners = team.permission === 'owner';
   assertTexts(edit);

@@ -41,8 +41,8 @@ function isReadOnly({ db }: ForgeContext, key: PublicKeyRow): boolean {
 }
 
 /**
- * Returns whether the caller sees a key. The title of a deploy key reveals something about its repository, so outside
- * the repository only administrators see the key.
+ * Returns whether the caller sees a key. The title of a deploy key reveals something about its repository, so only site
+ * administrators see deploy keys outside their repository.
  */
 function isShown({ context, caller }: KeyReading, key: PublicKeyRow): boolean {
   if (caller.is_admin) return true;

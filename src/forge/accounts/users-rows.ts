@@ -35,7 +35,7 @@ function isInsiderOf(user: UserRow, viewer: UserRow | undefined): boolean {
 
 /**
  * Returns whether a viewer sees the account's address. Webhook payloads and anonymous readers have no viewer; they see
- * the owner of any repository they can read.
+ * the address of a limited account that owns a repository they can read.
  */
 function showsAddress(user: UserRow, viewer: UserRow | undefined): boolean {
   if (user.type === 'organization' || isInsiderOf(user, viewer)) return true;
@@ -55,7 +55,7 @@ function toShape(
     login_name: isInsider ? user.login_name : '',
     source_id: 0,
     full_name: user.full_name,
-    // An organization without an address shows none.
+    // Empty for an organization without an address.
     email: seesAddress ? user.email : noReplyAddress(user),
     avatar_url: avatarUrl(context, user),
     html_url: `${context.rootUrl()}/${user.name}`,

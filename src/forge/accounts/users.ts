@@ -37,7 +37,7 @@ function toToken(token: TokenRow, sha1 = '') {
     name: token.name,
     sha1,
     token_last_eight: token.last_eight,
-    // `createToken` writes this column.
+    // The cast is safe: `createToken` writes this column.
     scopes: JSON.parse(token.scopes) as string[],
     created_at: toInstant(token.created_at),
     last_used_at: toInstant(token.last_used_at),

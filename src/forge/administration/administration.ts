@@ -14,8 +14,8 @@ import { assertRepositoryName, insertRepository, isTaken } from '../repositories
 import { type CronTask, cronTasks } from './cron-tasks.ts';
 
 /**
- * Names of waiting and running tasks, by the database of their forge. A task requested again in the meantime runs only
- * once.
+ * Names of the tasks that are waiting or running, by the database of their forge. Requesting such a task again has no
+ * effect.
  */
 const waiting = new WeakMap<ForgeContext['db'], Set<string>>();
 
@@ -68,7 +68,7 @@ type FoundEmail = {
   readonly username: string;
 };
 
-/** Returns addresses that contain the word, or whose account contains it in its name or full name. */
+/** Returns e-mail addresses that contain the word, or whose account has the word in its name or full name. */
 function searchEmails({ context, page, reply }: EmailListing, word: string) {
   const from = `FROM email_addresses e JOIN users u ON u.id = e.user_id WHERE u.type = 'user' AND (?1 = ''
     OR instr(e.lower_email, ?1) > 0 OR instr(u.lower_name, ?1) > 0 OR instr(lower(u.full_name), ?1) > 0)`;
@@ -123,7 +123,7 @@ async function adoptRepository(context: ForgeContext, unadopted: Unadopted, acto
     await git.adopt(folder, row.id);
     await readAdopted(context, row);
   } catch (error) {
-    // A row without a folder would answer 500 forever.
+    // Every request to a repository without a folder would end with 500.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
     await git.remove(row.id);
     const isRefused = error instanceof ReeveError && /\bfsck\b/.test(error.message);

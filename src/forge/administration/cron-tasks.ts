@@ -55,21 +55,21 @@ function removeInactive(context: ForgeContext): void {
       removeAccount(context, { account, actor: account, purge: false });
     } catch (error) {
       if (!(error instanceof ForgeProblem)) throw error;
-      log.warn({ err: error, account: account.id }, 'an inactive account is kept');
+      log.warn({ err: error, account: account.id }, 'an inactive account cannot be removed');
     }
   }
 }
 
-/** Gitea's defaults, in seconds: three hours, and a week. */
+/** Retention of inactive accounts (three hours) and of webhook deliveries (a week), in seconds, as in Gitea. */
 const inactiveKept = 3 * 3600;
 const deliveriesKept = 7 * 86_400;
-/** One year, as in Gitea: feeds and heat maps do not reach further back. */
+/** Retention of activities: one year, as in Gitea. Feeds and heat maps do not reach further back. */
 const activitiesKept = 365 * 86_400;
 
 /**
- * Gitea tasks with nothing to do here, accepted for programs that start them by name: archives are generated per
- * request, keys and hooks are read from the database instead of separate files, searches read the database, licences
- * are read from the default branch, and avatar patterns are drawn per request.
+ * Gitea tasks that have nothing to do on this forge, accepted for programs that start them by name: archives are
+ * generated per request, keys and hooks are read from the database instead of separate files, searches read the
+ * database, licences are read from the default branch, and avatar patterns are drawn per request.
  */
 const settled: readonly string[] = [
   'archive_cleanup',

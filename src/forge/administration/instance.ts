@@ -27,8 +27,8 @@ const daySeconds = 24 * 3600;
 const rows: readonly Operation[] = Object.values(operations);
 
 /**
- * Returns whether an operation has such a path. A kind of repository that no operation creates does not exist on this
- * forge.
+ * Returns whether any operation has a path that matches a pattern. A kind of repository that no operation creates does
+ * not exist on this forge.
  */
 function hasOperation(pattern: RegExp): boolean {
   return rows.some(({ path }) => pattern.test(path));
@@ -59,7 +59,7 @@ export const instanceSettingsHandlers = defineHandlers({
   getNodeInfo({ context: { db, clock } }) {
     const now = secondsOf(clock());
     const people = `users WHERE type = 'user' AND id > 0`;
-    // The forge does not record an account's last request; the last use of its tokens is counted instead.
+    // The forge does not record an account's last request, so the last use of the account's tokens counts instead.
     const active = (days: number): number =>
       countOf(db, '(SELECT DISTINCT user_id FROM tokens WHERE last_used_at > ?)', now - days * daySeconds);
     return {

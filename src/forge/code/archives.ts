@@ -65,7 +65,7 @@ function archive(
 }
 
 /**
- * Writes the output of `git bundle create` (a header and a pack) without creating a ref, which other readers could see.
+ * Streams the output of `git bundle create` (a header and a pack) without creating a ref that other readers could see.
  */
 function bundle(git: GitRepository, commitId: string) {
   const isSha256 = commitId.length === 64;
@@ -78,7 +78,7 @@ function bundle(git: GitRepository, commitId: string) {
     folder: git.folder,
     input: `${commitId}\n`,
   });
-  // Prepended to the stream, which nothing reads before this call returns.
+  // Prepends the header. Nothing reads the stream before this function returns.
   pack?.unshift(Buffer.from(`${header.join('\n')}\n\n`));
   return pack;
 }

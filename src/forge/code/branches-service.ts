@@ -11,7 +11,10 @@ import type { GitRepository } from '../platform/git/repository.ts';
 import type { RepositoryRow, UserRow } from '../platform/rows.ts';
 import { escapePath, type RepositoryAddress, toChangeSummary, toCommitEntry } from './commits-rows.ts';
 
-/** Returns a commit for a list, with the accounts of its e-mail addresses as an anonymous viewer sees them. */
+/**
+ * Returns a commit as commit lists show it, with the accounts of its author and committer as an anonymous viewer sees
+ * them.
+ */
 export function toEntry(context: ForgeContext, address: RepositoryAddress, commit: CommitData) {
   return toCommitEntry(context.db, address, commit, (email) => {
     const account = accountByEmail(context.db, email);
@@ -31,7 +34,8 @@ export async function toEntries<Entry extends object>(
 }
 
 /**
- * Returns a changed file of a commit as the API shows it. The URLs of a deleted file also use that commit, as in Gitea.
+ * Returns a changed file of a commit as the API shows it. The URLs of a deleted file also refer to that commit, as in
+ * Gitea.
  */
 export function toChangedFile(address: RepositoryAddress, change: FileChange, commit: string) {
   const path = escapePath(change.path);

@@ -89,7 +89,7 @@ async function findOrigin(
   body: { old_ref_name?: string | undefined; old_branch_name?: string | undefined },
 ): Promise<CommitData> {
   if (body.old_ref_name) {
-    // Gitea answers 500 here; Forgejo reports that the ref does not exist.
+    // Gitea responds with 500 here; Forgejo reports that the ref does not exist.
     return found(await resolveRef(git, body.old_ref_name), 'The given ref does not exist').commit;
   }
   const name = body.old_branch_name || repository.default_branch;
@@ -100,7 +100,8 @@ async function guardName(git: GitRepository, name: string): Promise<void> {
   if (!isRefName(name)) throw new ForgeProblem(422, `"${name}" is not a valid branch name`);
   if (await readRef(git, `refs/heads/${name}`)) throw new ForgeProblem(409, 'The branch already exists.');
   if (await readTag(git, name)) throw new ForgeProblem(409, 'The branch with the same tag already exists.');
-  // A ref is a file or a packed entry: `a` and `a/b` cannot both exist.
+  // Branches `a` and `a/b` cannot both exist: git stores a ref as a file, and `a` would be both a file and a folder. A
+  // packed ref conflicts as well.
   const others = (await listRefs(git, ['refs/heads'])).map((ref) => ref.name.slice('refs/heads/'.length));
   if (others.some((other) => other.startsWith(`${name}/`) || name.startsWith(`${other}/`))) {
     throw new ForgeProblem(409, `branch name conflicts with an existing one [name: ${name}]`);
@@ -192,7 +193,10 @@ async function rename(place: BranchMove, from: string, to: string): Promise<void
   });
 }
 
-/** Moves the ref. `a` cannot become `a/b` in one step: one name is a file where the other needs a folder. */
+/**
+ * Renames the ref of a branch. `a` cannot become `a/b` in one step, because one name is a file where the other needs a
+ * folder.
+ */
 async function moveName(
   git: GitRepository,
   { from, to, id }: { from: string; to: string; id: string },
@@ -223,7 +227,7 @@ export const branchMoveHandlers = defineHandlers({
           );
         }
       }
-      // Gitea answers 500 for a commit that does not exist.
+      // Gitea responds with 500 for a commit that does not exist.
       const { commit } = found(await resolveRef(git, body.new_commit_id), 'the new commit does not exist');
       if (commit.id === before) return { result: undefined, changes: [] };
       if (!body.force && !(await isAncestor(git, before, commit.id))) {
@@ -263,7 +267,7 @@ export const compareHandlers = defineHandlers({
       };
     };
     if (range.headId === id) return await answer(context.git.open(id));
-    // Objects copied into a repository, even briefly, can be fetched by everyone who can read it.
+    // Everyone who can read a repository can fetch the objects that are copied into it, even briefly.
     const permit = requireCopy(context, caller, range.headId);
     return await context.git.withObjectsOf(id, { id: range.headId, permit }, answer);
   },

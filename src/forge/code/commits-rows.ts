@@ -22,8 +22,8 @@ export function escapePath(path: string): string {
 }
 
 /**
- * Returns a commit in the form of branches and push payloads. In a push, it has the changed paths and a `null`
- * verification; in a branch, `null` paths and a verification. `timestamp` is the author's date.
+ * Returns a commit as branches and push payloads show it. In a push payload, it has the changed paths, and
+ * `verification` is null; in a branch, it has a verification, and the paths are null. `timestamp` is the author's date.
  */
 export function toPayloadCommit(
   db: Database,
@@ -54,7 +54,7 @@ function toMeta(address: RepositoryAddress, kind: 'commits' | 'trees', sha: stri
   return { url: `${address.api}/git/${kind}/${sha}`, sha, created };
 }
 
-/** Returns a commit in the form of commit lists. */
+/** Returns a commit as commit lists show it. */
 export function toCommitEntry<Person>(
   db: Database,
   address: RepositoryAddress,
@@ -88,7 +88,7 @@ export function toCommitEntry<Person>(
   };
 }
 
-/** Returns a commit in the form of responses to file changes. */
+/** Returns a commit as the responses to file changes show it. */
 export function toFileCommit(address: RepositoryAddress, commit: CommitData) {
   const person = ({ name, email, seconds }: Signature) => ({ name, email, date: toInstant(seconds) });
   return {
@@ -117,9 +117,9 @@ export function toChangeSummary(changes: readonly FileChange[]) {
 }
 
 /**
- * Returns the signature, dated now, of commits and tags that the API writes for an account. Every reader of the
- * repository sees the address in it, so an account that is not public or hides its address signs with its no-reply
- * address.
+ * Returns the signature, with the current time, for commits and tags that the API writes for an account. Every reader
+ * of the repository sees the e-mail address in the signature, so an account that is not public or hides its address
+ * signs with its no-reply address.
  */
 export function signatureOf({ clock }: Pick<ForgeContext, 'clock'>, user: UserRow): Signature {
   const isShown = user.visibility === 'public' && user.email !== '' && user.keep_email_private === 0;

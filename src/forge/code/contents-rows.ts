@@ -5,7 +5,7 @@ import { findEntry, readBlob, type TreeEntry } from '../platform/git/tree.ts';
 import { escapePath, type RepositoryAddress } from './commits-rows.ts';
 import { maxPointerBytes, parsePointer } from './lfs-rows.ts';
 
-/** Optional fields of an entry. */
+/** Optional fields to include in an entry. */
 export type Includes = {
   readonly fileContent: boolean;
   readonly lfs: boolean;

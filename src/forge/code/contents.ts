@@ -48,7 +48,7 @@ export const contentsHandlers = defineHandlers({
       // An empty list is omitted, like a missing one.
       return found.length === 0 ? {} : { dir_contents: found };
     } catch (error) {
-      // After the error, Gitea continues and appends its empty response.
+      // After sending the error, Gitea continues and appends its empty response.
       if (error instanceof ForgeProblem)
         throw new ForgeProblem(error.status, error.message, 'followed-by-null');
       throw error;
@@ -99,7 +99,7 @@ async function readContents(asked: ContentsRequest, includes: Includes): Promise
   return await describeEntry(asked, git, view, { path, entry }, includes);
 }
 
-/** Resolves `..` segments, also at the top, so that reads never leave the tree. */
+/** Resolves `..` segments, even at the start of the path, so that reads never leave the tree. */
 function withoutClimbing(filepath: string): string {
   return filepath.split('/').includes('..') ? posix.join('/', filepath).slice(1) : filepath;
 }
@@ -443,7 +443,7 @@ export const patchHandlers = defineHandlers({
       if (isTaken || !isRefName(target))
         throw new ForgeProblem(422, `branch already exists or its name is invalid [name: ${target}]`);
       const tree = await applyPatch(git, head.id, body.content);
-      // Gitea and Forgejo answer 500.
+      // Gitea and Forgejo respond with 500.
       if (tree === undefined) throw new ForgeProblem(422, 'git apply error: the patch does not apply');
       const people = signaturesOf(call, body);
       const message = commitMessage(

@@ -10,7 +10,7 @@ import { licenseSketches } from './license-sketches.ts';
 const headBytes = 16 * 1024;
 /** Larger files are classified by name only. */
 const maxReadBytes = 1024 * 1024;
-/** Maximum number of files examined; in a larger repository, only the first ones. */
+/** Maximum number of files examined. In a larger repository, the remaining files are ignored. */
 const maxFiles = 50_000;
 /** Number of files whose sizes are requested at a time. */
 const atOnce = 500;
@@ -143,9 +143,12 @@ function decide(extension: string, language: string, head: string): string {
   return language;
 }
 
-/** The attributes in `.gitattributes` that decide whether a path counts. */
+/** The attributes in `.gitattributes` that decide whether a path counts, and as which language. */
 type LinguistAttributes = {
-  /** `linguist-vendored`, `-generated`, `-documentation` or `-detectable=false`: not counted; negated: counted. */
+  /**
+   * False for `linguist-vendored`, `linguist-generated`, `linguist-documentation` and `linguist-detectable=false`; true
+   * for the negated attributes.
+   */
   readonly isCounted?: boolean;
   readonly language?: string;
 };
@@ -191,8 +194,8 @@ function attributesOf(words: readonly string[]): LinguistAttributes {
 }
 
 /**
- * Returns the language of this name, compared without case and with `-` as a space; the value itself for an unknown
- * language.
+ * Returns the language with this name, ignoring case and treating `-` as a space. For an unknown language, returns the
+ * name itself.
  */
 function byName(value: string): string {
   const wanted = value.toLowerCase().replaceAll('-', ' ');

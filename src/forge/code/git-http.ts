@@ -25,7 +25,7 @@ type GitRequest = GitTarget & {
   readonly comeIn: () => Promise<GitTarget & { readonly caller: UserRow | undefined }>;
 };
 
-/** Time limit of a clone; clones beyond the concurrency limit are rejected. */
+/** Time limit of a clone, and maximum number of concurrent clones; further clones are rejected. */
 const uploadMs = 600_000;
 const maxUploads = 32;
 /** Maximum size of the negotiation (wants and haves): about fifty bytes per ref. */
@@ -93,7 +93,7 @@ function createEntrance(context: ForgeContext) {
       };
       const visit = await comeIn();
       const gitId = await gitIdOf(context, visit, isRead);
-      // `service` is one of the two names in the list above.
+      // The cast is safe: `service` was checked against `services`.
       return await answer({ ...visit, service: service as Service, gitId, comeIn });
     } catch (error) {
       return refuse(request, reply, error);
@@ -142,8 +142,8 @@ async function gitIdOf(
 }
 
 /**
- * Ends the request if the caller may not push. Read access to the code is sufficient here: the commands decide whether
- * the push writes code or opens pull requests. A wiki accepts no pull requests.
+ * Ends the request if the caller may not push. Read access to the code is sufficient here, because only the commands
+ * show whether the push writes code or opens pull requests. A wiki accepts no pull requests.
  */
 function guardPush({ repository, permission, isWiki }: GitTarget, caller: UserRow | undefined): void {
   if (caller === undefined) throw new ForgeProblem(401, 'credentials are needed');

@@ -95,7 +95,7 @@ export const gitReadHandlers = defineHandlers({
     const filter = { ...(await openFilter(call, git, query)), since, until, path };
     const count = await countFiltered(git, filter);
     if (path !== undefined && count === 0) await assertPathHasHistory(git, filter);
-    // Path history has a fixed page size regardless of the request; the headers follow the request.
+    // The history of a path has a fixed page size, whatever size is requested; the headers reflect the requested size.
     const size = path === undefined ? page.limit : commitsPerPath;
     const ids = await listFiltered(git, filter, { skip: (page.page - 1) * size, limit: size });
     const commits = await Promise.all(ids.map((id) => readCommit(git, id)));
@@ -128,7 +128,7 @@ export const gitReadHandlers = defineHandlers({
 
 /** Maximum tree entries per page. */
 const treesPerPage = 1000;
-/** Commits of a path per page. */
+/** Commits per page in the history of a path. */
 const commitsPerPath = 50;
 
 async function listRefsUnder(call: ReadTarget, name: string) {
@@ -142,7 +142,9 @@ async function listRefsUnder(call: ReadTarget, name: string) {
   }));
 }
 
-/** Returns the git name of a tree; a commit takes precedence over a branch or a tag of the same name. */
+/**
+ * Returns a revision that git resolves to a tree; a commit takes precedence over a branch or a tag of the same name.
+ */
 async function treeName(git: GitRepository, word: string): Promise<string> {
   if (word.includes(':')) return word;
   const commit = await findRevision(git, word);
@@ -197,7 +199,7 @@ function secondsOfQuery(text: string | undefined, name: string): number | undefi
   return Math.floor(at / 1000);
 }
 
-/** Rejects a path that leads out of the tree; Gitea and Forgejo answer 500. */
+/** Rejects a path that leads out of the tree; Gitea and Forgejo respond with 500. */
 function readPath(text: string): string {
   const path = text.startsWith('/') ? undefined : cleanTreePath(text);
   if (!path) throw new ForgeProblem(422, `the path is outside the repository [path: ${text}]`);

@@ -23,7 +23,7 @@ import {
 } from './lfs-rows.ts';
 import { contentDisposition } from './serve-file.ts';
 
-/** A lock on a path, with the name of its owner; null if the account is deleted. */
+/** A lock on a path, with the name of its owner (null if the account was deleted). */
 type LfsLockRow = {
   readonly id: number;
   readonly repo_id: number;
@@ -152,8 +152,8 @@ function createLfsEntrance(context: ForgeContext) {
 }
 
 /**
- * Returns the repository. A missing repository gets the same response as one that the caller may not see. Gitea answers
- * 404 to the first and 401 to the second, which reveals private repositories to strangers.
+ * Returns the repository. A missing repository gets the same response as one that the caller may not see. Gitea
+ * responds with 404 to the first and 401 to the second, which reveals private repositories to strangers.
  */
 function findLfsTarget(
   context: ForgeContext,
@@ -236,8 +236,8 @@ function answerDownload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
 }
 
 /**
- * Objects that only another repository has must be uploaded again: only a client that has the bytes may store them
- * here.
+ * Returns upload links for an object that the repository lacks. An object that only another repository has must be
+ * uploaded again, because only a client that has the bytes may store them here.
  */
 function answerUpload(visit: LfsVisit, pointer: LfsPointer): ObjectAnswer {
   const known = findLfsObject(visit.context.db, visit.repository.id, pointer.oid);
@@ -256,7 +256,7 @@ function wrongSize({ oid, size }: LfsPointer): ObjectAnswer {
   return failure(422, `Object ${oid} is not ${size} bytes`);
 }
 
-/** Returns a link for the client, with the credentials of its own request to send again. */
+/** Returns a link that contains the credentials of the current request, for the client to send again. */
 function linkTo({ context, owner, repository, request }: LfsVisit, path: string, more = {}): Link {
   const { authorization } = request.headers;
   const header = { ...(authorization ? { Authorization: authorization } : {}), ...more };
@@ -337,7 +337,7 @@ async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
   const { force } = await readLfsBody(request, unlockShape, 400);
   const id = /^\d{1,15}$/.test(request.params.id ?? '') ? Number(request.params.id) : 0;
   const lock = findLfsLock(context.db, repository.id, id);
-  // Gitea answers every failure with this message.
+  // Gitea sends this message for every failure.
   if (!lock || (!force && lock.owner_id !== caller.id)) {
     return sendLock(reply.code(500), { message: 'unable to delete lock : Internal Server Error' });
   }

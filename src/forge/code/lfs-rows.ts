@@ -10,7 +10,7 @@ import { secondsOf } from '../platform/time.ts';
 export type LfsPointer = {
   /** SHA-256 of the content, hex. */
   readonly oid: string;
-  /** Bytes. */
+  /** Size of the content in bytes. */
   readonly size: number;
 };
 

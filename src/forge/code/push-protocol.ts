@@ -64,8 +64,8 @@ function parsePush(bytes: Buffer): PushRequest {
 }
 
 /**
- * Returns whether the client of a push has a capability. Like git, treats a word and a word with a value alike: a
- * different reading would give another offset of the pack.
+ * Returns whether the client of a push has a capability. Like git, treats a capability with a value like one without: a
+ * different interpretation would give a different offset of the pack.
  */
 export function hasCapability({ capabilities }: Pick<PushRequest, 'capabilities'>, name: string): boolean {
   return capabilities.some((word) => word === name || word.startsWith(`${name}=`));
@@ -97,14 +97,14 @@ function malformed(): ForgeProblem {
 export type Aside = {
   /** File with the body of the request. */
   readonly file: string;
-  /** An empty folder. */
+  /** Folder for the unpacked objects. */
   readonly room: string;
   readonly environment: Readonly<Record<string, string>>;
 };
 
 /**
- * Unpacks a push into a quarantine folder, without changing the repository; returns a git repository with the objects
- * of both. Returns undefined if the pack is broken.
+ * Unpacks a push into a quarantine folder, without changing the repository. Returns a git repository that has the
+ * objects of the repository and of the push, or undefined if the pack is broken.
  */
 export async function unpackAside(
   git: GitRepository,
@@ -207,7 +207,7 @@ export function readReport(answer: Buffer): { unpacked: string; errors: Readonly
   return { unpacked, errors };
 }
 
-/** Encodes the commands of a push for `git receive-pack`, up to the pack. */
+/** Encodes the commands of a push for `git receive-pack`; the pack follows them. */
 export function encodeCommands(
   push: PushRequest,
   commands: readonly { readonly ref: string; readonly before: string; readonly after: string }[],

@@ -45,8 +45,8 @@ export async function withPush<T>(
       await recordPush(context, pushed, done.changes);
       return done;
     });
-    // Runs after the repository lock is released: otherwise a fork's push could wait for its base while the base waits
-    // for the fork.
+    // Runs after the repository lock is released: otherwise, a push to a fork could wait for the base repository while
+    // the base repository waits for the fork.
     for (const { ref } of changes) {
       if (!ref.startsWith('refs/heads/')) continue;
       const branch = { repositoryId: pushed.repository.id, name: ref.slice('refs/heads/'.length) };
@@ -78,7 +78,7 @@ async function recordPush(
 
 function tellChange(context: ForgeContext, told: Pushed, change: RefChange, news: PushNews): void {
   context.db.transaction(() => {
-    // Before the push event is sent, as in Gitea.
+    // Runs before the push event is sent, as in Gitea.
     if (change.ref.startsWith('refs/heads/')) {
       const place = { ...told, actor: told.pusher };
       closeByCommits(context, place, { branch: shortOf(change.ref).ref, commits: news.read });
@@ -147,8 +147,8 @@ function toActivityCommit({ id, message, author, committer, timestamp }: PushedC
 }
 
 /**
- * Records the activities of a ref move: for a new branch its creation and the push, for a tag or a deleted branch only
- * one.
+ * Records the activities of a ref move: for a new branch, its creation and the push; for a tag or a deleted branch,
+ * only one activity.
  */
 function notePush(context: ForgeContext, pushed: Pushed, change: RefChange, news: PushNews): void {
   const { ref, before, after } = change;
@@ -253,7 +253,7 @@ type PushNews = {
 
 const nothing: PushNews = { commits: [], read: [], total: 0, head: null, comparison: '' };
 
-/** A move after which the ref has a commit, with the commits that the move adds. */
+/** A ref move other than a deletion, with the commits that the move adds. */
 type ReadMove = RefChange & {
   readonly after: string;
   readonly head: CommitData;

@@ -68,7 +68,7 @@ export async function receivePush(
   }
 }
 
-/** A push to a wiki sends no event, as in Gitea. */
+/** Receives a push to a wiki. Sends no event, as in Gitea. */
 async function receiveWiki(context: ForgeContext, arrived: ArrivedPush): Promise<Buffer> {
   if (arrived.push.changes.some(({ ref }) => ref.startsWith(reviewPrefix))) {
     return refuse(arrived.push, 'Pull requests are not supported on the wiki.');
@@ -130,7 +130,7 @@ async function takePack(
     timeoutMs: 600_000,
     expect: [0, 1, 128],
   });
-  // Git may have collected garbage after the push.
+  // Git may have removed cached objects in a garbage collection after the push.
   git.cache.forgetObjects();
   return { result: stdout, changes: compareRefs(before, await listRefs(git)) };
 }
@@ -215,8 +215,8 @@ async function refusalOfBases(
 }
 
 /**
- * Returns the refusal of an atomic push. In an atomic push, the reason to refuse a pull request must be known before
- * git moves a ref.
+ * Returns the response that refuses an atomic push; undefined if the push may continue. In an atomic push, the reason
+ * to refuse a pull request must be known before git moves a ref.
  */
 async function refuseAtomic(
   context: ForgeContext,
@@ -372,8 +372,8 @@ function applyPushOptions(
 }
 
 /**
- * Returns the value of a push option. Unlike the options of a pull request, these need a value: `repo.private` alone
- * has no effect, as in Gitea.
+ * Parses a boolean push option. Unlike the push options of a pull request, this option needs a value: `repo.private`
+ * alone has no effect, as in Gitea.
  */
 function readFlag(options: readonly string[], key: string): Bit | undefined {
   const values = options.filter((option) => option.startsWith(`${key}=`));

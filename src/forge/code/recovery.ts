@@ -6,10 +6,10 @@ import { followHead, refreshPulls } from '../pulls/refresh.ts';
 import { refreshRepository } from './pushes.ts';
 
 /**
- * Reconciles git and the database after a process died between the two. Removes half-created repositories, whose
- * creation was never reported. Rereads repositories whose refs were moving; their rows and pull requests follow git.
- * Call it before the first request; push events of the dead process are lost. Returns the remaining work, which updates
- * the pull requests; it sends webhooks, so run it once the forge has an address.
+ * Reconciles git and the database after a process died before it had updated both. Removes half-created repositories,
+ * whose creation was never reported. Rereads repositories whose refs were moving; their rows and pull requests follow
+ * git. Call it before the first request; push events of the dead process are lost. Returns the remaining work, which
+ * updates the pull requests; it sends webhooks, so run it once the forge has an address.
  */
 export async function recover(context: ForgeContext): Promise<() => void> {
   const { db, git } = context;
@@ -19,7 +19,7 @@ export async function recover(context: ForgeContext): Promise<() => void> {
   for (const { repo_id } of rows.filter(({ work }) => work === 'creating')) {
     context.log.warn(
       { repository: repo_id },
-      'a repository was half created when the forge stopped; it is removed',
+      'the creation of a repository did not finish before the forge stopped; the repository is removed',
     );
     db.run('DELETE FROM repositories WHERE id = ?', repo_id);
     await git.remove(repo_id);
@@ -47,7 +47,7 @@ async function removeRemains({ db, git, log }: ForgeContext): Promise<void> {
   for (const { issue_id, repo_id, number } of half) {
     log.warn(
       { repository: repo_id, number },
-      'a pull request was half created when the forge stopped; it is removed',
+      'the creation of a pull request did not finish before the forge stopped; the pull request is removed',
     );
     const name = `refs/pull/${number}/head`;
     const before = await readRef(git.open(repo_id), name);
@@ -59,7 +59,7 @@ async function removeRemains({ db, git, log }: ForgeContext): Promise<void> {
 
 async function readAgain(context: ForgeContext, repository: RepositoryRow): Promise<RepositoryRow> {
   const repositoryGit = context.git.open(repository.id);
-  // Remaining refs of a push for review.
+  // Refs that an interrupted push for review left behind.
   const left = await listRefs(repositoryGit, ['refs/reeve']);
   const going = left.map(({ name, id }) => ({ name, before: id, after: undefined }));
   if (going.length > 0) await moveRefs(repositoryGit, going);

@@ -169,7 +169,7 @@ async function openBlob(
   return { head, body };
 }
 
-/** Returns the error for a further large file when too many are being read. */
+/** Returns the error for a request that would exceed the number of large files being read at the same time. */
 export function tooManyFiles(): ForgeProblem {
   return new ForgeProblem(503, 'too many files are being read, try again', 'error', { 'retry-after': '5' });
 }

@@ -19,7 +19,7 @@ import type { HookRow } from './hooks-rows.ts';
 export type DeliveryOptions = {
   readonly database: Database;
   readonly log: Log;
-  /** Seconds since the epoch. */
+  /** Returns the current time in seconds since the epoch. */
   readonly now: () => number;
   /** Timeout of the whole exchange; default 5 s, as in Gitea. */
   readonly timeoutMs?: number;
@@ -38,7 +38,7 @@ const inAll = 64;
 
 /**
  * Creates the sender and resumes the queue of a previous process. A delivery that was being sent when the process died
- * is lost, as in Gitea, and recorded as failed. A private address is a valid target only if the list contains it or a
+ * is lost, as in Gitea, and recorded as failed. A private address is a valid target only if `hosts` contains it or a
  * site administrator set it: accounts must not use the forge to reach hosts that only the forge can reach.
  */
 export function createDeliveries(options: DeliveryOptions): Deliveries {
@@ -81,7 +81,7 @@ export function createDeliveries(options: DeliveryOptions): Deliveries {
   function wake(): void {
     if (isWoken || isClosed) return;
     isWoken = true;
-    // Sends the response to the call that caused the delivery first.
+    // Defers the delivery, so that the response to the call that caused it is sent first.
     setImmediate(pump);
   }
 
@@ -235,7 +235,7 @@ type RecordedAnswer = {
 
 /** Deliveries in the database: queued, in progress and completed. */
 interface DeliveryHistory {
-  /** Marks the oldest queued delivery as in progress and returns it; hooks in `full` are skipped. */
+  /** Marks the oldest queued delivery as in progress and returns it; skips deliveries of the hooks in `full`. */
   takeNext(full: readonly number[]): HookTaskRow | undefined;
   /** Records the request, without the `Authorization` header. */
   recordRequest(id: number, headers: Readonly<Record<string, string>>, body: string): void;
@@ -329,7 +329,7 @@ type WebhookRequest = {
 type WebhookAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The first MiB. */
+  /** Response body, truncated to the first MiB. */
   readonly body: string;
 };
 

@@ -83,7 +83,7 @@ export function wants(
   hook: Pick<HookRow, 'events' | 'branch_filter'>,
   { type, ref }: Pick<Emission, 'type' | 'ref'>,
 ): boolean {
-  // The handlers of hook operations write this column.
+  // The cast is safe: the handlers of hook operations write this column.
   const events = JSON.parse(hook.events) as string[];
   const subscription = /^pull_request_review_(approved|rejected|comment)$/.test(type)
     ? 'pull_request_review'

@@ -84,10 +84,13 @@ export function emitComment(
   });
 }
 
-/** Line counts omitted from the payload. */
+/** Fields that omit the line counts from a payload. */
 const uncounted = { additions: undefined, deletions: undefined, changed_files: undefined };
 
-/** A payload shows what the actor can see, regardless of the reader's access, as in Gitea. */
+/**
+ * Returns the repository with the actor as the viewer: a payload shows what the actor can see, regardless of the
+ * reader's access, as in Gitea.
+ */
 function asActor({ repository, owner, actor }: IssueScene) {
   return { repository, owner, viewer: actor };
 }

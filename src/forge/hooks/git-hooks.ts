@@ -3,9 +3,10 @@ import { ForgeProblem } from '../platform/errors.ts';
 import { defineHandlers } from '../platform/http/handler.ts';
 
 /**
- * Git hooks are programs that run as the forge's account. Gitea disables them (`DISABLE_GIT_HOOKS`) and answers 403 to
- * every caller. Here they cannot be enabled: an administrator's token would be a shell on the host. The guards of the
- * operations already refuse every caller before the body is read; this is a second safeguard.
+ * Refuses an operation on git hooks, which are programs that run as the forge's account. Gitea disables them
+ * (`DISABLE_GIT_HOOKS`) and responds with 403 to every caller. Here they cannot be enabled, because an administrator's
+ * token would give shell access to the host. The guards of the operations already refuse every caller before the body
+ * is read; this is a second safeguard.
  */
 function refuse(): never {
   throw new ForgeProblem(403, gitHookOperations.editGitHook.switchedOff);

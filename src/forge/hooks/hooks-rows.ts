@@ -22,7 +22,7 @@ export type HookRow = {
   readonly is_active: Bit;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;
-  /** Account that set the URL; null if it is deleted or unknown. */
+  /** Account that set the URL; null if the account was deleted or is unknown. */
   readonly url_by: number | null;
 };
 
@@ -33,7 +33,7 @@ export function toHook(hook: HookRow) {
     type: hook.type,
     name: hook.name,
     branch_filter: hook.branch_filter,
-    // Only this forge writes the `meta` and `events` columns.
+    // The casts are safe: only this forge writes the `meta` and `events` columns.
     config: {
       ...(JSON.parse(hook.meta) as Record<string, string>),
       content_type: hook.content_type,

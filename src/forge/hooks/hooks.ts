@@ -132,7 +132,7 @@ function insertHook(
 
 /**
  * Updates a hook. Not a merge patch: an absent event list, filter or header is reset; the secret never changes. An edit
- * that repeats the URL keeps the account that set it, unless a site administrator sends it.
+ * that repeats the URL keeps the account that is recorded for the URL, unless a site administrator sends the edit.
  */
 function updateHook({ context, caller }: HookWriter, hook: HookRow, edit: HookText): HookRow {
   const { db, clock } = context;
@@ -267,7 +267,7 @@ export const hookTestHandlers = defineHandlers({
     const word = given && query.ref ? query.ref : `refs/heads/${repository.default_branch}`;
     const resolved = (await hasNoBranch(git)) ? undefined : (given ?? (await resolveRef(git, word)));
     const { commit } = found(resolved, 'repository is empty');
-    // As in Gitea, subscription and filter also apply here, so 204 may mean that nothing was queued.
+    // As in Gitea, the hook's event list and branch filter also apply here, so 204 may mean that nothing was queued.
     if (!wants(hook, { type: 'push', ref: word })) return undefined;
     const address = repositoryAddress(context.rootUrl(), owner.name, repository.name);
     const shape = toPayloadCommit(context.db, address, commit);
