@@ -169,7 +169,10 @@ function remove(call: AttachmentWrite, holder: AttachmentHolder, id: number): un
   return undefined;
 }
 
-/** If the unit of a comment (issues or pull requests) is disabled, writes end with 404 and reads return no body. */
+/**
+ * Returns the comment whose files are changed, or ends the request with 404 if its unit (issues or pull requests) is
+ * disabled. Reads return no body in this case.
+ */
 const writable = (holder: Required<AttachmentHolder> | undefined) => found(holder);
 
 /** Gitea's response if the unit of a comment is disabled: 200 without a body, which no operation describes. */

@@ -118,7 +118,7 @@ export function changeTitle(context: ForgeContext, scene: IssueScene, given: str
   noteReferences(context, scene);
   emitIssue(context, scene, { action: 'edited', changes: { title: from } });
   const { is_pull } = readIssueRow(context, scene.issueId);
-  // Watchers have not been notified of the draft.
+  // Watchers are notified now, because they were not notified of the draft.
   if (is_pull && isDraftTitle(from) && !isDraftTitle(title)) notifyActivity(context, scene);
 }
 

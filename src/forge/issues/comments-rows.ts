@@ -23,7 +23,7 @@ export type CommentRow = {
  */
 export function toComment(context: ForgeContext, comment: CommentRow, issue: IssueRow, place: IssuePlace) {
   const [shape] = toComments(context, [comment], issue, place);
-  if (!shape) throw new TypeError('one row returns one comment');
+  if (!shape) throw new TypeError('expected one comment for one row');
   return shape;
 }
 

@@ -30,7 +30,7 @@ function sceneOf(place: RepositoryTarget & { readonly caller: UserRow }, issueId
   return { repository: place.repository, owner: place.owner, actor: place.caller, issueId };
 }
 
-/** A single comment is shown without its files, as in Gitea. */
+/** Returns a comment without its files, as Gitea shows a single comment. */
 function withoutAssets(comment: ReturnType<typeof toComment>): ReturnType<typeof toComment> {
   return { ...comment, assets: [] };
 }

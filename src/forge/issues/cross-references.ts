@@ -97,7 +97,7 @@ export function recordReferences(context: ForgeContext, scene: IssueScene, text:
   if (!origin) return;
   const wanted = findWanted(context, scene, origin, text);
   for (const row of activeReferences(context, origin.id, text.commentId)) {
-    // `recordEvent` writes this column.
+    // The cast is safe: `recordEvent` writes this column.
     const { refAction = 'none' } = JSON.parse(row.refers) as TimelineReferences;
     if (wanted.get(row.issue_id) === refAction) wanted.delete(row.issue_id);
     else neuter(context, row);

@@ -4,8 +4,8 @@ import { settingsOf } from '../platform/repository-settings.ts';
 import type { RepositoryRow } from '../platform/rows.ts';
 
 /**
- * Returns whether a repository allows dependencies between issues; true, the default, without an internal issue
- * tracker.
+ * Returns whether a repository allows dependencies between issues; without an internal issue tracker, the default
+ * (true) applies.
  */
 export function hasDependencies(repository: RepositoryRow): boolean {
   const { has_issues, external_tracker, internal_tracker } = settingsOf(repository);
@@ -13,7 +13,7 @@ export function hasDependencies(repository: RepositoryRow): boolean {
   return internal_tracker.enable_issue_dependencies !== false;
 }
 
-/** Returns whether an open issue or pull request blocks an issue or pull request. */
+/** Returns whether an issue or pull request is blocked by another one that is open. */
 export function isBlocked({ db }: ForgeContext, repository: RepositoryRow, issueId: number): boolean {
   const sql = `SELECT 1 AS one FROM dependencies d JOIN issues i ON i.id = d.blocker_id
     WHERE d.issue_id = ? AND i.is_closed = 0 LIMIT 1`;

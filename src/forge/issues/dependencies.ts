@@ -137,7 +137,7 @@ export const dependencyHandlers = defineHandlers({
   listBlocks(call) {
     const { context, query, repository, caller } = call;
     const issue = findIssue(call);
-    // Special pagination: a page size of one is not available, and there is no maximum.
+    // This list has its own pagination: a limit below 2 selects the default, and there is no practical maximum.
     const limit = (query.limit ?? 0) <= 1 ? defaultLimit : (query.limit ?? defaultLimit);
     const rows = context.db.all<IssueRow>(
       `SELECT i.* FROM dependencies d JOIN issues i ON i.id = d.issue_id WHERE d.blocker_id = ?
@@ -186,8 +186,8 @@ function unitOfIssue(issue: IssueRow): 'pulls' | 'issues' {
 }
 
 /**
- * Returns the placeholder for an issue that the caller cannot read. For writers it contains none of the issue's fields,
- * not even its state.
+ * Returns the placeholder for an issue that the caller cannot read. For callers with write access, the placeholder
+ * contains none of the issue's fields, not even its state.
  */
 function toStub(isWriter: boolean) {
   return {

@@ -15,7 +15,7 @@ const configs = ['.gitea/', '.github/']
   .flatMap((name) => [`${name}.yaml`, `${name}.yml`]);
 
 const maxBytes = 1024 * 1024;
-/** Maximum number of templates, more than a user can choose from; further templates are not read. */
+/** Maximum number of templates that are read, more than a user can choose from. */
 const maxTemplates = 200;
 
 type TemplateTarget = RepositoryTarget & { readonly context: ForgeContext };
@@ -186,13 +186,16 @@ function parseYamlMap(text: string): {
   try {
     value = document.toJS({ maxAliasCount: 100 });
   } catch (cause) {
-    throw new TemplateError('the aliases of the file expand too far', { cause });
+    throw new TemplateError('the aliases in the file expand to too many values', { cause });
   }
   if (!isMap(document.contents) || !isRecord(value)) throw new TemplateError('the file is not a map');
   return { document, value };
 }
 
-/** Returns a field as text as written, even if it is a number or a boolean; '' if it is absent. */
+/**
+ * Returns the text of a field as written in the file, even if the value is a number or a boolean; '' if the field is
+ * absent.
+ */
 function textMember(document: Document, path: readonly (string | number)[]): string {
   const node = document.getIn(path, true);
   if (node === undefined || node === null) return '';

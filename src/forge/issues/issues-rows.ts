@@ -6,7 +6,7 @@ import { loadAttachments, toAttachment } from './attachments-rows.ts';
 import { loadLabels, toLabel } from './labels-rows.ts';
 import { type MilestoneRow, toMilestone } from './milestones-rows.ts';
 
-/** Repository and viewer for which issues are shown. */
+/** The repository of the issues, and the account that views them. */
 export type IssuePlace = {
   readonly repository: RepositoryRow;
   readonly owner: UserRow;
@@ -27,7 +27,7 @@ export function issueAddress(context: ForgeContext, issue: IssueRow, place: Issu
 /** Returns one issue, or the issue side of a pull request, as the API shows it. */
 export function toIssue(context: ForgeContext, issue: IssueRow, place: IssuePlace) {
   const [shape] = toIssues(context, [issue], place);
-  if (!shape) throw new TypeError('one row returns one issue');
+  if (!shape) throw new TypeError('expected one issue for one row');
   return shape;
 }
 

@@ -203,7 +203,7 @@ export const issueModerationHandlers = defineHandlers({
     context.db.transaction(() => {
       const issue = findIssue(call);
       emitIssue(context, { ...call, actor: call.caller, issueId: issue.id }, { action: 'deleted' });
-      // The counters of the repository follow changes of state, not deletions.
+      // Closed first: the counters of the repository follow changes of state, not deletions.
       context.db.run('UPDATE issues SET is_closed = 1 WHERE id = ?', issue.id);
       context.db.run('UPDATE issues SET milestone_id = NULL WHERE id = ?', issue.id);
       context.db.run('DELETE FROM issues WHERE id = ?', issue.id);

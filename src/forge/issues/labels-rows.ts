@@ -1,7 +1,7 @@
 import type { ForgeContext } from '../platform/context.ts';
 import type { Bit, RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 
-/** Rows of labels, in the form that `rows.ts` describes. */
+/** Database rows of labels; `rows.ts` describes the conventions. */
 
 /** A label of a repository or of an organization. */
 export type LabelRow = {
@@ -19,7 +19,7 @@ export type LabelRow = {
   readonly updated_at: Seconds;
 };
 
-/** The repository of a label with its owner, or the organization alone. */
+/** The repository of a label with its owner; for a label of an organization, only the organization. */
 type LabelPlace = { readonly repository?: RepositoryRow; readonly owner: UserRow };
 
 /** Returns a label as the API shows it. */

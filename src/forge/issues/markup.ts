@@ -14,7 +14,7 @@ import {
   type RenderRequest,
 } from './render-markdown.ts';
 
-/** Maximum length of a text; rendering this much takes the thread a second or two. */
+/** Maximum length of a text; the thread takes a second or two to render a text of this length. */
 const maxCharacters = 128 * 1024;
 /** Maximum number of account names per text that are looked up. */
 const maxMentions = 100;
@@ -94,7 +94,7 @@ function renderAside(text: string, options: MarkdownOptions): Promise<string> {
   return promise;
 }
 
-/** Sends the first waiting text to the thread; it stays in the queue until its answer arrives. */
+/** Sends the first waiting text to the thread; the text stays in the queue until the thread responds. */
 function renderNext(): void {
   clearTimeout(idling);
   const [next] = waiting;

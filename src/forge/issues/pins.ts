@@ -13,7 +13,7 @@ export const pinHandlers = defineHandlers({
     const to = params.position;
     context.db.transaction(() => {
       const issue = findIssue(call);
-      // Gitea and Forgejo answer 500 for a position below 1.
+      // Gitea and Forgejo respond with 500 for a position below 1.
       if (to < 1) throw new ForgeProblem(422, "the position can't be lower than 1");
       const from = found(issue.pin_order > 0 ? issue.pin_order : undefined, 'the issue is not pinned');
       if (from === to) return;

@@ -101,7 +101,7 @@ function react(call: Reacting, find: () => Reactable) {
   });
 }
 
-/** Removes a reaction of the caller; without `content`, all of the caller's reactions, as in Gitea. */
+/** Removes a reaction of the caller. Without `content`, removes all of the caller's reactions, as in Gitea. */
 function unreact(call: Reacting, find: () => Reactable): undefined {
   const { context, caller, body } = call;
   context.db.transaction(() => {

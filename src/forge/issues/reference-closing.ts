@@ -20,8 +20,9 @@ type ClosingContext = {
   readonly actor: UserRow;
 };
 /**
- * Closes and reopens the issues to which commits refer with a keyword, oldest commit first, if the pusher may. Only
- * commits on the default branch count, or on the branch set for the issue. Each webhook contains the id of the commit.
+ * Closes and reopens the issues to which commit messages refer with a keyword, oldest commit first, if the pusher may
+ * do so. A commit counts only on the branch set for the issue or, if none is set, on the default branch. Each webhook
+ * contains the id of the commit.
  */
 export function closeByCommits(
   context: ForgeContext,
@@ -48,8 +49,8 @@ export function closeByCommits(
 }
 
 /**
- * Records in the timeline of an issue, once per commit, that the commit refers to it. Returns false if the pusher
- * cannot read the issue, and for the merge commit of a pull request that refers to itself.
+ * Records in the timeline of an issue, once per commit, that the commit refers to the issue. Returns false if the
+ * pusher cannot read the issue or is blocked, or if the issue is the pull request that the commit merged.
  */
 function noteCommit(
   context: ForgeContext,
@@ -97,8 +98,8 @@ export function closeByMerge(context: ForgeContext, place: ClosingContext, pull:
     for (const reference of parseReferences(text)) {
       const named = reference.asks && findReferenced(context, place, reference);
       if (!named || named.issue.is_pull || author === undefined) continue;
-      // For references from the pull request itself to its own repository, the permissions of the merging account
-      // decide.
+      // For references from the title or body of the pull request to its own repository, the permissions of the merging
+      // account decide.
       const isMergers = isOwnText && named.repository.id === place.repository.id;
       if (!isMergers && !mayClose(context, named, author)) continue;
       wanted.set(named.issue.id, { named, asks: reference.asks });

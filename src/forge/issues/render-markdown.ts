@@ -4,7 +4,7 @@ import type MarkdownIt from 'markdown-it';
 import type sanitizeHtml from 'sanitize-html';
 import { messageOf } from '../../platform/errors.ts';
 
-/** Location of a text, to which its relative links refer. */
+/** Location of a text. The relative links in the text are resolved against it. */
 type TextPlace = {
   /** URL of the repository. */
   readonly repository: string;
@@ -15,7 +15,10 @@ type TextPlace = {
   readonly folder: string;
 };
 
-/** Returns the location for a context (`OWNER/REPO`, or the path of one of its files), which the mode interprets. */
+/**
+ * Returns the location for a context (`OWNER/REPO`, or the path of one of its files), which is interpreted according to
+ * the mode.
+ */
 export function placeOfText(
   rootUrl: string,
   mode: string,
@@ -35,7 +38,7 @@ export function placeOfText(
   return { repository, files: `src${suffix}`, images: `media${suffix}`, folder };
 }
 
-/** Returns the URL of a link or image; a URL with a scheme or host of its own is unchanged. */
+/** Returns the URL of a link or image; a URL that has a scheme or a host is unchanged. */
 function resolveLink(link: string, place: TextPlace | undefined, isImage: boolean): string {
   if (link.startsWith('#')) return `#user-content-${link.slice(1)}`;
   if (place === undefined || link === '' || /^([a-z][a-z0-9+.-]*:|\/\/|\\)/i.test(link)) return link;
@@ -111,7 +114,7 @@ async function renderMarkdown(text: string, options: MarkdownOptions): Promise<s
     transformTags: {
       a: (tagName, attributes) => ({ tagName, attribs: { ...attributes, rel: 'nofollow' } }),
       img: (tagName, attributes) => ({ tagName, attribs: { ...attributes, loading: 'lazy' } }),
-      // The checkbox of a task is the only allowed input; ids get a prefix.
+      // The checkbox of a task is the only allowed input. Headings keep only ids with the prefix `user-content-`.
       input: (tagName, { checked }) => ({
         tagName,
         attribs: { type: 'checkbox', disabled: '', ...(checked === undefined ? {} : { checked: '' }) },
@@ -169,7 +172,7 @@ function decorateInline(children: readonly Token[], options: MarkdownOptions, is
     else {
       if (at === 0 && isInItem) result.push(...taskBox(token));
       if (!options.references || depth > 0) result.push(token);
-      // A text may contain more references than a function call can have arguments.
+      // Added one by one: a text may contain more references than a function call can have arguments.
       else for (const part of splitReferences(token, options)) result.push(part);
     }
   }

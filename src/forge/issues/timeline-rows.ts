@@ -11,7 +11,7 @@ export type TimelineReferences = {
   readonly oldMilestone?: number;
   readonly assignee?: number;
   readonly assigneeTeam?: number;
-  /** Set for a removed assignment or a withdrawn request. */
+  /** Set for a removed assignment or a withdrawn review request. */
   readonly isRemoved?: true;
   readonly review?: number;
   readonly dependency?: number;
@@ -55,11 +55,13 @@ type TimelineEvent = {
   readonly type: string;
   readonly body?: string;
   readonly refers?: TimelineReferences;
-  /** Default: the next comment id. */
+  /** Id of the entry. Default: the next comment id. */
   readonly id?: number;
 };
 
-/** Adds an event to the timeline of an issue or pull request. Sends no webhook; the change itself does. */
+/**
+ * Adds an event to the timeline of an issue or pull request. Sends no webhook; the code that makes the change sends it.
+ */
 export function recordEvent(
   { db, clock }: ForgeContext,
   { issueId, actor }: { readonly issueId: number; readonly actor: UserRow },

@@ -25,7 +25,7 @@ export function toTimeline(
   issue: IssueRow,
   place: IssuePlace,
 ) {
-  // `recordEvent` writes this column.
+  // The cast is safe: `recordEvent` writes this column.
   const entries = rows.map((row) => ({ row, refers: JSON.parse(row.refers) as TimelineReferences }));
   const found = loadReferences(context, entries, issue, place);
   const address = issueAddress(context, issue, place);

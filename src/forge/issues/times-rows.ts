@@ -13,7 +13,7 @@ export type TrackedTimeRow = {
   readonly created_at: Seconds;
 };
 
-/** Returns whether time is tracked in a repository; true, the default, without an internal issue tracker. */
+/** Returns whether time is tracked in a repository; without an internal issue tracker, the default (true) applies. */
 export function hasTracker(repository: RepositoryRow): boolean {
   const { has_issues, external_tracker, internal_tracker } = settingsOf(repository);
   return !has_issues || external_tracker !== undefined || internal_tracker.enable_time_tracker !== false;

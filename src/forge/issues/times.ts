@@ -183,7 +183,7 @@ export const timeHandlers = defineHandlers({
     const user = trackedFor(call, body.user_name);
     const row = context.db.transaction(() => insertTime(call, issue, { seconds: body.time, user }));
     const [shape] = toTimes(context, [row], caller);
-    // The given time appears only in this response; the time of creation is stored.
+    // The time given in the request appears only in this response; the time of creation is stored.
     return { ...found(shape), ...(created === undefined ? {} : { created: toInstant(created) }) };
   },
 

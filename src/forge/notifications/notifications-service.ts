@@ -82,7 +82,9 @@ export function notifyActivity(context: ForgeContext, news: ThreadNews & { reado
   write(context, news, issue, [...audienceOf(context, issue, { isQuiet, actor: news.actor }), ...mentioned]);
 }
 
-/** Notifies accounts of a new issue or pull request: watchers, also of drafts, and accounts that its body mentions. */
+/**
+ * Notifies accounts of a new issue or pull request: watchers (even of a draft), and accounts that its body mentions.
+ */
 export function notifyOpened(context: ForgeContext, news: ThreadNews): void {
   const issue = readIssue(context, news.issueId);
   const mentioned = findMentioned(context, news, issue.body, news.actor);

@@ -90,7 +90,7 @@ type Marking = {
 
 /** Marks all matching threads in one step. Marking counts as a change and moves a thread to the front. */
 function markThreads(context: ForgeContext, whose: Whose, marking: Marking) {
-  // Reports a malformed bound with its own status.
+  // Parsed here so that a malformed time ends the request with 400.
   parseTimestamp(marking.last_read_at, { status: 400 });
   const wanted = { all: marking.all, 'status-types': marking['status-types'], before: marking.last_read_at };
   const { sql, values } = conditionsOf(whose, wanted, ['unread']);

@@ -16,8 +16,8 @@ import { allowsAddress, applicationOf, grantOf, insertCode, insertGrant } from '
 type ForgeSession = { readonly id: string; readonly userId: number | undefined };
 
 /**
- * Browser sessions, kept in memory: users must sign in again after a restart. A form carries a CSRF token, which only a
- * page of this forge shown in the same session for the same purpose can contain.
+ * Browser sessions, kept in memory: users must sign in again after a restart. Each form carries a CSRF token that is
+ * bound to the session and to the purpose of the form, so only a page of this forge can contain the token.
  */
 interface ForgeSessions {
   /** Returns the session of a browser; creates a session and its cookie if the browser has none. */
@@ -119,7 +119,7 @@ async function visit(
   form: FormFields,
   answer: (seen: AuthorizeRequest) => FastifyReply | Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  // The names are those in the list above, each with its first value.
+  // The cast is safe: `members` lists all fields of the type. Each field has the first value of its parameter.
   const asked = Object.fromEntries(members.map((name) => [name, form.get(name)])) as AuthorizeQuery;
   const application = applicationOf(context, asked.client_id);
   setPageHeaders(
@@ -139,7 +139,10 @@ function signedInUser({ db }: ForgeContext, { userId }: ForgeSession): UserRow |
   return user?.is_active && !user.prohibit_login && !user.must_change_password ? user : undefined;
 }
 
-/** Shows the sign-in form or the consent form, or sends the code at once if the user has authorized the application before. */
+/**
+ * Shows the sign-in form or the consent form. Sends the code at once if the user has authorized the application before
+ * and the application is confidential or skips the repeated consent.
+ */
 function showFirstPage({ context, sessions }: AuthorizeContext, seen: AuthorizeRequest): FastifyReply {
   const { reply, asked, application, session } = seen;
   const user = signedInUser(context, session);
@@ -159,7 +162,7 @@ async function acceptPassword(
   const words = `${form.get('user_name')}:${form.get('password')}`;
   try {
     const authorization = `Basic ${Buffer.from(words).toString('base64')}`;
-    // A token instead of the password would give an application more access than the token has.
+    // Only a password is accepted: signing in with a token would give an application more access than the token has.
     const actor = await readActor({ ...headerCredentials(request), authorization }, 'password');
     if (!actor.user) throw new ForgeProblem(401, 'only a password signs in here');
     sessions.signIn(session, reply, actor.user.id);
@@ -210,7 +213,7 @@ function consentForm(
 
 const stale = 'this form has expired: start again from the application';
 
-/** Returns the purpose of a consent form: a consent applies only to exactly the request that was shown. */
+/** Returns the purpose of a consent form, so that a consent applies only to the exact request that was shown. */
 function purposeOf(asked: AuthorizeQuery): string {
   return JSON.stringify(members.map((name) => asked[name]));
 }

@@ -20,7 +20,7 @@ export function applicationOf({ db }: GrantContext, clientId: string): OAuth2App
  * trailing slash, as in Gitea. A public client on loopback may use any port (RFC 8252, section 7.3).
  */
 export function allowsAddress(application: OAuth2ApplicationRow, address: string): boolean {
-  // `oauth2.ts` writes this column.
+  // The cast is safe: `oauth2.ts` writes this column.
   const registered = (JSON.parse(application.redirect_uris) as string[]).map(comparable);
   if (registered.includes(comparable(address))) return true;
   const url = URL.parse(address);

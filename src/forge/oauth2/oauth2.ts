@@ -17,7 +17,7 @@ function toApplication(row: OAuth2ApplicationRow, secret = '') {
     client_secret: secret,
     confidential_client: row.is_confidential === 1,
     skip_secondary_authorization: row.skip_secondary_authorization === 1,
-    // This file writes the column.
+    // The cast is safe: this file writes the column.
     redirect_uris: JSON.parse(row.redirect_uris) as string[],
     created: toInstant(row.created_at),
   };

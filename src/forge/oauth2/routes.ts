@@ -79,7 +79,7 @@ function readForm({ body, headers }: FastifyRequest): FormFields {
     const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
     return formFieldsOf(Object.fromEntries(entries.filter(([, value]) => typeof value === 'string')));
   } catch {
-    // Invalid JSON counts as an empty body, which names no client.
+    // Invalid JSON counts as an empty body, which does not name a client.
     return formFieldsOf({});
   }
 }
@@ -223,8 +223,8 @@ function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean)
 }
 
 /**
- * Introspects a token: tells a client, authenticated by the header, whether an access token was issued to it and is
- * still valid.
+ * Introspects a token: a client, authenticated by the header, learns whether an access token was issued to that client
+ * and is still valid.
  */
 function introspect(context: ForgeContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const client = readBasic(request);

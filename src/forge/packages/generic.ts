@@ -138,7 +138,7 @@ async function upload(
   if (/^multipart\//i.test(headers['content-type'] ?? '') || headers['content-encoding'] !== undefined)
     throw new ForgeProblem(400, 'the request body must be the unencoded file');
   const known = findVersion(context.db, owner, named);
-  // Checked before the bytes arrive and again afterwards.
+  // Checked before the upload; `insertFile` checks it again afterwards.
   if (known && findPackageFile(context.db, known, file))
     throw new ForgeProblem(409, 'package file already exists');
   const uuid = randomUUID();

@@ -196,8 +196,9 @@ function emitPackage(
 type TeamAccess = { readonly permission: Permission; readonly unit: Permission | null };
 
 /**
- * Returns a caller's access to the packages of an account. For an organization, its teams have the access of the team
- * or of its packages unit; everyone who sees the organization may read its packages.
+ * Returns a caller's access to the packages of an account. In an organization, members of a team have the higher of two
+ * permissions: that of the team and that of its packages unit. Everyone who sees the organization may read its
+ * packages.
  */
 function packageAccess(db: Database, owner: UserRow, user: UserRow | undefined): Permission {
   if (user?.is_admin || user?.id === owner.id) return 'owner';

@@ -111,7 +111,10 @@ ${await viewChange(git, { from: parent, to: commit.id }, `${home}/commit/${commi
   return { title: `Commit ${commit.id.slice(0, 10)}`, content };
 }
 
-/** Shows the changes between two commits: first the files, then their lines. `whole` is the URL of the full diff. */
+/**
+ * Shows the changes between two commits: first the list of files, then the changed lines. `whole` is the URL of the
+ * full diff.
+ */
 export async function viewChange(
   git: GitRepository,
   range: { readonly from: string | undefined; readonly to: string },
@@ -213,7 +216,7 @@ function viewFileDiff(lines: readonly string[], most: number): Html {
   return html`<details open><summary>${pathOf(head)}</summary>${notes}${code}</details>`;
 }
 
-/** Returns the path after the change, or before it for a deleted file. */
+/** Returns the path of a file after the change or, for a deleted file, before it. */
 function pathOf(head: readonly string[]): string {
   const read = (sign: string): string | undefined => {
     const line = head.find((one) => one.startsWith(sign));

@@ -19,7 +19,7 @@ const shown = 50;
 /** Owner of the hooks on a page. The page is visible only to accounts that may change the hooks. */
 type HooksOwner = {
   readonly title: string;
-  /** Path of the list. */
+  /** Path of the page that lists the hooks. */
   readonly path: string;
   readonly column: 'repo_id' | 'owner_id';
   readonly id: number;
@@ -125,7 +125,7 @@ function viewDelivery(
   delivery: HookTaskRow,
   form: { readonly action: string; readonly mark: string; readonly maySeePrivate: boolean },
 ): Html {
-  // An account that may add hooks must not use the forge to read responses that only the forge can reach.
+  // An account that may add hooks must not use the forge to read responses of hosts that only the forge can reach.
   const answer =
     delivery.is_answer_private === 1 && !form.maySeePrivate
       ? html`<p>Only site administrators see the answer of an address that is not public.</p>`

@@ -24,8 +24,8 @@ import type { PageVisit, SendFile, Show } from './page-handler.ts';
 import { viewPull } from './pulls.ts';
 
 /**
- * Shows labels, each with its color as a disc: the content security policy allows no inline styles, and the text stays
- * readable.
+ * Shows labels, each with a disc in the label's color: the content security policy allows no inline styles, and the
+ * text stays readable.
  */
 export function viewLabels(labels: readonly LabelRow[]): Html {
   return html`${labels.map(

@@ -9,7 +9,7 @@ export function describeApi(rootUrl: string): object {
   const known = new Map<string, string>();
   for (const operation of Object.values<Operation>(operations)) {
     const own = operation.path.replace(/\*\}/g, '}');
-    // Paths that differ only in their parameter names are one path in OpenAPI; the first one names the parameters.
+    // Paths that differ only in their parameter names are one path in OpenAPI; the first of them determines the names.
     const shape = own.replace(/\{\w+\}/g, '{}');
     const path = known.get(shape) ?? own;
     known.set(shape, path);

@@ -60,7 +60,7 @@ export function createForgePageHandler(context: ForgeContext): {
 
   async function visitOf(request: FastifyRequest, scopes: readonly Scope[]): Promise<PageVisit> {
     const actor = await readActor(headerCredentials(request), scopes);
-    // Pages mix public and private content.
+    // Such a token is refused, because pages mix public and private content.
     if (isPublicOnly(actor.scopes)) throw new ForgeProblem(403, 'this token is limited to public resources');
     // The router fills in the path parameters, all of them strings.
     const names = request.params as PathNames;
@@ -110,8 +110,8 @@ const readScopes = ['read:repository', 'read:issue'] as const;
 const writeScopes = ['write:repository', 'write:issue'] as const;
 
 /**
- * Sends an error page. Without credentials, a hidden or missing page is answered with a challenge, as it may be visible
- * after sign-in; with credentials, it is answered with 404.
+ * Sends an error page. For a hidden or missing page, the response to a request without credentials is a challenge,
+ * because the page may be visible after sign-in; with credentials, it is 404.
  */
 function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (error instanceof Redirect) return reply.redirect(error.locationOf(reply.request.url), 301);

@@ -132,8 +132,8 @@ async function newPullPage(context: ForgeContext, guard: FormGuard, visit: PageV
 }
 
 /**
- * Shows the changes of a branch relative to the default branch of the base, if the branch's repository contains that
- * commit.
+ * Shows the changes of a branch relative to the default branch of the base repository, if the branch's repository
+ * contains the head commit of that default branch.
  */
 async function viewNewChange(
   context: ForgeContext,

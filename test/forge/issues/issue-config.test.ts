@@ -31,5 +31,5 @@ it('aliases that expand a million times are refused', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const text = names.map((name, at) => line(name, at === 0 ? '1' : `*${names[at - 1]}`)).join('');
 
-  expect(() => parseIssueConfig(text)).toThrow('the aliases of the file expand too far');
+  expect(() => parseIssueConfig(text)).toThrow('the aliases in the file expand to too many values');
 });
