@@ -182,7 +182,7 @@ function refuseLfs(
   const problem = error instanceof ForgeProblem ? error : new ForgeProblem(500, 'Internal Server Error');
   if (problem.status >= 500) {
     const { method, url } = request;
-    context.log.error({ err: error, method, path: url.split('?')[0] }, 'Git LFS could not answer');
+    context.log.error({ err: error, method, path: url.split('?')[0] }, 'a Git LFS request failed');
   }
   // Discards the unread body, so that the client can read the response and the connection can serve the next request.
   request.raw.resume();

@@ -74,7 +74,7 @@ export function createAttachmentStore(db: Database, folder: string): AttachmentS
   const incoming = join(folder, 'incoming');
   rmSync(incoming, { recursive: true, force: true });
 
-  /** Calls `place` to put the file at its path, and writes the row; the result is either both or none. */
+  /** Calls `place` to put the file at its path, then writes the row. Afterwards, either both exist or neither. */
   function settle<T>(uuid: string, place: (path: string) => void, record: () => T): T {
     db.run('INSERT INTO file_trash (uuid) VALUES (?)', uuid);
     mkdirSync(join(folder, uuid.slice(0, 2)), { recursive: true, mode: 0o700 });

@@ -69,9 +69,9 @@ export type PasswordAttempt = {
 /** Verifies passwords and throttles guessing. */
 export interface PasswordGate {
   /**
-   * Returns whether the password is correct. The work is the same for every name, even without an account. Throws a
-   * problem with status 429 after too many failures within a minute: from one address for one name, from one address,
-   * or for one name.
+   * Returns whether the password is correct. The work is the same for every name, whether or not an account has it.
+   * Throws a problem with status 429 after too many failures within a minute: from one address for one name, from one
+   * address, or for one name.
    */
   check(attempt: PasswordAttempt): Promise<boolean>;
   /** Returns the hash of a new password. The first sign-in with that password needs no second derivation. */

@@ -159,7 +159,7 @@ function createDatabase(sqlite: DatabaseSync): Database {
     try {
       result = work();
       // A promise would continue after the commit, outside the transaction.
-      if (result instanceof Promise) throw new TypeError('a transaction must not wait');
+      if (result instanceof Promise) throw new TypeError('a transaction must not return a promise');
       sqlite.exec(commit);
     } catch (error) {
       // Some failures (disk full) make SQLite roll back by itself; a second rollback would mask the original error.
@@ -224,7 +224,7 @@ export function bindsNumbersByPosition(sqlite: DatabaseSync): boolean {
 /** Returns whether a statement numbers its parameters. Throws if it numbers only some of them. */
 export function isNumbered(sql: string): boolean {
   const numbered = /\?\d/.test(sql);
-  if (numbered && /\?(?!\d)/.test(sql)) throw new TypeError(`only some parameters have a number: ${sql}`);
+  if (numbered && /\?(?!\d)/.test(sql)) throw new TypeError(`number all parameters or none: ${sql}`);
   return numbered;
 }
 

@@ -40,7 +40,7 @@ export function forbiddenInSilence(): ForgeProblem {
   return new ForgeProblem(403, '', 'empty');
 }
 
-/** Returns the body of an error as sent; undefined if it has none. */
+/** Returns the response body of an error; undefined if the error has none. */
 export function problemBody(problem: ForgeProblem, rootUrl: string): string | undefined {
   if (problem.form === 'empty') return undefined;
   if (problem.form === 'text') return JSON.stringify(problem.message);

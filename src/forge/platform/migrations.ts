@@ -658,7 +658,7 @@ CREATE INDEX commit_statuses_context ON commit_statuses (repo_id, sha, context, 
 `;
 
 /**
- * Unfinished work on both git and the database. Entries that exist when a process starts were interrupted, and
+ * Unfinished work on both git and the database. Entries that exist when a process starts belong to interrupted work;
  * `recovery.ts` reconciles both sides.
  */
 export const unfinished = /* sql */ `
@@ -745,7 +745,7 @@ CREATE TABLE workflow_jobs (
 CREATE INDEX workflow_jobs_run ON workflow_jobs (run_id);
 `;
 
-/** Adds an index for finding the references that an issue or comment makes, for when its text changes or is deleted. */
+/** Adds an index for finding the references in an issue or comment when its text changes or is deleted. */
 export const references = /* sql */ `
 CREATE INDEX timeline_origin ON timeline (json_extract(refers, '$.refIssue'))
   WHERE type IN ('issue_ref', 'pull_ref', 'comment_ref');

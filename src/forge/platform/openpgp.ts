@@ -41,7 +41,7 @@ export function readArmor(text: string, kind: string): Buffer {
   return Buffer.from(base64, 'base64');
 }
 
-/** Reads consecutive fields. Throws `OpenPgpError` if bytes are missing. */
+/** Creates a reader of consecutive fields. The reader throws `OpenPgpError` if bytes are missing. */
 function createFieldReader(bytes: Buffer) {
   let at = 0;
   function take(length: number): Buffer {
@@ -62,7 +62,7 @@ function createFieldReader(bytes: Buffer) {
 
 type FieldReader = ReturnType<typeof createFieldReader>;
 
-/** Returns a length from a legacy header; packets of indeterminate length are not accepted. */
+/** Reads a packet length in the legacy header format; packets of indeterminate length are not accepted. */
 function oldLength(reader: FieldReader, kind: number): number {
   if (kind === 3) throw new OpenPgpError('openpgp: packets of indeterminate length are not accepted');
   return reader.number(2 ** kind);
@@ -111,7 +111,7 @@ export type PgpPublicKey = {
   readonly keyId: string;
   /** Key that verifies signatures; undefined for encryption-only keys. */
   readonly verifier: KeyObject | undefined;
-  /** Derived from the algorithm, as in Gitea. */
+  /** Whether the algorithm of the key can sign. As in Gitea, nothing else counts. */
   readonly canSign: boolean;
   readonly canEncrypt: boolean;
 };
@@ -426,7 +426,7 @@ function tryRead({ body }: Packet): PgpSignature | undefined {
   }
 }
 
-/** Creates a verifier for the signatures of one text, which throws above the limit of verifications. */
+/** Creates a verifier for the signatures of one text. The verifier throws once it has verified too many signatures. */
 function createVerifier() {
   let left = maxVerifications;
   return (key: PgpPublicKey, signature: PgpSignature | undefined, bytes: Buffer): boolean => {
@@ -465,7 +465,7 @@ function readIdentity(primary: PgpPublicKey, { packet, signatures }: Group, isBy
   return [{ email: emailOf(packet.body.toString('utf8')), certification, isRevoked }];
 }
 
-/** A user id is `Name (comment) <address>`, or the address alone. */
+/** Returns the e-mail address of a user id, which has the form `Name (comment) <address>` or is the address alone. */
 function emailOf(name: string): string {
   const address = /<([^<>]*)>\s*$/.exec(name)?.[1] ?? (/^\S+@\S+$/.test(name.trim()) ? name : '');
   return address.trim().toLowerCase();

@@ -28,7 +28,7 @@ function readNumber(text: string | null): number {
 
 /**
  * Returns the headers that describe a list's length. `address` is the absolute URL of the request on ROOT_URL. With
- * `links: false`, only the count is sent, as for several lists.
+ * `links: false`, the headers contain only the count; several lists have no links.
  */
 export function pageHeaders(options: {
   total: number;

@@ -53,7 +53,7 @@ export type RepositorySettings = typeof defaultSettings;
 
 /** Returns the settings of a repository; settings that were never set have the defaults of a new repository. */
 export function settingsOf(repository: RepositoryRow): RepositorySettings {
-  // Only `mergeSettings` writes this column.
+  // The cast is safe: only this forge writes the column.
   return { ...defaultSettings, ...(JSON.parse(repository.settings) as Partial<RepositorySettings>) };
 }
 

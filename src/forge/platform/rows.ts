@@ -71,7 +71,7 @@ export type TokenRow = {
   /** SHA-256 of the token, hex. */
   readonly digest: string;
   readonly last_eight: string;
-  /** JSON list. */
+  /** JSON list of scopes. */
   readonly scopes: string;
   readonly created_at: Seconds;
   readonly last_used_at: Seconds;
@@ -94,9 +94,9 @@ export type RepositoryRow = {
   readonly fork_id: number | null;
   /** JSON, read through `settingsOf`. */
   readonly settings: string;
-  /** JSON list. */
+  /** JSON list of topics. */
   readonly topics: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly num_branches: number;
   readonly num_forks: number;
@@ -129,12 +129,12 @@ export type HookTaskRow = {
   readonly event: string;
   /** JSON text, built at the time of the event. */
   readonly payload: string;
-  /** JSON. */
+  /** Request headers as JSON. */
   readonly request_headers: string;
   readonly request_body: string;
   readonly state: 'queued' | 'sending' | 'delivered' | 'failed';
   readonly response_status: number;
-  /** JSON. */
+  /** Response headers as JSON. */
   readonly response_headers: string;
   readonly response_body: string;
   /** Whether the response, or the error, came from a private address. */
@@ -155,7 +155,7 @@ export type OAuth2ApplicationRow = {
   readonly secret_digest: string;
   readonly is_confidential: Bit;
   readonly skip_secondary_authorization: Bit;
-  /** JSON list. */
+  /** JSON list of URIs. */
   readonly redirect_uris: string;
   readonly created_at: Seconds;
   readonly updated_at: Seconds;

@@ -72,7 +72,7 @@ export function parseGoDuration(text: string): number | undefined {
     0,
   );
   const whole = Math.trunc(sum);
-  // Go counts nanoseconds in 63 bits, which is 292 years.
+  // Go counts nanoseconds in 63 bits, which cover 292 years.
   if (whole > 9_223_372_036) return undefined;
   return sign === '-' && whole !== 0 ? -whole : whole;
 }

@@ -128,6 +128,6 @@ describe('numbered parameters', () => {
 
   it('must be used for all parameters of a statement or for none', () => {
     expect(isNumbered('SELECT ?')).toBe(false);
-    expect(() => isNumbered('SELECT ?1, ?')).toThrow('only some parameters have a number');
+    expect(() => isNumbered('SELECT ?1, ?')).toThrow('number all parameters or none');
   });
 });

@@ -55,9 +55,10 @@ export function tokenDigest(token: string): string {
 }
 
 /**
- * Creates the function that reads credentials, the only way from a request to an account. Every route declares its
- * token requirement; a missing scope ends the request with 403. Wrong credentials end the request with 401, even if the
- * route requires none; a header with another scheme, or one that is not exactly two words, counts as no credential.
+ * Creates the function that identifies the caller of a request by its credentials; no other code maps a request to an
+ * account. Every route declares its token requirement; a missing scope ends the request with 403. Wrong credentials end
+ * the request with 401, even if the route requires none; a header with another scheme, or one that is not exactly two
+ * words, counts as no credential.
  */
 export function createActorReader(
   context: Pick<ForgeContext, 'db' | 'clock' | 'passwords'>,
@@ -77,13 +78,13 @@ export function createActorReader(
     if (now - token.last_used_at >= 60)
       db.run('UPDATE tokens SET last_used_at = ? WHERE id = ?', now, token.id);
     const user = db.get<UserRow>('SELECT * FROM users WHERE id = ?', token.user_id);
-    // The column contains what `tokens.ts` wrote.
+    // The cast is safe: this forge writes the column.
     return user && { user, scopes: JSON.parse(token.scopes) as string[], token, isBasic };
   }
 
   /**
-   * Returns the caller of an OAuth2 access token, which contains dots. Its permissions are in the grant, so revoking
-   * the grant revokes the token.
+   * Returns the caller of an OAuth2 access token, which contains dots. The grant contains the permissions of the token,
+   * so revoking the grant revokes the token.
    */
   function byGrant(text: string, isBasic: boolean): Actor | undefined {
     const grant = readAccessToken({ db, clock }, text);
@@ -148,8 +149,8 @@ export function hasScopes({ scopes: held }: Pick<Actor, 'scopes'>, scopes: reado
 }
 
 /**
- * Ends the request if the caller's token lacks a required scope. Called separately where the scope is known only after
- * the caller.
+ * Ends the request if the caller's token lacks a required scope. A route calls this function itself if it knows the
+ * required scope only after the caller.
  */
 export function requireScopes({ scopes: held }: Actor, need: TokenNeed): void {
   if (!held) return;

@@ -5,7 +5,9 @@ import type { CopyPermit } from '../git/repository.ts';
 import type { Permission, RepositoryRow, UserRow } from '../rows.ts';
 import { permissionOf, reaches } from './permissions.ts';
 
-/** An account by its id. If it is the caller's, it keeps the restriction of the token to public resources. */
+/**
+ * An account by its id. For the caller's account, `is_public_only` keeps the token's restriction to public resources.
+ */
 type Account = Pick<UserRow, 'id' | 'is_public_only'>;
 
 /**
@@ -46,9 +48,9 @@ export function mayReadCode(
 }
 
 /**
- * Returns a permit to show code to these accounts outside its repository, or to copy it there, if each of them may
- * currently read it; undefined otherwise. Every function that takes objects from one repository to another requires
- * this permit.
+ * Returns a permit to show the code of a repository to these accounts elsewhere, or to copy it to another repository,
+ * if each account may currently read the code; undefined otherwise. Every function that takes objects from one
+ * repository to another requires this permit.
  */
 export function permitCopy(
   { db }: Pick<ForgeContext, 'db'>,

@@ -30,8 +30,9 @@ type GuardTarget =
   | { readonly kind: 'none' };
 
 /**
- * Runs the checks that come after the token's scopes and before the request's body: target of the path, sign-in, role,
- * disabled operation, archive. Callers can observe their order, which is the same as in Gitea.
+ * Runs the checks between that of the token's scopes and the reading of the request's body: target of the path,
+ * sign-in, role, disabled operation, archive. Callers can observe the order of the checks, which is the same as in
+ * Gitea.
  */
 export function guard(
   db: Database,
@@ -268,7 +269,7 @@ export function addTeamRepository(
 
 /**
  * Ends the request if a person lacks access to a team. Organization owners and team members may read everything. Others
- * may read it according to the team's visibility, and see its members only if they belong to the organization.
+ * may read what the team's visibility allows, and see the members only if they belong to the organization.
  */
 function guardTeam(db: Database, operation: Operation, target: TeamTarget, user: UserRow): void {
   const { team, organization } = target;

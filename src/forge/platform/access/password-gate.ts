@@ -17,7 +17,7 @@ const capacity = 1_000;
 /** Maximum concurrent derivations; each occupies a thread for tens of milliseconds. */
 const atOnce = 4;
 
-/** Creates the gate. All entry points of a forge share one, so that attempts are counted together. */
+/** Creates the gate. All entry points of a forge share one gate, so that attempts are counted together. */
 export function createPasswordGate(now: () => Date, passwords: Passwords): PasswordGate {
   const throttleOf = (kind: Kind) => createFailureThrottle({ perMinute: limits[kind], clock: { now } });
   const throttles = {

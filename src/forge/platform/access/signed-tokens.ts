@@ -95,8 +95,8 @@ function hasOurSignature(part: TokenContext, body: string, signature: string): b
 const general = new Set(['openid', 'profile', 'email', 'groups']);
 
 /**
- * Returns the token scopes of a grant: those it names besides the general ones, or `all` if it names none or an unknown
- * one.
+ * Returns the token scopes of a grant: the scopes that it names other than the general ones, or `all` if there are none
+ * or one of them is unknown.
  */
 export function scopesOfGrant(scope: string): readonly string[] {
   const named = scope.split(' ').filter((word) => word !== '' && !general.has(word));

@@ -140,8 +140,8 @@ export async function listTouched(repository: GitRepository, commitId: string): 
 }
 
 /**
- * Returns the same for several commits, comparing them all at once, or one by one if their combined changes are too
- * many.
+ * Returns the touched paths of several commits. Compares all commits at once, or one by one if their combined changes
+ * are too many.
  */
 export async function listTouchedBy(
   repository: GitRepository,

@@ -31,7 +31,7 @@ export type FileCommit = {
 export async function commitFiles(repository: GitRepository, commit: FileCommit): Promise<string> {
   if (!isRefName(commit.branch))
     throw new ReeveError('git-failed', `"${commit.branch}" is not a branch name`);
-  // `fast-import` writes the new commit to a ref, which is temporary; the branch itself moves only by compare-and-swap.
+  // `fast-import` writes the new commit to a temporary ref; the branch itself moves only by compare-and-swap.
   const temporary = `refs/reeve/${randomUUID()}`;
   const { stdout } = await repository.git.run(['fast-import', '--quiet', '--force', '--date-format=raw'], {
     folder: repository.folder,

@@ -58,8 +58,8 @@ export async function listCommits(
 }
 
 /**
- * Returns, for each of these branches, its newest commits, before the first one that another branch also contains.
- * Branches are given and returned by their full names. One process serves all of them.
+ * Returns the newest commits of each branch, before the first one that another branch also contains. Branches are given
+ * and returned by their full names. One git process serves all branches.
  */
 export async function listOwnCommits(
   repository: GitRepository,
@@ -113,7 +113,7 @@ async function walkNewest(
   return walked;
 }
 
-/** Returns, for each candidate that is reachable from exactly one tip, that tip. */
+/** Maps each candidate that is reachable from exactly one tip to that tip. */
 async function findOwners(
   repository: GitRepository,
   given: {

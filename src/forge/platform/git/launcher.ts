@@ -70,7 +70,7 @@ process.on('message', (message) => {
 if (folder) send({ folder });
 `;
 
-/** The heap is many times what the launcher needs, yet the process is small enough to be duplicated quickly. */
+/** Heap limits of the launcher: many times what it needs, yet small enough for the process to be duplicated quickly. */
 const launcherFlags = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 
 type ProgramCommand = {
@@ -101,8 +101,8 @@ type LauncherReport =
 
 /**
  * Creates a launcher. Spawning duplicates the calling process, which takes longer the more memory that process holds
- * (tens of milliseconds with a few hundred MB, during which nothing else runs); the launcher holds little. Its process
- * starts with the first program, and is restarted if it dies.
+ * (tens of milliseconds with a few hundred MB, during which nothing else runs); the launcher's process holds little
+ * memory. It starts with the first program, and is restarted if it dies.
  */
 export function createLauncher(options: LauncherOptions = {}): Launcher {
   let session: LauncherSession | undefined;

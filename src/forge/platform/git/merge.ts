@@ -51,7 +51,7 @@ export async function commitTree(
   return stdout.toString('latin1').trim();
 }
 
-/** Fetches a branch of another local repository, with its history, into a ref of this one. */
+/** Fetches a branch of another local repository, with its history, into a ref of this repository. */
 export async function takeRef(
   repository: GitRepository,
   from: GitRepository,
@@ -64,7 +64,7 @@ export async function takeRef(
   });
 }
 
-/** Copies a tree with everything below it into another local repository, but no commit. */
+/** Copies a tree with everything below it, but no commit, into another local repository. */
 export async function copyTree(
   from: GitRepository,
   to: GitRepository,
@@ -82,7 +82,9 @@ function requireIds(...ids: readonly string[]): void {
   for (const id of ids) if (!isObjectId(id)) throw new TypeError(`"${id}" is not an object id`);
 }
 
-/** Gitea's options: white space in context lines is ignored, and added lines lose trailing white space. */
+/**
+ * Gitea's options for `git apply`: white space in context lines is ignored, and added lines lose trailing white space.
+ */
 const options = [
   '--index',
   '--recount',
@@ -109,7 +111,7 @@ export async function applyPatch(
   const index = join(folder, `reeve-index-${randomUUID()}`);
   const inIndex = { folder, environment: { GIT_INDEX_FILE: index } };
   try {
-    // 128: the commit already contains a path treated as `.git`, from before its adoption.
+    // 128: the commit contains a path treated as `.git`, from before the repository was adopted.
     const read = await git.run(['read-tree', commitId], { ...inIndex, expect: [0, 128] });
     if (read.code !== 0) return undefined;
     const { code } = await git.run(['apply', ...options, '-'], {

@@ -75,7 +75,7 @@ export function createObjectReader(git: Git, folder: string): ObjectReader & { c
   };
 }
 
-/** Parses answers, which arrive in request order: one line, followed by the content if requested. */
+/** Parses the process's responses, which arrive in request order: one line, followed by the content if requested. */
 function createAnswerParser(nextQuestion: () => Question | undefined): (piece: Buffer) => void {
   let rest: Buffer[] = [];
   let length = 0;

@@ -28,7 +28,7 @@ type Process = ReturnType<typeof createObjectReader>;
 /** Creates the pool. Only idle processes are ended to make room, least recently used first. */
 export function createReaderPool(git: Git, options: ReaderPoolOptions = {}): ReaderPool {
   const { maxProcesses = 24, idleMs = 30_000, onEnd } = options;
-  /** Ordered by last request. */
+  /** Processes by repository id, ordered by last request. */
   const entries = new Map<number, PooledProcess>();
   const waiting: (() => void)[] = [];
   let isClosed = false;

@@ -44,7 +44,9 @@ export interface GitStore {
   exists(repositoryId: number): boolean;
   /** Sets HEAD to another branch. */
   setDefaultBranch(repositoryId: number, branch: string): Promise<void>;
-  /** Commits files to a branch, or as its root commit; returns the commit's id. Emits nothing. */
+  /**
+   * Commits files to a branch and returns the commit's id. Without a parent, creates a root commit. Sends no events.
+   */
   commitFiles(repositoryId: number, commit: FileCommit): Promise<string>;
   /** Returns the number of objects, and their size on disk in bytes. */
   measure(repositoryId: number): Promise<{ readonly objects: number; readonly bytes: number }>;
@@ -76,8 +78,8 @@ function quotePath(path: string): string {
 }
 
 /**
- * Creates the store in a folder, which is created if missing. `limits` bound pushes. `launcher` is a shared one; by
- * default, the store has its own, which ends with the store.
+ * Creates the store in a folder, which is created if missing. `limits` apply to pushes. `launcher` is a shared
+ * launcher; by default, the store has its own, which ends with the store.
  */
 export function createGitStore(
   folder: string,
@@ -90,8 +92,8 @@ export function createGitStore(
   writeFileSync(configFile, configurationOf(limits));
   const git = createGit(configFile, launcher);
   const cache = createGitCache();
-  // A reader process can still read objects that were removed since it started. Clearing the cache when the process
-  // ends keeps the cache from being older.
+  // A reader process can still read objects that were removed since it started. The cache is cleared when the process
+  // ends, so that the cache is never more outdated than the process.
   const readers = createReaderPool(git, { onEnd: (id) => cache.of(id).forgetObjects() });
   const index = createHistoryIndex();
   const [inRefs, inPulls] = [createKeyedQueue(), createKeyedQueue()];
@@ -114,7 +116,7 @@ export function createGitStore(
     adopt: (name, id) => unadopted.copyTo(name, folderOf(id)),
     exists: (id) => existsSync(join(folderOf(id), 'HEAD')),
     async create(id, { defaultBranch, objectFormat = 'sha1' }) {
-      // The repository's former folder may have been lost, which invalidates all cached data.
+      // An earlier folder of the repository may have been lost, which invalidates all cached data.
       for (const known of [cache, index]) known.forget(id);
       const head = `--initial-branch=${defaultBranch}`;
       await git.run([

@@ -55,7 +55,9 @@ export async function readTreeDeep(
 ): Promise<readonly DeepEntry[] | undefined> {
   const all: DeepEntry[] = [];
   const known = new Map<string, readonly TreeEntry[]>();
-  /** All subfolders are requested at once: the single process answers in order, without waiting between requests. */
+  /**
+   * All subfolders are requested at once: the single git process responds in order, without waiting between requests.
+   */
   async function walk(treeId: string, prefix: string): Promise<boolean> {
     const entries = known.get(treeId) ?? (await readTree(repository, treeId)) ?? [];
     known.set(treeId, entries);

@@ -8,7 +8,7 @@ import type { PageRange } from '../paging.ts';
 import type { UserRow } from '../rows.ts';
 import type { Upload } from './body.ts';
 
-/** Response settings that a handler makes in addition to its result. */
+/** Response settings that a handler can make in addition to its result. */
 export interface Reply {
   /** Sets a status other than the operation's `success`. */
   status(code: number): void;
@@ -18,7 +18,7 @@ export interface Reply {
    * headers.
    */
   expose(name: string, value: string): void;
-  /** Sets the length of the whole list, which is reported as the operation's kind of paging requires. */
+  /** Sets the length of the whole list. The paging of the operation determines the headers that report it. */
   total(count: number): void;
 }
 

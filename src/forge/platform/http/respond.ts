@@ -80,7 +80,7 @@ async function perform(passage: Passage): Promise<FastifyReply> {
   const result = await handler(call);
   reply.code(said.status).headers(said.headers);
   if (result === undefined) return reply.send();
-  // A file sets its own content type.
+  // The handler that serves a file sets the content type.
   if (operation.media === 'file') return reply.send(result);
   if (operation.media === 'text') return reply.type('text/plain; charset=utf-8').send(result);
   return reply.type(json).send(JSON.stringify(result));

@@ -40,10 +40,10 @@ export function registerOperations(app: FastifyInstance, context: ForgeContext, 
       const found = router.find(method, request.url);
       if (found === null) return reply.callNotFound();
       const destination = found.store as Destination | null;
-      // A parameter is too long.
+      // The path matches, but a parameter is too long.
       if (destination === null) return sendBadRequest(reply);
       if (destination === 'refusal') return reply.code(405).send();
-      // The types allow `undefined` for optional parameters, which no path has.
+      // The cast is safe: the type allows `undefined` for optional parameters, which no path has.
       return answer({ ...destination, given: found.params as Record<string, string> }, request, reply);
     },
   });
@@ -95,7 +95,7 @@ function routesOf(handlers: Handlers): RouteShape[] {
   return [...routes, ...roots];
 }
 
-/** Returns the shape of a path. Paths that differ only in their parameter names are equal to the router. */
+/** Returns the shape of a path. The router treats paths that differ only in their parameter names as equal. */
 function shapeOf(route: { readonly url: string }): string {
   return route.url.replace(/:\w+/g, ':');
 }

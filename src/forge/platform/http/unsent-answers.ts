@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Minimum size of a response that is counted; the number of sockets bounds smaller ones. */
+/**
+ * Minimum size of a response that counts towards the limit; the number of sockets limits the memory of smaller
+ * responses.
+ */
 const countedBytes = 1024 * 1024;
 /** Maximum bytes of responses held in memory for clients that have not read them yet. */
 const defaultMaxBytes = 256 * 1024 * 1024;
@@ -18,7 +21,7 @@ export function limitUnsentAnswers(app: FastifyInstance, { maxBytes = defaultMax
     if (bytes < countedBytes || reply.raw.destroyed) return payload;
     if (heldBytes + bytes > maxBytes) {
       reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8');
-      return 'too many large answers are being read, try again\n';
+      return 'too many large responses are being read, try again\n';
     }
     heldBytes += bytes;
     const timer = setTimeout(() => reply.raw.destroy(), maxReadingMs);
