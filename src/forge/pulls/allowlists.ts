@@ -48,7 +48,7 @@ export function readersOf({ db, repository, owner }: RulePlace): Readers {
   };
 }
 
-/** Returns the names of those ids that are among the readers, in the readers' order. */
+/** Returns the names of the readers with these ids, in the readers' order. */
 export function namesAmong(
   readers: readonly { readonly id: number; readonly name: string }[],
   ids: readonly number[],
@@ -80,7 +80,7 @@ export function teamIds({ db, owner }: RulePlace, names: readonly string[] = [])
   return [...new Set(ids)];
 }
 
-/** Returns those accounts that may write; an unchanged list is not checked again. */
+/** Returns the wanted accounts that may write; an unchanged list is not checked again. */
 export function keepWriters(
   place: RulePlace,
   before: readonly number[],
@@ -93,7 +93,7 @@ export function keepWriters(
   });
 }
 
-/** Returns those ids that are among the readers; an unchanged list is not checked again. */
+/** Returns the wanted ids that are among the readers; an unchanged list is not checked again. */
 export function keepReaders(
   readers: readonly { readonly id: number }[],
   before: readonly number[],

@@ -35,7 +35,7 @@ FROM pulls p JOIN issues i ON i.id = p.issue_id WHERE p.status = 'checking' AND 
 
 /**
  * Checks all pending pull requests in the background, so that a push to the target branch of hundreds of pull requests
- * is answered at once. Until checked, a pull request is not mergeable, as in Gitea.
+ * gets its response at once. Until checked, a pull request is not mergeable, as in Gitea.
  */
 export function scheduleChecks(context: ForgeContext): void {
   context.background.add(async () => {
@@ -46,8 +46,8 @@ export function scheduleChecks(context: ForgeContext): void {
 }
 
 /**
- * Computes merge base, size and conflicts of a pending pull request, so that a request for it need not wait for the
- * others.
+ * Computes merge base, size and conflicts of one pending pull request, so that a request for this pull request need not
+ * wait for the checks of the others.
  */
 export async function checkPull(context: ForgeContext, id: number): Promise<void> {
   const { db, git } = context;

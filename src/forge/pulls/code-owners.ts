@@ -16,7 +16,10 @@ type CodeOwnersPlace = Pick<RepositoryTarget, 'repository' | 'owner'>;
 
 const files = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'];
 const maxFileBytes = 1024 * 1024;
-/** Maximum units of the meter, about half a second: a file with thousands of patterns must not block the forge. */
+/**
+ * Maximum units of the meter, which take about half a second: a file with thousands of patterns must not block the
+ * forge.
+ */
 const maxUnits = 500_000_000;
 
 /** The patterns are RE2, so a line with look-around is skipped. */
@@ -26,7 +29,7 @@ const none: Reviewers = { people: [], teams: [] };
 
 /**
  * Returns the owners of a pull request's changes, according to CODEOWNERS on the default branch of its base repository.
- * None for a draft and for a pull request into a fork.
+ * A draft has no code owners, nor does a pull request into a fork.
  */
 export async function findCodeOwners(
   context: ForgeContext,

@@ -223,7 +223,8 @@ async function insertPull(
     });
     return issue;
   } catch (error) {
-    // If a review request is refused, the pull request silently stays, as in Gitea; any other failure reverts it.
+    // If a review request is refused, the request fails but the pull request is kept, as in Gitea; any other failure
+    // deletes it.
     const isKept = error instanceof ForgeProblem && error !== unreadable;
     if (!isKept) db.run('DELETE FROM issues WHERE id = ?', issue.id);
     throw error;

@@ -63,7 +63,7 @@ async function readRawCommits(git: GitRepository, ids: readonly string[]): Promi
   return commits;
 }
 
-/** Refusals by protections, for every way of moving a ref. */
+/** The functions below decide whether protections refuse a ref move, for every way of moving a ref. */
 
 /**
  * The account that moves refs, and the repository. `git` can read the new commits, even if they are not accepted yet.
@@ -192,7 +192,7 @@ export function guardRename(db: Database, repositoryId: number, from: string): v
   throw new ForgeProblem(403, 'the branch is protected by a pattern and keeps its name');
 }
 
-/** Renames the rule named exactly like a renamed branch, unless the new name already has a rule. */
+/** Renames the rule that has exactly the name of a renamed branch, unless the new name already has a rule. */
 export function renameRule(db: Database, repositoryId: number, from: string, to: string): void {
   const own = readBranchRule(db, repositoryId, from);
   if (!own || readBranchRule(db, repositoryId, to)) return;
@@ -210,8 +210,8 @@ const maxForReview = 100;
 
 /**
  * Checks a push against permissions and protections before git accepts it. Returns why it is refused, worded for the
- * pusher; undefined if it is allowed. One refused ref causes all of them to be refused, as with a Gitea hook. `unpack`
- * returns a repository that contains the commits of the push; undefined if its pack is broken.
+ * pusher; undefined if it is allowed. If one ref is refused, all refs are, as with a Gitea hook. `unpack` returns a
+ * repository that contains the commits of the push; undefined if its pack is broken.
  */
 export async function pushRefusal(
   pusher: Pusher,

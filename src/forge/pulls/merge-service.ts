@@ -104,7 +104,7 @@ export function guardMerge(place: MergeTarget, number: number, style: keyof type
   if (pull.is_merged === 1) throw new ForgeProblem(405, 'The PR is already merged');
   if (issue.is_closed === 1) throw new ForgeProblem(404, 'The PR is closed');
   guardMerger({ ...place, db: place.context.db }, place.caller, pull.base_branch);
-  // Recording a merge that was made elsewhere needs no further check.
+  // A merge that was made elsewhere is recorded even for a draft.
   const isRecord = style === 'manually-merged';
   if (!isRecord && isDraftTitle(issue.title)) {
     throw new ForgeProblem(405, 'Work in progress PRs cannot be merged');

@@ -18,7 +18,7 @@ type RuleFlag = {
 export type RuleTerms = Readonly<Record<RuleFlag, boolean>> & {
   readonly users: Readonly<Record<RuleList, readonly number[]>>;
   readonly teams: Readonly<Record<RuleList, readonly number[]>>;
-  /** Null if never set. */
+  /** Patterns of required status checks; null if never set. */
   readonly status_check_contexts: readonly string[] | null;
   readonly required_approvals: number;
   readonly protected_file_patterns: string;
@@ -67,7 +67,7 @@ export function readBranchRule(db: Database, repositoryId: number, name: string)
 }
 
 function toRule({ terms, ...row }: BranchRuleRow): BranchRule {
-  // The column contains what the handlers of `protections.ts` wrote.
+  // The cast is safe: the handlers of `protections.ts` write this column.
   return { ...(JSON.parse(terms) as RuleTerms), ...row };
 }
 
@@ -198,7 +198,7 @@ export function loadRules(db: Database, repositoryId: number): readonly TagRuleR
 }
 
 export function idsOf(list: string): readonly number[] {
-  // The column contains what the handlers of `protections.ts` wrote.
+  // The cast is safe: the handlers of `protections.ts` write this column.
   return JSON.parse(list) as number[];
 }
 

@@ -239,7 +239,7 @@ function plainMembers(asked: EditBranchProtection) {
 type Defined<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
 function definedOf<T extends object>(members: T): Defined<T> {
-  // All remaining fields have a value.
+  // The cast is safe: all remaining fields have a value.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
@@ -280,8 +280,8 @@ function withoutBypass({ users, teams }: Allowlists): Allowlists {
 }
 
 /**
- * Returns the allowlists after an edit. A given list, even an empty one, replaces the old one. Gitea looks up all
- * accounts and teams before it changes anything.
+ * Returns the allowlists after an edit. A given list, even an empty one, replaces the old one. As in Gitea, all
+ * accounts and teams are looked up before anything changes.
  */
 function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms): Allowlists {
   const people: Record<RuleList, readonly string[] | undefined> = {
@@ -305,7 +305,7 @@ function wantedLists(place: RulePlace, before: Allowlists, asked: RequestedTerms
 }
 
 /**
- * Returns the allowlists without newly listed accounts and teams that could not use the right; they are silently
+ * Returns the allowlists without newly listed accounts and teams that lack the required access; they are silently
  * omitted.
  */
 function keepLists(place: RulePlace, before: Allowlists, wanted: Allowlists): Allowlists {
@@ -317,7 +317,7 @@ function keepLists(place: RulePlace, before: Allowlists, wanted: Allowlists): Al
 }
 
 function perList(idsOf: (list: RuleList) => readonly number[]): Record<RuleList, readonly number[]> {
-  // One entry per list.
+  // The cast is safe: the object has one entry per list.
   return Object.fromEntries(ruleLists.map((list) => [list, idsOf(list)])) as Record<
     RuleList,
     readonly number[]

@@ -22,7 +22,7 @@ function headOf(context: ForgeContext, pull: PullRow): PullHead {
   const repository = context.db.get<RepositoryRow>(sql, pull.head_repo_id);
   const owner =
     repository && context.db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
-  // Gitea answers 500 if the fork was deleted.
+  // Gitea responds with 500 if the fork was deleted.
   if (!repository || !owner) throw new ForgeProblem(404, 'the head repository is gone');
   return { repository, owner };
 }
@@ -38,8 +38,8 @@ type Updating = {
 };
 
 /**
- * Ends the request unless the account may push to the head branch, or may push to the base and the author allows its
- * edits.
+ * Ends the request unless the account may push to the head branch, or may push to the base and the author allows edits
+ * by maintainers.
  */
 function guardUpdate({ context, pull, issue, base, head, caller, isRebase }: Updating): void {
   const settings = settingsOf(base);
@@ -74,7 +74,7 @@ async function update(updating: Updating): Promise<void> {
     const onto = found(await readBranch(baseGit, pull.base_branch), 'the base branch is gone');
     const tip = found(await readBranch(headGit, pull.head_branch), 'the head branch is gone');
     const mergeBase = await findMergeBase(headGit, onto.id, tip.id);
-    // Gitea answers 500 if there is nothing to merge.
+    // Gitea responds with 500 if there is nothing to merge.
     if (mergeBase === onto.id) throw new ForgeProblem(409, `HeadBranch of PR ${pull.number} is up to date`);
     const committer = signatureOf(context, caller);
     const message = `Merge branch '${pull.base_branch}' into ${pull.head_branch}\n`;
@@ -115,7 +115,7 @@ export const pullBranchHandlers = defineHandlers({
 
 /** Returns the parent repository of a fork, if the caller can read its code. */
 function findUpstream({ db }: ForgeContext, fork: RepositoryRow, caller: UserRow) {
-  // Gitea answers 500 for a repository that is not a fork.
+  // Gitea responds with 500 for a repository that is not a fork.
   if (fork.fork_id === null) throw new ForgeProblem(400, 'repo is not a fork');
   const upstream = found(db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', fork.fork_id));
   const permit = permitCopy({ db }, [caller], upstream.id);
@@ -170,7 +170,7 @@ export const mergeUpstreamHandlers = defineHandlers({
 
 type UpstreamMerge = Parameters<typeof makeMerge>[2] & { readonly base: CommitData };
 
-/** Merges the upstream branch. Ends the request with 409 on conflict, where Gitea answers 500. */
+/** Merges the upstream branch. Ends the request with 409 on conflict, where Gitea responds with 500. */
 async function mergeOf(git: GitRepository, merge: UpstreamMerge): Promise<string> {
   const commit = await makeMerge(git, 'merge', merge);
   if (commit === undefined) throw new ForgeProblem(409, 'merge failed because of conflict');

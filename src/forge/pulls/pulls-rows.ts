@@ -20,10 +20,10 @@ export function toPull(context: ForgeContext, issue: IssueRow, place: IssuePlace
   const pull = context.db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issue.id);
   if (!pull) throw new TypeError(`issue ${issue.id} has no pull request`);
   const [shape] = toPulls(context, [{ issue, pull }], place);
-  if (!shape) throw new TypeError('one row returns one pull request');
+  if (!shape) throw new TypeError('expected one pull request for one row');
   const { additions, deletions, changed_files, merger_id } = pull;
   const merger = merger_id === null ? undefined : loadUsers(context, [merger_id]).get(merger_id);
-  // A single response has empty lists where a list of pull requests has null.
+  // The response for a single pull request has empty lists where a list of pull requests has null.
   return {
     ...shape,
     assignees: shape.assignees ?? [],
@@ -72,7 +72,7 @@ function toShape(given: {
   const summary = given.reviews.get(issue.id);
   return {
     id: pull.id,
-    // The web URL, unlike that of an issue.
+    // The web URL, whereas the `url` of an issue is its API URL.
     url: address,
     number: pull.number,
     user: shape.user,
@@ -122,8 +122,8 @@ function toBranch(
 
 function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositoryShape | null) {
   const repo = repositoryOf(pull.head_repo_id);
-  // A deleted branch is still reachable under the ref of the pull request, and so is a commit that was pushed for
-  // review and never was a branch.
+  // The ref of the pull request also reaches the commits of a deleted branch, and commits that were pushed for review
+  // and never were on a branch.
   const isBranch = pull.flow === 0 && pull.is_head_gone === 0 && repo !== null;
   return {
     label: pull.flow === 0 ? pull.head_branch : '',
@@ -164,7 +164,7 @@ type UserShape = ReturnType<typeof toUser>;
 
 /** Review fields of a pull request in a list. */
 type ReviewSummary = {
-  /** Null if there are none. */
+  /** Reviewers of the pull request; null if there are none. */
   readonly reviewers: UserShape[] | null;
   readonly count: number;
 };

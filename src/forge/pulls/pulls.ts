@@ -126,7 +126,7 @@ async function findChecked(
   return findPull(context, target, number);
 }
 
-/** Adds the position in a list as additional headers, which only two lists have. */
+/** Adds headers with the position in a list; only two lists have these headers. */
 function addPagingHeaders(reply: Reply, page: PageRange, total: number): void {
   reply.total(total);
   const last = Math.ceil(total / page.limit);
@@ -184,7 +184,10 @@ function allowHelp(
   context.db.run('UPDATE pulls SET allow_maintainer_edit = ? WHERE id = ?', isAllowed, pull.id);
 }
 
-/** Returns the code owners of a pull request that was a draft, for which no reviews were requested yet. */
+/**
+ * Returns the code owners to request reviews from if an edit of the title may mark a draft as ready; undefined
+ * otherwise. No reviews of code owners are requested for a draft.
+ */
 async function findOwnersOfReady(
   { context, repository, owner }: PullEditTarget,
   { issue, pull }: FoundPull,
@@ -291,8 +294,8 @@ export const pullMergeHandlers = defineHandlers({
 });
 
 /**
- * Schedules a merge for when its conditions are met, which may be immediately. Failures that no status check can
- * resolve are refused as for an immediate merge: the permission, drafts, conflicts, open dependencies.
+ * Schedules a merge for when its conditions are met, which may be immediately. Obstacles that no status check can
+ * remove end the request as for an immediate merge: missing permission, a draft, conflicts, open dependencies.
  */
 async function scheduleMerge(
   place: MergeTarget,

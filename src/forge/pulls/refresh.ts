@@ -56,7 +56,7 @@ export function followReopened(context: ForgeContext, issueId: number, actor: Us
   });
 }
 
-/** Reads the head commit: that of the branch, or the one pushed for review. */
+/** Reads the head commit: the head of the branch, or the commit pushed for review. */
 function readHead(
   git: GitRepository,
   { flow, head_branch, number }: PullRow,
@@ -120,9 +120,7 @@ async function isOtherHead(git: GitRepository, pull: PullRow, base: string, head
   return await isOtherChange(git, { before: pull.head_sha, after: head, mergeBase });
 }
 
-/**
- * Updates the pull requests into a branch. There may be hundreds, so they are marked at once and checked afterwards.
- */
+/** Updates the pull requests into a branch. There may be hundreds, so all are marked at once and checked afterwards. */
 async function followBase(context: ForgeContext, branch: MovedBranch, actor: UserRow): Promise<void> {
   const { db, git } = context;
   const base = await readBranch(git.open(branch.repositoryId), branch.name);
@@ -250,7 +248,7 @@ function reconcile({ db }: ForgeContext, issueId: number, present: readonly stri
   );
   const unnamed = new Set(present);
   for (const { id, body } of rows) {
-    // Only `recordHeadPush` writes this body.
+    // The cast is safe: only `recordHeadPush` writes this body.
     const entry = JSON.parse(body) as PushBody;
     if (entry.is_force_push) continue;
     const kept = entry.commit_ids.filter((commit) => unnamed.delete(commit));

@@ -200,7 +200,7 @@ function isOfficialTeam({ db }: ForgeContext, { pull }: FoundPull, team: TeamRow
   const rule = findBranchRule(db, pull.repo_id, pull.base_branch);
   if (!rule) return false;
   if (rule.enable_approvals_whitelist) return rule.teams.approvals.includes(team.id);
-  // The column contains what `teams.ts` wrote.
+  // The cast is safe: `teams.ts` writes this column.
   const units = JSON.parse(team.units_map) as Record<string, string>;
   const isWhole = Object.keys(units).length === 0 || reaches(team.permission, 'admin');
   const held = isWhole ? team.permission : units['repo.code'];

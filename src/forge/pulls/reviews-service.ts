@@ -191,7 +191,7 @@ export function recordDismissal(
 }
 
 /**
- * Updates the reviews after the head moved. If the change itself differs, all become stale, except those made on the
+ * Updates the reviews after the head moved. If the change itself differs, all reviews become stale except those of the
  * new head, and the approvals are dismissed if the base's rule requires it. No webhook is sent.
  */
 export function followHeadWithReviews(

@@ -193,7 +193,7 @@ export const reviewHandlers = defineHandlers({
       body: body.body,
       hasComments: comments.length > 0,
     });
-    // Exclusive of pushes, so that staleness is decided for the same head that the review is stored for.
+    // Excludes pushes, so that staleness is determined for the same head for which the review is stored.
     return await context.git.exclusively(call.repository.id, 'pulls', async () => {
       const both = findPull(context, call, params.index);
       const commitId = body.commit_id || both.pull.head_sha;
@@ -238,7 +238,7 @@ export const reviewHandlers = defineHandlers({
     if (caller.is_admin === 0 && caller.id !== review.reviewer_id) {
       throw new ForgeProblem(403, 'no permission to delete comment');
     }
-    // Gitea answers 500 in this case.
+    // Gitea responds with 500 in this case.
     if (review.type === 'REQUEST_REVIEW')
       throw new ForgeProblem(400, 'a review request is withdrawn, not deleted');
     context.db.transaction(() => removeReview(context, review));
@@ -322,7 +322,10 @@ function noteReview(context: ForgeContext, { issue }: FoundPull, review: ReviewR
   recordActivity(context, { ...told, type, content: firstLine(review.body) });
 }
 
-/** Returns whether a new review of an older commit is stale from the start, because the change was different then. */
+/**
+ * Returns whether a new review of an older commit is stale from the start, because the change was different at that
+ * commit.
+ */
 async function isStaleAtBirth(
   context: ForgeContext,
   { pull }: FoundPull,
@@ -330,7 +333,7 @@ async function isStaleAtBirth(
 ): Promise<boolean> {
   if (commitId === pull.head_sha) return false;
   const git = context.git.open(pull.repo_id);
-  // Gitea answers 500 for an unknown commit.
+  // Gitea responds with 500 for an unknown commit.
   const commit = isObjectId(commitId) ? await readCommit(git, commitId) : undefined;
   const seen = found(commit, `commit does not exist [sha: ${commitId}]`).id;
   const mergeBase = await findMergeBase(git, pull.base_sha, pull.head_sha);

@@ -31,7 +31,7 @@ export const statusHandlers = defineHandlers({
   async createStatus(call) {
     const { context, repository, caller, params, body } = call;
     const git = context.git.open(repository.id);
-    // Gitea answers 500 for an unknown commit.
+    // Gitea responds with 500 for an unknown commit.
     const { commit } = found(await resolveRef(git, params.sha), `commit does not exist [sha: ${params.sha}]`);
     const touched = await listTouched(git, commit.id);
     return context.db.transaction(() => {

@@ -130,7 +130,7 @@ export const releaseHandlers = defineHandlers({
   deleteRelease: (call) => remove(call, findRelease(call, call.params.id)),
   deleteReleaseByTag: (call) => remove(call, findReleaseOfTag(call, call.params.tag)),
 
-  // This forge signs nothing, like a Gitea without a configured signing key.
+  // This forge signs nothing, like a Gitea instance without a configured signing key.
   getSigningKey: () => refuseSigningKey(),
   getRepositorySigningKey: () => refuseSigningKey(),
 });
@@ -157,7 +157,7 @@ function guardFree({ context, repository }: ReleaseWrite, tag: string): void {
 /** Whether a tag is new, and when an existing one was created. */
 type TagState = { readonly isNew: boolean; readonly createdAt?: number };
 
-/** Creates the tag of a release in git if it is missing, which counts as a push. A draft has no tag. */
+/** Creates the tag of a release in git if it is missing; the creation counts as a push. A draft has no tag. */
 async function ensureTag(
   { context, repository, owner, caller }: ReleaseWrite,
   release: {
@@ -218,7 +218,7 @@ function emitRelease(
 
 type ReleaseRequest = RepositoryTarget & { readonly context: ForgeContext; readonly actor: Actor };
 
-/** Returns whether a caller sees drafts: a caller with write access does, if the token may write, too. */
+/** Returns whether a caller sees drafts. Requires write access and a credential that may write to repositories. */
 function maySeeDrafts({ permission, actor }: Pick<ReleaseRequest, 'permission' | 'actor'>): boolean {
   return actor.user !== undefined && reaches(permission, 'write') && hasScopes(actor, ['write:repository']);
 }

@@ -107,7 +107,8 @@ export const deployKeyHandlers = defineHandlers({
     const { context, body } = call;
     const key = parsePublicKey(body.key);
     const row = context.db.transaction(() => addDeployKey(call, key, body.title, body.read_only === true));
-    // The response has the comment that was sent; later responses have the comment of the first request with this key.
+    // The response contains the key comment that was sent; later responses contain the comment from the first request
+    // with this key.
     const { repository: _, ...shape } = toDeployKey(call, { ...row, content: key.line });
     return shape;
   },

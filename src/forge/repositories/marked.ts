@@ -6,7 +6,7 @@ import type { PageRange } from '../platform/paging.ts';
 import type { RepositoryRow, UserRow } from '../platform/rows.ts';
 import { toRepository } from './repositories-rows.ts';
 
-/** Tables of starred and watched repositories, respectively. */
+/** Table of starred repositories, or of watched ones. */
 type Mark = 'stars' | 'watches';
 
 type MarkedListing = {

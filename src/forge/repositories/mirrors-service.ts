@@ -19,7 +19,7 @@ export type PushMirrorRow = {
   readonly sync_on_commit: number;
   readonly last_error: string;
   readonly synced_at: Seconds;
-  /** 0 for never automatically. */
+  /** Time of the next automatic push; 0 for never. */
   readonly next_at: Seconds;
   readonly created_at: Seconds;
 };
@@ -68,7 +68,7 @@ type MirrorRow = {
   readonly address: string;
   readonly username: string;
   readonly password: string;
-  /** 0 for never automatically. */
+  /** Time of the next automatic synchronization; 0 for never. */
   readonly next_at: Seconds;
 };
 
@@ -110,14 +110,14 @@ async function fetchChanges(context: ForgeContext, git: GitRepository, remote: R
     .map((ref) => ({ ref, before: before.get(ref), after: after.get(ref) }));
 }
 
-/** Synchronizes a mirror, and sends webhooks for the changes as if its owner had pushed them. */
+/** Synchronizes a mirror, and sends webhooks for the changes as if the repository's owner had pushed them. */
 export async function syncMirror(context: ForgeContext, repositoryId: number): Promise<void> {
   const { db } = context;
   const row = db.get<MirrorRow>('SELECT * FROM mirrors WHERE repo_id = ?', repositoryId);
   const repository = db.get<RepositoryRow>('SELECT * FROM repositories WHERE id = ?', repositoryId);
   const owner = repository && db.get<UserRow>('SELECT * FROM users WHERE id = ?', repository.owner_id);
   if (!row || !owner) return;
-  // Stored before the attempt, so that a failed attempt is repeated after the interval, not at once.
+  // The next time is stored before the attempt, so that a failed attempt is repeated after the interval, not at once.
   const now = secondsOf(context.clock());
   const next = repository.mirror_interval > 0 ? now + repository.mirror_interval : 0;
   db.run('UPDATE mirrors SET next_at = ? WHERE repo_id = ?', next, repositoryId);

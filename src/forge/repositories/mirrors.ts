@@ -51,7 +51,7 @@ function readInterval(text: string): number {
   return interval;
 }
 
-/** Responses for each reason to refuse a remote. */
+/** Response for each reason to refuse a remote. */
 type Refusals = Readonly<Record<RemoteAddressError['mistake'], readonly [status: number, message: string]>>;
 
 const pushRefusals: Refusals = {
@@ -156,7 +156,7 @@ function findHolder({ context, caller }: MigrationCall, name: string, id: number
   throw new ForgeProblem(403, 'Given user is not owner of organization.');
 }
 
-/** Parses a mirror interval. Ends the request with 422 if it is invalid or too short, where Gitea answers 500. */
+/** Parses a mirror interval. Ends the request with 422 if it is invalid or too short, where Gitea responds with 500. */
 function readMirrorInterval(text: string): number {
   const interval = text === '' ? defaultIntervalSeconds : parseGoDuration(text);
   if (interval === undefined || (interval !== 0 && interval < minIntervalSeconds))

@@ -43,7 +43,8 @@ export const peopleHandlers = defineHandlers({
 
   listReviewers(call) {
     const members = membersOf(call, { least: 'read', units: ['pulls'] });
-    // The possible reviewers may also request reviews; a site administrator without a role in the repository may not.
+    // Accounts that can be reviewers may also request reviews, and so may read this list; a site administrator without
+    // a role in the repository may not.
     const mayAsk = call.repository.archived_at === 0 && members.some(({ id }) => id === call.caller.id);
     if (!mayAsk) throw new ForgeProblem(403, 'doer has no permission to get reviewers');
     return showPeople(call, members);

@@ -84,7 +84,9 @@ async function lookUp(host: string): Promise<string[]> {
   }
 }
 
-/** Longer than a large repository takes. A server that sends nothing is aborted much earlier. */
+/**
+ * Time limit of a transfer, longer than a large repository takes. A server that sends nothing is aborted much earlier.
+ */
 const timeoutMs = 600_000;
 
 type SyncPlace = { readonly context: ForgeContext; readonly git: GitRepository; readonly remote: Remote };
@@ -93,9 +95,9 @@ type SyncPlace = { readonly context: ForgeContext; readonly git: GitRepository; 
 type RemoteCommand = (address: string, environment: Record<string, string>) => Promise<{ stdout: Buffer }>;
 
 /**
- * Runs a git command that connects to a remote, with the limits of a push. Credentials are in the environment, which
- * other accounts of the host cannot read, not in the arguments, which they can. The host is pinned to the checked
- * addresses and redirects are not followed; otherwise git could be led to an unchecked address.
+ * Runs a git command that connects to a remote, with the limits of a push. Credentials are passed in the environment
+ * instead of the arguments: other accounts of the host can read the arguments but not the environment. The host is
+ * pinned to the checked addresses and redirects are not followed; otherwise git could be led to an unchecked address.
  */
 async function withRemote(
   { context, remote }: SyncPlace,
@@ -141,8 +143,8 @@ const asidePrefix = 'remote-';
 
 /**
  * Updates branches and tags of a repository to those of a remote. The data is first fetched into a separate repository,
- * which uses the objects of this one as alternates, so that a failed fetch leaves nothing behind. Call it with the refs
- * locked.
+ * which uses the objects of the updated repository as alternates, so that a failed fetch leaves nothing behind. Call it
+ * with the refs locked.
  */
 export async function fetchRemote(place: SyncPlace): Promise<void> {
   const { git, folder } = place.git;
@@ -196,15 +198,15 @@ export async function pushToRemote(place: SyncPlace): Promise<void> {
   );
 }
 
-/** Maximum time a server may send nothing before it is aborted. */
+/** Maximum time that a server may send nothing before its connection is aborted. */
 const silenceMs = 60_000;
 
 /** Requests that git may make to another server. Dumb HTTP, which would fetch unchecked objects, uses other paths. */
 const asked = /^\/(info\/refs\?service=git-(upload|receive)-pack|git-(upload|receive)-pack)$/;
 
 /**
- * Hop-by-hop headers, and the accepted content encodings: without compression, the counted bytes are those that git
- * receives.
+ * Headers that are not relayed: hop-by-hop headers and the accepted content encodings. Without compression, the counted
+ * bytes are those that git receives.
  */
 const dropped = new Set([
   'connection',
@@ -217,7 +219,7 @@ const dropped = new Set([
 
 type RelayOptions = {
   readonly remote: Remote;
-  /** Checked addresses of the remote's host; no others are connected to. */
+  /** Checked addresses of the remote's host. The relay connects to no others. */
   readonly addresses: readonly string[];
   /** Maximum bytes from the remote. */
   readonly maxBytes: number;
@@ -226,16 +228,16 @@ type RelayOptions = {
 /** A local endpoint through which git reaches a remote. */
 interface Relay {
   readonly address: string;
-  /** Why the remote was aborted; undefined if it was not. */
+  /** Why the connection to the remote was aborted; undefined if it was not. */
   readonly refusal: () => string | undefined;
   close(): Promise<void>;
 }
 
 /**
  * Relays git's requests to the server of a remote, and the server's responses. Git itself limits neither the received
- * size nor the addresses to which a name may resolve. The relay counts all bytes of a fetch, connects only to checked
- * addresses, and speaks only git's own protocol, in which git checks each object, uncompressed. Redirects and refused
- * credentials are passed on to git.
+ * size nor the addresses to which a name may resolve. The relay counts all bytes of a fetch and connects only to
+ * checked addresses. It allows only git's own protocol, in which git checks each object, and no compression. Redirects
+ * and refused credentials are passed on to git.
  */
 async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise<Relay> {
   let bytes = 0;
@@ -285,11 +287,11 @@ async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise
             done(new Error(refusal));
           },
         });
-        // If a response breaks off, it breaks off for git, too.
+        // If a response breaks off, the response to git also breaks off.
         pipeline(answer, count, response, () => {});
       },
     );
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
+    sent.on('timeout', () => sent.destroy(new Error(`no response within ${silenceMs / 1000} s`)));
     sent.on('error', (error: NodeJS.ErrnoException) =>
       give(`the remote cannot be reached: ${error.code ?? error.message}`, response),
     );
@@ -312,7 +314,7 @@ async function openRelay({ remote, addresses, maxBytes }: RelayOptions): Promise
   };
 }
 
-/** Returns the TLS client with the system's certificate authorities, which git trusts, too. */
+/** Returns the TLS client with the system's certificate authorities, which git also trusts. */
 function overTls() {
   const ca = [...new Set([...getCACertificates('default'), ...getCACertificates('system')])];
   return { program: https, more: { ca } };
@@ -320,7 +322,8 @@ function overTls() {
 
 /** Returns why a response must not be relayed; undefined if it may be. */
 function unusable(path: string, { statusCode, headers }: IncomingMessage): string | undefined {
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return 'the remote compresses its answers';
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    return 'the remote compresses its responses';
   const service = /service=(.*)$/.exec(path)?.[1];
   const isGit = headers['content-type'] === `application/x-${service}-advertisement`;
   const isDumb = statusCode === 200 && service !== undefined && !isGit;

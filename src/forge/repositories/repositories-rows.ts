@@ -98,7 +98,7 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Reposit
     ...mirrorState(repository),
     avatar_url: repository.avatar === '' ? '' : `${context.rootUrl()}/repo-avatars/${repository.avatar}`,
     object_format_name: repository.object_format,
-    // The column contains what this forge wrote.
+    // The cast is safe: this forge writes the column.
     topics: JSON.parse(repository.topics) as string[],
     licenses: [],
     ...(transfer ? { repo_transfer: transfer } : {}),

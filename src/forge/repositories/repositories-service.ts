@@ -50,7 +50,7 @@ export async function createRepository(
     if (wanted.auto_init) await writeFirstCommit(context, { repository, owner, actor }, wanted);
     await fill?.(repository);
   } catch (error) {
-    // A row without a folder would cause 500 forever.
+    // Every request to a repository without a folder would end with 500.
     db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     await git.remove(repository.id);
     throw error;
@@ -64,7 +64,7 @@ export async function createRepository(
   });
 }
 
-/** A template only provides files; workflows run in the repositories generated from it. */
+/** Settings of a template, which only provides files; workflows run in the repositories generated from it. */
 const unitsOfTemplate: Partial<RepositorySettings> = { has_actions: false };
 
 /** Inserts the row of a repository under creation; `endCreation` completes it. */
@@ -165,7 +165,7 @@ export function emitRepository(
   });
 }
 
-/** Removes a repository with everything in it, and sends the webhooks that are still due. */
+/** Removes a repository with everything in it, and emits its `deleted` event. */
 export function removeRepository(
   context: ForgeContext,
   news: { repository: RepositoryRow; owner: UserRow; actor: UserRow },

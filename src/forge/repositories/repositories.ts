@@ -132,7 +132,7 @@ UNION ALL
 SELECT id, lower_name FROM repositories WHERE id IN (${sharedIds}) AND owner_id <> ?1
 ORDER BY lower_name, id`;
 
-/** The same list, limited to public repositories of public owners. */
+/** Like `ownInOrder`, limited to public repositories of public owners. */
 const ownPublicInOrder = /* sql */ `
 SELECT r.id, r.lower_name FROM (${ownInOrder}) w JOIN repositories r ON r.id = w.id JOIN users o ON o.id = r.owner_id
 WHERE ${publicRepositories} ORDER BY r.lower_name, r.id`;
@@ -302,7 +302,7 @@ async function forkRepository(
   try {
     await git.copy(source.repository.id, row.id, source.permit);
   } catch (error) {
-    // A row without a folder would cause 500 forever.
+    // Every request to a repository without a folder would end with 500.
     db.run('DELETE FROM repositories WHERE id = ?', row.id);
     await git.remove(row.id);
     throw error;
@@ -386,7 +386,7 @@ type SearchTerm = { readonly sql: string; readonly values?: readonly (string | n
 /** Number of bytes that Git LFS stores for a repository. */
 const lfsBytes = `(SELECT coalesce(sum(c.size), 0) FROM lfs_objects l JOIN lfs_contents c ON c.oid = l.oid WHERE l.repo_id = r.id)`;
 
-/** Columns by the value of `sort`. */
+/** Columns to sort by, for each value of `sort`. */
 const columns: Readonly<Record<string, readonly string[]>> = {
   alpha: ['o.lower_name', 'r.lower_name'],
   created: ['r.created_at'],

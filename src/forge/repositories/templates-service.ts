@@ -58,8 +58,8 @@ const ownPatterns: Readonly<Record<string, string>> = {
 };
 
 /**
- * Template names on servers, with the library files that have their text: github/gitignore has symbolic links for most
- * of them.
+ * Template names that servers offer, with the library files that have the same text; github/gitignore has symbolic
+ * links for most of them.
  */
 const otherNames: Readonly<Record<string, string>> = {
   Clojure: 'Leiningen',
@@ -99,7 +99,7 @@ export async function assertFirstFiles({ readme, gitignores, license }: WantedFi
   const names = namesOf(gitignores);
   const texts = await textsFor(names);
   const unknown = names.find((name) => !texts.has(name));
-  // Gitea answers 500 in both cases, and creates nothing.
+  // Gitea responds with 500 in both cases, and creates nothing.
   if (unknown !== undefined || names.length > maxGitignores)
     throw new ForgeProblem(400, `gitignore template does not exist: ${unknown ?? 'too many'}`);
   if (license && !licenseNames.includes(license))
@@ -152,7 +152,7 @@ const independent = (name: string, color: string, description: string): LabelTem
   description,
 });
 
-/** An issue has at most one label of each scope (the part before the last slash). */
+/** Returns an exclusive label: an issue has at most one label of each scope (the part before the last slash). */
 const scoped = (name: string, color: string, description: string): LabelTemplate => ({
   ...independent(name, color, description),
   exclusive: true,

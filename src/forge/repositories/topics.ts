@@ -35,7 +35,7 @@ function topicsOf({ context, repository }: TopicTarget): readonly string[] {
     'SELECT topics FROM repositories WHERE id = ?',
     repository.id,
   );
-  // The column contains what `saveTopics` wrote.
+  // The cast is safe: this forge writes the column.
   return JSON.parse(row?.topics ?? '[]') as string[];
 }
 

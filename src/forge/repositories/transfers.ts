@@ -192,7 +192,7 @@ export const transferHandlers = defineHandlers({
     const { recipient, row } = context.db.transaction(() => {
       const { transfer, recipient } = answerable(context, repository, caller);
       refuseTaken(context, recipient, repository, 409);
-      // The column contains what `offer` wrote; a team deleted in the meantime gets no access.
+      // The cast is safe: `offer` writes this column. A team deleted in the meantime gets no access.
       const wanted = JSON.parse(transfer.team_ids) as number[];
       const isThere = 'SELECT 1 AS one FROM teams WHERE id = ? AND org_id = ?';
       const teamIds = wanted.filter((id) => context.db.get(isThere, id, recipient.id));

@@ -223,7 +223,7 @@ function toBase64(text: string): string {
 
 type Ids = { readonly labels: ReadonlyMap<string, number>; readonly milestones: ReadonlyMap<string, number> };
 
-/** Creates the issues of a repository, then its pull requests, each as its own author. */
+/** Creates the issues of a repository, then its pull requests, each on behalf of its own author. */
 async function createConversations(making: Making): Promise<void> {
   const { issues = [], pulls = [] } = making.repository;
   if (issues.length + pulls.length === 0) return;

@@ -7,8 +7,8 @@ import type { ToldRunner } from '../workflows/runners-service.ts';
 const instant = z.iso.datetime({ offset: true });
 
 /**
- * A runner as it would report itself over its own protocol. `state` applies until another one is reported; with the two
- * times instead, a runner goes offline as the clock advances.
+ * A runner as it would report itself over its own protocol. `state` applies until another state is reported. With the
+ * two times instead of `state`, a runner goes offline as the clock advances.
  */
 export const SeedRunner = z.strictObject({
   name: z.string().min(1).max(255),
@@ -26,7 +26,10 @@ export const SeedRunner = z.strictObject({
 });
 export type SeedRunner = z.output<typeof SeedRunner>;
 
-/** The last second that RFC 3339 can express. With it, a runner reported as online does not go offline by itself. */
+/**
+ * The last second that RFC 3339 can express. A runner that is reported as online gets this time, so that it does not go
+ * offline by itself.
+ */
 const always = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
 /** Returns a runner as stored, or a problem with its owner. */

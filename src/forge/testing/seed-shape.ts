@@ -27,7 +27,7 @@ const Label = z.strictObject({
   exclusive: z.boolean().optional(),
 });
 
-/** Hooks are created before issues and pull requests, so that they receive their events. */
+/** Hooks are created before issues and pull requests, so that the hooks receive the events of both. */
 const Hook = z.strictObject({
   url: z.string(),
   type: z.string().optional().describe('Absent: gitea.'),

@@ -133,7 +133,7 @@ type SeedNames = {
 
 const lowerCase = (text: string): string => text.toLowerCase();
 
-/** Names that the seed creates, and names that already exist in the forge. */
+/** Collects the names that the seed creates and the names that already exist in the forge. */
 function collectNames(seed: Seed, db: Database): SeedNames {
   const people = new Set(seed.accounts?.map(({ name }) => lowerCase(name)));
   const organizations = new Set(seed.organizations?.map(({ name }) => lowerCase(name)));

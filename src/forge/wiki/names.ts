@@ -3,7 +3,7 @@ import { ForgeProblem } from '../platform/errors.ts';
 /**
  * The three forms of a page's name. A *title* is what readers see. A *web name* (`sub_url`) is the title with spaces as
  * dashes and everything else percent-encoded; a title that contains a dash or ends in `.md` keeps its spaces and gets a
- * trailing `.-` as a mark. A *file name* is the web name with `.md` appended, where spaces stay spaces.
+ * trailing `.-` as a mark. A *file name* is the web name with its spaces unencoded and `.md` appended.
  */
 
 const reserved: ReadonlySet<string> = new Set(['_pages', '_new', '_edit', 'raw']);

@@ -28,7 +28,7 @@ export async function ensureWiki(
 ): Promise<void> {
   if (hasWiki(context, repository)) return;
   const options = { defaultBranch: wikiBranch, objectFormat: repository.object_format };
-  // Exclusive, so that two concurrent first writes do not both create it.
+  // Exclusive, so that two concurrent first writes do not both create the wiki.
   await context.git.exclusively(wikiIdOf(repository), 'pulls', async () => {
     if (!hasWiki(context, repository)) await context.git.create(wikiIdOf(repository), options);
   });

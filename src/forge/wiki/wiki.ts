@@ -113,7 +113,7 @@ async function createPage(scene: Scene, body: EditWikiPage) {
   return toWikiPage(scene.context, scene, webName);
 }
 
-/** Edits a page. A missing page is written all the same, as in Gitea. */
+/** Edits a page. A missing page is created, as in Gitea. */
 async function editPage(scene: Scene, oldName: string, body: EditWikiPage) {
   // Gitea treats an absent title as an empty one, for which the page name is `unnamed`.
   const webName = webNameOf((body.title ?? '').trim() || 'unnamed');

@@ -44,7 +44,7 @@ export function toRunner(runner: RunnerRow, now: Date) {
     busy: isRunnerBusy(runner, now),
     disabled: runner.is_disabled === 1,
     ephemeral: runner.is_ephemeral === 1,
-    // The column contains what `replaceRunners` wrote.
+    // The cast is safe: `replaceRunners` writes this column.
     labels: (JSON.parse(runner.labels) as string[]).map((name, id) => ({ id, name, type: 'custom' })),
   };
 }

@@ -29,7 +29,7 @@ function edit(
   holder: RunnerHolder,
 ) {
   const { id } = show(call, holder);
-  // Checked only after the runner has been found.
+  // Checked after the lookup, so that an unknown runner ends the request with 404.
   if (call.body.disabled === undefined) throw new ForgeProblem(422, '[disabled]: Required');
   call.context.db.run('UPDATE runners SET is_disabled = ? WHERE id = ?', call.body.disabled, id);
   return show(call, holder);

@@ -75,7 +75,7 @@ function editVariable(
   assertActionName(name);
   const value = toStoredValue(body.value);
   const taken = findVariable(context, holder, name);
-  // Gitea answers 500 here.
+  // Gitea responds with 500 here.
   if (taken && taken.id !== variable.id) throw new ForgeProblem(409, 'variable name already exists');
   context.db.run(
     'UPDATE action_variables SET name = ?, value = ?, description = ? WHERE id = ?',

@@ -19,7 +19,7 @@ export type WorkflowRunRow = {
   readonly title: string;
   readonly event: string;
   readonly actor_id: number;
-  /** JSON object. */
+  /** JSON object of the inputs by name. */
   readonly inputs: string;
   readonly status: string;
   /** Empty until the run is completed. */
@@ -33,7 +33,7 @@ export type WorkflowJobRow = {
   readonly id: number;
   readonly run_id: number;
   readonly name: string;
-  /** JSON list. */
+  /** JSON list of runner labels. */
   readonly labels: string;
   readonly status: string;
 };
@@ -124,7 +124,7 @@ export function toWorkflowJob(
     run_id: run.id,
     run_url: `${address.api}/actions/runs/${run.id}`,
     name: job.name,
-    // The column contains what the dispatch wrote.
+    // The cast is safe: the dispatch writes this column.
     labels: JSON.parse(job.labels) as string[],
     run_attempt: 1,
     head_sha: run.sha,

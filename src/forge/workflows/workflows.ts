@@ -33,7 +33,7 @@ async function findFile(call: WorkflowTarget, commit: CommitData, name: string):
 
 /**
  * Returns the last commit of the default branch, or ends the request with 404 if the branch does not exist, where Gitea
- * answers 500.
+ * responds with 500.
  */
 async function defaultTip({ context, repository }: WorkflowTarget): Promise<CommitData> {
   const git = context.git.open(repository.id);
@@ -85,7 +85,7 @@ type RunListing = WorkflowTarget & {
 
 function listRuns(call: RunListing, workflowId?: string) {
   const { context, query, page, reply, repository } = call;
-  // Gitea answers 500 for an unknown account.
+  // Gitea responds with 500 for an unknown account.
   const actor = query.actor ? found(userNamed(context.db, query.actor), 'user does not exist').id : undefined;
   const states = statesOf(query.status ?? []);
   const conditions = [
@@ -254,9 +254,9 @@ export const workflowHandlers = defineHandlers({
   },
 });
 
-/** In this order: files in the second folder count only if the first folder does not exist. */
+/** Workflow folders by precedence: files in the second folder count only if the first folder does not exist. */
 const folders = ['.gitea/workflows', '.github/workflows'] as const;
-/** Maximum size of a workflow file; a larger file is not written by hand. */
+/** Maximum size of a workflow file, larger than any file written by hand. */
 const maxBytes = 1024 * 1024;
 const maxJobs = 256;
 
@@ -341,7 +341,8 @@ type TaskRow = WorkflowRunRow & {
 };
 
 /**
- * Handlers for tasks: jobs that a runner has taken. Until then, jobs of this forge are queued or wait for other jobs.
+ * Handlers for tasks, which are jobs that a runner has taken. Until then, jobs of this forge are queued or wait for
+ * other jobs.
  */
 export const taskHandlers = defineHandlers({
   listTasks(call) {

@@ -59,7 +59,7 @@ describe('a transaction', () => {
   });
 
   it('rejects an async function', () => {
-    expect(() => db.transaction(async () => addUser('ada'))).toThrow('must not wait');
+    expect(() => db.transaction(async () => addUser('ada'))).toThrow('must not return a promise');
     expect(names()).toEqual([]);
   });
 

@@ -229,7 +229,7 @@ describe('a migration has the limits of a push', () => {
 
     const { status, json } = await migrate(address);
 
-    expect([status, json.message]).toEqual([422, expect.stringContaining('compresses its answers')]);
+    expect([status, json.message]).toEqual([422, expect.stringContaining('compresses its responses')]);
   });
 
   it('applies to each synchronization of a mirror, which resumes once the remote is within the limits again', async () => {
