@@ -17,7 +17,7 @@ import { accountByEmail } from './users-rows.ts';
 export type GpgKeyRow = {
   readonly id: number;
   readonly user_id: number;
-  /** Null for a primary key. */
+  /** Id of the primary key; null if this is a primary key. */
   readonly primary_id: number | null;
   /** 16 hexadecimal digits in upper case. */
   readonly key_id: string;

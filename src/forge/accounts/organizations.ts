@@ -69,8 +69,8 @@ type MemberChange = {
 };
 
 /**
- * Returns the user if the caller may change the visibility of the user's membership: callers may change their own,
- * owners that of every member.
+ * Returns the user if the caller may change the visibility of the user's membership. Members may change that of their
+ * own membership, owners that of every membership.
  */
 function changeable({ context: { db }, organization, caller, params }: MemberChange): UserRow {
   const user = accountNamed(db, params.username, caller);

@@ -325,7 +325,10 @@ type TeamSearch = {
   readonly reply: { total(count: number): void };
 };
 
-/** Returns the teams a member may see: all for owners; for others, their own teams and those that are not private. */
+/**
+ * Returns the teams that a member may see. Owners see all teams; other members see their own teams and those that are
+ * not private.
+ */
 function searchTeams(
   { context, organization, caller, page, reply }: TeamSearch,
   word = '',

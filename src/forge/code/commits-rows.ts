@@ -78,7 +78,7 @@ export function toCommitEntry<Person>(
       author: person(commit.author),
       committer: person(commit.committer),
       message: commit.message,
-      // Gitea reports the id of the commit instead of that of its tree.
+      // Gitea reports the id of the commit instead of the id of its tree.
       tree: toMeta(address, 'trees', commit.id, created),
       verification: toVerification(db, commit),
     },

@@ -15,7 +15,7 @@ export function addressOf({ context, owner, repository }: ReadTarget) {
   return repositoryAddress(context.rootUrl(), owner.name, repository.name);
 }
 
-/** Optional parts of a commit: `false` omits a part; all others are included. */
+/** Optional parts of a commit. A part that is `false` is omitted; all other parts are included. */
 type Parts = {
   readonly stat?: boolean | undefined;
   readonly verification?: boolean | undefined;

@@ -32,7 +32,7 @@ export const gitReadHandlers = defineHandlers({
     if (tag === undefined) {
       throw new ForgeProblem(400, `object does not exist [id: ${params.sha}, rel_path: ]`);
     }
-    // The commit comes from the tag name, which may have moved.
+    // The commit is looked up by the name of the tag, which may have moved.
     const commit = await readTag(git, tag.name);
     if (commit === undefined)
       throw new ForgeProblem(400, `object does not exist [id: ${tag.name}, rel_path: ]`);

@@ -271,7 +271,7 @@ const longestPath = 4_000;
 
 type LockPage = { readonly locks: readonly LfsLockRow[]; readonly next: Readonly<Record<string, string>> };
 
-/** Lists locks: the one with an id or on a path, or all, paginated if a limit is given. */
+/** Lists one lock (by id or path) or all locks, paginated if a limit is given. */
 async function listLocks(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, reply } = visit;
   const query = lockQueryOf(visit);
@@ -330,7 +330,7 @@ async function createLock(visit: LfsVisit): Promise<FastifyReply> {
 
 const unlockShape = z.object({ force: z.boolean().catch(false) });
 
-/** Removes a lock: the caller's own or, with `force`, that of another account. */
+/** Removes the caller's own lock or, with `force`, the lock of another account. */
 async function removeLock(visit: LfsVisit): Promise<FastifyReply> {
   const { context, repository, request, reply } = visit;
   const caller = signedIn(visit);

@@ -50,7 +50,7 @@ export function sniffContentType(head: Buffer): string {
   return svg.test(latin1) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
 }
 
-/** Returns whether the bytes are text, which contains no binary control characters. */
+/** Returns whether the bytes are text, that is, contain no binary control characters. */
 function isText(bytes: Buffer): boolean {
   return !/[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(bytes.toString('latin1'));
 }

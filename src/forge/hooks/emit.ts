@@ -4,7 +4,7 @@ import type { Emission, Emit, ForgeContext } from '../platform/context.ts';
 import { secondsOf } from '../platform/time.ts';
 import type { HookRow } from './hooks-rows.ts';
 
-/** `Event` headers of event types for which the header is broader or different. */
+/** Values of the `Event` header that differ from the event type, because they are broader or have another name. */
 const eventNames: Readonly<Record<string, string>> = {
   issue_assign: 'issues',
   issue_label: 'issues',

@@ -21,7 +21,7 @@ type IssueChange = {
   readonly topic?: 'assign' | 'label' | 'milestone';
   readonly action: string;
   readonly changes?: PayloadChanges;
-  /** Set if a commit message or the merge of a pull request closed or reopened the issue. */
+  /** Id of the commit, set if a commit message or the merge of a pull request closed or reopened the issue. */
   readonly commitId?: string | undefined;
   /** Omits the labels from the payload. */
   readonly hidesLabels?: boolean;

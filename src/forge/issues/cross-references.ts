@@ -83,7 +83,7 @@ type ReferringText = {
   /** Text without Markdown, such as a title. */
   readonly plain?: string;
   readonly markdown: string;
-  /** Absent for the text of the issue itself. */
+  /** Id of the comment; absent for the text of the issue itself. */
   readonly commentId?: number;
 };
 

@@ -363,7 +363,7 @@ function personConditions({ context, query, caller }: IssueSearch): (IssueCondit
     ? found(userNamed(context.db, query.created_by), 'user does not exist')
     : undefined;
   if (!caller) return [author && { sql: 'i.poster_id = ?', values: [author.id] }];
-  // A filter for the caller's own issues takes precedence over one for another account.
+  // A filter for the caller's own issues takes precedence over a filter for another account's issues.
   const poster = query.created ? caller : author;
   const isMine = (wanted: boolean | undefined, sql: string) =>
     wanted ? { sql, values: [caller.id] } : undefined;

@@ -72,7 +72,10 @@ export function findLabels(
   );
 }
 
-/** Adds labels to an issue. An exclusive label replaces the others of its scope; the last one wins. */
+/**
+ * Adds labels to an issue. An exclusive label replaces other labels of its scope; of several given labels of one scope,
+ * the last one wins.
+ */
 export function attachLabels(context: ForgeContext, scene: IssueScene, labels: readonly LabelRow[]): void {
   const { issueId } = scene;
   for (const label of labels) {

@@ -210,7 +210,7 @@ export const timeHandlers = defineHandlers({
       const time = found(context.db.get<TrackedTimeRow>(sql, params.id, issue.id));
       if (!caller.is_admin && time.user_id !== caller.id) throw forbiddenInSilence();
       context.db.run('UPDATE tracked_times SET is_deleted = 1 WHERE id = ?', time.id);
-      // The timeline names the account that tracked the time, not the one that deleted it, as in Gitea.
+      // The timeline names the account that tracked the time, not the account that deleted it, as in Gitea.
       recordRemoval(context, [time], loadUsers(context, [time.user_id]).get(time.user_id) ?? caller);
     });
     return undefined;

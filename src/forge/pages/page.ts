@@ -3,7 +3,7 @@ import { type Html, html } from '../../platform/http/html.ts';
 /** Content of a page. `nav` contains links to the other pages of a repository. */
 export type PageContent = { readonly title: string; readonly content: Html; readonly nav?: Html };
 
-/** Returns a complete HTML page, which works without scripts; the content security policy allows none. */
+/** Returns a complete HTML page. The page works without scripts, which the content security policy forbids. */
 export function page({ title, content, nav }: PageContent): string {
   return html`<!doctype html>
 <html lang="en">

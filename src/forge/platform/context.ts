@@ -27,7 +27,7 @@ export const defaultFeatures: Features = {
 export type Emission = {
   /** The event type: `issue_label`, `pull_request_sync`. */
   readonly type: string;
-  /** Absent for events outside a repository. */
+  /** The repository of the event; absent for events outside a repository. */
   readonly repository?: RepositoryRow;
   readonly owner: UserRow;
   /** Full ref, for the branch filter of `push`, `create` and `delete`. */

@@ -104,7 +104,7 @@ export function writePacket({ tag, body }: Packet): Buffer {
 export type PgpPublicKey = {
   /** The packet without its header. */
   readonly body: Buffer;
-  /** Seconds since the epoch. */
+  /** Creation time in seconds since the epoch. */
   readonly createdAt: number;
   readonly algorithm: number;
   /** 16 hexadecimal digits in upper case. */
@@ -243,7 +243,7 @@ export type PgpSignature = {
   readonly keyFlags: number | undefined;
   /** Key id of the signer, in upper case; empty if absent. */
   readonly issuer: string;
-  /** A signature embedded in this one: the one that a subkey makes over the primary key. */
+  /** The signature embedded in this one: the one that a subkey makes over the primary key. */
   readonly embedded: PgpSignature | undefined;
 };
 
@@ -383,7 +383,7 @@ export function isDocumentSignedBy(key: PgpPublicKey, signature: PgpSignature, t
 /** A subkey that the primary key has certified. */
 export type PgpSubkey = {
   readonly key: PgpPublicKey;
-  /** Seconds since the epoch; 0 for never. */
+  /** Expiration time in seconds since the epoch; 0 for never. */
   readonly expiresAt: number;
   /** Whether the subkey may sign data and has a back signature that binds it to the primary key. */
   readonly isSigner: boolean;

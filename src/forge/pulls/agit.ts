@@ -22,7 +22,7 @@ type ReviewPush = { readonly ref: string; readonly after: string };
 /** A pull request opened or updated by a push. */
 export type PushedReview = {
   readonly number: number;
-  /** Undefined for a new pull request. */
+  /** The previous head; undefined for a new pull request. */
   readonly before: string | undefined;
   readonly isForced: boolean;
 };

@@ -186,7 +186,7 @@ export type TagRuleRow = {
   readonly id: number;
   readonly repo_id: number;
   readonly name_pattern: string;
-  /** JSON lists of ids. */
+  /** Accounts and teams as JSON lists of ids. */
   readonly whitelist_users: string;
   readonly whitelist_teams: string;
   readonly created_at: Seconds;

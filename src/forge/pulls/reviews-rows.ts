@@ -11,7 +11,7 @@ import { toInstant } from '../platform/time.ts';
 export type ReviewRow = {
   readonly id: number;
   readonly issue_id: number;
-  /** Null for a request to a team. */
+  /** Account of the reviewer; null for a request to a team. */
   readonly reviewer_id: number | null;
   readonly team_id: number | null;
   readonly type: 'PENDING' | 'COMMENT' | 'APPROVED' | 'REQUEST_CHANGES' | 'REQUEST_REVIEW';

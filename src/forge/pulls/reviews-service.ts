@@ -224,7 +224,7 @@ export function hasReviews(db: Database, issueId: number): boolean {
   return db.get('SELECT 1 AS one FROM reviews WHERE issue_id = ? LIMIT 1', issueId) !== undefined;
 }
 
-/** Recomputes which votes count after a change of the base branch: the last vote of each account. */
+/** Recomputes which votes count after a change of the base branch. Only the last vote of each account can count. */
 export function recountOfficial(context: ForgeContext, place: ReviewedRepository, issueId: number): void {
   const { db } = context;
   const votes = `issue_id = ? AND type IN ('APPROVED', 'REQUEST_CHANGES')`;
@@ -286,7 +286,7 @@ export async function isOtherChange(
   try {
     await git.git.run(['diff', '--name-only', '-z', after, before, mergeBase, '--'], {
       folder: git.folder,
-      // One changed file is enough.
+      // Git is stopped after the first output, because one changed file is enough.
       onOutput(piece) {
         isOther ||= piece.length > 0;
         return !isOther;

@@ -8,7 +8,7 @@ import { toInstant } from '../platform/time.ts';
 export type ReleaseRow = {
   readonly id: number;
   readonly repo_id: number;
-  /** Null if the account was deleted. */
+  /** Account of the publisher; null if the account was deleted. */
   readonly publisher_id: number | null;
   readonly tag: string;
   readonly lower_tag: string;
@@ -28,7 +28,7 @@ export type ReleaseAssetRow = {
   readonly release_id: number;
   readonly uploader_id: number | null;
   readonly name: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly num_downloads: number;
   readonly created_at: Seconds;

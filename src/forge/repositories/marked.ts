@@ -18,9 +18,9 @@ type MarkedListing = {
 
 /**
  * Lists the repositories that an account has starred or watches, in the order in which it marked them. The account
- * itself sees all that it can still read; others see public repositories of public owners, if they can read these. A
- * token restricted to public resources sees what other accounts see. `permissions` are those of the listed account, as
- * in Gitea.
+ * itself sees all repositories that it can still read; other accounts see only public repositories of public owners, if
+ * they can read these. A token restricted to public resources sees what other accounts see. `permissions` are those of
+ * the listed account, as in Gitea.
  */
 export function listMarked(call: MarkedListing, mark: Mark, account: UserRow) {
   const { context, caller, page, reply } = call;

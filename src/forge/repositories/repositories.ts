@@ -480,8 +480,8 @@ function modeOf(mode: string): SearchTerm {
 }
 
 /**
- * Returns the condition for repositories that an account owns, and, unless `exclusive`, those of others that it works
- * on. Mode `collaborative` selects only the latter.
+ * Returns the condition for repositories that an account owns and, unless `exclusive`, repositories of others that the
+ * account works on. Mode `collaborative` selects only the repositories of others.
  */
 function ownerTerm(uid: number, { exclusive, mode }: SearchQuery): SearchTerm {
   const shared = `(r.id IN (SELECT repo_id FROM collaborators WHERE user_id = ?)

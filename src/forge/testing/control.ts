@@ -25,8 +25,8 @@ const FaultShape = z.strictObject({
 export type Control = { readonly token: string; readonly clock: MovableClock; readonly faults: Faults };
 
 /**
- * Registers the routes under `/-/control/`, which set state that a real forge receives through other protocols, for
- * callers with the bearer token. Only for a forge that listens on loopback.
+ * Registers the routes under `/-/control/` for callers with the bearer token. The routes set state that a real forge
+ * receives through other protocols. Only for a forge that listens on loopback.
  */
 export function registerControl(app: FastifyInstance, context: ForgeContext, control: Control): void {
   app.addHook('onRequest', async (request, reply) => {

@@ -8,7 +8,7 @@ export type RunnerRow = {
   readonly repo_id: number | null;
   readonly owner_id: number | null;
   readonly name: string;
-  /** JSON list of names. */
+  /** JSON list of label names. */
   readonly labels: string;
   readonly is_ephemeral: Bit;
   readonly is_disabled: Bit;

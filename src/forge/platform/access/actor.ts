@@ -9,7 +9,7 @@ import { readAccessToken, scopesOfGrant } from './signed-tokens.ts';
 
 /** The caller of a request, and the permissions of its credential. */
 export type Actor = {
-  /** Undefined for an anonymous caller. */
+  /** The calling account; undefined for an anonymous caller. */
   readonly user: UserRow | undefined;
   /** Scopes of the token; undefined if the credential is not limited by scopes (a password). */
   readonly scopes: readonly string[] | undefined;

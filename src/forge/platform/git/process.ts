@@ -13,7 +13,7 @@ type GitOptions = {
   readonly input?: Buffer | string | Readable;
   /** Accepted exit codes; any other code throws. Default: 0 only. */
   readonly expect?: readonly number[];
-  /** Default: 60 s. */
+  /** Time limit. Default: 60 s. */
   readonly timeoutMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
   /**
@@ -42,7 +42,7 @@ export interface Git {
 /**
  * Creates the runner. `configFile` is the only configuration that git reads. The number of concurrent commands is
  * limited to twice the number of processors, but at least 4: more would only wait for each other. `shared` is a
- * launcher that belongs to others and stays open.
+ * launcher that the caller owns; it stays open.
  */
 export function createGit(configFile: string, shared?: Launcher): Git {
   const inSlot = createSlots(Math.max(4, availableParallelism() * 2));
