@@ -19,7 +19,7 @@ import { plainAction } from '../support/plain-action.ts';
 import { plainRule } from '../support/plain-rule.ts';
 import { makeRecordingClient } from '../support/recording-client.ts';
 
-/** Request fields that name accounts but grant them nothing, with the reason. */
+/** Request fields that name accounts without granting them anything, with the reason for each. */
 const givesNothing: Readonly<Record<string, string>> = {
   'review.cancel-request body.reviewers[]': 'it takes a request back',
   'collaborator.delete params.collaborator': 'it takes rights away',
@@ -52,7 +52,7 @@ function namingMembersOf({ params, body }: Operation): readonly string[] {
 }
 
 describe('the request fields that name accounts', () => {
-  // Unused operations name accounts too; an operation needs a row as soon as an action uses it.
+  // Unused operations name accounts too; an operation must be recognised as soon as an action uses it.
   const usedByActions = new Set(actions.flatMap(({ inverses }) => Object.keys(inverses)));
   const rows = (Object.values(operations) as readonly Operation[])
     .filter(({ id }) => usedByActions.has(id))
@@ -70,7 +70,7 @@ describe('the request fields that name accounts', () => {
   });
 });
 
-/** Creates a client that answers only requests about accounts; `ids` may change between runs. */
+/** Creates a client that only handles requests about accounts; `ids` may change between runs. */
 function forgeWith(
   ids: Record<string, number | Error>,
   hidden: Record<string, number> = {},
@@ -188,7 +188,7 @@ async function giveAll(
 const statusOf = (run: Awaited<ReturnType<typeof give>>) => run.outcomes[0]?.status ?? run.refused[0]?.why;
 
 describe('a login', () => {
-  it('is bound to the account of its first use, whatever its case, and the refusal names both ids', async () => {
+  it('is bound to the account that it named on first use, whatever its case, and a refusal contains both ids', async () => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -206,7 +206,7 @@ describe('a login', () => {
     expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
   });
 
-  it('of another account is an incident, and is accepted again once that account is confirmed', async () => {
+  it('that now belongs to another account is an incident, and is accepted again once that account is confirmed', async () => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -225,7 +225,7 @@ describe('a login', () => {
   it.each<[string, Trial]>([
     ['a plan', { mode: 'plan' }],
     ['a rule that only observes', { ruleMode: 'observe' }],
-  ])('is not remembered by %s, which still reports what is known', async (_, trial) => {
+  ])('is not stored by %s, which still reports a known change of account', async (_, trial) => {
     const ids: Record<string, number> = { ada: 5 };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -257,7 +257,7 @@ describe('a login', () => {
   it.each<[string, number | undefined]>([
     ['has no account', undefined],
     ['leads to an account of another name', renamed],
-  ])('is refused if it %s, even if it never had an account', async (_, now) => {
+  ])('is refused if it %s, even if it was never bound to an account', async (_, now) => {
     const ids: Record<string, number | Error> = now === undefined ? {} : { ada: now };
     const client = forgeWith(ids);
     const memory = createActionMemory();
@@ -273,7 +273,7 @@ describe('a login', () => {
     expect(statusOf(await give(client, 'ada', { memory }))).toContain('no account that Reeve can see now');
   });
 
-  it('that the forge hides is bound to the account that the repository lists', async () => {
+  it('that the forge hides is bound to the account listed by the repository', async () => {
     const hidden: Record<string, number> = { Ada: 5 };
     const client = forgeWith({}, hidden);
     const memory = createActionMemory();
@@ -312,7 +312,7 @@ describe('a login', () => {
     },
   );
 
-  it('that loses something is remembered, so that a revert gives it back to the same account', async () => {
+  it('that loses access is stored with its account, so that a revert gives the access back to the same account', async () => {
     const client = forgeWith({ ada: 5, bob: 6, carol: 7 });
     const memory = createActionMemory();
     const body = { push_whitelist_usernames: ['bob'], approvals_whitelist_username: ['carol'] };
@@ -346,7 +346,7 @@ describe('a login', () => {
     expect((await guard.refusalOf(['ada'], { records: true, params: {} }))?.why).toContain('account 9 now');
   });
 
-  it('is not bound to an account without a memory, and costs no request', async () => {
+  it('is not bound to an account if there is no memory, and costs no request', async () => {
     const client = forgeWith({ ada: 5 });
 
     expect(statusOf(await give(client, 'ada'))).toBe('applied');

@@ -70,7 +70,7 @@ describe('an event about a comment or review', () => {
     expect(await staleAnnouncement(event, facts, { now, maxAgeMs })).toBe(expected);
   });
 
-  it('is checked with one read of the fact that conditions read', async () => {
+  it('is checked with one read of the fact that conditions use', async () => {
     const facts = makeFacts(comment(young));
     await staleAnnouncement(commentEvent('created'), facts, { now, maxAgeMs });
     await staleAnnouncement(issueEvent, facts, { now, maxAgeMs });
@@ -111,7 +111,7 @@ rules:
     expect(record.changes).toEqual([]);
   });
 
-  it('fails every rule if the comment cannot be read, and is retried if that may help', async () => {
+  it('fails every rule if the comment cannot be read, and is retried if a retry may help', async () => {
     const away = await run({ comment: new ReeveError('forge-unavailable', 'the forge answered 502') });
     const forbidden = await run({ comment: new ReeveError('forge-forbidden', 'the forge answered 403') });
 

@@ -41,11 +41,11 @@ function step(
   };
 }
 
-/** Answers of the forge, in order; an error is thrown. When the list is exhausted, the answer is undefined. */
+/** Responses of the forge, in order; an error is thrown. When the list is exhausted, the response is undefined. */
 let answers: unknown[];
 /** Titles of the requests that were sent. */
 let sent: unknown[];
-/** Facts that were read again, with the maximum age of the answer. */
+/** Facts that were read again, with the maximum age of the value in milliseconds. */
 let reads: (readonly [string, number | undefined])[];
 let kept: string[];
 let forgotten: readonly string[];
@@ -153,13 +153,13 @@ describe('the requests of a plan', () => {
     expect([ends, sent]).toEqual([[end], titles]);
   });
 
-  it('are sent while at least one of the steps that want them still does', async () => {
+  it('are sent while at least one of the steps that requested them still wants them', async () => {
     const steps = [step([read]), step([read], { plan: async () => [read] }, { rule: 'b' })];
 
     expect((await apply(steps)).ends).toEqual(['t applied']);
   });
 
-  it('fail if they would write outside the repository, or if it is another repository now', async () => {
+  it('fail if they would write outside the repository, or if another repository has taken its name', async () => {
     const elsewhere = plainChange('x', { input: { params: { owner: 'acme', repo: 'other' } } });
     const { ends } = await apply([step([elsewhere], {}, { level: 'repository' })]);
     expect(ends).toEqual(['x failed: x: a rule of acme/demo must not write anywhere else']);
@@ -210,7 +210,7 @@ describe('a change that fails', () => {
     expect(sent).toEqual(['a1', 'shared', 'a3', 'b1', 'b2']);
   });
 
-  it('blocks the last change; a change that already holds or is not possible now does not', async () => {
+  it('blocks the last change of its rule; a change that already holds or is not possible now does not', async () => {
     const there = plainChange('there', { reads: [{ name: 'labels' }] });
     const last = plainChange('last', { stage: 3 });
     expect((await apply([step([there]), step([last])])).ends.at(-1)).toBe('last applied');
@@ -225,7 +225,7 @@ describe('a change that fails', () => {
     expect(ends.at(-1)).toBe('last applied');
   });
 
-  it('is retried if that may help, with the first such error and without values of secrets', async () => {
+  it('is retried if a retry may help, with the first retryable error and without values of secrets', async () => {
     const secrets = createNamedSecrets(new Map([['CHAT', 'hidden-value']]), new Uint8Array(32));
     const throttled = new ReeveError('forge-throttled', 'wait with hidden-value', {
       status: 429,
@@ -261,19 +261,19 @@ describe('a change that fails', () => {
     [refusal('forge-not-found', 404), /404; it is gone/],
     [refusal('forge-moved'), /; the repository was renamed/],
     [refusal('forge-unavailable', 502), /502$/],
-  ])('says how to fix it: %s', async (error, words) => {
+  ])('reports how to fix it: %s', async (error, words) => {
     answers = [error];
     expect((await apply([step([plainChange('t')])])).ends[0]).toMatch(words);
   });
 
-  it('says why a 403 may have a reason other than missing access', async () => {
+  it('reports why a 403 may have a reason other than missing access', async () => {
     answers = [refusal('forge-forbidden', 403)];
     const { ends } = await apply([step([plainChange('t', { forbidden: 'it may be archived' })])]);
     expect(ends[0]).toMatch(/write:issue, and it may be archived$/);
   });
 });
 
-describe('an answer that does not show a change', () => {
+describe('a response that does not show a change', () => {
   const confirm: Action['confirm'] = ({ target }, answer) =>
     (answer as readonly string[] | undefined)?.includes(target) ? undefined : `${target} is missing`;
   const facts: Action['facts'] = () => [{ name: 'definitions' }];
@@ -503,15 +503,18 @@ describe('a change whose conditions are checked immediately before it is sent', 
       ['one'],
       [],
     ],
-  ])('is sent as its rules want it at that moment: %s', async (_title, wanted, end, titles, awaiting) => {
-    const applied = await apply(apart(['a', 'b']), {
-      reconsider: async ({ rule }) => wanted[rule.id] ?? { why: '', polls: false },
-    });
+  ])(
+    'is sent in the form that its rules want at that moment: %s',
+    async (_title, wanted, end, titles, awaiting) => {
+      const applied = await apply(apart(['a', 'b']), {
+        reconsider: async ({ rule }) => wanted[rule.id] ?? { why: '', polls: false },
+      });
 
-    expect([applied.ends, sent, [...applied.awaiting]]).toEqual([[end], titles, awaiting]);
-  });
+      expect([applied.ends, sent, [...applied.awaiting]]).toEqual([[end], titles, awaiting]);
+    },
+  );
 
-  it('counts a refusal only against the rules that wanted what was sent', async () => {
+  it('counts a refusal only against the rules that wanted the request that was sent', async () => {
     answers = [conflict(), conflict()];
     const { awaiting } = await apply(apart(['a', 'b', 'c'], { awaitsChecks: true }), {
       reconsider: async ({ rule }) => ({ change: { ...merge, value: rule.id === 'b' ? 2 : 1 } }),
@@ -522,7 +525,7 @@ describe('a change whose conditions are checked immediately before it is sent', 
 });
 
 describe('a change that was sent', () => {
-  it('is looked up when the answer does not show it', async () => {
+  it('is looked up when the response does not show it', async () => {
     const verified = plainChange('t', { verify: true, reads: [{ name: 'labels' }] });
     for (const [isThere, end] of [
       [true, 't applied'],
@@ -535,7 +538,7 @@ describe('a change that was sent', () => {
     }
   });
 
-  it('is remembered with its answer, and recorded with what only the answer says', async () => {
+  it('is remembered with its response, and recorded with values that only the response contains', async () => {
     const remembered: unknown[] = [];
     answers = [{ id: 5 }];
     const { outcomes } = await apply([
@@ -559,7 +562,7 @@ describe('a change that was sent', () => {
     ['with nothing', refusal('forge-timeout'), false],
     ['by an error of ours', new Error('odd'), false],
   ])(
-    'is noted before the request, and the note is taken back if it had no effect: answered %s',
+    'is noted before the request, and the note is removed if the request had no effect: answered %s',
     async (_title, answer, isTakenBack) => {
       answers = [answer];
       const notes: unknown[] = [];
@@ -582,7 +585,7 @@ describe('a change that was sent', () => {
     },
   );
 
-  it('contains no values of secrets if a repository rule wants part of its request', async () => {
+  it('contains no values of secrets if a repository rule wants part of the request', async () => {
     const secrets = createNamedSecrets(new Map([['CHAT', 'hidden-value']]), new Uint8Array(32));
     const join: Action['join'] = async () => ({ params: plainParams, body: { title: { secret: 'CHAT' } } });
     const joins = { joins: 'k' };
@@ -600,7 +603,7 @@ describe('a change that was sent', () => {
     expect(sent).toEqual([]);
   });
 
-  it('begins no cause if no event follows from it', async () => {
+  it('records no cause if no event follows from it', async () => {
     let begun = 0;
     await apply([step([plainChange('t')])], {
       beginCause: async () => {

@@ -28,7 +28,7 @@ const proposal = (rule: string, ...changes: readonly Change[]): Proposal => ({
 const targets = (changes: readonly PlannedChange[]) => changes.map(({ change }) => change.target);
 const reasons = ({ refused }: Plan) => refused.map(({ planned, why }) => `${planned.change.target}: ${why}`);
 
-it('messages are refused, and nothing else, when none can be sent', () => {
+it('only messages are refused when no messages can be sent', () => {
   const message = plainChange('message', { operation: messageOperation });
   const earlier = plainChange('earlier', { waits: { why: 'not now', polls: false } });
   const plan = makePlan([proposal('a', earlier, message, plainChange('label'))]);
@@ -95,7 +95,7 @@ describe('a grant', () => {
     ['of nothing', ruleOf(grantsOf({ names: ['react'] })), 'main', false, 1],
     ['that the operator does not need', ruleOf(grantsOf({}), { level: 'operator' }), 'work', true, 0],
   ])(
-    '%s is checked against the branch, and reads the default branch only if needed',
+    '%s is checked against the branch, and the default branch is read only if needed',
     async (_title, rule, branch, covers, asked) => {
       const facts = makeFacts({ repository: { default_branch: 'main' } }, { subject: { repository: home } });
 
@@ -109,7 +109,7 @@ describe('a grant', () => {
     expect(await coversAction(ruleOf(grantsOf({})), { action: 'merge', branch: 'main' }, facts)).toBe(false);
   });
 
-  it('is required for each action that a rule uses by grant, at the place of the subject', () => {
+  it('is required for each action that a rule uses by grant, in the repository of the subject', () => {
     const both = { byGrant: ['merge', 'react'] };
     const at = { kind: 'issue', repository: home } as const;
     expect(isGrantedAt(ruleOf(grantsOf({}), both), at)).toBe(false);
@@ -194,17 +194,17 @@ describe('a step that is planned again before its write', () => {
       'it goes only together with b',
       false,
     ],
-  ])('wants nothing because of %s', async (_title, planned, options, why, polls) => {
+  ])('proposes no change because of %s', async (_title, planned, options, why, polls) => {
     expect((await again(planned, options)).found).toEqual({ why, polls });
   });
 
-  it('keeps a change if the change it needs already holds', async () => {
+  it('keeps a change if the change it needs is already in effect', async () => {
     const change = { ...wanted, needs: 'b' };
     const { found } = await again([plainChange('b', { already: true }), change]);
     expect(found).toEqual({ change });
   });
 
-  it('fails if its conditions cannot be evaluated, with the error that may allow a retry', async () => {
+  it('fails if its conditions cannot be evaluated, with the original error, so that the run may be retried', async () => {
     const rule = load({ if: 'issue.state == "open"', steps });
     const step = { ...proposal('x'), rule, step: 'one' };
     const ask = (error: Error) =>

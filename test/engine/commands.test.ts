@@ -105,7 +105,7 @@ describe('the commands of a comment', () => {
     expect(JSON.stringify(again.rules)).toContain('"command(\\"say\\").found":false');
   });
 
-  it('are completed by later attempts of the same delivery', async () => {
+  it('match again in later attempts of the same delivery, without a second effect', async () => {
     const event = await comment('/say twice');
     await run(event, '3');
 
@@ -122,7 +122,7 @@ describe('the commands of a comment', () => {
     expect(await said()).toContain('later');
   });
 
-  it('are not executed if the comment contains none', async () => {
+  it('match no rule if the comment contains none', async () => {
     const event = await comment('nothing to do');
 
     expect(verdicts(await run(event, '7'))).toEqual(['unmatched', 'unmatched']);

@@ -54,7 +54,7 @@ const client = {
     return live;
   },
 } as unknown as Client;
-/** Opens the book, as a process does when it starts. */
+/** Opens the record of our changes, as a process does when it starts. */
 const start = () =>
   new Consequences(
     {
@@ -80,7 +80,7 @@ beforeEach(() => {
   asked = 0;
 });
 
-describe('an event of our own account', () => {
+describe('an event caused by our own account', () => {
   it.each<[string, Cause, Event]>([
     ['the end of a pull request that it merged', merged, closed()],
     ['the push of its merge commit', merged, push('main', moved)],
@@ -107,7 +107,7 @@ describe('an event of our own account', () => {
     (await begin(book, causes))();
 
     expect(await book.find(event, client)).toEqual({ because, rules: ['r.yml#merge'], depth: 1 });
-    // The answer is the same after a restart, and for a redelivery.
+    // The result is the same after a restart, and for a redelivery.
     expect(await start().find(event, client)).toMatchObject({ because });
   });
 
@@ -159,7 +159,7 @@ describe('an event of our own account', () => {
     expect(await book.find(event, client)).toBeUndefined();
   });
 
-  describe('for a commit that it made', () => {
+  describe('for a commit made by a change', () => {
     const committed: Cause = { event: 'committed', branch: 'main', head, message: 'Keep files' };
     const shown = (message: string, parents: readonly string[]) => ({
       sha: moved,
@@ -167,7 +167,7 @@ describe('an event of our own account', () => {
       parents: parents.map((sha) => ({ sha })),
     });
 
-    it('is recognised by the commit in the answer, without a request', async () => {
+    it('is recognised by the commit in the response, without a request', async () => {
       const book = start();
       await (await begin(book, committed))({ commit: { sha: moved } });
 
@@ -186,7 +186,7 @@ describe('an event of our own account', () => {
       ['two parents', shown('Keep files', [head, 'c'.repeat(40)]), false],
       ['nothing', {}, false],
       ['no message', { parents: [{ sha: head }] }, false],
-    ])('is found by parent and message if the answer was lost: %s', async (_, found, isIt) => {
+    ])('is found by parent and message if the response was lost: %s', async (_, found, isIt) => {
       const book = start();
       await (await begin(book, { ...committed, message: '\nKeep files' } as Cause))({ commit: { sha: '' } });
       live = found;
@@ -197,7 +197,7 @@ describe('an event of our own account', () => {
       expect(askedFor).toEqual({ owner: 'acme', repo: 'demo', sha: moved });
     });
 
-    it('is not searched for after another commit', async () => {
+    it('is not searched for if the push starts from another commit', async () => {
       const book = start();
       await (await begin(book, committed))();
       live = shown('Keep files', [head]);
@@ -219,7 +219,7 @@ describe('an event of our own account', () => {
     ],
   ])('matches one push, found by the live commit: %s', async (_title, causes, branch, commitOf, params) => {
     const book = start();
-    // The answer to a change of another kind may contain a commit, but not the one it made.
+    // The response to a change of another kind may contain a commit, but not the one that the change made.
     await (await begin(book, causes))({ commit: { sha: head } });
     live = commitOf(moved);
     expect(await book.find(push(branch, moved), client)).toMatchObject({ because });
@@ -229,14 +229,14 @@ describe('an event of our own account', () => {
     expect(await book.find(push(branch, tip), client)).toBeUndefined();
   });
 
-  it('matches one creation of a branch, not another one with a different commit', async () => {
+  it('matches one creation of a branch, and no second creation with a different commit', async () => {
     const book = start();
     await (await begin(book, { event: 'created', branch: 'work' }))();
     expect(await book.find(created('work', moved), client)).toMatchObject({ because });
     expect(await book.find(created('work', tip), client)).toBeUndefined();
   });
 
-  it('is not a consequence if the branch that it made is gone, and undecided if the forge cannot answer', async () => {
+  it('is not a consequence if the created branch is gone, and is undecided if the forge cannot answer', async () => {
     const book = start();
     await (await begin(book, { event: 'created', branch: 'work' }))();
     for (const lacking of [{}, new ReeveError('forge-not-found', '404')]) {
@@ -256,7 +256,7 @@ describe('an event of our own account', () => {
     expect(await book.find(later, client)).toBeUndefined();
   });
 
-  it('waits for the answer to the change', async () => {
+  it('is decided only after the response to the change', async () => {
     const book = start();
     live = { merge_commit_sha: null };
     const end = await begin(book, merged);
@@ -273,12 +273,12 @@ describe('an event of our own account', () => {
     expect(await Promise.all([found, later])).toMatchObject([{ because }, { because }]);
   });
 
-  describe('that another process sends', () => {
+  describe('of a change that another process sends', () => {
     beforeEach(() => {
       isShared = true;
     });
 
-    it('waits for the answer to that change, and not for later changes', async () => {
+    it('waits for the response to that change, and not for later changes', async () => {
       const [one, two] = [start(), start()];
       live = { merge_commit_sha: null };
       const end = await begin(one, merged);
@@ -315,7 +315,7 @@ describe('an event of our own account', () => {
       expect(looks).toBe(3);
     });
 
-    it('waits no longer than a request may take if the process died', async () => {
+    it('waits no longer than the maximum duration of a request if the process died', async () => {
       await begin(start(), merged);
       const beganMs = nowMs;
 
@@ -340,7 +340,7 @@ describe('an event of our own account', () => {
       expect(await start().find(closed(), client)).toMatchObject({ because });
     });
 
-    it('is stored next to the changes of this process', async () => {
+    it('is found among changes that several processes stored', async () => {
       const [one, two] = [start(), start()];
       for (const [number, book] of [one, two, one].entries()) {
         await (
@@ -357,7 +357,7 @@ describe('an event of our own account', () => {
     });
   });
 
-  it('costs no request if no change of ours is known', async () => {
+  it('costs no request if we know of no change of our own', async () => {
     expect(await start().find(push('main', moved), client)).toBeUndefined();
     expect(asked).toBe(0);
   });
@@ -374,7 +374,7 @@ describe('an event of our own account', () => {
   });
 });
 
-describe('a chain', () => {
+describe('a chain of changes', () => {
   const rule = (name: string): LoadedRule =>
     ({
       id: `r.yml#${name}`,
@@ -397,7 +397,7 @@ describe('a chain', () => {
     return { runs: considered.map((one) => one.rule.name), own: decided.map(({ reason }) => reason) };
   };
 
-  it('runs the rules that are not part of it, and no rule without a known change', () => {
+  it('runs the rules that are not part of it, and no rule if the causing change is unknown', () => {
     expect(consider(undefined)).toEqual({ runs: [], own: ['own', 'own'] });
     expect(consider({ because, rules: ['r.yml#merge'], depth: 1 })).toEqual({ runs: ['tidy'], own: ['own'] });
     expect(consider({ because, rules: ['r.yml#merge', 'r.yml#tidy'], depth: 2 })).toEqual({
@@ -406,7 +406,7 @@ describe('a chain', () => {
     });
   });
 
-  it('ends at a depth of three', async () => {
+  it('ends at depth three', async () => {
     const book = start();
     (await begin(book, merged, { depth: 3 }))();
     (await begin(book, { ...merged, number: 8 } as Cause, { depth: 4 }))();

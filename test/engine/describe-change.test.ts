@@ -38,7 +38,7 @@ it('cuts long values', () => {
   expect(words.length).toBeLessThan(200);
 });
 
-it('shows long values from the point where they differ', () => {
+it('shows long values from the first difference on', () => {
   const [before, after] = ['a', 'b'].map((end) => `${'x'.repeat(5_000)}${end}${'y'.repeat(5_000)}`);
   const { words } = describeChange({ action: 'comment', target: 'c', before, after });
 

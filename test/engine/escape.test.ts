@@ -210,7 +210,7 @@ it.each(['repository', 'organization'] as const)(
 );
 
 describe.each(['repository', 'organization', 'operator'] as const)(
-  'a branch of another repository in a file of the %s',
+  'a branch of another repository in a rule file of the %s',
   (level) => {
     const all = ['open-pull-request', 'compare', 'open_pull'];
     const problemsOf = (rule: Readonly<Record<string, unknown>>, grants: readonly string[] = all) =>

@@ -21,7 +21,7 @@ rules:
       - { uses: set-labels, with: { add: [other] } }
 `;
 
-it('a failing step refuses the later steps of its rule, but not the earlier ones and no other rule', async () => {
+it('a failing step refuses the later steps of its rule, but neither the earlier ones nor other rules', async () => {
   const { rules, problems } = loadRuleFile({ path: 'r.yml', text, level: 'operator', commit: '', registry });
   const payload = {
     action: 'opened',

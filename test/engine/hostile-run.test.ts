@@ -12,7 +12,7 @@ describe('a run is bounded', () => {
     for (const { reason } of failed) expect(reason).toMatch(/evaluation budget|too large to judge/);
   });
 
-  it('an event with an object of more than 500 members fails each rule that it concerns', async () => {
+  it('an event with an object of more than 500 members fails each rule that handles the event', async () => {
     const rules = { one: { if: 'event.number == 7' }, two: { if: 'event.number == 8' } };
     const pull = Object.fromEntries(Array.from({ length: 501 }, (_, number) => [`k${number}`, number]));
     const record = await prepareHostileRun({ rules, pull, isStopped: true })();

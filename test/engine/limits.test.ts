@@ -53,7 +53,7 @@ function entry(
 type EntryOptions = { atMs: number; rule: string; by: number | undefined; before: unknown };
 
 describe('hourly budgets', () => {
-  it('reset after an hour, and return what was not sent', async () => {
+  it('reset after an hour, and get back the changes that were not sent', async () => {
     let nowMs = startMs;
     const past = await createBudgetLedger({ now: () => new Date(nowMs) }).edit(1, (past) => past);
     const noted = past.record([entry('a', true), entry('b', true)]);
@@ -102,7 +102,7 @@ describe('hourly budgets', () => {
     expect(asked).toEqual([undefined, 'p2']);
   });
 
-  it('do not count writes of a merge queue after a restart, because it has its own budget', async () => {
+  it('do not count the writes of a merge queue after a restart, because the queue has its own budget', async () => {
     const written = { id: '1', rules: [], target: 'status:#1', value: 'pending', before: null, input: null };
     const run = (kind: string): Run =>
       ({
@@ -169,7 +169,7 @@ describe('a value that goes back and forth', () => {
     return isLet;
   };
 
-  it('is stopped after five returns in ten minutes, only for that target, until those returns are old', () => {
+  it('is stopped after five returns in ten minutes, only for that target, until those returns are ten minutes old', () => {
     // Another writer removes the label each time.
     for (let turn = 0; turn < 6; turn += 1) expect(write(true), `turn ${turn}`).toBe(true);
 
@@ -197,7 +197,7 @@ describe('a value that goes back and forth', () => {
     );
   });
 
-  it('does not count as a flip if one rule changes its result, however often, because its input has changed', () => {
+  it('does not count as a flip if one rule changes its result because its input changed, however often', () => {
     for (let turn = 0; turn < 40; turn += 1) expect(write(turn % 2 === 0), `turn ${turn}`).toBe(true);
   });
 
@@ -231,7 +231,7 @@ describe('a value that goes back and forth', () => {
 describe('a limit of one run', () => {
   const repeatsFrom = new Date(startMs);
 
-  it('defers the rest by ten minutes if runs are repeated, and refuses it for good otherwise', () => {
+  it('defers the rest by ten minutes if runs are repeated, and refuses it permanently otherwise', () => {
     const { changes, refused } = makePlan([wishFor(many(51))], { repeatsFrom });
 
     expect([changes.length, refused.length]).toEqual([50, 1]);

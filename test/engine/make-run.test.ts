@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => forge.close());
 
-it('a run counts its own requests and denials, and none that its client made earlier', async () => {
+it('a run counts its own requests and denials, but not earlier ones of its client', async () => {
   const client = createClient({ url: forge.url, credentials: { token: 'secret' } });
   const account = await findAccount(client, { allowAdmin: true });
   const { run, denials } = await makeEventRun(
@@ -61,7 +61,7 @@ it('a run counts its own requests and denials, and none that its client made ear
   ]);
 });
 
-it('a run records no secret value in its requests, whatever the forge answers', async () => {
+it('a run records no secret value in its requests, whatever the forge returns', async () => {
   const token = 'a-token-that-no-one-else-may-see';
   const named = 'a-value-of-a-named-secret';
   const echo = await startBareServer((_seen, response) =>
@@ -195,7 +195,7 @@ describe('the record of a run says what started it', () => {
     expect(counted).toEqual([{ signal }]);
   });
 
-  it('a signal aborts messages together with calls', async () => {
+  it('a signal aborts the sending of messages as well as API calls', async () => {
     const { signal } = new AbortController();
     const secrets = createNamedSecrets(new Map([['CHAT', 'https://chat.example.org/x']]), new Uint8Array(32));
     const text = JSON.stringify({

@@ -47,7 +47,7 @@ const printed = (print: (terminal: Parameters<typeof printRun>[1]) => void): rea
 const marked = (lines: readonly string[]): readonly (string | undefined)[] =>
   lines.filter((line) => line.includes('observed, not sent')).map((line) => /label:(\w+)/.exec(line)?.[1]);
 
-it('a change is observed if only rules in observe mode want it; for runs of earlier versions, the outcome decides', () => {
+it('a change counts as observed if only rules in observe mode want it; for runs of earlier versions, the outcome decides', () => {
   expect(run.changes.map((one) => isObserved(run, one))).toEqual([false, true, true]);
   expect(planned.changes.map((one) => isObserved(planned, one))).toEqual([false, true, false]);
 });

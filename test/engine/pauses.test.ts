@@ -70,7 +70,7 @@ describe('a pause', () => {
     expect([refused.plan.changes.length, refused.deferral?.why]).toEqual([stops ? 0 : 1, why]);
     const asked = requireUnpaused([change], subject, async () => pauses);
     await (stops ? expect(asked).rejects.toBeInstanceOf(WritesPaused) : asked);
-    // Changes that are only observed are not sent anyway.
+    // Observed changes are not sent, so a pause does not stop them.
     const observed = refusePaused({ changes: [change], refused: [] }, pauses, {
       subject,
       isSent: () => false,
@@ -109,7 +109,7 @@ describe('a pause', () => {
     expect(found).toEqual(isFound ? pauseOf(scope) : undefined);
   });
 
-  it('names its scope as the command line does', () => {
+  it('gives its scope the name that the command line uses', () => {
     const names = [{ kind: 'all' } as const, ofRepository('acme/shop'), ofRule('a'), ofRule('stale/warn')];
     expect(names.map(nameOfScope)).toEqual(['all', 'acme/shop', 'a', '#stale/warn']);
     expect(pausedWords(pauseOf(ofRule('stale/warn')))).toBe(

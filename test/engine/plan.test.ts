@@ -99,7 +99,7 @@ describe('several rules and one target', () => {
     ]);
   });
 
-  it('lose nothing to a rule in observe mode, whatever its level', () => {
+  it('do not give way to a rule in observe mode, whatever its level', () => {
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
     const own = proposal(makeRule('own'), change('label:x', true));
 
@@ -112,7 +112,7 @@ describe('several rules and one target', () => {
     ]);
   });
 
-  it('gain nothing from a rule in observe mode: no rank, no members, no budget and no basis for a deletion', () => {
+  it('gain nothing from a rule in observe mode: no rank, no members, no budget and no reason for a deletion', () => {
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
     const own = makeRule('own');
     const same = change('label:x', true);
@@ -148,7 +148,7 @@ describe('several rules and one target', () => {
     expect(pruned.refused).toEqual([]);
   });
 
-  it('do not justify removing what another rule replaces if a rule only observes both changes', () => {
+  it('do not justify removing an object if only a rule in observe mode wants both the removal and the chosen replacement', () => {
     const make = (secret: string): Change => change('hook:u', { hmac: secret }, { stage: 0 });
     const remove = change('hook:u#7', null, { stage: 2, needs: 'hook:u' });
     const above = { ...makeRule('above', 'operator'), mode: 'observe' } as const;
@@ -201,11 +201,11 @@ describe('a change that needs another change', () => {
     };
   };
 
-  it('is planned together with it', () => {
+  it('is planned together with that change', () => {
     expect(left(proposal(makeRule('a'), make('A'), remove)).changes).toEqual(['hook:u', 'hook:u#7']);
   });
 
-  it('is refused if rules disagree about the other change, even if one of them would edit what the other replaces', () => {
+  it('is refused if rules disagree about the other change, even if one of them would edit the object being replaced', () => {
     const quarrel = left(
       proposal(makeRule('a'), make('A'), remove),
       proposal(makeRule('b'), make('B'), remove),
@@ -243,7 +243,7 @@ describe('budgets', () => {
   it.each([
     ['files of repositories', 'repository', 20],
     ['all rules together', 'operator', 50],
-  ] as const)('hold %s', (_title, level, budget) => {
+  ] as const)('limit the changes of %s', (_title, level, budget) => {
     const { changes, refused } = shape([proposal(makeRule('a', level), ...many(60))]);
 
     expect(changes).toHaveLength(budget);
@@ -251,7 +251,7 @@ describe('budgets', () => {
     expect(refused[0]?.[2]).toContain(`budget of ${budget} changes`);
   });
 
-  it('are narrowed by the limit of a rule', () => {
+  it("are narrowed by a rule's own limit", () => {
     const { changes, refused } = shape([proposal(makeRule('a', 'operator', 2), ...many(3))]);
 
     expect(changes).toHaveLength(2);

@@ -54,6 +54,6 @@ it('a repeated delivery repeats steps that describe a state, and refuses the oth
   ]);
 });
 
-it('a delivery that is not a repetition executes both', () => {
+it('a delivery that is not a repetition executes both kinds of steps', () => {
   expect(targets(refuseRepeated(plan, trigger).changes)).toEqual(['set-labels', 'message']);
 });

@@ -124,7 +124,7 @@ it.each<[string, Partial<RecordedChange>, readonly object[] | Error, Outcome['ma
     undefined,
     'it cannot be read now: the forge answered 502',
   ],
-])('leaves alone what %s, and takes back the rest', async (_title, more, now, made, why) => {
+])('leaves alone a change that %s, and takes back the rest', async (_title, more, now, made, why) => {
   live = now;
   const { ends, refused, run } = await revert([change('a', true, more)], {
     outcomes: [{ change: 'a', status: 'applied', ...(made && { made }) }],
@@ -134,7 +134,7 @@ it.each<[string, Partial<RecordedChange>, readonly object[] | Error, Outcome['ma
   expect(run.refused[0]?.change).toMatchObject({ before: true, after: false, reason: 'takes back run r0' });
 });
 
-it('continues after a change that fails, and says how to fix it', async () => {
+it('continues after a change that fails, and reports how to fix it', async () => {
   live = [{ id: 3, name: 'a' }];
   refusals = [new ReeveError('forge-forbidden', 'the forge answered 403', { status: 403 })];
   const { ends, run } = await revert([change('a', true), change('b', false)]);
@@ -143,7 +143,7 @@ it('continues after a change that fails, and says how to fix it', async () => {
   expect(run.outcomes[0]?.error).toMatch(/^label:b: the forge answered 403; it needs writer access/);
 });
 
-it('takes back the changes of one request with one request, and those of two requests with two', async () => {
+it('takes back changes that shared one request with one request, and changes of two requests with two', async () => {
   const made = (id: string, pattern: string) =>
     change(id, true, {
       action: 'protect-tags',

@@ -69,7 +69,7 @@ const verdicts = ({ rules }: Run): Readonly<Record<string, string>> =>
 describe('the budget of a run', () => {
   it('is shared by all rules of a source: the first expensive rules use it up, however many there are', async () => {
     const names = Array.from({ length: 40 }, (_, place) => `rule-${place}`);
-    // Each of these costs about a third of the budget and does not exceed it alone.
+    // Each of these conditions costs about a third of the budget, so none exceeds the budget alone.
     const third = `event.pull_request.body.substring(0, 700).matches("(([abc]{1,30})a){30}$")`;
     const record = await run(load(operator, Object.fromEntries(names.map((name) => [name, third]))));
 
@@ -84,7 +84,7 @@ describe('the budget of a run', () => {
   const reasonOf = (record: Run, rule: string) =>
     record.rules.find((one) => one.rule.endsWith(`#${rule}`))?.reason;
 
-  it('that is used up names the label that used most of it', async () => {
+  it('that is used up is reported with the label that used most of it', async () => {
     const sync: Record<string, string> = {
       heavy: 'event.pull_request.body.substring(0, 700).matches("(([abc]{1,30})a){30}$")',
     };
@@ -98,7 +98,7 @@ describe('the budget of a run', () => {
     );
   });
 
-  it('that is used up names a condition of another rule of the source where that used most of it', async () => {
+  it('that is used up is reported with the condition that used most of it, also for other rules of the source', async () => {
     const third = 'event.pull_request.body.substring(0, 700).matches("(([abc]{1,30})a){30}$")';
     const step = { if: `${third} || ${third}`, uses: 'set-labels', with: { add: ['x'] } };
     const record = await run(load(operator, { one: { steps: [step] }, two: third, three: { if: third } }));
@@ -124,7 +124,7 @@ describe('the budget of a run', () => {
     });
   });
 
-  it('is divided among the sources: a file of the repository cannot spend what the operator’s rules need', async () => {
+  it('is divided among the sources: a file of the repository cannot spend the share of the operator’s rules', async () => {
     const theirs = load(
       repository,
       Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`r${n}`, costly])),
@@ -135,7 +135,7 @@ describe('the budget of a run', () => {
     expect(verdicts(record)).toMatchObject({ ours: 'matched', r0: 'failed', r49: 'failed' });
   });
 
-  it('reserves a part for each rule, so that an expensive rule cannot stop a cheap one', async () => {
+  it('reserves a share for each rule, so that an expensive rule cannot stop a cheap one', async () => {
     const record = await run(load(repository, { a: costly, b: costly, c: cheap, d: 'event.number == 7' }));
 
     expect(verdicts(record)).toEqual({ a: 'failed', b: 'failed', c: 'matched', d: 'matched' });

@@ -33,13 +33,13 @@ const step = (action: Partial<Action>, name = '1', written: unknown = {}): Loade
   line: 1,
   arguments: { written, facts: [], reads: [], resolve: () => ({ findings: [], ok: true, value: written }) },
 });
-/** Creates a step that wants these changes. */
+/** Creates a step that proposes these changes. */
 const wanting = (...changes: readonly Change[]): LoadedStep => step({ plan: async () => changes });
 
 const makeRule = (name: string, steps: readonly LoadedStep[], more: Partial<LoadedRule> = {}): LoadedRule =>
   plainRule({ id: `r.yml#${name}`, name, source: 'r.yml', steps, ...more });
 
-/** Answers of the forge, in order; an error is thrown. */
+/** Responses of the forge, in order; an error is thrown. */
 let answers: unknown[];
 let sent: unknown[];
 let kept: unknown[];
@@ -93,7 +93,7 @@ async function run(
 const refusal = (code: ErrorCode, status?: number) =>
   new ReeveError(code, `the forge answered ${status}`, { status });
 
-it('a protective change that a pause stops after planning stays due, before later changes are sent and after the run', async () => {
+it('a protective change that is paused after planning remains due, before later changes are sent and after the run', async () => {
   const memory = createActionMemory();
   const place = { repository: home, index: 1 };
   const tighten: Change = { ...plainChange('gate'), protects: 'tightens' };
@@ -125,7 +125,7 @@ it('a protective change that a pause stops after planning stays due, before late
 });
 
 describe('a step whose changes may require further changes', () => {
-  /** Creates a step that returns these plans one after another. */
+  /** Creates a step that returns these plans in succession. */
   const following = (
     plans: readonly (readonly Change[] | Error)[],
     more: Partial<Action> = {},
@@ -150,7 +150,7 @@ describe('a step whose changes may require further changes', () => {
     ['what is there', [[a], [{ ...b, already: true }]], {}, ['a applied']],
     ['an error', [[a], new Error('odd')], {}, ['a applied']],
     ['another one, of a step that has none', [[a], [b]], { followUp: undefined as never }, ['a applied']],
-  ])('is planned once more after its changes were sent: %s', async (_title, plans, more, ends) => {
+  ])('is planned once more after its changes are sent: %s', async (_title, plans, more, ends) => {
     const made = await run([makeRule('x', [following(plans, more)])]);
 
     expect(made.ends).toEqual(ends);
@@ -160,7 +160,7 @@ describe('a step whose changes may require further changes', () => {
     expect(made.record.rules).toHaveLength(1);
   });
 
-  it('is planned once for all of its changes, and without facts that are no longer valid', async () => {
+  it('is planned once more for all of its changes together, and without facts that are no longer valid', async () => {
     const labels = { name: 'labels' };
     const changes = [{ ...a, keeps: [labels, { name: 'files' }], reads: [labels] }, b];
     const before: unknown[] = [];
@@ -186,7 +186,7 @@ describe('a step whose changes may require further changes', () => {
     expect(observed.ends).toEqual(['a planned']);
   });
 
-  it('adds its refusals, its pause and its errors to the same record', async () => {
+  it('adds the refusals, pause and errors of its second plan to the same record', async () => {
     const away = refusal('forge-unavailable', 502);
     expect(await run([makeRule('x', [following([[a], away])])])).toMatchObject({
       ends: ['a applied'],
@@ -224,7 +224,7 @@ describe('a change that causes events', () => {
       { rules: ['r.yml#w', 'r.yml#y', 'r.yml#x'], depth: 3 },
     ],
     ['outside of repositories', { subject: { kind: 'organization', organization: 'acme' } }, undefined],
-  ])('is recorded with the rules of its chain: %s', async (_title, more, noted) => {
+  ])('is recorded with the rules of the chain: %s', async (_title, more, noted) => {
     const begun: unknown[] = [];
     const shared = wanting(plainChange('a', { causes }), plainChange('b'));
     const { ends } = await run([makeRule('x', [shared]), makeRule('y', [shared])], {
@@ -244,7 +244,7 @@ describe('a change that causes events', () => {
 });
 
 describe('a run', () => {
-  it('names the rules that wait for something that sends no event, once each', async () => {
+  it('names once each rule that waits for a change of state without an event', async () => {
     const waits = (polls: boolean) => ({ waits: { why: 'checks run', polls } });
     const merge = plainChange('m', { reconsiders: true });
     answers = [refusal('forge-conflict', 409), refusal('forge-conflict', 409)];
@@ -306,7 +306,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('charges applied changes to the budget of its place', async () => {
+  it('charges applied changes to the budget of its repository, organization or notifications', async () => {
     const ledger = createBudgetLedger({ now: () => now });
     const spentIn = (place: number | string) => ledger.edit(place, (past) => past.spent().all);
     answers = [{}, refusal('forge-refused', 422), {}];
@@ -334,7 +334,7 @@ describe('a run', () => {
     expect(asked).toBe(0);
   });
 
-  it('that a budget and a pause stop may run again when the first of them ends', async () => {
+  it('that is stopped by a budget and by a pause may run again when the earlier of the two ends', async () => {
     const ledger = createBudgetLedger({ now: () => now });
     const budgets = { delivery: { all: 9, repository: 9 }, hour: { all: 1, repository: 1 } };
     const rules = [makeRule('x', [wanting(plainChange('a'), plainChange('b'))])];
@@ -409,11 +409,11 @@ describe('an action', () => {
     [{ mode: 'observe' }, {}, true],
     [{}, { mode: 'plan' }, true],
     [{}, { client: undefined }, true],
-  ])('is told whether something will be written: %j %j', async (rule, more, dryRun) => {
+  ])('is told whether its changes will be written: %j %j', async (rule, more, dryRun) => {
     expect((await contextOf(rule, more)).dryRun).toBe(dryRun);
   });
 
-  it('receives the merge queue of its place if there is one', async () => {
+  it('receives the merge queue of its repository if there is one', async () => {
     const queue = {} as QueueDesk;
     expect((await contextOf({}, { queue })).queue).toEqual({
       desk: queue,
@@ -426,7 +426,7 @@ describe('an action', () => {
     expect((await contextOf()).queue).toBeUndefined();
   });
 
-  it('has its facts read before its plan, and is planned without those that fail', async () => {
+  it('is planned after its facts are read, even if some of them cannot be read', async () => {
     const asked: string[] = [];
     const action: Partial<Action> = {
       facts: () => [{ name: 'labels' }, { name: 'nothing' }],

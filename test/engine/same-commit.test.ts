@@ -16,8 +16,8 @@ const repository = { id: 1, name: 'shop', full_name: 'acme/shop', owner: { id: 2
 type Pull = { readonly number: number; readonly title: string; readonly base?: string };
 
 /**
- * Plans a rule for an opened pull request, with other pull requests at the same commit, and returns the change that it
- * wants to write.
+ * Plans a rule for an opened pull request while other pull requests have the same commit, and returns the change that
+ * the rule wants to write.
  */
 async function planWith(
   rule: string,
@@ -71,7 +71,7 @@ const held = (number: number, state = 'pending', text = 'Not ok.') => ({
 });
 const own = { number: 4, title: 'ok' };
 
-describe('a status that improves', () => {
+describe('a status that changes to a better state', () => {
   it('is the result of the least favourable pull request at the commit', async () => {
     expect(await planWith(gate, own, [{ number: 7, title: 'ok' }])).toEqual(passed);
     expect(await planWith(gate, own, [{ number: 7, title: 'no' }])).toEqual(held(7));
@@ -84,7 +84,7 @@ describe('a status that improves', () => {
     expect(await planWith(mixed, own, [{ number: 7, title: 'no' }])).toEqual(held(7, 'failure'));
   });
 
-  it('is the same, whichever of the pull requests triggers the run', async () => {
+  it('is the same, regardless of which pull request triggers the run', async () => {
     const [one, other] = [
       { number: 4, title: 'no' },
       { number: 7, title: 'no' },
@@ -114,7 +114,7 @@ describe('a status that improves', () => {
     ['a fact that cannot be read', '!files.exists(f, f.filename == "x") || pull_request.number == 4'],
     ['an event that it has not', 'event.number == 4'],
     ['a sender that it has not', 'pull_request.number == 4 || sender.login == "ada"'],
-  ])('is pending if another pull request cannot be judged for %s', async (_title, when) => {
+  ])('is pending if another pull request cannot be judged because of %s', async (_title, when) => {
     const rule = `{ on: ${on}, steps: [{ uses: set-status, with: { when: '${when}' } }] }`;
     const mine = { ...own, title: 'ok' };
     const others = [{ number: 7, title: 'ok', files: undefined }];
@@ -123,7 +123,7 @@ describe('a status that improves', () => {
     expect(found).toEqual(held(7, 'pending', 'it cannot be judged yet'));
   });
 
-  it('is pending if more than fifty pull requests have the commit', async () => {
+  it('is pending if more than fifty pull requests share the commit', async () => {
     const others = Array.from({ length: 60 }, (_, place) => ({ number: place + 10, title: 'ok' }));
 
     expect(await planWith(gate, own, others.slice(0, 50))).toEqual(passed);
@@ -144,7 +144,7 @@ describe('a status that improves', () => {
 describe('a head that is the same before and after', () => {
   const other = 'b'.repeat(40);
   const address = (commit: string) => `https://git.example.org/acme/shop/raw/commit/${commit}/a.txt`;
-  /** Creates facts of a pull request with this head, and reads the given ones. */
+  /** Creates facts of a pull request with this head, and reads the facts in `given`. */
   async function factsWith(given: Record<string, unknown>) {
     const facts = makeFacts({ head: { sha }, ...given });
     for (const name of Object.keys(given)) await facts.ask({ name }).catch(() => undefined);
@@ -173,7 +173,7 @@ describe('the list of open pull requests', () => {
   let server: BareServer;
   afterEach(() => server.close());
 
-  /** Serves open pull requests in pages; `before` runs before each page is answered. */
+  /** Serves open pull requests in pages; `before` runs before each page is served. */
   async function listing(
     count: number,
     before: (page: number, numbers: number[]) => void = () => {},
@@ -199,7 +199,7 @@ describe('the list of open pull requests', () => {
     return new LiveOpenPulls(subject, client, () => makeFacts());
   }
 
-  it('costs one request for fifty, twenty-one for a thousand, and one more to verify that nothing changed', async () => {
+  it('costs one request for fifty pull requests, twenty-one for a thousand, and one more to verify that nothing changed', async () => {
     const few = await listing(50);
     expect(await few.list(false)).toHaveLength(50);
     await few.list(false);
@@ -216,7 +216,7 @@ describe('the list of open pull requests', () => {
     expect(server.requests).toHaveLength(22);
   });
 
-  it('misses no pull request that moves to an already read page because another one is closed', async () => {
+  it('misses no pull request that moves to an already read page because another pull request is closed', async () => {
     let isClosed = false;
     const pulls = await listing(120, (page, numbers) => {
       if (page !== 2 || isClosed) return;
@@ -245,7 +245,7 @@ describe('the list of open pull requests', () => {
   it.each([
     ['changes each time', 120, (page: number, numbers: number[]) => page === 2 && numbers.pop(), undefined],
     ['is shorter than the forge says', 120, () => {}, (length: number) => length + 1],
-  ] as const)('fails if it %s, with an error that is retried', async (_title, count, before, total) => {
+  ] as const)('cannot be read if it %s; the error is retryable', async (_title, count, before, total) => {
     const pulls = await listing(count, before as never, total ? { total } : {});
 
     await expect(pulls.list(false)).rejects.toMatchObject({ code: 'forge-paging', retryable: true });

@@ -175,7 +175,7 @@ describe("the scope of a plan's writes", () => {
     expect(refused.map(({ why }) => why)).toEqual(['a rule of acme/demo must not write anywhere else']);
   });
 
-  it('checks the identity of the repository only if the plan writes to it', async () => {
+  it('is checked against the identity of the repository only if the plan writes to the repository', async () => {
     const facts = makeFacts({ repository_id: { id: 1 } }, { subject: { repository: home } });
     const [planned] = makePlan([proposal([elsewhere], operator)]).changes;
     await assertInScope(planned ?? never(), elsewhere.input, facts);
@@ -212,7 +212,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('accepts sent changes only on the basis of sent changes, and observed changes on the basis of both', () => {
+  it('bases sent changes only on sent changes, and observed changes on both kinds', () => {
     const make = plainChange('new');
     const remove = plainChange('old', { needs: 'new' });
     const observe = { mode: 'observe', id: 'o' } as const;
@@ -222,11 +222,11 @@ describe('a plan', () => {
     expect(left(proposal([make, remove], observe))).toEqual(['new', 'old']);
     expect(left(proposal([make]), proposal([make, remove], observe))).toEqual(['new', 'old']);
     expect(left(proposal([make]), proposal([remove], { id: 'b' }))).toEqual(['new']);
-    // One of the rules that want the successor is enough.
+    // It is enough that one of the rules that want the removal also wants the replacement.
     expect(left(proposal([make]), proposal([make, remove], { id: 'b' }))).toEqual(['new', 'old']);
   });
 
-  it('has one input for a request of several changes, and otherwise the input of the change', async () => {
+  it('has one input for changes joined into one request, and otherwise the input of the change', async () => {
     const join = async () => titled('both');
     const action = plainAction({ join });
     const inputFor = (changes: readonly Change[]) =>

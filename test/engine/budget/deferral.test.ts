@@ -68,14 +68,14 @@ describe('an hourly budget', () => {
     expect(spend(past, 'next', planOf(10))).toMatchObject({ went: 0, deferred: 10, afterMs: hourMs });
   });
 
-  it('of repository files does not stop operator rules in the same run', async () => {
+  it('for repository files does not stop operator rules in the same run', async () => {
     const past = await makePast();
     spend(past, 'before', planOf(0, 80));
 
     expect(spend(past, 'next', planOf(3, 4))).toMatchObject({ went: 3, deferred: 4 });
   });
 
-  it('that is smaller than one run is used by that run hour by hour', async () => {
+  it('that is smaller than one run is used up by that run hour after hour', async () => {
     const past = await makePast();
     const hour = { all: 4, repository: 2 };
     const went: number[] = [];
@@ -90,7 +90,7 @@ describe('an hourly budget', () => {
     expect(nowMs - startMs).toBe(2 * hourMs);
   });
 
-  it('reserves a fifth for protective changes, grants one a minute for each target, and never more than the total', async () => {
+  it('reserves a fifth for protective changes, grants one of them a minute for each target, and never exceeds the total', async () => {
     const past = await makePast();
     const hour = { all: 10, repository: 10 };
     const protective = (target: string): Plan => {
@@ -114,7 +114,7 @@ describe('an hourly budget', () => {
     expect(spend(past, 'd', protective('status:c'), hour)).toMatchObject({ went: 0 });
   });
 
-  it('does not hold protective changes behind ordinary ones that wait, in the same run or in an earlier one', async () => {
+  it('does not hold protective changes behind waiting ordinary changes of the same run or of an earlier one', async () => {
     const past = await makePast();
     const hour = { all: 10, repository: 10 };
     spend(past, 'before', planOf(8), hour);
@@ -139,7 +139,7 @@ describe('an hourly budget', () => {
     expect([plan.changes.length, deferral]).toEqual([5, undefined]);
   });
 
-  it('returns one key for runs that depend on live state alone, and none for runs that depend on the event', async () => {
+  it('gives deferred runs a key only if they depend on live state alone, not on the event', async () => {
     const past = await makePast();
     spend(past, 'before', planOf(400));
 
@@ -209,7 +209,7 @@ describe('deferred runs', () => {
     );
   });
 
-  it('return once each, however many there are', async () => {
+  it('run again exactly once each, however many there are', async () => {
     const past = await makePast();
     for (let run = 0; run < 200; run += 1) expect(spend(past, `now ${run}`, planOf(2)).went).toBe(2);
     const waits = new Map<string, number>();
@@ -226,7 +226,7 @@ describe('deferred runs', () => {
     }
   });
 
-  it('that do not use their room lose it after a quarter of an hour', async () => {
+  it('that do not use their reserved room lose it after a quarter of an hour', async () => {
     const past = await makePast();
     const hour = { all: 2, repository: 2 };
     spend(past, 'a', planOf(2), hour);

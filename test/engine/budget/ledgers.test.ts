@@ -21,7 +21,7 @@ beforeEach(() => {
   isRefusing = false;
 });
 
-/** Shared store in which each edit runs twice, as if another process had been faster. */
+/** Shared store that runs each edit twice, as if another process had written in between. */
 const store: LedgerStore = {
   isShared: true,
   async revise(key, edit) {
@@ -56,7 +56,7 @@ function ask(
   return reserve(() => ({ plan }), { ledger, place: 7 }, input);
 }
 
-/** The first change of `planOf`, without its states. */
+/** The first change of `planOf`, without `before` and `after`. */
 const written = { target: '{"index":1} label:operator 0', rules: ['operator.yml#rule'] };
 const spentOf = (past: WriteHistory) => past.spent();
 const entry = (target: string, value: unknown, level: LedgerEntry['level'] = 'operator'): LedgerEntry => ({
@@ -94,7 +94,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
       ...(readRuns === undefined ? {} : { readRuns }),
     });
 
-  it('grants the budget of an hour once, and later budgets in the order of the waiting deliveries', async () => {
+  it('grants the budget of an hour once, and budgets of later hours in the order of the waiting deliveries', async () => {
     const ledger = open();
     const hour = { all: 2, repository: 2 };
     const answers = await Promise.all(['a', 'b', 'c'].map((name) => ask(ledger, name, planOf(2), { hour })));
@@ -114,7 +114,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect((await ask(ledger, 'e', planOf(2), { hour })).deferral?.afterMs).toBe(3 * hourMs);
   });
 
-  it('counts only what is sent, and returns what was not applied', async () => {
+  it('counts only changes that are sent, and gives back those that were not applied', async () => {
     const ledger = open();
     const hour = { all: 9, repository: 9 };
     await ask(ledger, 'planned', planOf(2), { hour, mode: 'plan' });
@@ -181,7 +181,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     expect(pages).toBe(20);
   });
 
-  it('counts again if the runs could not be read', async () => {
+  it('counts again after the stored runs could not be read', async () => {
     let pages = 0;
     const ledger = open(async () => {
       pages += 1;
@@ -190,7 +190,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
     });
 
     await expect(ledger.edit(7, spentOf)).rejects.toThrow('not now');
-    // The rejection is processed after it was reported.
+    // The ledger processes the rejection only after it has reported it.
     await new Promise(setImmediate);
     expect(await ledger.edit(7, spentOf)).toEqual({ all: 1, repository: 1 });
   });
@@ -213,7 +213,7 @@ describe.each(['of one process', 'that processes share'])('a ledger %s', (kind) 
 describe('a ledger that processes share', () => {
   const open = (): BudgetLedger => createBudgetLedger({ now: () => new Date(nowMs), store });
 
-  it('is the same in each of them, with levels, digests and reservations', async () => {
+  it('has the same state in each process, with levels, digests and reservations', async () => {
     const [one, two] = [open(), open()];
     const hour = { all: 3, repository: 1 };
     await ask(one, 'a', planOf(0, 1), { hour });
@@ -251,12 +251,12 @@ describe('a ledger that processes share', () => {
     expect(stored.get('writes 7')).toBe(before);
   });
 
-  it('fails if the store refuses, and counts again afterwards', async () => {
+  it('fails if the store refuses a write, and counts again afterwards', async () => {
     const ledger = open();
     const { release } = await ask(ledger, 'a', planOf(1), { hour: { all: 2, repository: 2 } });
     isRefusing = true;
     await expect(ledger.edit(7, spentOf)).rejects.toThrow('the store refuses');
-    // What cannot be returned counts for an hour; the run still ends normally.
+    // Room that cannot be given back stays counted for an hour; the run still ends normally.
     await release(new Set());
     isRefusing = false;
     expect(await ledger.edit(7, spentOf)).toEqual({ all: 1, repository: 0 });
@@ -275,7 +275,7 @@ describe('the room of an hour', () => {
   const wait = (owner: string, all: number, repository: number, hour: { all: number; repository: number }) =>
     past.waitMs(owner, { all, repository }, hour) / hourMs;
 
-  it('for repository files excludes what they have written, within the room of all rules', () => {
+  it('for repository files excludes changes already written by such files, within the room of all rules', () => {
     write(5, 'operator');
     write(1, 'repository');
 
@@ -285,7 +285,7 @@ describe('the room of an hour', () => {
     expect(wait('x', 1, 0, { all: 7, repository: 0 })).toBe(0);
   });
 
-  it('is reserved for waiting runs in the order of their time, and once for each', () => {
+  it('is reserved for waiting runs in the order of their time, and once for each run', () => {
     const hour = { all: 2, repository: 1 };
     keep('late', 2, 0, 2);
     keep('soon', 2, 0, 1);
@@ -301,7 +301,7 @@ describe('the room of an hour', () => {
     expect([wait('other', 1, 1, hour), wait('other', 1, 0, hour)]).toEqual([2, 0]);
   });
 
-  it('is not taken by runs that wait for longer than an hour', () => {
+  it('is not taken by runs that wait longer than an hour', () => {
     write(1, 'repository');
     for (let hours = 1; hours <= 12; hours += 1) keep(`file ${hours}`, 1, 1, hours);
 
@@ -309,7 +309,7 @@ describe('the room of an hour', () => {
     expect(wait('new', 9, 0, { all: 10, repository: 1 })).toBe(12);
   });
 
-  it('comes back after an hour, even if the clock was set back, and at once for what was not sent', () => {
+  it('comes back after an hour, even if the clock was set back, and at once for changes that were not sent', () => {
     const first = write(2, 'operator');
     write(2, 'repository');
     past.takeBack(first, [0]);
@@ -328,7 +328,7 @@ describe('changes over the budget of an hour', () => {
   const open = (): BudgetLedger => createBudgetLedger({ now: () => new Date(nowMs) });
   const ids = ({ changes }: Plan) => changes.length;
 
-  it("from files go as far as the operator's changes leave room", async () => {
+  it("from repository files are sent as far as the operator's changes leave room", async () => {
     const ledger = open();
     const hour = { all: 12, repository: 6 };
     const { made, deferral } = await ask(ledger, 'a', planOf(8, 5), { hour });
@@ -341,7 +341,7 @@ describe('changes over the budget of an hour', () => {
     expect((await ask(ledger, 'b', planOf(0, 3), { hour })).deferral?.afterMs).toBe(2 * hourMs);
   });
 
-  it('from files wait if those of the operator do', async () => {
+  it('from repository files wait if those of the operator do', async () => {
     const ledger = open();
     const hour = { all: 12, repository: 6 };
     await ask(ledger, 'before', planOf(10), { hour });
@@ -355,7 +355,7 @@ describe('changes over the budget of an hour', () => {
     expect(files.deferral?.why).toMatch(/6 for rules of repositories/);
   });
 
-  it('of one account without write access go no further than its share, and delay nobody else', async () => {
+  it('caused by one account without write access are limited to its share, and delay nobody else', async () => {
     const ledger = open();
     const hour = { all: 50, repository: 50 };
     let asked = 0;
@@ -376,7 +376,7 @@ describe('changes over the budget of an hour', () => {
       waits.push(deferral && deferral.afterMs / hourMs);
     }
 
-    // A tenth of the 40 changes that are not reserved.
+    // A share is a tenth of the 40 changes that are not reserved.
     expect(waits).toEqual([...Array(4).fill(undefined), ...Array(4).fill(1), ...Array(4).fill(2)]);
     expect(asked).toBe(8);
     expect((await ask(ledger, 'other stranger', planOf(1), caused(3, 'read'))).deferral).toBeUndefined();
@@ -390,7 +390,7 @@ describe('changes over the budget of an hour', () => {
     expect((await ask(ledger, 'stranger 4', planOf(1), caused(2, 'read'))).deferral).toBeUndefined();
   });
 
-  it('of a sender whose permission the forge does not reveal count as those of an account without write access', async () => {
+  it('caused by a sender whose permission the forge does not reveal count like those of an account without write access', async () => {
     const ledger = open();
     const facts = {
       subject: { kind: 'issue' },
@@ -405,7 +405,7 @@ describe('changes over the budget of an hour', () => {
     expect((await ask(ledger, 'b', planOf(1), { hour, facts, event })).deferral?.afterMs).toBe(hourMs);
   });
 
-  it('have a key made of all their rules, in any order, unless one of them needs its event', () => {
+  it('have a key made of all their rules, in any order, unless one of the rules needs its event', () => {
     const { changes } = planOf(1, 1);
     const key = 'operator.yml#rule\nrepository.yml#rule';
     expect(deferralKey(changes)).toEqual({ key });

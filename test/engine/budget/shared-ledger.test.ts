@@ -37,7 +37,8 @@ async function openLedgers(count: number, url: string): Promise<readonly BudgetL
 }
 
 /**
- * Reserves room for a delivery with this many changes; `hour`: number of changes in an hour that are not protective.
+ * Reserves room for a delivery with this many changes. `hour` is the number of changes per hour that are not
+ * protective.
  */
 function ask(ledger: BudgetLedger | undefined, delivery: string, changes: number, hour: number) {
   const whole = { all: Math.floor(hour * 1.25), repository: Math.floor(hour * 1.25) };
@@ -81,7 +82,7 @@ describe('hourly budgets of processes that share a database', () => {
     expect(late.map(({ deferral }) => deferral?.afterMs)).toEqual(Array(8).fill(7 * hourMs));
   });
 
-  it('are returned in all processes for changes that were not sent', async () => {
+  it('are given back in all processes for changes that were not sent', async () => {
     const [one, two] = await openLedgers(2, await makeSchema());
     const asked = await ask(one, 'a', 10, 10);
     expect((await ask(two, 'b', 1, 10)).deferral).toMatchObject({ afterMs: hourMs });
@@ -92,7 +93,7 @@ describe('hourly budgets of processes that share a database', () => {
     expect((await ask(two, 'b', 6, 10)).deferral).toBeUndefined();
   });
 
-  it('count writes from before the ledger existed from the stored runs, once', async () => {
+  it('count once the writes of stored runs from before the ledger existed', async () => {
     const [one, two] = await openLedgers(2, await makeSchema());
     const written = {
       id: '1',
@@ -117,7 +118,7 @@ describe('hourly budgets of processes that share a database', () => {
     expect(await two?.edit(7, spentOf)).toBe(0);
   });
 
-  it('are deleted an hour after none of their entries counts any more', async () => {
+  it('are deleted an hour after their last entry stops counting', async () => {
     const [ledger] = await openLedgers(1, await makeSchema());
     await ask(ledger, 'a', 2, 1);
     const prune = (afterMs: number) =>
@@ -130,7 +131,7 @@ describe('hourly budgets of processes that share a database', () => {
     expect(await stores[0]?.recall('writes 7')).toBeUndefined();
   });
 
-  it('fail if the database refuses, and only for the run whose plan cannot be made', async () => {
+  it('fail if the database refuses a write; a plan that cannot be made fails only its own run', async () => {
     const [ledger] = await openLedgers(1, await makeSchema());
     const broken = (): never => {
       throw new Error('no plan');

@@ -19,7 +19,7 @@ rules:
         with: { protections: [{ rule_name: main, priority: 1 }] }
 `;
 
-it('changes that were not sent because the forge did not reveal its capabilities spend no budget', async () => {
+it('changes that were not sent because the forge did not reveal its capabilities use no budget', async () => {
   const { rules } = loadRuleFile({ path: 'r.yml', text, level: 'operator', commit: '', registry });
   const payload = {
     action: 'opened',
