@@ -93,7 +93,7 @@ describe('a missing state in a case is an error, not a plan without changes', ()
     expect(differences).toEqual([expect.stringMatching(new RegExp(`^rule x failed .*\\.${message}`))]);
   });
 
-  it('applies to the state of a review as well', async () => {
+  it('is reported for a review as well', async () => {
     const uses = { uses: 'dismiss-stale-reviews', with: { states: ['APPROVED'], message: 'Look again.' } };
     const facts = {
       reviews: [{ id: 3, user: { id: 6, login: 'ada' }, commit_id: 'b', stale: true }],
@@ -130,7 +130,7 @@ describe('a case with an item', () => {
     expect(await differencesOf(rules, { item, facts, ...added })).toEqual([]);
   });
 
-  it('fails if no rule has a schedule for it', async () => {
+  it('fails if no rule of the file has a schedule for that kind of item', async () => {
     expect(await differencesOf({ concerned }, { item, facts })).toEqual([
       'the case could not run: no rule of the file has a schedule with each: pull_request',
     ]);

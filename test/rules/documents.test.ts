@@ -85,7 +85,7 @@ describe('examples of docs/rule-tests.md', () => {
   });
 });
 
-/** Section of docs/how-do-i.md: its heading as an anchor, its rule files, and what they need beyond the defaults. */
+/** Section of docs/how-do-i.md: its heading as an anchor, its rule files, and the grants or level that they need. */
 type Wish = { readonly name: string; readonly files: readonly string[]; readonly needs: string };
 
 function wishesOf(page: string): readonly Wish[] {
@@ -99,7 +99,7 @@ function wishesOf(page: string): readonly Wish[] {
   });
 }
 
-/** Returns the codes of the problems that the file has as `.reeve.yml` of a repository with these grants. */
+/** Returns the codes of the problems of this text when it is the `.reeve.yml` of a repository with these grants. */
 function problemsAsRepositoryFile(text: string, names: readonly string[]): readonly string[] {
   const { problems } = loadRuleFile({
     path: '.reeve.yml',
@@ -142,15 +142,15 @@ describe('docs/how-do-i.md', () => {
     expect(report.results.length).toBeGreaterThan(0);
   });
 
-  it.each(wishes)('$name: states what a repository file needs', ({ files, needs }) => {
+  it.each(wishes)('$name: states what the rules need in a repository file', ({ files, needs }) => {
     const [text = ''] = files;
     const names = [...needs.matchAll(/`([\w.-]+)`/g)].map(([, name = '']) => name);
     const isForRepositories = !needs.startsWith('operator');
 
     const codes = problemsAsRepositoryFile(text, names);
     expect(isForRepositories ? codes : codes.length > 0).toEqual(isForRepositories ? [] : true);
-    // "branches" is part of a grant, not a name. The grant of delete-branch is needed when the merge of a rule deletes
-    // a branch.
+    // "branches" is part of a grant, not a name. The grant for delete-branch is needed if a rule merges and deletes the
+    // branch.
     const needed = names.filter((name) => name !== 'branches' && !text.includes(`${name}: true`));
     for (const left of needed) {
       const others = names.filter((name) => name !== left);

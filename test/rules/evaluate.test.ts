@@ -85,7 +85,7 @@ steps: [{ uses: tag, if: labels.size() == 0, with: { sync: { a: labels.size() > 
     expect(asked).toEqual(['labels']);
   });
 
-  it('fails if its condition cannot be evaluated, and says whether to retry', async () => {
+  it('fails if its condition cannot be evaluated, and says whether a retry may help', async () => {
     const timeout = new ReeveError('forge-timeout', 'no answer within 30 s');
     const body = 'if: labels.size() > 0\nsteps: [{ uses: say, with: { text: hi } }]';
 
@@ -223,7 +223,7 @@ describe('what a rule reads decides whether it needs its event', () => {
     expect(judge(condition)).toEqual(expected);
   });
 
-  it('templates count, plain text does not', () => {
+  it('expressions in templates count, but plain text does not', () => {
     const text = 'steps: [{ uses: comment, with: { text: "Thank you, ${{ sender.login }}" } }]';
     expect(judge('pull_request.draft', text)).toEqual([true, false]);
   });

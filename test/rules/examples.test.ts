@@ -19,9 +19,9 @@ function messages(text: string): readonly string[] {
   return problems.map(({ message, line }) => `${line}: ${message}`);
 }
 
-describe('the examples of the tables', () => {
+describe('the examples of all actions and facts', () => {
   it.each(actions.map((action) => [action.name, action] as const))('load: uses %s', (_, action) => {
-    // An example may use facts that only one of its subjects has.
+    // An example may use facts that only one of its action's subjects has.
     const found = action.of.map((subject) => {
       const family = familyOf(subject);
       const on = family ? { on: family } : { on: { schedule: '7 3 * * *' }, each: subject };
@@ -43,8 +43,8 @@ describe('the examples of the tables', () => {
   });
 });
 
-describe('the first rule of the language', () => {
-  it('loads with the real tables', () => {
+describe('a first rule', () => {
+  it('loads with the real actions and facts', () => {
     const text = `
 version: 1
 rules:

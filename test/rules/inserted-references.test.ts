@@ -26,7 +26,7 @@ function filled(name: string, given: object, title = 'closes other/repo#5'): unk
   return resolved.value;
 }
 
-describe('the title of a stranger', () => {
+describe('a title written by a stranger', () => {
   it.each<[string, string, object]>([
     ['comment', 'text', {}],
     ['comment', 'otherwise', { text: 'x' }],
@@ -39,7 +39,7 @@ describe('the title of a stranger', () => {
     ['merge', 'message', {}],
     ['dismiss-stale-reviews', 'message', {}],
     ['commit-files', 'message', { files: [{ path: 'a', content: 'x' }] }],
-  ])('closes no issue through %s, %s', (action, member, given) => {
+  ])('closes no issue through %s %s', (action, member, given) => {
     expect(filled(action, { ...given, [member]: text })).toMatchObject({
       [member]: 'By closes other/repo#\u200b5',
     });
@@ -49,14 +49,14 @@ describe('the title of a stranger', () => {
     ['notify', { to: 'hook', text }],
     ['run-workflow', { workflow: 'a.yml', inputs: { text } }],
     ['set-status', { context: 'c', description: text }],
-  ])('reaches %s unchanged, because the forge does not parse that text', (action, given) => {
+  ])('reaches %s unchanged, because the forge does not look for references there', (action, given) => {
     expect(JSON.stringify(filled(action, given))).toContain('By closes other/repo#5');
   });
 });
 
 describe('a text of several lines', () => {
   const lines = 'one\n\nSigned-off-by: @ada';
-  /** Form that an argument gives the text: one line or several, and whether a mention survives. */
+  /** Form in which an argument inserts the text: one line or several, with mentions broken or kept. */
   type Kind = 'one line' | 'lines' | 'title of a commit' | 'message of a commit';
   const made: Readonly<Record<Kind, string>> = {
     'one line': 'one Signed-off-by: @\u200bada',
@@ -82,13 +82,13 @@ describe('a text of several lines', () => {
     ['queue-merge', 'title', 'title of a commit', {}],
     ['queue-merge', 'message', 'message of a commit', {}],
     ['commit-files', 'message', 'message of a commit', { files: [{ path: 'a', content: 'x' }] }],
-  ])('becomes for %s, %s: %s', (action, member, kind, given) => {
+  ])('is inserted into %s %s as %s', (action, member, kind, given) => {
     const value = filled(action, { ...given, [member]: '${{ pull_request.title }}' }, lines);
 
     expect(value).toMatchObject({ [member]: made[kind] });
   });
 
-  it('does not add lines to a file, which machines read line by line, or to an input of a workflow', () => {
+  it('adds no lines to the content of a file, which programs may read line by line, or to an input of a workflow', () => {
     const files = [{ path: 'a', content: '${{ pull_request.title }}' }];
     expect(filled('commit-files', { files }, lines)).toMatchObject({
       files: [{ content: made['title of a commit'] }],

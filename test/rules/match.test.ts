@@ -46,7 +46,7 @@ describe('a rule considers an event', () => {
     expect(skipReason(ruleOf(fileOf(`${body}\n${step}`)), event, meter)).toBe(expected);
   });
 
-  it('by its scope, if an item of a sweep has no repository', () => {
+  it("by the rule's scope, if an item of a sweep has no repository", () => {
     const rule = (scope: string) => ruleOf(fileOf(`in: ${scope}\non: push\n${step}`));
 
     expect(isInScope(rule('"acme/*"'), { kind: 'organization', organization: 'acme' }, meter)).toBe(true);

@@ -55,7 +55,7 @@ const eventWith = (pull_request: object) => ({
 });
 
 describe('a case without the facts that its rules read', () => {
-  it('lists all of them at once, with their type and who reads them', async () => {
+  it('lists all missing facts at once, with their types and their readers', async () => {
     const differences = await differencesOf({
       event: eventWith(pull),
       facts: { files: ['src/a.ts'] },
@@ -77,7 +77,7 @@ describe('a case without the facts that its rules read', () => {
     ]);
   });
 
-  it('lists the fact that a filter on paths reads, and those of the rule behind it', async () => {
+  it('lists the fact read by a filter on paths, and the facts that its rule reads after the filter', async () => {
     const [head, ...names] = await differencesOf({
       event: eventWith(pull),
       facts: { reviews: [], review_requests: [] },
@@ -88,7 +88,7 @@ describe('a case without the facts that its rules read', () => {
     expect(names[0]).toBe('  files: a list, read by paths of approved');
   });
 
-  it('does not list those of a rule that is expected to fail', async () => {
+  it('does not list facts of a rule that is expected to fail', async () => {
     const differences = await differencesOf({
       event: eventWith(pull),
       facts: { reviews: [], review_requests: [], files: ['src/a.ts'] },
@@ -108,7 +108,7 @@ describe('a case without the facts that its rules read', () => {
     expect(differences).toEqual([]);
   });
 
-  it('lists those of an item', async () => {
+  it('lists missing facts of an item', async () => {
     const item = { pull_request: { ...pull, title: 'a', merged: true, state: 'closed' } };
 
     expect(await differencesOf({ item, expect: {} })).toEqual([
@@ -119,7 +119,7 @@ describe('a case without the facts that its rules read', () => {
   });
 });
 
-describe('a given value that lacks a field which an action reads', () => {
+describe('a given value that lacks a field read by an action', () => {
   const facts = { files: ['docs/a.md'], review_requests: [], reviews: [] };
 
   it.each<[string, object, object, string]>([

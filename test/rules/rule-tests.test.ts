@@ -87,7 +87,7 @@ describe('a file of rule tests', () => {
     ['pull_request_review', 'rejected', 'pull_request_review_rejected'],
     ['pull_request_sync', '', 'pull_request_sync'],
     ['push', '', 'push'],
-  ])('derives the Event-Type of %s %s', (kind, activity, expected) => {
+  ])('derives the Event-Type header for %s %s', (kind, activity, expected) => {
     expect(eventTypeFor(kind, activity)).toBe(expected);
   });
 });

@@ -56,7 +56,7 @@ it('shipped rules have no warnings', async () => {
   expect(warnings).toEqual([]);
 });
 
-/** Matches the words with which a comment of a merged pull request closes an issue on forges. */
+/** Matches the words with which a text about a merged pull request closes an issue on forges. */
 const closing = /\b(clos(e|es|ed)|fix(es|ed)?|resolv(e|es|ed)):? [\w./-]*#\d/i;
 
 it.each([...files, ...examples])('%s writes no text that closes an issue', async (path) => {

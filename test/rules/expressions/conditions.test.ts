@@ -78,7 +78,7 @@ describe('the loops of a condition', () => {
   const loops = (count: number) =>
     Array.from({ length: count }, (_, n) => `files.exists(f, f.filename.glob("area-${n}/**"))`).join(' || ');
 
-  it('are limited to twenty, and the message says what to do instead', () => {
+  it('are limited to twenty, and the message suggests an alternative', () => {
     expect(problems(loops(20))).toEqual([]);
     const place = { file: 'f.yml', at: () => ({ line: 1, column: 1 }) };
     const compiled = compileCondition(loops(21), contextOf(makeEnvironment()), place);
@@ -134,7 +134,7 @@ describe('a condition', () => {
     expect(reason ?? result).toBe(expected);
   });
 
-  it('lists the facts that it needs', () => {
+  it('lists the facts that it reads', () => {
     const place = { file: '', at: () => ({ line: 1, column: 1 }) };
     const compiled = compileCondition(
       'contents("a").size > 1 && contents("b").size > 1 && labels.size() > 0 && event.number > 0',
@@ -149,7 +149,7 @@ describe('a condition', () => {
     ]);
   });
 
-  it('accepts durations of an item of a sweep', () => {
+  it('compares durations of sweep items', () => {
     const environment = makeEnvironment({ subject: 'runner' });
     const runner = { name: 'r', status: 'offline', offline_for: 16 * 60_000 };
     const source = 'runner.status == "offline" && runner.offline_for > duration("15m")';
@@ -233,7 +233,7 @@ describe('findings', () => {
     expect(String(findings[0]?.values.error)).toContain(expected);
   });
 
-  it('keep the cause for which a retry may help', () => {
+  it('keep an error for which a retry may help', () => {
     const cause = new ReeveError('forge-timeout', 'no answer');
     const facts = { ...given, issue: new ReeveError('forge-forbidden', 'no access'), labels: cause };
 
@@ -317,11 +317,11 @@ describe('a condition is refused for', () => {
     ['has(event) ? event.action == "created" : true', { family: 'repository', subject: 'repository' }, clock],
     ['has(event.pull_request) && event.pull_request.draft', onPull, { family: 'issues', subject: 'issue' }],
     ['has(pull_request) && pull_request.draft', onPull, { family: 'issues', subject: 'issue' }],
-  ])('nothing in %s', (source, ...occasions) => {
+  ])('no part of %s', (source, ...occasions) => {
     expect(problems(source, ...occasions)).toEqual([]);
   });
 
-  it('has() in a branch that does not decide', () => {
+  it('has() in an operand that does not guard the other operand', () => {
     const occasions = [onPull, { family: 'issues', subject: 'issue' } as const];
 
     expect(problems('has(pull_request) || pull_request.draft', ...occasions)).toEqual(['21 needs-has']);
@@ -339,7 +339,7 @@ describe('has() of a name', () => {
     );
   });
 
-  it('fails if the forge did not answer', () => {
+  it('fails if the forge did not respond', () => {
     const silent = new ReeveError('forge-timeout', 'no answer');
 
     expect(answer('has(pull_request) && pull_request.draft', { pull_request: silent }, both)).toMatchObject({

@@ -75,7 +75,7 @@ describe('a function of lists', () => {
     expect(evaluate(source, given)).toEqual({ error: expect.stringMatching(reason) });
   });
 
-  it('has the type of its items, so that a wrong field is found at load time', () => {
+  it('has a result with the type of the items, so that a wrong field is found at load time', () => {
     const environment = { names: new Map(), absent: new Map() };
     const problemsOf = (source: string) => {
       const resolved = resolveExpression(source, contextOf(environment));
@@ -99,7 +99,7 @@ describe('a function of lists', () => {
     '[texts, texts].flatten()',
     'sets.contains(texts, texts)',
     'pages.sum()',
-  ])('%s stops at the budget before the work is done', (source) => {
+  ])('%s stops at the budget before doing the work', (source) => {
     const many = {
       ...given,
       people: Array(5_000)

@@ -10,8 +10,8 @@ import { contextOf } from './support/context.ts';
 
 const long = process.env.LONG !== undefined;
 /**
- * Maximum CPU time of a run according to promise P29, measured for the whole process, including garbage collection and
- * compilation.
+ * Maximum CPU time of a run, as stated by promise P29. It is measured for the whole process, including garbage
+ * collection and compilation.
  */
 const maxCpuMs = 50;
 
@@ -32,7 +32,7 @@ const knowledge = {
 type Cost = { readonly units: number; readonly cpuMs: number; readonly answer: ConditionResult };
 
 /**
- * Evaluates an expression with the budget of a run that has no other rule. Returns undefined if the expression is
+ * Evaluates an expression with the budget of a run that has no other rules. Returns undefined if the expression is
  * refused.
  */
 function evaluate(text: string): Cost | undefined {
@@ -123,7 +123,7 @@ const hostile = fc
   .map(([items, loop, leaves, join]) => `(${items}).${loop}(l, ${leaves.join(join)})`);
 
 describe('a hostile expression', () => {
-  it('costs no more than a run may, whatever it consists of', { timeout: 1_800_000 }, (context) => {
+  it('costs no more than the budget of a run, whatever its parts are', { timeout: 1_800_000 }, (context) => {
     const count = long ? 20_000 : 300;
     const slow: string[] = [];
     let [evaluated, exhausted, cpuMs, worstMs] = [0, 0, 0, 0];

@@ -114,8 +114,8 @@ function normalForm(value: unknown): string {
 }
 
 /**
- * Converts ints to one form: they are numbers here and bigints in the library. Arithmetic on a value reveals whether it
- * is an int or a double.
+ * Writes ints in one form: they are numbers here and bigints in the library. Arithmetic on a value reveals whether the
+ * value is an int or a double.
  */
 function alike(form: string): string {
   return form.replaceAll(/\bint (-?\d+)/g, (_, digits) =>

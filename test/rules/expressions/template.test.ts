@@ -63,7 +63,7 @@ describe('a template', () => {
     ['Closes #${{ pull_request.number }} ${{ pull_request.title }}', 'x', 'Closes #7 x'],
     ['see ${{ pull_request.html_url }}', 'x', 'see https://x.org/a/b/pulls/7'],
     ['${{ "" + pull_request.html_url }}', 'x', 'https://x.org/a/b/pulls/|7'],
-  ])('breaks references in inserted values if the forge reads the text: %s', (source, title, expected) => {
+  ])('breaks references in inserted values if the forge parses the text: %s', (source, title, expected) => {
     const pull = { title, number: 7, html_url: 'https://x.org/a/b/pulls/7' };
     const read = fill(source, pull, { readByForge: true });
 
@@ -91,7 +91,7 @@ describe('a template', () => {
     ['closes\n#1', 'closes|\n#1'],
     ['x\nfixes a/b#1\ny', 'x\nfixes a/b#|1\ny'],
     ['see\nhttps://x.org/a/b/issues/7', 'see\nhttps://x.org/a/b/issues/|7'],
-  ])('breaks references over several lines, including in commit messages: %j', (text, expected) => {
+  ])('breaks references that span lines, including in commit messages: %j', (text, expected) => {
     for (const commit of [true, false]) {
       const filled = fill(
         '${{ pull_request.body }}',
@@ -103,7 +103,7 @@ describe('a template', () => {
     }
   });
 
-  it('never starts a line of a comment with an inserted command', () => {
+  it('never inserts a command at the start of a line of a comment', () => {
     const text = '/merge\nsay /hold\n  /hold 2h\nsrc/a.ts\n//';
     const read = (more: object) => fill('${{ pull_request.body }}', { body: text }, { lines: true, ...more });
 
@@ -133,7 +133,7 @@ describe('a template', () => {
     const { user, system } = process.cpuUsage(before);
 
     expect(filled).toEqual({ value: expect.stringMatching(/^a {900,}…$/) });
-    // Searching for line breaks between spaces would take minutes.
+    // A search for line breaks between all the spaces would take minutes.
     expect(user + system).toBeLessThan(2_000_000);
   });
 
@@ -160,7 +160,7 @@ describe('a template', () => {
     ['${{ }}', 3, 'expression'],
     ['${{ pull_request.labels }}', 4, 'expression-type'],
     ['${{ 1 }} ${{ pull_requst }}', 13, 'unknown-name'],
-  ])('%s has its problem at %i', (source, start, code) => {
+  ])('%s has its problem at offset %i', (source, start, code) => {
     const compiled = compileTemplate(source, contextOf(environment));
 
     expect('problems' in compiled && compiled.problems).toMatchObject([{ start, code }]);

@@ -93,7 +93,7 @@ describe('a mutated rule file', () => {
   });
 
   it.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf'])(
-    'does not accept an inherited key such as %s',
+    'does not accept an inherited property name such as %s as a key',
     (name) => {
       const keys = [...whole.matchAll(/(?<=^|[{ -])([a-z_]+): /gm)];
       expect(keys.length).toBeGreaterThan(15);

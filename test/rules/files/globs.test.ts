@@ -50,19 +50,22 @@ const messages = (text: string): string =>
     .problems.map(({ message }) => message)
     .join('\n');
 
-describe('a glob that cannot match what its author means', () => {
-  it.each(Object.entries(places))('is refused in %s, with the text to write instead', (name, write) => {
-    const isScope = name === 'in of a file';
-    const at = isScope ? 'acme/' : '';
+describe('a glob that cannot match what its author intends', () => {
+  it.each(Object.entries(places))(
+    'is refused in %s, and the message shows what to write instead',
+    (name, write) => {
+      const isScope = name === 'in of a file';
+      const at = isScope ? 'acme/' : '';
 
-    expect(messages(write(`"${at}docs"`))).toBe('');
-    expect(messages(write(`"${at}@(docs|src)"`))).toContain('write {a,b}, or [(] for a parenthesis');
-    expect(messages(write(`"${at}+(docs)"`))).toContain('has the group +(docs)');
-    expect(messages(write(`"${at}[[:alpha:]]"`))).toContain('list the characters');
-    // The forge trims white space around these globs.
-    const isTrimmed = ['protected files', 'unprotected files', 'a tag protection'].includes(name);
-    if (!isTrimmed) expect(messages(write(`"${at}docs "`))).toContain('white space');
-  });
+      expect(messages(write(`"${at}docs"`))).toBe('');
+      expect(messages(write(`"${at}@(docs|src)"`))).toContain('write {a,b}, or [(] for a parenthesis');
+      expect(messages(write(`"${at}+(docs)"`))).toContain('has the group +(docs)');
+      expect(messages(write(`"${at}[[:alpha:]]"`))).toContain('list the characters');
+      // The forge trims white space around these globs.
+      const isTrimmed = ['protected files', 'unprotected files', 'a tag protection'].includes(name);
+      if (!isTrimmed) expect(messages(write(`"${at}docs "`))).toContain('white space');
+    },
+  );
 
   it('is refused in a grant', () => {
     const grantOf = (members: string): string =>

@@ -6,7 +6,7 @@ import { granted } from '../../support/granted.ts';
 
 type Files = Readonly<Record<string, string>>;
 
-/** Creates a reader of packs from a map of paths, or of names of offered packs, to texts. */
+/** Creates a reader of packs. `files` maps paths, or names of offered packs, to texts. */
 function readerOf(files: Files, isReadable: boolean): PackReader {
   return {
     async read(request) {
@@ -118,7 +118,7 @@ describe('an included rule', () => {
     ['name: s, file: p.yml, mode: enforce', '', '', 'enforce'],
     ['name: s, file: p.yml, mode: enforce', '', 'mode: observe\n', 'observe'],
     ['name: s, file: p.yml', 'mode: observe\n', '', 'observe'],
-  ])('observes until its include { %s } sets enforce', async (entry, head, ofPack, mode) => {
+  ])('is in observe mode until its include { %s } sets enforce', async (entry, head, ofPack, mode) => {
     const { rules } = await load(including(entry, head), { 'p.yml': ofPack + pack });
 
     expect(rules.map((one) => one.mode)).toEqual([mode]);
@@ -297,13 +297,13 @@ describe('a repository', () => {
     expect((await load(text, { 'p.yml': pack }, own)).problems).toEqual([]);
   });
 
-  it('cannot include a file, and is told what to write', async () => {
+  it('cannot include a file, and the message shows what to write', async () => {
     expect(await problemsOf(including('name: p, file: p.yml'), { 'p.yml': pack }, own)).toEqual([
       'own.yml:3 level: files of the repository include packs by name, those that its organization or the operator offers: write include: [{ name: p }]',
     ]);
   });
 
-  it('cannot use "in", neither in its include nor through the pack', async () => {
+  it('cannot use "in", either in its include or through the pack', async () => {
     expect((await problemsOf(including('name: p, in: "acme/*"'), { 'p.yml': pack }, own))[0]).toContain(
       'level:',
     );
@@ -312,7 +312,7 @@ describe('a repository', () => {
     ]);
   });
 
-  it('sees which grant a pack needs, but no text of a pack that it cannot read', async () => {
+  it('sees which grants a pack needs, but no text of a pack that it cannot read', async () => {
     const secret = pack.replace(
       'rules:\n',
       `rules:\n  m: ${rule('merge', '')}\n  x: { on: issues, if: secret_name == 1 }\n`,
@@ -335,7 +335,7 @@ describe('a repository', () => {
     expect(shown.some((line) => line.startsWith('p.yml:5'))).toBe(true);
   });
 
-  it('can use in a pack what it was granted, and no more', async () => {
+  it('can use in a pack only what was granted to the repository', async () => {
     const merging = `version: 1\nrules: { m: { on: pull_request, steps: [{ uses: merge, with: { method: squash } }] } }\n`;
     const withGrant = await load(
       including('name: p'),

@@ -7,7 +7,7 @@ const step = 'steps: [{ uses: say, with: { text: hi } }]';
 const on = 'on: pull_request';
 
 describe('a file without problems', () => {
-  it('loads with everything that its rule contains', () => {
+  it('loads with all parts of its rule', () => {
     const rule = ruleOf(
       `
 version: 1
@@ -233,14 +233,14 @@ describe('problems of YAML', () => {
     ],
     ['two documents', 'version: 1\nrules: {}\n---\na: 1', '3:1 yaml', 'one document'],
     ['a tab', 'version: 1\nrules:\n\ta: {}', '3:1 yaml', 'abs are not allowed'],
-  ])('%s has a message of its own', (_, text, place, words) => {
+  ])('%s has a specific message', (_, text, place, words) => {
     const [problem] = load(text).problems;
 
     expect(`${problem?.line}:${problem?.column} ${problem?.code}`).toBe(place);
     expect(problem?.message).toContain(words);
   });
 
-  it('refuses a large file, an empty one, a test and another extension', () => {
+  it('include files that are too large, empty, named like a rule test, or have another extension', () => {
     expect(placesOf(`# ${'x'.repeat(65_536)}`)).toEqual(['1:1 file-size']);
     expect(placesOf('')).toEqual(['1:1 type']);
     expect(placesOf('version: 1\nrules: {}', { path: 'a.test.yml' })).toEqual(['1:1 file-name']);
@@ -255,7 +255,7 @@ describe('terms of other systems', () => {
     ['on: pull_request_target', 'pull_request'],
     ['on: { pull_request: [openned] }', 'opened'],
     ['on: pullrequest', 'pull_request'],
-  ])('%s is answered with %s', (text, expected) => {
+  ])('%s is reported with the suggestion %s', (text, expected) => {
     expect(load(fileOf(`${text}\n${step}`)).problems[0]?.suggestion).toBe(expected);
   });
 
@@ -297,13 +297,13 @@ describe('files of repositories', () => {
     expect(placesOf(text, level)).toEqual(expected);
   });
 
-  it('may contain what the operator grants', () => {
+  it('may contain actions that the operator grants', () => {
     const text = fileOf('on: repository\nsteps: [{ uses: guard, with: { branches: [a] } }]');
 
     expect(placesOf(text, { ...level, grants: granted(['guard']) })).toEqual([]);
   });
 
-  it('leave `in` to organizations', () => {
+  it('may contain `in` only if they belong to an organization', () => {
     expect(placesOf(fileOf(`in: "acme/*"\n${on}\n${step}`), { level: 'organization' })).toEqual([]);
   });
 });
@@ -372,7 +372,7 @@ describe('C5: warnings', () => {
   const fileWith = (condition: string, value = 'hi') =>
     fileOf(`on: issues\nif: ${condition}\nsteps: [{ uses: say, with: { text: '${value}' } }]`);
 
-  it('list members that are often null where null cannot be used', () => {
+  it('are given for members that are often null, where null cannot be used', () => {
     expect(warningsOf(fileWith('issue.milestone.title == "1.0"'))).toEqual([
       [
         '5:9 null-member',
@@ -394,7 +394,7 @@ describe('C5: warnings', () => {
     'issue.milestone == null',
     'has(issue.milestone.title)',
     'issue.user.login == "ada"',
-  ])('do not mention %s', (condition) => {
+  ])('are not given for %s', (condition) => {
     expect(load(fileWith(`'${condition}'`)).problems).toEqual([]);
     expect(warningsOf(fileWith(`'${condition}'`))).toEqual([]);
   });

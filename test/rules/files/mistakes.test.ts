@@ -4,7 +4,7 @@ import type { Problem } from '../../../src/rules/problem.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { loadRuleTests } from '../../../src/rules/rule-tests.ts';
 
-/** Mistake of a new user and the expected answer: its position, and the words that say how to fix it. */
+/** Mistake of a new user, the position in the expected message, and the words of the message that show the fix. */
 type Mistake = readonly [name: string, text: string, place: string, remedy: string];
 
 const ruleOf = (on: string, rest: string): string => `version: 1\nrules:\n  a:\n    on: ${on}\n${rest}`;
@@ -293,7 +293,7 @@ describe('a file in another encoding', () => {
     ['UTF-16 with a mark, big endian', Buffer.concat([Buffer.from([0xff, 0xfe]), text]).swap16()],
     ['UTF-16 without a mark, little endian', text],
     ['UTF-16 without a mark, big endian', Buffer.from(text).swap16()],
-  ])('%s, is identified, and nothing else is reported', (_, bytes) => {
+  ])('%s, is detected, and only the encoding is reported', (_, bytes) => {
     expect(answers(load(bytes).problems)).toEqual([
       expect.stringMatching(/^1:1 the file is in UTF-16 \((little|big) endian\): save it as UTF-8$/),
     ]);

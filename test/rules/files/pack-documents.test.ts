@@ -13,7 +13,7 @@ import {
 } from '../../../src/rules/sources/folder.ts';
 
 const page = readFileSync(join(packageRoot, 'docs', 'packs.md'), 'utf8');
-/** Examples of the page; each names its file in its first line. */
+/** Examples of the page; the first line of each is its file name. */
 const examples = [...page.matchAll(/^```yaml\n# (\S+)\n([\s\S]*?)^```$/gm)].map(
   ([, path = '', text = '']) => ({
     path,
@@ -33,12 +33,12 @@ describe('docs/packs.md', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('names a file in each of its examples', () => {
+  it('gives a file name for each of its examples', () => {
     expect(examples.length).toBe([...page.matchAll(/^```/gm)].length / 2);
     expect(examples.map(({ path }) => path)).toContain('.reeve.yml');
   });
 
-  it('has operator files that load and include what the page says', async () => {
+  it('shows operator files that load and include the rules that the page lists', async () => {
     const files = await loadRuleFiles([join(folder, 'rules')]);
 
     expect(files.flatMap(({ problems }) => problems)).toEqual([]);
@@ -48,7 +48,7 @@ describe('docs/packs.md', () => {
     ]);
   });
 
-  it('has a repository file that includes what the operator offers', async () => {
+  it('shows a repository file that includes packs offered by the operator', async () => {
     const offered = await readOffers(join(folder, 'rules'));
 
     const [file] = await loadRuleFiles([join(folder, '.reeve.yml')], {
@@ -62,7 +62,7 @@ describe('docs/packs.md', () => {
     ]);
   });
 
-  it('has a rule test that passes', async () => {
+  it('shows a rule test that passes', async () => {
     const report = await testRules([join(folder, 'rules/packs')]);
 
     expect(report).toMatchObject({ problems: [], failed: [], unreached: { rules: [], steps: [] } });
@@ -79,7 +79,7 @@ describe('docs/packs.md', () => {
 });
 
 describe('the shipped packs', () => {
-  /** Rule files of the same topic that have another name. */
+  /** Rule files with the same topic as a pack but another name, by the name of the pack. */
   const others: Readonly<Record<string, string>> = { 'team-approval': 'approvals-by-team' };
 
   it('are at least ten', () => {

@@ -7,10 +7,7 @@ import { registry } from '../../../src/rules/registry.ts';
 import type { Level } from '../../../src/rules/rule.ts';
 import { granted } from '../../support/granted.ts';
 
-/**
- * Arguments with which an operator file may use each of these actions, and a few conditions with facts that need a
- * grant.
- */
+/** Actions with arguments that an operator file may use, and conditions, some of which read facts that need a grant. */
 const uses = [
   ['set-labels', { add: ['x'] }],
   ['set-labels', { add: ['x'], create: { color: 'ff0000' } }],
@@ -31,7 +28,7 @@ const conditions = [
   '!pull_request.draft',
 ];
 
-/** Generates the value only sometimes: a rule that is refused for one reason proves nothing about the others. */
+/** Generates the value only sometimes: a rule that is always refused for one reason proves nothing about the others. */
 const rarely = <Value>(value: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 
@@ -56,7 +53,7 @@ const written = (rule: Shape): object => ({
   })),
 });
 
-it('a pack can do exactly what the including file can do itself', () => {
+it('a pack can do exactly what the including file could do itself', () => {
   let accepted = 0;
   let refused = 0;
 

@@ -134,7 +134,7 @@ steps:
     expect(condition(JSON.stringify(written), params)).toBe(expected);
   });
 
-  it('leaves text alone that only looks similar', () => {
+  it('leaves similar text unchanged', () => {
     const written = 'issue.title == "params.a" && event.issue.title != issue.params';
 
     expect(
@@ -142,7 +142,7 @@ steps:
     ).toEqual([expect.stringContaining('unknown-member')]);
   });
 
-  it('has problems at their position in the file', () => {
+  it('reports problems at their position in the file', () => {
     const rule = `on: issues\nif: issue.titel == params.a && params.b == 1\n${step}`;
 
     expect(problemsOf('a: { type: string, default: x }', rule)).toEqual([
@@ -226,7 +226,7 @@ describe('a parameter', () => {
     expect(problems.every(({ line }) => line === 2)).toBe(true);
   });
 
-  it('without a declaration is a problem whose message shows how to declare it', () => {
+  it('without a declaration is a problem, and the message shows how to declare it', () => {
     const file = `version: 1\nrules: { one: { on: issues, steps: [{ uses: comment, with: { text: "\${{ params.x }}" } }] } }\n`;
 
     expect(load(file, real).problems.map(({ message }) => message)).toEqual([

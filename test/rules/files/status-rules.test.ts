@@ -50,7 +50,7 @@ describe('a status that two steps write', () => {
     expect(problems(steps('with: { context: reeve/b }'))).toEqual([]);
   });
 
-  it('is not a problem for other subjects, other repositories, and rules in observe mode', () => {
+  it('is not a problem for different subjects, for different repositories, and in observe mode', () => {
     const first = rule('a', 'reeve/x', { more: 'in: acme/one,' });
 
     expect(problems(`${rule('a', 'reeve/x')}${rule('b', 'reeve/x', { on: 'push' })}`)).toEqual([]);
@@ -84,7 +84,7 @@ describe('a status that two steps write', () => {
   });
 });
 
-describe('names that Reeve itself uses', () => {
+describe('status names that Reeve itself uses', () => {
   it.each(['queue', 'rules'])('cannot be used by rules that write a status: %s', (name) => {
     expect(problems(rule(name))).toEqual([
       expect.stringContaining(`reeve/${name} is the status of Reeve itself`),
@@ -116,7 +116,7 @@ it.each([
   ['operator', 'reeve-repo/x', 'statuses that begin with reeve-repo/'],
   ['operator', '${{ sender.login }}', 'no other expression'],
 ] as const)(
-  'a file of the %s with the context %s is refused, with the fix in the message',
+  'a file of the %s with the context %s is refused, and the message shows the fix',
   (level, context, remedy) => {
     expect(problems(rule('a', context), level)).toEqual([expect.stringMatching(/^3 argument: /)]);
     expect(problems(rule('a', context), level)[0]).toContain(remedy);
@@ -137,7 +137,7 @@ describe('a gate that does not receive every change', () => {
       'edited',
       '[pull_request.opened, pull_request.reopened, pull_request.synchronized, pull_request_review]',
     ],
-  ])('causes a warning without %s', (missing, on) => {
+  ])('causes a warning if it does not listen to %s', (missing, on) => {
     expect(warnings(on)).toEqual([expect.stringContaining(`add pull_request.${missing} to its on`)]);
   });
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { type Admissions, createAdmissions, createIdentities } from '../../../src/rules/sources/admission.ts';
 import { createCoverage } from '../../../src/server/receiver/secrets.ts';
 
-/** Repository that the forge has under a full name; `to`: it was renamed to that name. */
+/** Repository that the forge has under a full name. `to` is the new name of a renamed repository. */
 type Live = { readonly id: number; readonly archived?: boolean } | { readonly to: string };
 const live: Record<string, Live> = {
   'acme/demo': { id: 1 },
@@ -77,7 +77,7 @@ describe('an event is admitted', () => {
     expect(admission).toMatchObject({ event: { repository: { id: 1, name: 'demo' } } });
   });
 
-  it('without an entry, if Reeve found it by reading', async () => {
+  it('without a secret entry, if Reeve found the event by reading', async () => {
     expect(await admissions.admit({}, pushOf(1, 'acme/demo'))).toMatchObject({ state: 'admitted' });
   });
 
@@ -157,7 +157,7 @@ describe('an event is refused', () => {
     expect(refused).toEqual([kind]);
   });
 
-  it('with its secret entry in the reason, whatever the reason is', async () => {
+  it('with its secret entry in the message, whatever the reason is', async () => {
     for (const [entry, event] of [
       ['eve', pushOf(1, 'eve/own')],
       ['eve', pushOf(1, 'eve/left')],

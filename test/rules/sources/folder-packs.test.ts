@@ -42,7 +42,7 @@ describe('packs of a folder', () => {
     expect(await load()).toEqual({ rules: ['own.yml#p/add', 'teams/own.yml#p/add'], problems: [] });
   });
 
-  it('are among the files that are checked', async () => {
+  it('are checked together with the other files', async () => {
     put('packs/stale.yml', pack.replace('default', 'example'));
 
     const files = await loadRuleFiles([folder], { withPacks: true });
@@ -73,7 +73,7 @@ describe('packs of a folder', () => {
     rmSync(outside, { recursive: true });
   });
 
-  it('that are offered are named after their files, and do not reveal their folder', async () => {
+  it('that are offered have the names of their files, and do not reveal their folder', async () => {
     put('packs/stale.yml', including('inner/p.yml'));
     put('packs/inner/p.yml', pack);
     put('packs/stale.test.yml', 'cases: []');

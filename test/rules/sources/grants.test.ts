@@ -12,7 +12,7 @@ const grants = createGrants([
   { repositories: ['acme/demo'], organizations: ['Acme'], names: ['protect-tags', 'sync-labels'] },
 ]);
 
-it('gives each file the names that were granted to it, once', () => {
+it('gives each file the names granted to it', () => {
   const namesOf = (all: readonly ScopedGrant[]) => [...new Set(all.flatMap(({ names }) => names))].sort();
   const of = (owner: string, name: string) => namesOf(grants.ofRepository({ id: 1, owner, name }));
 
@@ -63,7 +63,7 @@ it('reads both forms of a grant', () => {
   });
 });
 
-it('lets a repository file use an action and a fact that were granted, and no others', () => {
+it('lets a repository file use only granted actions and facts', () => {
   const text = `version: 1
 rules:
   tags:
@@ -105,7 +105,7 @@ it.each([
   ['a misspelt key', 'report-problem: issue', 'mean "report-problems"'],
   ['a limit below one', 'limits: { hour: 0 }', 'limits.hour'],
   ['a way to report that does not exist', 'report-problems: mail', 'report-problems'],
-])('the operator file refuses %s with its position', (_title, line, words) => {
+])('the operator file with %s is refused, with the position of the mistake', (_title, line, words) => {
   const { file, problems } = parseOperatorFile('operator.yml', `version: 1\n${line}\n`);
 
   expect(file).toBeUndefined();

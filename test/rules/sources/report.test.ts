@@ -11,7 +11,7 @@ describe('processes that read one rule file at the same time', () => {
   });
   afterAll(() => harness.close());
 
-  it('open one issue about it, and report the correction once', async () => {
+  it('open one issue about the problems of the file, and report the correction once', async () => {
     const { store } = harness.server;
     const { id } = await harness.root.call(operations.getRepository, { params: at });
     let waits = 0;

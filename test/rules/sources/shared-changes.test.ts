@@ -37,7 +37,7 @@ function setUp() {
   };
 }
 
-it('a change that one process saw reaches the others within ten seconds, and only once', async () => {
+it('a change seen by one process reaches the others within ten seconds, and only once', async () => {
   const { one, other, wait } = setUp();
   await one.look('Acme');
   await other.look('Acme');

@@ -16,9 +16,10 @@ const good = rulesThat('good');
 const evil = rulesThat('evil');
 
 /**
- * Embedded forge that answers as other forges do when a tag with the name of the default branch was pushed. `kind`: it
- * looks for a branch, a tag and a commit of a name, in this order (Gitea since 1.24); `git`: like git, it looks for a
- * tag first, but a full id is a commit (Forgejo, earlier Gitea). Observed on Gitea 1.26.3, 1.27 and Forgejo 15.0.3.
+ * Embedded forge that responds as other forges do when a tag with the name of the default branch was pushed. `kind`:
+ * the forge resolves a name as a branch, then as a tag, then as a commit (Gitea since 1.24). `git`: like git, the forge
+ * resolves a name as a tag first, but a full id as a commit (Forgejo, earlier Gitea). Observed on Gitea 1.26.3, 1.27
+ * and Forgejo 15.0.3.
  */
 type Forge = { readonly version: string; readonly looks: 'kind' | 'git'; readonly isForgejo?: true };
 const certain: readonly Forge[] = [
@@ -27,7 +28,7 @@ const certain: readonly Forge[] = [
   { version: '1.24.0', looks: 'kind' },
   { version: '1.27.0+dev-1277-g9d3f04eb7e', looks: 'kind' },
 ];
-/** Versions that prove nothing, because a build of a forge may have any release name. */
+/** Versions that do not reveal the order, because a build of a forge may have any release name. */
 const uncertain: readonly Forge[] = [
   { version: '13.0.2', looks: 'git', isForgejo: true },
   { version: 'development', looks: 'git', isForgejo: true },
@@ -89,7 +90,7 @@ async function rulesOn(one: Forge) {
 }
 
 describe.each([...certain, ...uncertain])(
-  'a tag named like the default branch, on $version that looks by $looks',
+  'a tag named like the default branch, on $version that resolves names by $looks',
   (one) => {
     it('provides no rules', async () => {
       const { problems, steps } = await rulesOn(one);
@@ -99,7 +100,7 @@ describe.each([...certain, ...uncertain])(
     });
 
     it.each(['repository', 'pull_request', 'issue', 'branch'] as const)(
-      'is not used for the file of a fact about a %s',
+      'is not read for the file of a fact about a %s',
       async (kind) => {
         const branch = { ...setup.subjects.repository, kind: 'branch', ref: 'main' } as const;
         const subject = { ...setup.subjects, branch }[kind];
@@ -138,11 +139,14 @@ describe('a branch named like the latest commit of the default branch', () => {
     expect(steps).toContain('good');
   });
 
-  it.each(uncertain)('is reported and disables the rules on $version that looks by $looks', async (one) => {
-    isNamed = true;
-    const { problems, steps } = await rulesOn(one);
+  it.each(uncertain)(
+    'is reported and disables the rules on $version that resolves names by $looks',
+    async (one) => {
+      isNamed = true;
+      const { problems, steps } = await rulesOn(one);
 
-    expect(problems).toEqual([expect.stringContaining('a branch or tag is called')]);
-    expect(steps).toBe('[]');
-  });
+      expect(problems).toEqual([expect.stringContaining('a branch or tag is called')]);
+      expect(steps).toBe('[]');
+    },
+  );
 });

@@ -42,7 +42,7 @@ it('applies a new, a changed and a removed file without notification', async () 
 
   writeFileSync(join(folder, 'two.yml'), rule('two'));
   await until(['one', 'two']);
-  // Editors save this way: a new file takes over the name.
+  // Editors save this way: they write a new file and rename it.
   writeFileSync(join(folder, '.swap'), rule('changed'));
   renameSync(join(folder, '.swap'), join(folder, 'one.yml'));
   await until(['changed', 'two']);
@@ -50,7 +50,7 @@ it('applies a new, a changed and a removed file without notification', async () 
   await until(['changed']);
 });
 
-it('refuses only the broken file, and no longer applies its previous rules', async () => {
+it('refuses only the broken file, and stops applying its previous rules', async () => {
   const { watch: looking, until } = setUp();
   writeFileSync(join(folder, 'two.yml'), rule('two'));
   await looking.look();
@@ -70,7 +70,7 @@ it('reloads nothing if nothing changed, and keeps the active rules while the fol
   await until(['one']);
 });
 
-it('reads files of a Kubernetes volume, which are links, and follows no link out of the folder', async () => {
+it('reads the files of a Kubernetes volume through their links, and follows no link out of the folder', async () => {
   const { watch: looking, until } = setUp();
   const elsewhere = mkdtempSync(join(tmpdir(), 'reeve-outside-'));
   writeFileSync(join(elsewhere, 'three.yml'), rule('three'));

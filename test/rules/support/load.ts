@@ -12,7 +12,7 @@ export function placesOf(text: string, more: Partial<RuleFileSource> = {}): read
   return load(text, more).problems.map(({ line, column, code }) => `${line}:${column} ${code}`);
 }
 
-/** Returns the only rule of a text. A problem makes the test itself fail. */
+/** Returns the only rule of a text. Throws if the text has a problem. */
 export function ruleOf(text: string, more: Partial<RuleFileSource> = {}): LoadedRule {
   const { rules, problems } = load(text, more);
   const [rule] = rules;

@@ -32,8 +32,8 @@ export const given = {
 
 const same = (text: string): TwoSpellings => ({ ours: text, library: text });
 /**
- * Returns a literal, wrapped in `dyn()` for the library, which otherwise checks known types before running; this
- * language defers everything to run time.
+ * Returns a literal, wrapped in `dyn()` for the library. Without `dyn()`, the library checks known types before
+ * running; this language checks them at run time.
  */
 const literal = (text: string): TwoSpellings => ({ ours: text, library: `dyn(${text})` });
 const join = (strings: TemplateStringsArray, parts: readonly TwoSpellings[]): TwoSpellings => ({
@@ -71,7 +71,10 @@ const texts = fc.constantFrom(
   ].map(literal),
   ...['s', 't', 'empty', 'at', 'o.b.c', 'texts[0]', 'people[0].login'].map(same),
 );
-/** Texts that convert to numbers, except the empty text: the library converts it to 0, CEL does not. */
+/**
+ * Texts that convert to numbers. The empty text is left out: the library converts it to 0, while CEL does not convert
+ * it.
+ */
 const numerals = fc.constantFrom(
   ...['"4"', '"-7"', '"+1"', '"1.5"', '" 4"', '"x"', '"9223372036854775807"', '"9223372036854775808"'].map(
     literal,
@@ -118,7 +121,7 @@ const has = (chain: readonly string[]): TwoSpellings => ({
   ours: `has(${chain.join('.')})`,
   library: `dyn(has_(${chain[0]}, ${JSON.stringify(chain.slice(1))}))`,
 });
-/** Returns a negation. The library does not check whether the negative of an int is still an int. */
+/** Returns a negation. The library does not check whether the negated int is still in range. */
 const minus = (part: TwoSpellings): TwoSpellings => ({
   ours: `-(${part.ours})`,
   library: `dyn(minus_(${part.library}))`,
@@ -272,7 +275,7 @@ export const expression: fc.Arbitrary<TwoSpellings> = fc.letrec<Kinds>((tie) => 
       { weight: 1, arbitrary: odd },
       { weight: 1, arbitrary: maps },
     ),
-    // Inside a loop the items differ, so some fail while others decide.
+    // The items of a loop differ, so some fail while others decide the result.
     inLoop: fc.oneof(
       { maxDepth: 4, depthSize: 'small', withCrossShrink: true },
       fc.constantFrom(

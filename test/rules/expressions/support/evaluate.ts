@@ -4,7 +4,7 @@ import { resolveExpression } from '../../../../src/rules/expressions/resolve.ts'
 import { anyType, type ExpressionEnvironment } from '../../../../src/rules/expressions/types.ts';
 import { contextOf } from './context.ts';
 
-/** Evaluates an expression whose names have type any. A problem makes the test itself fail. */
+/** Evaluates an expression whose names have type any. Throws if the expression has a problem. */
 export function evaluate(
   source: string,
   given: Readonly<Record<string, unknown>> = {},
