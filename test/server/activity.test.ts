@@ -32,7 +32,7 @@ const marks = async (name: 'day' | 'week' | 'month') => {
   return marksOf(points, stretch, now);
 };
 
-it('new counts appear in the last mark of every chart after a write, added to earlier values', async () => {
+it('new counts appear in the last mark of each chart after a write, in addition to earlier values', async () => {
   for (const result of ['stored', 'copy', 'known', 'throttled']) activity.countReceived(result);
   for (let n = 0; n < 90; n += 1) handled(100);
   for (let n = 0; n < 10; n += 1) handled(60_000, [failing]);
@@ -91,6 +91,6 @@ it('a mark covers the samples of its interval, and no sample is lost at the boun
   expect(day).toHaveLength(96);
   const received = day.map(({ values }) => values.received ?? 0);
   expect(received.slice(1, -1)).toEqual(Array(94).fill(3));
-  // The first mark starts before the first sample, and the last mark is not complete.
+  // The first mark begins before the first sample, and the last mark is incomplete.
   expect(received.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(285);
 });

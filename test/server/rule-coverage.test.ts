@@ -58,7 +58,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('lists the steps that the tests beside a rule reach, and reports rules without tests', async () => {
+it('lists the steps reached by the tests beside a rule, and reports rules without tests', async () => {
   const made = coverage();
   expect(made.of(ruleNamed('one'))).toMatchObject({ state: 'unknown' });
 
@@ -92,7 +92,7 @@ it('runs tests once, and again when their file changes', async () => {
   expect(made.of(ruleNamed('one'))).toMatchObject({ cases: 2 });
 });
 
-it('says why coverage is unknown: tests with problems, and a file that is too large', async () => {
+it('reports why coverage is unknown: tests with problems, or a file that is too large', async () => {
   await writeFile(join(folder, 'one.test.yml'), 'cases: 1\n');
   await writeFile(join(folder, 'two.test.yml'), '#'.repeat(1_048_577));
   const made = coverage();
@@ -107,7 +107,7 @@ it('says why coverage is unknown: tests with problems, and a file that is too la
   expect(paths).toHaveLength(1);
 });
 
-it('aborts running tests when it stops', async () => {
+it('aborts running tests when the coverage is stopped', async () => {
   const begun = Promise.withResolvers<void>();
   const made = createRuleCoverage({
     rules: () => rules,
@@ -125,7 +125,7 @@ it('aborts running tests when it stops', async () => {
   expect(made.of(ruleNamed('two'))).toMatchObject({ state: 'unknown' });
 });
 
-it('a server shows coverage after its start, and its stop ends open pages', async () => {
+it('a server shows coverage after its start, and ends open pages when it stops', async () => {
   const harness = await startHarness({
     on: 'the embedded forge',
     server: { rules: folder, testRules: test },

@@ -29,7 +29,7 @@ describe('a notice from another process', () => {
   };
   const shop = { id: 7, owner: 'acme', name: 'shop' };
 
-  it('drops the cached values that it names', () => {
+  it('drops the cached values of its key', () => {
     expect(taken({ topic: 'rules', key: JSON.stringify(shop) })).toEqual([['moved', shop]]);
     expect(taken({ topic: 'facts', key: '7/labels' })).toEqual([['drop', '7/labels']]);
     expect(taken({ topic: 'repository', key: '7' })).toEqual([

@@ -22,7 +22,7 @@ const delivery = (authorization: string): readonly string[] => [
   ],
 ];
 
-// A connection kept alive after its answer would delay the stop for as long as the client likes.
+// A connection kept alive after its response would delay the stop for as long as the client likes.
 it.each([
   ['a delivery that is taken', delivery('x'.repeat(24)), 202],
   ['a delivery that is refused', delivery('another one'), 401],

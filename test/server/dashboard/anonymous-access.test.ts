@@ -31,7 +31,7 @@ afterAll(async () => {
   await made.close();
 });
 
-it('gets no data from any route except health, and from health only the state', async () => {
+it('an anonymous client gets no data from any route except health, and from health only the state', async () => {
   expect(found).toEqual(
     expect.arrayContaining([
       ['GET', '/metrics'],

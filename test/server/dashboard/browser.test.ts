@@ -30,12 +30,12 @@ async function listen(app: FastifyInstance, port = 0): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Fills a store and readings so that every text is hostile, with each of the five hundred texts somewhere. */
+/** Fills a store and readings with hostile texts, each of the five hundred in at least one place. */
 async function makeHostile(store: Store): Promise<{
   parts: Partial<AppParts>;
   ids: readonly string[];
   runs: readonly string[];
-  /** A rule that was evaluated. */
+  /** Id of a rule that was evaluated. */
   rule: string;
   used: () => number;
 }> {
@@ -274,7 +274,7 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
   };
 }
 
-/** Elements that our pages consist of; any other element was injected by a text. */
+/** Elements that our pages consist of; any other element was injected by a hostile text. */
 const known = new Set(
   (
     'html head meta title link body a header nav ul li form input span button main h1 h2 h3 p div table thead tbody tr th td ' +
@@ -309,7 +309,7 @@ describe.skipIf(!hasBrowser)(title, () => {
   });
   afterAll(() => browser.close());
 
-  describe('with hostile texts in everything', () => {
+  describe('with hostile texts everywhere', () => {
     let made: Awaited<ReturnType<typeof makeStore>>;
     let app: FastifyInstance;
     let url: string;
@@ -364,7 +364,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       await made.close();
     });
 
-    it('shows them as text: none of the five hundred creates an element, an attribute or a request', async (context) => {
+    it('shows the texts as text: none of the five hundred creates an element, an attribute or a request', async (context) => {
       for (const path of paths) {
         const answer = await page.goto(`${url}${path}`);
         expect(answer?.status(), path).toBe(200);
@@ -380,7 +380,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       );
     });
 
-    it('a simulation shows them as text', async () => {
+    it('a simulation shows the texts as text', async () => {
       await page.goto(`${url}/simulate`);
       await page.getByLabel('Subject').fill('acme/demo#1');
       await follow(page.getByRole('button', { name: 'Simulate' }));
@@ -430,7 +430,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       expect(await details.getAttribute('open')).toBe('');
     });
 
-    it('a hostile text that became an element would be detected', async () => {
+    it('the check detects a hostile text that became an element', async () => {
       await page.goto(`${url}/rules`);
       await page.evaluate(() =>
         document.querySelector('main')?.insertAdjacentHTML('beforeend', '<img src=x onerror=1>'),
@@ -486,7 +486,7 @@ describe.skipIf(!hasBrowser)(title, () => {
       await harness.close();
     });
 
-    it('signs a person in without scripts, runs a delivery again for them, and signs them out', async () => {
+    it('signs a person in without scripts, runs a delivery again on their request, and signs them out', async () => {
       const context = await browser.newContext({ javaScriptEnabled: false });
       const page = await context.newPage();
       // Every step is slow on a busy machine.

@@ -28,7 +28,7 @@ const looks = isThorough
       { width: 1280, colorScheme: 'dark' },
     ] as const);
 
-/** Returns the ids on a page that are broken over several lines: deliveries, UUIDs, commits, `acme/shop#7`, `file.yml:3`. */
+/** Returns the ids on a page that wrap onto several lines: deliveries, UUIDs, commits, `acme/shop#7`, `file.yml:3`. */
 function brokenIds(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     const id =
@@ -50,7 +50,7 @@ function brokenIds(page: Page): Promise<readonly string[]> {
   });
 }
 
-/** Returns table cells so narrow that words break into single letters. */
+/** Returns table cells that are so narrow that words break into single letters. */
 function narrowCells(page: Page): Promise<readonly string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('td, dd')].flatMap((cell) => {

@@ -21,27 +21,30 @@ it('a session has one stream: a newer stream replaces the older one, and a stop 
   expect(other?.text).toMatch(/^retry: \d+\n\n$/);
 });
 
-it.each(storeKinds)('an event says that a row was added, and nothing about the row: $title', async (kind) => {
-  const made = await kind.make({});
-  // If processes share the store, another process writes.
-  const writer = made.store.isShared ? await made.open('worker') : made.store;
-  const streams = createLiveStreams(createChangeWatch(dashboardData(made.store), silentLog));
-  const stream = streams.open('session');
-  const changed = new Promise<string>((resolve) =>
-    stream?.on('data', (bytes) => String(bytes).startsWith('event') && resolve(String(bytes))),
-  );
+it.each(storeKinds)(
+  'an event says only that a row was added, and nothing about the row: $title',
+  async (kind) => {
+    const made = await kind.make({});
+    // If processes share the store, another process writes.
+    const writer = made.store.isShared ? await made.open('worker') : made.store;
+    const streams = createLiveStreams(createChangeWatch(dashboardData(made.store), silentLog));
+    const stream = streams.open('session');
+    const changed = new Promise<string>((resolve) =>
+      stream?.on('data', (bytes) => String(bytes).startsWith('event') && resolve(String(bytes))),
+    );
 
-  // Writes repeatedly, so that at least one row follows the first comparison.
-  const writing = setInterval(() => void writer.appendRuns([makeRun({})]), 500);
+    // Writes repeatedly, so that at least one row follows the first comparison.
+    const writing = setInterval(() => void writer.appendRuns([makeRun({})]), 500);
 
-  expect(await changed).toBe('event: changed\ndata: 1\n\n');
-  clearInterval(writing);
-  streams.close();
-  if (made.store.isShared) await writer.close();
-  await made.close();
-});
+    expect(await changed).toBe('event: changed\ndata: 1\n\n');
+    clearInterval(writing);
+    streams.close();
+    if (made.store.isShared) await writer.close();
+    await made.close();
+  },
+);
 
-it('streams are limited: a further session gets none, and no stream opens after the close', () => {
+it('the number of streams is limited, and no stream opens after the close', () => {
   const streams = createLiveStreams(createChangeWatch(dashboardData(dashboard.store), silentLog));
   const opened = Array.from({ length: 200 }, (_, number) => streams.open(`session ${number}`));
 
@@ -52,7 +55,7 @@ it('streams are limited: a further session gets none, and no stream opens after 
   expect(streams.open('late')).toBeUndefined();
 });
 
-it('a page that follows changes includes our own script, other pages do not', async () => {
+it('a page that follows changes includes our own script; other pages include none', async () => {
   const { text } = await dashboard.operator.get('/runs');
 
   expect(text.match(/<script[^>]*>.*?<\/script>/gs)).toEqual([

@@ -44,7 +44,7 @@ describe('an id in a text', () => {
   const marked = (text: string) =>
     [...markIds(text).text.matchAll(/<span class="whole">(.*?)<\/span>/g)].map(([, id]) => id);
 
-  it('stays on one line: a UUID, a commit, a repository, an issue, a position in a file', () => {
+  it('stays on one line, such as a UUID, a commit, a repository, an issue or a position in a file', () => {
     const uuid = '0b9a6c1e-7d52-4f3a-9c1b-000000000001';
     expect(marked(`run ${uuid} of acme/shop#7, see triage.yml:3:12 and #12 at 9fceb02d0ae5.`)).toEqual([
       uuid,
@@ -55,14 +55,14 @@ describe('an id in a text', () => {
     ]);
   });
 
-  it('is escaped like any text, and is not marked if it is too long for a narrow window', () => {
+  it('is escaped like any text, and may wrap if it is too long for a narrow window', () => {
     expect(markIds('<b>acme/shop</b>').text).not.toContain('<b>');
     expect(marked(`platform-engineering/continuous-integration-templates-and-tools#5`)).toEqual(['#5']);
   });
 });
 
 describe('a link to the forge', () => {
-  it('points to the repository, the issue, the pull request, the line at its commit, the account', () => {
+  it('points to the repository, the issue, the pull request, the line at its commit, or the account', () => {
     expect(repositoryLink(forge, 'acme/shop').text).toContain(`href="${forge}/acme/shop"`);
     expect(issueLink(forge, 'acme/shop', 7).text).toContain(`href="${forge}/acme/shop/issues/7"`);
     const pull = { repository: 'acme/shop', lane: 'acme/shop#7', eventType: 'pull_request_sync' };

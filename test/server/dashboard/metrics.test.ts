@@ -48,7 +48,7 @@ rules:
   const scrape = (authorization?: string) =>
     fetch(`${harness.server.url}/metrics`, { headers: authorization ? { authorization } : {} });
 
-  it('are refused without the password, and the answer contains no number', async () => {
+  it('are refused without the password, and the response contains no metric', async () => {
     for (const authorization of [undefined, basic('reeve', 'wrong'), basic('root', 'password')]) {
       const answer = await scrape(authorization);
       expect(answer.status).toBe(401);
@@ -57,7 +57,7 @@ rules:
     }
   });
 
-  it('report what was done to a client with the password, which only the owner of the folder can read', async () => {
+  it('are served to a client with the password, which only the owner of the data folder can read', async () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     const answer = await scrape(basic('prometheus', readFileSync(file(), 'utf8').trim()));
     const text = await answer.text();
@@ -82,7 +82,7 @@ rules:
     for (const word of [harness.token, `${at.owner}`, 'demo', 'ada']) expect(text).not.toContain(word);
   });
 
-  it('are protected against guessing: after ten wrong passwords, the right one is rejected without a comparison', async () => {
+  it('are protected against guessing: after ten wrong passwords, even the right password is rejected without a comparison', async () => {
     const codes: number[] = [];
     for (let n = 0; n < 14; n += 1) codes.push((await scrape(basic('reeve', `guess ${n}`))).status);
 
@@ -105,7 +105,7 @@ const makeProcess = (role: StoreProcess['role']): StoreProcess => ({
   isSelf: false,
 });
 
-describe('data read at each scrape', () => {
+describe('metrics data read at each scrape', () => {
   const readings: MetricData = {
     store: {
       counts: async () => ({ accepted: 2, claimed: 0, retry: 1, deferred: 0, settled: 9, dead: 3 }),
@@ -187,7 +187,7 @@ describe('data read at each scrape', () => {
   const samplesOf = (text: string): ReadonlyMap<string, number> =>
     new Map([...text.matchAll(/^(reeve_\S+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
 
-  it('is exported only by the leader if it concerns the installation, so that a sum over processes is correct', async () => {
+  it('is exported only by the leader if it describes the whole installation, so that a sum over processes is correct', async () => {
     const events = [{ kind: 'merged', at: new Date(), enteredAt: undefined }] as const;
     const [leader, other] = [createMetrics(), createMetrics()];
     for (const metrics of [leader, other]) metrics.countQueueEvent({ ...events[0] });
@@ -218,7 +218,7 @@ describe('data read at each scrape', () => {
     expect(followed.get('reeve_forge_state{state="refused"}')).toBe(1);
   });
 
-  it('is omitted by a process that is no longer the leader, and returns when it leads again', async () => {
+  it('is omitted by a process that is no longer the leader, and returns when the process leads again', async () => {
     let isLeader = true;
     const metrics = createMetrics();
     const read = async () =>
@@ -234,7 +234,7 @@ describe('data read at each scrape', () => {
   });
 });
 
-it('a probe of setup and doctor counts as an answer, not as a refused delivery', () => {
+it('a probe by setup or doctor does not count as a refused delivery', () => {
   const metrics = createMetrics();
   metrics.countDelivery(400, 'probe');
   metrics.countDelivery(400, 'malformed');

@@ -61,7 +61,7 @@ async function idsOf(eventType: string): Promise<readonly string[]> {
 }
 
 describe('a delivery', () => {
-  it('shows why a rule matched, with the values it read, and what was done', async () => {
+  it('shows why a rule matched, with the values that the rule read, and what was done', async () => {
     const [id = ''] = await idsOf('issues');
     const { status, text } = await operator.get(`/deliveries/${id}`);
 
@@ -96,7 +96,7 @@ describe('a delivery', () => {
     expect(bytes.text).toBe(Buffer.from(stored?.body ?? []).toString());
   });
 
-  it('shows its headers, and the requests of its run with their answers', async () => {
+  it('shows its headers, and the requests of its run with the responses', async () => {
     const [id = ''] = await idsOf('issues');
     const { text } = await operator.get(`/deliveries/${id}`);
 
@@ -130,7 +130,7 @@ describe('a delivery', () => {
     expect(await harness.labelsOf(1)).toEqual(['kept']);
   });
 
-  it('that does not exist is not found', async () => {
+  it('that does not exist is answered 404', async () => {
     for (const path of ['/deliveries/999999', '/deliveries/x', '/runs/x', '/deliveries/999999/payload']) {
       expect((await operator.get(path)).status, path).toBe(404);
     }
@@ -228,7 +228,7 @@ describe('the other pages', () => {
     await expect.poll(async () => (await operator.get('/rules')).text).not.toContain('acme/demo/.reeve.yml');
   });
 
-  it('show what is swept, when, with what result, and what drifts', async () => {
+  it('show what is swept, when and with what result, and which items drift', async () => {
     const { store } = harness.server;
     const before = await operator.get('/sweeps');
     expect(before.text).toContain('nightly.yml#nightly');
@@ -258,7 +258,7 @@ describe('the other pages', () => {
     expect((await operator.get('/runners')).text).toContain('No sweep has seen a runner yet');
   });
 
-  it('show each run of the list', async () => {
+  it('show each run that the list links to', async () => {
     const { text } = await operator.get('/runs');
     const ids = [...text.matchAll(/runs\/([\w-]{36})"/g)].map(([, id = '']) => id);
 

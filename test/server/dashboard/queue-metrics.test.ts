@@ -47,7 +47,7 @@ it('the length covers all queues, by phase, and is read at each scrape', async (
   expect(after).toContain('reeve_merge_queue_length{phase="waiting"} 1');
 });
 
-it('merges, removals by reason, waits and bypassed bases are counted, and no other events', async () => {
+it('only merges, removals by reason, waits and bypassed bases are counted, and no other events', async () => {
   const metrics = createMetrics();
   for (const kind of ['entered', 'first', 'updated', 'moved', 'paused', 'resumed'] as const)
     metrics.countQueueEvent({ kind, at, enteredAt });
@@ -70,7 +70,7 @@ it('merges, removals by reason, waits and bypassed bases are counted, and no oth
   expect(lines).toContain('reeve_merge_queue_wait_seconds_sum{outcome="removed"} 600');
 });
 
-it('a text of a rule or forge never becomes a label', async () => {
+it('a text from a rule or the forge never becomes a metric label', async () => {
   const metrics = createMetrics();
   const before = (await linesOf(metrics)).length;
 

@@ -10,7 +10,10 @@ afterEach(() => app.close());
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Starts a receiver, and returns what it logs and counts from then on. */
+/**
+ * Starts a receiver. Returns the lines that it logs and the responses that it counts, both of which grow with later
+ * requests.
+ */
 async function start(options: Partial<ReceiverOptions>): Promise<{ lines: Line[]; answers: string[] }> {
   const lines: Line[] = [];
   const answers: string[] = [];
@@ -172,7 +175,7 @@ describe('a refusal', () => {
     expect(JSON.stringify(lines)).not.toContain(authorization);
   });
 
-  it('for an address that fails too often says when to retry, and does not fill the log', async () => {
+  it('of an address that fails too often says when to retry, and does not fill the log', async () => {
     const { lines, answers } = await start({ failuresPerMinute: 2 });
     const send = () =>
       app.inject({
@@ -196,7 +199,7 @@ describe('a refusal', () => {
     [undefined, '5'],
     [0, '1'],
     [60_000, '60'],
-  ])('for a store that asks for a pause of %s ms says to retry after %s s', async (retryAfterMs, seconds) => {
+  ])('by a store that asks for a pause of %s ms says to retry after %s s', async (retryAfterMs, seconds) => {
     await start(throwing(new ReeveError('store-unwritable', 'full', { retryAfterMs })));
 
     const answer = await app.inject({

@@ -7,10 +7,11 @@ import { makeEntry, makeHeaders, makePush, makeReceiver } from './make.ts';
 const kiB = 1024;
 const miB = 1024 * kiB;
 /**
- * Timeout of the forge, measured in CPU time including the attackers, because other load on the machine must not count.
+ * Timeout of the forge, measured in CPU time including that of the attackers, because other load on the machine must
+ * not count.
  */
 const forgeTimeoutMs = 5_000;
-/** Longer than a test, because every request is slow on a busy machine. */
+/** Limits longer than a test, because every request is slow on a busy machine. */
 const limits = { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 };
 
 const block = Buffer.alloc(64 * kiB, 'x');
@@ -25,8 +26,8 @@ const headOf = (headers: Record<string, string>): string =>
     .join('')}\r\n`;
 
 /**
- * Behaviour of a hostile connection: what it sends next after this many bytes; undefined: nothing more, but it stays
- * open.
+ * Behaviour of a hostile connection. `next` returns what the connection sends after this many bytes, or undefined to
+ * send nothing more and stay open.
  */
 type Kind = {
   readonly head: string;
@@ -130,7 +131,7 @@ it.each(Object.entries(guards))(
     const forms = Object.values(kinds);
     const attacks = Array.from({ length: 64 }, (_, at) => attack(forms[at % forms.length] as Kind, port));
     try {
-      // The attacks start first.
+      // The attacks start before the honest deliveries.
       await Promise.all(attacks.map(({ hasBegun }) => hasBegun));
 
       expect(await sendHonest(port, 96)).toEqual([]);

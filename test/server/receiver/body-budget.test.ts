@@ -4,7 +4,7 @@ import { type BodyBudget, type BudgetedBody, createBodyBudget } from '../../../s
 const kiB = 1024;
 const miB = 1024 * kiB;
 
-/** Time at which the clock stands when the first body arrives. */
+/** Time of the clock when the first body arrives. */
 const startMs = 50_000;
 let nowMs = startMs;
 let budget: BodyBudget;
@@ -48,13 +48,13 @@ const released = async () => {
 };
 
 describe('a small body', () => {
-  it('is granted although large bodies hold the whole budget', () => {
+  it('is granted memory even if large bodies hold the whole budget', () => {
     open(4, 8 * miB);
 
     expect(budget.grow(makeBody('10.0.0.9'), 256 * kiB)).toBe('granted');
   });
 
-  it('drops the body that has been open longest if small bodies alone exceed the budget', () => {
+  it('drops the oldest open body if small bodies alone exceed the budget', () => {
     const bodies = open(128, 256 * kiB);
     const [first, second] = bodies;
 
@@ -75,7 +75,7 @@ describe('a small body', () => {
 });
 
 describe('a body that grows', () => {
-  it('is dropped itself if it is the oldest of the small ones', () => {
+  it('is dropped itself if it is the oldest small body', () => {
     open(1, 512 * kiB, () => '10.0.2.1');
     const [first] = open(1, 100 * kiB);
     const others = open(127, 256 * kiB, (at) => `10.0.1.${at}`);
@@ -86,7 +86,7 @@ describe('a body that grows', () => {
     expect(others.flatMap(({ calls }) => calls)).toEqual([]);
   });
 
-  it('is dropped itself if it is the slow one', () => {
+  it('is dropped itself if it is the slow body', () => {
     const [slow] = open(1, 8 * miB);
     const [other] = open(1, 16 * miB, () => '10.0.1.1');
     if (other) budget.complete(other);
@@ -99,7 +99,7 @@ describe('a body that grows', () => {
 });
 
 describe('a large body beyond the budget', () => {
-  it('waits while no other body is slow, and continues when one is released', async () => {
+  it('waits while no other body is slow, and continues when another body is released', async () => {
     const [first] = open(4, 8 * miB);
     const late = makeBody('10.0.0.9');
 
@@ -148,7 +148,7 @@ describe('a large body beyond the budget', () => {
     expect(bodies.flatMap(({ calls }) => calls)).toEqual([]);
   });
 
-  it('does not become slow by waiting', async () => {
+  it('is not slow because of the time it waited', async () => {
     const bodies = open(4, 8 * miB);
     const late = makeBody('10.0.0.9');
     budget.grow(late, 512 * kiB);
@@ -168,7 +168,7 @@ describe('a large body beyond the budget', () => {
     expect(late.calls).toEqual(['resumed', 'dropped']);
   });
 
-  it('is not slow while it waits with what it holds', () => {
+  it('is not slow while it waits for more memory than it holds', () => {
     const [held, ...others] = open(4, 8 * miB);
     for (const body of others) budget.complete(body);
     expect(held && budget.grow(held, 9 * miB)).toBe('waits');
@@ -199,12 +199,12 @@ describe('a large body beyond the budget', () => {
     for (const size of [8, 12, 16])
       expect(first && budget.grow(first, size * miB), `${size}`).toBe('granted');
 
-    // 24 MiB are held. The bytes of a small body do not count.
+    // The bodies hold 24 MiB. The bytes of a small body do not count.
     expect(late && budget.grow(late, 8 * miB + 1)).toBe('waits');
     expect(late && budget.grow(late, 8 * miB)).toBe('granted');
   });
 
-  it('that is released while it waits gets nothing, and the next one in line does', async () => {
+  it('that is released while it waits gets nothing, and the next waiting body continues', async () => {
     const [first] = open(4, 8 * miB);
     const [gone, next] = [makeBody('10.0.0.8'), makeBody('10.0.0.9')];
     for (const body of [gone, next]) expect(budget.grow(body, 8 * miB)).toBe('waits');
@@ -216,7 +216,7 @@ describe('a large body beyond the budget', () => {
     expect([gone.calls, next.calls]).toEqual([[], ['resumed']]);
   });
 
-  it('does not take the place of a small one, however slow that is', () => {
+  it('does not take the place of a small body, however slow the small body is', () => {
     const [small] = open(1, 256 * kiB, () => '10.0.1.1');
     const bodies = open(4, 8 * miB);
     for (const body of bodies) budget.complete(body);
@@ -226,7 +226,7 @@ describe('a large body beyond the budget', () => {
     expect(small?.calls).toEqual([]);
   });
 
-  it('is read to its end if all others are waiting', () => {
+  it('is read to its end if all other bodies are waiting', () => {
     open(1, 256 * kiB, () => '10.0.1.1');
     const bodies = open(4, 8 * miB);
     const growths = bodies.map((body) => budget.grow(body, 9 * miB));

@@ -47,7 +47,7 @@ async function resultOf(reading: Reading | undefined): Promise<Buffer | string> 
   return Buffer.from(body?.bytes ?? []);
 }
 
-/** Returns bytes in which no two blocks of a buffer are equal. */
+/** Returns bytes that differ between any two blocks of a buffer. */
 const filled = (bytes: number, first: number): Buffer =>
   Buffer.alloc(
     bytes,
@@ -64,7 +64,7 @@ describe('a body', () => {
     expect(sent.equals(Buffer.from(await resultOf(readings[0])))).toBe(true);
   });
 
-  it('over the limit is refused: by its declared length before it is read, and by its bytes otherwise', async () => {
+  it('over the limit is refused: by its declared length before it is read, or otherwise by its bytes', async () => {
     await start({ maxBytes: 1_000, budgetBytes: 1_000_000 });
     const refusal = 'BodyError 413: the body is larger than 1000 bytes';
     const lengths = ['1000', '1001', undefined].map((length) => ({ headers: { 'content-length': length } }));
@@ -79,7 +79,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('that breaks off is refused', async () => {
+  it('that ends early is refused', async () => {
     await start({ maxBytes: 1_000, budgetBytes: 1_000_000 });
     const socket = await begin(1_000);
     socket.write('half');
@@ -90,7 +90,7 @@ describe('a body', () => {
     expect(await resultOf(readings[0])).toBe('BodyError 400: the body is incomplete');
   });
 
-  it('that is refused holds no memory, so the next large one is read', async () => {
+  it('that is refused holds no memory, so the next large body is read', async () => {
     await start({ maxBytes: 400_000, budgetBytes: 800_000 });
     for (let at = 0; at < 3; at += 1) {
       const socket = await begin(600_000);
@@ -112,7 +112,7 @@ describe('the memory of a body', () => {
     [262_144, 262_144],
     [262_145, 524_288],
     [900_000, 1_000_000],
-  ])('of %i bytes has %i', async (bytes, expected) => {
+  ])('of %i bytes has %i bytes', async (bytes, expected) => {
     await start({ maxBytes: 1_000_000, budgetBytes: 4_000_000 });
 
     (await begin(bytes)).write(filled(bytes, 7));
@@ -121,7 +121,7 @@ describe('the memory of a body', () => {
     expect(body instanceof BodyError ? body.status : body?.bytes.buffer.byteLength).toBe(expected);
   });
 
-  it('is reused for the next one, even after a refusal', async () => {
+  it('is reused for the next body, even after a refusal', async () => {
     await start({ maxBytes: 20_000, budgetBytes: 4_000_000 });
     const read = async (at: number, bytes: number): Promise<HeldBody | BodyError | undefined> => {
       (await begin(bytes)).write(filled(bytes, at));
@@ -178,7 +178,7 @@ describe('large bodies of one address', () => {
     expect(sent[1]?.equals(Buffer.from(await resultOf(readings[1])))).toBe(true);
   });
 
-  it('that are slow make room, and those that are complete do not', async () => {
+  it('that are slow make room, and complete bodies do not', async () => {
     const [one] = await fill();
     one?.write(sent[0]?.subarray(600_000) ?? '');
     expect(sent[0]?.equals(Buffer.from(await resultOf(readings[0])))).toBe(true);
@@ -192,7 +192,7 @@ describe('large bodies of one address', () => {
     expect(sent[0]?.equals(Buffer.from(await resultOf(readings[0])))).toBe(true);
   });
 
-  it.runIf(process.platform === 'linux')('leave room for those of another address', async () => {
+  it.runIf(process.platform === 'linux')('leave room for bodies of another address', async () => {
     await fill();
 
     (await begin(large, '127.0.0.2')).write(filled(large, 4));

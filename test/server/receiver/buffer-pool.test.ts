@@ -14,7 +14,7 @@ it.each([
   [65_537, 262_144],
   [262_144, 262_144],
   [262_145, 262_145],
-])('a buffer for %i bytes has %i', (bytes, size) => {
+])('a buffer for %i bytes has %i bytes', (bytes, size) => {
   expect(take(bytes).length).toBe(size);
 });
 
@@ -29,7 +29,7 @@ it('a returned buffer is reused, by one owner at a time', () => {
   expect(again[2] === other).toBe(true);
 });
 
-it('a larger buffer starts with the used bytes, and the smaller one is free again', () => {
+it('a larger buffer starts with the used bytes, and the smaller buffer is free again', () => {
   const small = take(10);
   small.write('0123456789');
 
@@ -49,7 +49,7 @@ it('keeps at most 4 MiB of each size', () => {
   expect(again.filter((buffer) => buffers.includes(buffer))).toHaveLength(16);
 });
 
-it('frees the memory of a buffer of another size at once, and never memory that others use', () => {
+it('frees the memory of a buffer of another size at once, but never memory that others use', () => {
   const large = take(300_000);
   const whole = Buffer.allocUnsafeSlow(1_000);
   const view = whole.subarray(0, 999);

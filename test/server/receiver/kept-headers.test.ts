@@ -15,7 +15,7 @@ const sent = ({ uuid, bytes }: typeof first, given: Record<string, string> = {})
     ...given,
   }).flat();
 /**
- * Returns the stored headers of a delivery, from a given function that may remember other headers, or from a new one.
+ * Returns the stored headers of a delivery. `keep` may remember headers of earlier deliveries; by default, it is new.
  */
 const keptOf = (delivery: typeof first, headers: string[], keep = createKeptHeaders()) =>
   decodeHeaders(keep(headers, delivery), delivery);
@@ -46,7 +46,7 @@ describe('the stored headers of a delivery', () => {
     ]);
   });
 
-  it('are at most 64, with names of at most 64 characters, and omitted ones are counted', () => {
+  it('are at most 64, with names of at most 64 characters; omitted headers are counted', () => {
     const whole = keptOf(first, many(64));
     const more = keptOf(first, many(66));
     const long = keptOf(first, ['x'.repeat(65), '', 'y'.repeat(64), '']);
@@ -92,7 +92,7 @@ describe('the stored headers of a delivery', () => {
     expect(keptOf(first, after, keep)).toEqual(keptOf(first, after));
   });
 
-  it('are one text for all deliveries of a hook, which is stored once', () => {
+  it('are the same text for all deliveries of a hook, so that the text is stored once', () => {
     expect(createKeptHeaders()(sent(next), next)).toBe(createKeptHeaders()(sent(first), first));
   });
 

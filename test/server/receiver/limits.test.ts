@@ -8,7 +8,7 @@ import { serverOptions } from '../../../src/server/receiver/route.ts';
 
 const kiB = 1024;
 
-/** Returns how many bytes a server has read from a connection when it stops reading. */
+/** Returns the number of bytes that a server has read from a connection when it stops reading. */
 async function readFrom(connection: Socket): Promise<number> {
   let bytes = -1;
   while (connection.bytesRead === 0 || connection.bytesRead > bytes) {
@@ -18,7 +18,7 @@ async function readFrom(connection: Socket): Promise<number> {
   return bytes;
 }
 
-it('a paused body buffers one read of its connection', async () => {
+it('a paused body buffers at most one read of its connection', async () => {
   const app = fastify(serverOptions());
   // The hook reads nothing of the body, like the receiver while its memory budget is used up.
   app.addHook('onRequest', async (_request, reply) => reply.hijack());

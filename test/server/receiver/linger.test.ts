@@ -114,7 +114,7 @@ describe('a refused body', () => {
     lingering.end();
     await closed(socket);
 
-    // Node has read slightly more from the connection than it has passed on.
+    // Node has read slightly more from the connection than it has passed to the server.
     expect(refused[0]?.socket.bytesRead).toBeGreaterThan(300_000);
     expect(refused[0]?.socket.bytesRead).toBeLessThan(miB);
   });
@@ -130,7 +130,8 @@ describe('a refused body', () => {
     lingering.end();
     await Promise.all(sockets.map(closed));
 
-    // One turn every 20 ms, the turn in progress, and what Node has read from each connection beyond its turn.
+    // The limit is one turn every 20 ms, plus the turn in progress, plus what Node has read from each connection beyond
+    // its turn.
     expect(sum).toBeLessThan((turns + 2) * turnBytes + 2 * miB);
   });
 });

@@ -14,7 +14,7 @@ import type { Store } from '../../../src/store/store.ts';
 export const authorization = 'Bearer authorization-value-of-24-bytes-or-more';
 export const secret = 'a-secret-that-signs-with-24-bytes-or-more';
 
-/** Creates an entry that by default requires header and signature for the whole forge. */
+/** Creates an entry that by default requires both header and signature, and covers the whole forge. */
 export function makeEntry(given: Partial<SecretEntry> = {}): SecretEntry {
   return { name: 'all', scope: ['*'], authorization: [authorization], hmac: [secret], ...given };
 }

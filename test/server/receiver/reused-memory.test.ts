@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { makeEntry, makeHeaders, makePush, makeReceiver } from './make.ts';
 
-it('bodies that arrive together in reused memory are each stored unchanged', async () => {
+it('bodies that arrive at the same time in reused memory are each stored unchanged', async () => {
   const { app, store } = await makeReceiver({ secrets: [makeEntry()] });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const sizes = [100, 4_000, 8_000, 17_000, 60_000, 300_000, 900_000];

@@ -56,7 +56,7 @@ describe('a delivery that passes every guard', () => {
     expect(stored).toEqual(['202 stored', 'woken']);
   });
 
-  it('keeps its headers, but only the names of those that may be secret', async () => {
+  it('is stored with its headers; of headers that may be secret, only the names are stored', async () => {
     await start();
     const body = JSON.stringify(makePush());
     const canary = 'canary-8f3a1c';
@@ -89,7 +89,7 @@ describe('a delivery that passes every guard', () => {
     for (const hidden of [canary, authorization, secret, sign(body)]) expect(text).not.toContain(hidden);
   });
 
-  it('keeps a limited number of headers, counts the omitted ones, and stores only plain values', async () => {
+  it('is stored with a limited number of headers, only plain values, and the number of omitted headers', async () => {
     await start();
     const body = JSON.stringify(makePush());
     const many = Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`x-more-${n}`, 'value']));
@@ -151,7 +151,7 @@ describe('a delivery that passes every guard', () => {
     expect(delivery?.repository).toBeUndefined();
   });
 
-  it('may come from an agent with the name of the probe', async () => {
+  it('may come from a user agent with the name of the probe', async () => {
     await start();
     const body = JSON.stringify(makePush());
 
@@ -199,7 +199,7 @@ describe('a delivery that passes every guard', () => {
   });
 });
 
-describe('each guard answers with its status and stores nothing', () => {
+describe('each guard responds with its status and stores nothing', () => {
   const body = JSON.stringify(makePush());
   const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
   const headerOnly = { secrets: [makeEntry({ hmac: [] })] };
@@ -288,7 +288,7 @@ describe('each guard answers with its status and stores nothing', () => {
     expect(wrongHeader.body).toBe(wrongSignature.body);
   });
 
-  it('recognises a probe of setup and doctor, without a warning, and only with known secrets', async () => {
+  it('recognises a probe by setup or doctor only with known secrets, and logs no warning for it', async () => {
     const lines: string[] = [];
     const answers: string[] = [];
     await start({
@@ -371,18 +371,21 @@ describe('a body whose fields do not fit its event type', () => {
   ];
   const headersOf = (body: string) => makeHeaders(body, { 'x-gitea-event-type': 'issues' });
 
-  it.each(rows)('(%s) is answered 400 if it is parsed before the answer', async (_title, change, problem) => {
-    await start({ secrets: [makeEntry({ hmac: [] })] });
-    const body = JSON.stringify({ ...good, ...change });
+  it.each(rows)(
+    '(%s) is answered 400 if it is parsed before the response',
+    async (_title, change, problem) => {
+      await start({ secrets: [makeEntry({ hmac: [] })] });
+      const body = JSON.stringify({ ...good, ...change });
 
-    const answer = await post(body, headersOf(body));
+      const answer = await post(body, headersOf(body));
 
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json()).toEqual({ message: `the body does not fit issues: ${problem}` });
-    expect(await storedCount()).toBe(0);
-  });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toEqual({ message: `the body does not fit issues: ${problem}` });
+      expect(await storedCount()).toBe(0);
+    },
+  );
 
-  it.each(rows)('(%s) is dead with that reason otherwise', async (_title, change, problem) => {
+  it.each(rows)('(%s) is otherwise accepted, and dead with that reason', async (_title, change, problem) => {
     await start();
     const body = JSON.stringify({ ...good, ...change });
 
@@ -446,7 +449,7 @@ describe('entries of secrets', () => {
     ]);
   });
 
-  it('that both pass are resolved to the one whose scope fits', async () => {
+  it('that both pass are resolved to the entry whose scope fits', async () => {
     await start({
       secrets: [makeEntry({ name: 'one', scope: ['one/*'] }), makeEntry({ name: 'two', scope: ['two/*'] })],
     });
@@ -482,7 +485,7 @@ describe('a client that fails too often', () => {
     expect(good.statusCode).toBe(202);
   });
 
-  it('cannot choose the address that its failures count for', async () => {
+  it('cannot choose which address its failures count against', async () => {
     await start({ failuresPerMinute: 1 });
     const body = JSON.stringify(makePush());
     const from = async (address: string) =>
@@ -559,7 +562,7 @@ describe('garbage', () => {
   });
 });
 
-/** Generates near misses of the credentials of a body: one of the two is right, the other is not. */
+/** Generates near misses of the credentials of a body: one of the two credentials is right, the other is wrong. */
 function nearMisses(body: string): fc.Arbitrary<Record<string, string | undefined>> {
   const signatures = [sign(body), sign(body, 'another-secret-for-rotation-of-the-first')];
   const good = fc.constantFrom(...signatures);

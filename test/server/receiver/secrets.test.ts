@@ -22,7 +22,7 @@ describe('examineSecrets', () => {
     ]);
   });
 
-  it('reports all problems at once, and repeats no value', () => {
+  it('reports all problems at once, without any of the values', () => {
     const short = 'only-twenty-three-bytes';
 
     const problems = examineSecrets([
@@ -46,7 +46,7 @@ describe('examineSecrets', () => {
 });
 
 describe('a scope', () => {
-  it('of several patterns covers what one of them covers', () => {
+  it('of several patterns covers what any of the patterns covers', () => {
     const covers = createEntryScope(['acme/*', 'umbra/x']);
 
     expect([covers('acme/tool'), covers('umbra/x'), covers('umbra/y')]).toEqual([true, true, false]);

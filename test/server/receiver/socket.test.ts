@@ -19,7 +19,7 @@ const listen = async (options: Parameters<typeof makeReceiver>[0]): Promise<numb
   return Number(new URL(app.listeningOrigin).port);
 };
 
-/** Writes until the generator ends, and returns the answer and the number of bytes accepted. */
+/** Writes until the generator ends, and returns the response and the number of bytes accepted. */
 const talk = async (
   port: number,
   head: string,
@@ -39,7 +39,7 @@ const talk = async (
     answer += data.toString();
   });
   socket.on('error', () => {
-    // The receiver may reset a connection after its answer; only the answer counts.
+    // The receiver may reset a connection after its response; only the response counts.
   });
   socket.write(head);
   for (let chunk = next(sent); chunk !== undefined && isOpen; chunk = next(sent)) {
@@ -76,7 +76,7 @@ describe('a body over the limit', () => {
     expect((await store.listDeliveries()).items).toEqual([]);
   });
 
-  it('is answered 413 even if the sender reads no answer before it has sent everything', async () => {
+  it('is answered 413 even if the sender reads no response before it has sent everything', async () => {
     const port = await listen({ maxBodyBytes: 1_000_000 });
     const socket = connect(port, '127.0.0.1').pause();
     const errors: string[] = [];
@@ -99,7 +99,7 @@ describe('a body over the limit', () => {
     socket.destroy();
   });
 
-  it('is answered 413 at once if its length says so, and cut off if the sender continues', async () => {
+  it('is answered 413 at once if its declared length is over the limit, and cut off if the sender continues', async () => {
     const port = await listen({ maxBodyBytes: 1_000_000 });
 
     const { answer, sent } = await talk(
@@ -112,7 +112,7 @@ describe('a body over the limit', () => {
     expect(sent).toBeLessThan(100_000_000);
   });
 
-  it('does not fill the memory when many arrive at once', async () => {
+  it('does not fill the memory when many such bodies arrive at once', async () => {
     const port = await listen({ budgetBytes: 8_000_000 });
     const before = process.memoryUsage.rss();
 
@@ -209,7 +209,7 @@ describe('a slow sender', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('that breaks off leaves nothing behind, and the next one is served', async () => {
+  it('that ends early leaves nothing behind, and the next request is served', async () => {
     const port = await listen({});
     const broken = connect(port, '127.0.0.1');
     broken.write(`${headOf({ ...makeHeaders(''), 'content-length': '100' })}{"half`);

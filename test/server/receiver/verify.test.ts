@@ -43,7 +43,7 @@ describe('a verification', () => {
     ['first', 0],
     ['last', many - 1],
     ['none', undefined],
-  ])('compares every authorization value, whichever matches (%s)', (_place, at) => {
+  ])('compares every authorization value, whichever of them matches (%s)', (_place, at) => {
     const values = others('Bearer');
     const { list, read } = recordReads(values.map(digestOfSecret));
 

@@ -41,7 +41,7 @@ it('the demo needs no settings', async () => {
   });
 });
 
-it('makes one entry from the two variables, with one value per line', async () => {
+it('one entry is made from the two variables, with one value per line', async () => {
   const { secrets } = await loadSettings({ ...good, WEBHOOK_AUTHORIZATION: `${long}a\n${long}b` });
 
   expect(secrets).toEqual([
@@ -49,7 +49,7 @@ it('makes one entry from the two variables, with one value per line', async () =
   ]);
 });
 
-it('reads a secret from a file, without its trailing line break', async () => {
+it('a secret is read from a file, without its trailing line break', async () => {
   const path = await file('token', 'from-file\n');
 
   const { forge } = await loadSettings({
@@ -60,7 +60,7 @@ it('reads a secret from a file, without its trailing line break', async () => {
   expect(forge?.credentials).toEqual({ token: 'from-file' });
 });
 
-it('reports everything that is wrong at once', async () => {
+it('all mistakes are reported at once', async () => {
   const problems = await problemsOf({
     FORGE_URL: 'ftp://h',
     WEBHOOK_SECRET: 'short',
@@ -107,7 +107,7 @@ describe('with a forge', () => {
 describe('DATABASE_URL', () => {
   const url = 'postgres://reeve:pass%2Fword-of-reeve@database.example/reeve';
 
-  it('is a secret with its password, and may be in a file', async () => {
+  it('is a secret together with its password, and may be in a file', async () => {
     const path = await file('database-url', `${url}\n`);
 
     const settings = await loadSettings({ DATABASE_URL_FILE: path });
@@ -116,14 +116,14 @@ describe('DATABASE_URL', () => {
     expect(secretValues(settings)).toEqual([url, 'pass%2Fword-of-reeve', 'pass/word-of-reeve']);
   });
 
-  it('of another database is refused without repeating it', async () => {
+  it('for another kind of database is refused without repeating the address', async () => {
     const problems = await problemsOf({ DATABASE_URL: 'mysql://reeve:secret-word@h/reeve' });
 
     expect(problems).toContain('DATABASE_URL must begin with postgres://');
     expect(problems).not.toContain('secret-word');
   });
 
-  // Digits after the colon look like a port, so the rest would be parsed as a database or a parameter.
+  // Digits after the colon look like a port, so the rest of the password would be parsed as a database or a parameter.
   const parts = ['12', 'secret'];
   const cut = ['/', '?', '#', '\\', '//', '?a=', '/@', '@/', '@#', '?user&'];
   it.each(cut.flatMap((sign) => [parts, parts.toReversed()].map((two) => two.join(sign))))(
@@ -149,7 +149,7 @@ describe('DATABASE_URL', () => {
     ['postgres://db/reeve?user=reeve@server&password=a@b/c&schema=bot', 'PostgreSQL db/reeve (bot)'],
     ['postgres:///reeve?host=/run/postgresql', 'PostgreSQL /run/postgresql/reeve (reeve)'],
     ['postgres://reeve:word@[::1]/reeve', 'PostgreSQL [::1]/reeve (reeve)'],
-  ])('is used, and is named without user and password: %s', async (given, name) => {
+  ])('is used, and is displayed without user and password: %s', async (given, name) => {
     const settings = await loadSettings({ DATABASE_URL: given });
 
     expect(readAddress(settings.databaseUrl ?? '').name).toBe(name);
@@ -228,7 +228,7 @@ describe('the operator file', () => {
   });
 });
 
-describe('the hosts that messages may be sent to', () => {
+describe('the hosts to which messages may be sent', () => {
   it('are those that the operator file lists, and none by default', async () => {
     const path = await file(
       'hosts.yml',
@@ -242,7 +242,7 @@ describe('the hosts that messages may be sent to', () => {
   });
 
   it.each(['*.internal', 'http://chat.internal', 'chat:8065', '10.0.0.0/40'])(
-    'are refused: %s',
+    'are refused if misspelt: %s',
     async (entry) => {
       const path = await file('host.yml', `version: 1\nnotify-hosts:\n  - '${entry}'\n`);
 
@@ -268,7 +268,7 @@ describe('the pace of work', () => {
     });
   });
 
-  it.each(['0d', '7', '7 d', '-1h', '1w', '1.5h'])('refuses the lifetime %s', async (lifetime) => {
+  it.each(['0d', '7', '7 d', '-1h', '1w', '1.5h'])('rejects the lifetime %s', async (lifetime) => {
     const path = await file('lifetime.yml', `version: 1\ndelivery-lifetime: '${lifetime}'\n`);
 
     expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(
@@ -276,7 +276,7 @@ describe('the pace of work', () => {
     );
   });
 
-  it('keeps settled deliveries for 30 days, dead ones for 90, and 5 GiB of both by default', async () => {
+  it('keeps settled deliveries for 30 days and dead ones for 90 days, but at most 5 GiB of both, by default', async () => {
     expect((await loadSettings(good)).retention).toEqual({
       settledMs: 30 * 86_400_000,
       deadMs: 90 * 86_400_000,
@@ -290,7 +290,7 @@ describe('the pace of work', () => {
     ['retention: { max-size: 1MiB }', /retention\.max-size: .*from 64MiB/],
     ['retention: { dead: 0d }', /retention\.dead: .*12h or 7d/],
     ['retention: { died: 90d }', /there is no key "died"/],
-  ])('refuses %s', async (line, problem) => {
+  ])('rejects %s', async (line, problem) => {
     const path = await file('sizes.yml', `version: 1\n${line}\n`);
 
     expect(await problemsOf({ ...good, REEVE_CONFIG: path })).toMatch(problem);

@@ -6,7 +6,7 @@ import { serveDashboard, tableCells } from '../../../support/serve-dashboard.ts'
 const dashboard = serveDashboard([]);
 const now = new Date('2030-01-01T00:00:00Z');
 
-it('without samples, every chart says so', async () => {
+it('without samples, every chart states that it has no values', async () => {
   const { status, text } = await dashboard.operator.get('/activity');
 
   expect(status).toBe(200);
@@ -15,7 +15,7 @@ it('without samples, every chart says so', async () => {
   expect(text).toContain('In 24 hours: 0 deliveries received');
 });
 
-it('each chart has a title, a summary, and a table of its values for people who cannot see it', async () => {
+it('each chart has a title, a summary, and a table of its values for people who cannot see the chart', async () => {
   await dashboard.store.addSamples(exampleSamples(now));
   for (const [over, marks, rows] of [
     ['day', 96, 24],
@@ -37,7 +37,7 @@ it('each chart has a title, a summary, and a table of its values for people who 
   }
 });
 
-it('bars are stacked within the axis, and a line has a gap where no value is known', () => {
+it('bars are stacked within the axis, and a line has a gap where a value is unknown', () => {
   const format = (value: number): string => `${value} pieces`;
   const { text } = viewChart({
     id: 'a',

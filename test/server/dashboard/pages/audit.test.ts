@@ -4,7 +4,7 @@ import { serveDashboard, tableCells } from '../../../support/serve-dashboard.ts'
 
 const dashboard = serveDashboard();
 
-it('an audit without entries says so', async () => {
+it('an audit log without entries states that it is empty', async () => {
   const { status, text } = await dashboard.operator.get('/audit');
 
   expect(status).toBe(200);
@@ -12,7 +12,7 @@ it('an audit without entries says so', async () => {
   expect(text).toContain('<a href="./audit" aria-current="page">Audit</a>');
 });
 
-it('each entry names who did what, newest first, and links only to deliveries and runs', async () => {
+it('entries show who did what, newest first, with links only to deliveries and runs', async () => {
   const { store } = dashboard;
   const { id } = await store.accept(makeDelivery());
   await store.route([{ id, to: 'dead', reason: 'malformed' }]);
@@ -36,7 +36,7 @@ it('each entry names who did what, newest first, and links only to deliveries an
   expect(links).toEqual([`./runs/${run}`, `./deliveries/${id}`]);
 });
 
-it('its pages link to older entries until there are none, and show each entry once', async () => {
+it('the pages of the audit log link to older entries until there are none, and show each entry once', async () => {
   for (let n = 1; n <= 150; n += 1)
     await dashboard.store.noteAudit({ by: 'ada', action: 'revert', object: `entry ${n}` });
   const seen: string[] = [];

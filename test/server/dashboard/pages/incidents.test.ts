@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { html } from '../../../../src/platform/http/html.ts';
 import { incidentTable } from '../../../../src/server/dashboard/pages/incidents.ts';
 
-it('the table shows only the first line of the problem of a broken file, because the code excerpt needs several lines', () => {
+it('the table shows only the first line of the problem of a broken file, because the code excerpt spans several lines', () => {
   const at = new Date('2030-01-01T00:00:00Z');
   const incident = {
     kind: 'file-broken',

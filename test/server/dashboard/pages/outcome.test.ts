@@ -78,7 +78,7 @@ describe('the outcome of a run', () => {
     expect(told(run(['matched']))).toBe('matched: 1 rule matched · 52 ms');
   });
 
-  it('is a failure if a rule or a change failed, whatever else was done', () => {
+  it('is a failure if a rule or a change failed, even if other changes were applied', () => {
     const half = run(
       ['matched', 'failed'],
       [
@@ -103,7 +103,7 @@ describe('the outcome of a run', () => {
     );
   });
 
-  it('counts for a reader only what the reader may see', () => {
+  it('counts for a reader only the changes that the reader may see', () => {
     const hidden = run(
       ['matched'],
       [

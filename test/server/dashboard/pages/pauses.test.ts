@@ -19,7 +19,7 @@ const dashboard = serveDashboard([ruleNamed('docs'), ruleNamed('all')]);
 
 const scopes = async () => (await dashboard.store.listPauses()).map(({ scope }) => scope);
 
-it('the overview pauses all writes, shows by whom and since when, and resumes them', async () => {
+it('the overview pauses all writes, shows who paused them and since when, and resumes them', async () => {
   expect((await dashboard.operator.get('/')).text).toContain('Pause all writes');
 
   const paused = await dashboard.operator.submit('/', 'pauses', { kind: 'all' });
@@ -61,7 +61,7 @@ it('the page of rules pauses and resumes one rule, even one that is named "all"'
   }
 });
 
-it('the page of rules shows a pause of a rule id', async () => {
+it('the page of rules shows a pause that names a rule by its id', async () => {
   await dashboard.store.pause({ kind: 'rule', name: '/etc/reeve/rules/docs.yml#docs' }, 'root');
 
   const { text } = await dashboard.operator.get('/rules');
@@ -70,7 +70,7 @@ it('the page of rules shows a pause of a rule id', async () => {
   expect(text).not.toContain('Pause rule docs');
 });
 
-it('the page of a delivery pauses its repository by id, and shows a pause under another name', async () => {
+it("the page of a delivery pauses its repository by id, and shows a pause under the repository's earlier name", async () => {
   const { store } = dashboard;
   const { id } = await store.accept(makeDelivery());
   await store.route([{ id, to: 'lane', lane: '7', repositoryId: 7, repository: 'acme/Shop' }]);
@@ -113,7 +113,7 @@ it.each([hostile, '', '  ', 'x'.repeat(2_000), 'dosc'])('pauses nothing for the 
   expect(await dashboard.store.listPauses()).toEqual([]);
 });
 
-it('a button that was pressed before does nothing, and redirects only to our own pages', async () => {
+it('a button pressed a second time does nothing, and redirects only to our own pages', async () => {
   await dashboard.operator.submit('/', 'pauses', { kind: 'all' });
   const back = 'https://evil.example/';
 
@@ -127,7 +127,7 @@ it('a button that was pressed before does nothing, and redirects only to our own
   expect(await dashboard.store.listAudit()).toHaveLength(2);
 });
 
-it('a form without the token of its page does nothing', async () => {
+it('a form without its own form token does nothing', async () => {
   await dashboard.store.pause({ kind: 'all' }, 'root');
   const { text } = await dashboard.operator.get('/');
   const markOf = (path: string): string =>

@@ -25,7 +25,7 @@ const saveThree = (): Promise<void> =>
     ],
   });
 
-it('without merge queues, the page says so', async () => {
+it('without merge queues, the page states that there are none', async () => {
   const { status, text } = await dashboard.operator.get('/queues');
 
   expect(status).toBe(200);
@@ -34,7 +34,7 @@ it('without merge queues, the page says so', async () => {
   expect(text).toContain('<a href="./queues" aria-current="page">Merge queues</a>');
 });
 
-it("a pause of the queue's rule is shown, with by whom and since when", async () => {
+it("a pause of the queue's rule is shown, with who paused the rule and since when", async () => {
   await saveThree();
   await dashboard.store.pause({ kind: 'rule', name: 'queue' }, hostile);
 
@@ -48,7 +48,7 @@ it("a pause of the queue's rule is shown, with by whom and since when", async ()
   expect(text).not.toContain('<img');
 });
 
-it('each pull request is shown with position, phase, times and what it waits for', async () => {
+it('each pull request is shown with its position, phase, times and what it waits for', async () => {
   await saveThree();
 
   const { text } = await dashboard.operator.get('/queues');
@@ -69,7 +69,7 @@ it('each pull request is shown with position, phase, times and what it waits for
   ]);
 });
 
-it('the form for a new position moves a pull request, and the audit log records by whom', async () => {
+it('the form for a new position moves a pull request, and the audit log records who moved it', async () => {
   await saveThree();
 
   const answer = await dashboard.operator.submit('/queues', 'queues/move', {
@@ -99,7 +99,7 @@ it('a removed pull request is shown as leaving, and the server is woken to remov
   ]);
 });
 
-it('a queue is paused and resumed, with by whom and since when', async () => {
+it('a queue is paused and resumed, and the page shows who paused it and since when', async () => {
   await saveThree();
 
   expect((await dashboard.operator.submit('/queues', 'queues/pause', fields)).status).toBe(303);
@@ -119,7 +119,7 @@ it('a queue is paused and resumed, with by whom and since when', async () => {
   ]);
 });
 
-it('a button that was pressed before, or a button of a queue that no longer exists, does nothing', async () => {
+it('a button pressed a second time, or a button of a queue that no longer exists, does nothing', async () => {
   await saveThree();
   const remove = { ...fields, number: '12' };
 
@@ -162,7 +162,7 @@ it.each([
   expect(await auditOf()).toEqual([]);
 });
 
-it('a form without the token of its page does nothing', async () => {
+it('a form without its own form token does nothing', async () => {
   await saveThree();
   const { text } = await dashboard.operator.get('/queues');
   const markOf = (path: string): string =>
@@ -191,7 +191,7 @@ it('an anonymous viewer sees no queue and changes none', async () => {
   expect((await stateOf()).paused).toBeUndefined();
 });
 
-it('a base with foreign writes and hostile names are shown as text', async () => {
+it('a base with foreign writes is reported, and hostile names are shown as text', async () => {
   const since = at.toISOString();
   await saveQueueState(
     dashboard.store,
@@ -215,7 +215,7 @@ it('a base with foreign writes and hostile names are shown as text', async () =>
   expect((await dashboard.operator.get(`/queues?${address}`)).text).toContain('All merge queues');
 });
 
-it('the history shows what happened, why, by whom, and the time in the queue', async () => {
+it('the history shows what happened, why, who did it, and the time in the queue', async () => {
   const enteredAt = new Date(at.getTime() - 5_400_000);
   await saveQueueState(
     dashboard.store,
@@ -240,7 +240,7 @@ it('the history shows what happened, why, by whom, and the time in the queue', a
   ]);
 });
 
-it('ten thousand events are paged, each shown once, for all queues or for one', async () => {
+it('ten thousand events are paged, and each is shown once, for all queues or for one', async () => {
   for (const [base, repositoryId] of [
     ['main', 7],
     ['main', 8],
@@ -278,7 +278,7 @@ it('a position that is not a number, or before the first event, is not an error'
   expect((await dashboard.operator.get('/queues?before=1')).text).toContain('No older events.');
 });
 
-it('a long queue is shown in part, and the rest is counted', async () => {
+it('only part of a long queue is shown, and the rest is counted', async () => {
   const entries = Array.from({ length: 1_000 }, (_, n) => makeQueueEntry(n + 1));
   for (let n = 1; n <= 60; n += 1)
     await saveQueueState(

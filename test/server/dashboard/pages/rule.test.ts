@@ -60,7 +60,7 @@ it('a rule shows how often it matched, and each evaluation with a link to its ru
   for (const run of runs) expect(text).toContain(`href="../runs/${run.id}"`);
 });
 
-it('the list of rules shows hit rate, last run and last failure of each', async () => {
+it('the list of rules shows the hit rate, last run and last failure of each rule', async () => {
   const at = (run: ReturnType<typeof runWith>, time: string) => ({
     ...run,
     trigger: { ...run.trigger, at: time },
@@ -76,7 +76,7 @@ it('the list of rules shows hit rate, last run and last failure of each', async 
   for (const run of [failed, latest]) expect(text).toContain(`href="./runs/${run.id}"`);
 });
 
-it('a rule that was not evaluated says so; an unknown rule is not found', async () => {
+it('a rule without evaluations is shown as not evaluated, and an unknown rule is not found', async () => {
   expect((await dashboard.operator.get(path)).text).toContain('Not evaluated in all runs.');
   expect((await dashboard.operator.get('/rules/show?rule=nothing')).status).toBe(404);
   expect((await dashboard.operator.get('/rules/show')).status).toBe(404);
@@ -109,7 +109,7 @@ it('the overview lists each dead delivery with its reason', async () => {
   ]);
 });
 
-it('a rule shows which steps its tests reach, or why that is unknown', async () => {
+it('a rule shows which steps its tests reach, or why the steps are unknown', async () => {
   const { text } = await dashboard.operator.get(path);
   const other = await dashboard.operator.get('/rules/show?rule=other.yml%23other');
   await dashboard.store.appendRuns([runWith('matched', 'acme/shop/.reeve.yml#mark')]);

@@ -15,7 +15,7 @@ const operator: ViewerAccess = {
   units: none,
 };
 const administrator: ViewerAccess = { ...operator, isOperator: false, repository: 'acme/demo' };
-/** Access to the subject of the delivery, and to nothing else of the repository. */
+/** Access to the subject of the delivery, but to nothing else in the repository. */
 const narrow: ViewerAccess = { ...administrator, access: 'reader', units: none };
 const reader: ViewerAccess = { ...narrow, units: new Set(['issues', 'pulls', 'code']) };
 
@@ -43,7 +43,8 @@ const withValue = (name: string, value: unknown = 'what it saw'): Run => ({
 });
 
 describe('the values that a condition read', () => {
-  // Whether it is for readers of the subject alone, for readers of everything, for administrators.
+  // The columns state whether the value is shown to readers of the subject alone, to readers of everything, and to
+  // administrators.
   const table: readonly [string, boolean, boolean, boolean][] = [
     ['issue.title', true, true, true],
     ['event.action', true, true, true],
@@ -83,7 +84,7 @@ describe('the values that a condition read', () => {
     expect(text(administrator)).toContain('home.example');
   });
 
-  it('include errors for operators, and for administrators if the rule file is their own by its level, whatever its path', () => {
+  it('include errors for operators, and for administrators if the level of the rule file shows that the file is theirs, whatever its path', () => {
     const verdict = { line: 1, verdict: 'failed', reason: 'GET /orgs/hidden: 403' } as const;
     const finding: Finding = {
       expression: 'labels',
@@ -158,13 +159,13 @@ describe('the requests of a run', () => {
   };
   const text = (viewerAccess: ViewerAccess) => viewRun(run, viewerAccess).text;
 
-  it('are shown to operators with their answers, and with the number of unrecorded requests', () => {
+  it('are shown to operators with their responses, and with the number of unrecorded requests', () => {
     for (const shown of ['/pulls/1/files?page=2', 'only the bot knows', '/orgs/hidden', 'no answer'])
       expect(text(operator)).toContain(shown);
     expect(text(operator)).toContain('5 later requests were not recorded.');
   });
 
-  it('are shown to administrators if they concern their repository, without the error texts that the bot received', () => {
+  it("are shown to administrators if they concern the administrator's repository, without the error texts that the bot received", () => {
     for (const shown of ['/pulls/1/files?page=2', '403', '2 requests outside this repository'])
       expect(text(administrator)).toContain(shown);
     for (const hidden of ['demo2', 'hidden/teams', 'only the bot', 'in time'])
@@ -178,7 +179,7 @@ describe('the requests of a run', () => {
   });
 });
 
-describe('what was changed', () => {
+describe('a change of a run', () => {
   const change = (given: Partial<RecordedChange>): RecordedChange => ({
     id: '1',
     rules: ['a.yml#mark'],
@@ -195,7 +196,8 @@ describe('what was changed', () => {
     reason: 'the rule says so',
     ...given,
   });
-  // Whether it is shown to readers of the subject only, to readers of everything, and to administrators.
+  // The columns state whether the change is shown to readers of the subject only, to readers of everything, and to
+  // administrators.
   const table: readonly [string, Partial<RecordedChange>, boolean, boolean, boolean][] = [
     ['a label here', {}, true, true, true],
     ['a label here, by another spelling', { path: '/repos/ACME/Demo/issues/1/labels' }, true, true, true],
@@ -256,7 +258,7 @@ describe('what was changed', () => {
   });
 });
 
-it('shows files of the operator without their folder to others', () => {
+it('shows operator files without their folder, except to operators', () => {
   const run = withValue('issue.title');
 
   expect(viewRun(run, reader).text).not.toContain('/srv/rules');
@@ -282,7 +284,7 @@ it('lists skipped rules, collapsed and with the reason, only for operators', () 
   expect(viewRun(run, administrator).text).not.toContain('other');
 });
 
-it('links to rule files are for operators, and for others only in their own repository; the history of a rule is for operators', () => {
+it('links to rule files are for operators, and for others only in their own repository; links to the history of a rule are for operators', () => {
   const links = { root: './', forgeUrl: 'https://forge.example.org' };
   const linksOf = (source: string, viewerAccess: ViewerAccess) => {
     const made = withValue('issue.title');

@@ -25,7 +25,7 @@ function makeClient(answers: readonly (Tokens | Error)[], tokens: Tokens = first
   return { client, asked, clock };
 }
 
-describe('the client of a person', () => {
+describe('the client of a signed-in person', () => {
   it('is reused while its token is valid, and replaced after a renewal', async () => {
     const { client, asked, clock } = makeClient([
       { accessToken: 'a2', refreshToken: 'r2', expiresInMs: 100_000 },

@@ -27,7 +27,7 @@ describe('the stored form of a session', () => {
     const sealed = sealSession(id, content);
     const bytes = Buffer.from(sealed, 'base64url').toString('latin1');
 
-    // Only long texts are checked: short ones occur in random bytes from time to time.
+    // Only long texts are checked: short texts may occur in random bytes by chance.
     for (const text of [id, tokens.accessToken, tokens.refreshToken, '"is_admin":false', '"refreshToken"'])
       expect(bytes).not.toContain(text);
     expect(sealSession(id, content)).not.toBe(sealed);

@@ -26,13 +26,13 @@ const stores: Store[] = [];
 const apps: FastifyInstance[] = [];
 /** URL of each process. */
 const urls: string[] = [];
-/** Proxy in front of the processes, which forwards requests in turn. */
+/** Proxy in front of the processes, which forwards requests to each process in turn. */
 let proxy: Server;
 let url: string;
 let turn = 0;
 let nowMs = 0;
 let now = new Date('2030-01-01T00:00:00Z');
-/** Refresh tokens that were used in a round: this forge accepts each only once. */
+/** Refresh tokens used in a round. This forge accepts each token only once. */
 const used: string[] = [];
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
@@ -98,7 +98,7 @@ afterAll(async () => {
 });
 
 const [first, second] = [() => urls[0] ?? '', () => urls[1] ?? ''];
-/** Returns the status of a page at each process, for a cookie. */
+/** Returns the status of a page at each process for a request with this cookie. */
 const statusesOf = (cookie: string, path = '/'): Promise<readonly number[]> =>
   Promise.all(
     urls.map(
@@ -123,18 +123,18 @@ const forgeCookie = async (name: string): Promise<string> => {
 };
 
 describe('a person who signed in with the password', () => {
-  it('is signed in at every process, and can submit a form from one process to another', async () => {
+  it('is signed in at every process, and can submit the form of one process to another', async () => {
     const operator = await signInWithPassword(url, dashboardPassword);
 
     for (let n = 0; n < 4; n += 1) expect((await operator.get('/runs')).status).toBe(200);
-    // One process serves the page, and the other receives its form.
+    // One process serves the page, and the other process receives the form.
     const turnBefore = turn;
     expect((await operator.submit('/', 'sign-out')).status).toBe(303);
     expect(turn - turnBefore).toBe(2);
     for (let n = 0; n < 2; n += 1) expect((await operator.get('/runs')).status).toBe(401);
   });
 
-  it('is signed out everywhere by one process', async () => {
+  it('is signed out everywhere after signing out at one process', async () => {
     const cookie = await passwordCookie(first());
     expect(await statusesOf(cookie)).toEqual([200, 200]);
 
@@ -176,7 +176,7 @@ describe('a person who signed in with the password', () => {
 });
 
 describe('a person who signed in with a forge account', () => {
-  it('goes from one process to the forge, returns to another, and is known at both', async () => {
+  it('is sent from one process to the forge, returns to another process, and is signed in at both', async () => {
     const cookie = await forgeCookie('ada');
 
     expect(await statusesOf(cookie, '/deliveries')).toEqual([200, 200]);
@@ -203,7 +203,7 @@ describe('a person who signed in with a forge account', () => {
     }
   });
 
-  it('is renewed once if several processes need it at the same time, and stays signed in', async () => {
+  it('is renewed once if several processes need a new token at the same time, and stays signed in', async () => {
     const cookie = await forgeCookie('ada');
     expect(await statusesOf(cookie, '/deliveries')).toEqual([200, 200]);
     for (let round = 1; round <= 3; round += 1) {
@@ -215,7 +215,7 @@ describe('a person who signed in with a forge account', () => {
     }
   });
 
-  it('is refused with a cookie that another key signed, or that is ten minutes old', async () => {
+  it('is refused with a sign-in cookie that another key signed, or that is ten minutes old', async () => {
     const browser = openMiniBrowser();
     await browser.go(`${url}/sign-in/forge`);
     const [name = '', held = ''] = browser.cookiesOf(url).split('=');
@@ -227,7 +227,7 @@ describe('a person who signed in with a forge account', () => {
       return /role="alert">([^<]*)/.exec(await answer.text())?.[1] ?? '';
     };
 
-    // The code is wrong, but it is the browser that began the sign-in.
+    // The code is wrong, but the cookie shows that this browser started the sign-in.
     expect(await problemOf(held)).toContain('The forge did not accept the sign-in');
     for (const value of [`${held.slice(0, -1)}x`, `${state}.v.L3.99999999999999.${'0'.repeat(64)}`, state]) {
       expect(await problemOf(value)).toContain('not started in this browser');

@@ -34,7 +34,7 @@ const cookieOf = (answer: { headers: Record<string, unknown> }): string =>
   String(answer.headers['set-cookie'] ?? '').split(';')[0] ?? '';
 
 describe('an anonymous viewer', () => {
-  it('gets the sign-in form at every page, with 401, and returns to the page afterwards', async () => {
+  it('gets the sign-in form with 401 on every page, and returns to that page after signing in', async () => {
     for (const path of ['/', '/deliveries?state=dead', '/runs/4711', '/rules']) {
       const answer = await get(path);
       expect(answer.statusCode).toBe(401);
@@ -51,7 +51,7 @@ describe('an anonymous viewer', () => {
   });
 
   it.each(['', 'x', `${dashboardPassword} `, dashboardPassword.toUpperCase()])(
-    'is not signed in by the password %j',
+    'is not signed in with the password %j',
     async (password) => {
       const answer = await post('/sign-in', { password });
 
@@ -60,7 +60,7 @@ describe('an anonymous viewer', () => {
     },
   );
 
-  it('is rejected without a password comparison after ten wrong passwords, until a minute has passed', async () => {
+  it('is rejected without a password comparison for a minute after ten wrong passwords', async () => {
     const codes = [];
     for (let i = 0; i < 12; i += 1) codes.push((await post('/sign-in', { password: 'no' })).statusCode);
     const right = await signIn();
@@ -80,7 +80,7 @@ describe('an anonymous viewer', () => {
     expect((await signIn()).statusCode).toBe(303);
   });
 
-  it('is not signed in by a form of another site', async () => {
+  it('is not signed in by a form submitted from another site', async () => {
     const answer = await signIn({ 'sec-fetch-site': 'cross-site' });
 
     expect(answer.statusCode).toBe(403);
@@ -161,7 +161,7 @@ describe('the password', () => {
     expect((await get('/', { cookie: second })).statusCode).toBe(200);
   });
 
-  it('is still required with the id of a session that never existed', async () => {
+  it('is still required from a client with the id of a session that never existed', async () => {
     expect((await get('/', { cookie: `reeve_session=${'A'.repeat(43)}` })).statusCode).toBe(401);
     expect((await get('/', { cookie: 'reeve_session=' })).statusCode).toBe(401);
   });
@@ -254,7 +254,7 @@ describe('the host name of a request', () => {
     },
   );
 
-  it('does not matter to the receiver and to health', async () => {
+  it('does not matter for the receiver and for health', async () => {
     expect((await get('/healthz', { host: 'anything' })).statusCode).toBe(200);
     expect(
       (await app.inject({ method: 'POST', url: '/webhook', headers: { host: 'anything' } })).statusCode,
@@ -262,7 +262,7 @@ describe('the host name of a request', () => {
   });
 });
 
-it('every answer restricts what browsers may do with it', async () => {
+it('every response restricts what browsers may do with it', async () => {
   const cookie = cookieOf(await signIn());
   for (const answer of [
     await get('/'),

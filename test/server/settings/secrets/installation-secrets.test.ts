@@ -27,7 +27,7 @@ const fileOfKey = (data: string): string => join(data, 'fingerprint.key');
 const inFiles = { store: undefined };
 
 describe('the fingerprint key in a file', () => {
-  it('is created once, readable only by this account, and kept', async () => {
+  it('is created once, readable only by this account, and is kept', async () => {
     const [first, second] = await Promise.all([
       loadFingerprintKey(folder, inFiles),
       loadFingerprintKey(folder, inFiles),
@@ -66,7 +66,7 @@ describe('the password in a file', () => {
     expect(await readPassword()).toBe(before);
   });
 
-  it('of fewer than 16 characters is refused, and not repeated', async () => {
+  it('of fewer than 16 characters is refused without repeating it', async () => {
     await writeFile(passwordPath(folder), 'hunter2\n');
 
     const error = await openDashboardPassword(folder, inFiles).catch((thrown: unknown) => thrown);
@@ -101,7 +101,7 @@ describe('secrets of processes that share a database', () => {
     return { lines, log: createLog({ destination: { write } }) };
   };
 
-  it('are generated once by processes that start together, and are in no file', async () => {
+  it('are generated once by processes that start together, and are not written to a file', async () => {
     const url = await makeSchema();
     const stores = [await open(url), await open(url), await open(url)];
     const folders = [await makeData('a'), await makeData('b'), await makeData('c')];
@@ -126,7 +126,7 @@ describe('secrets of processes that share a database', () => {
     }
   });
 
-  it('are taken over from files, and the log reports that without the values', async () => {
+  it('are taken over from files, and the log reports the takeover without the values', async () => {
     const url = await makeSchema();
     const [first, second] = [await open(url), await open(url)];
     const key = 'k'.repeat(32);
@@ -142,7 +142,7 @@ describe('secrets of processes that share a database', () => {
     const elsewhere = await (await openDashboardPassword(other, { store: second, log }))();
     await openDashboardPassword(data, { store: first, log });
 
-    // The first process decides.
+    // The first process decides which values are taken over.
     expect([held.toString(), password, elsewhere]).toEqual([
       key,
       'a password of old times',

@@ -46,7 +46,7 @@ describe('named secrets', () => {
     expect(problems.join()).not.toMatch(/short|lines-of-it|another-value|first-value/);
   });
 
-  it('are settings, and belong to the values that no log may contain', async () => {
+  it('are settings, and are among the values that no log may contain', async () => {
     const path = join(folder, 'reeve.yml');
     await writeFile(path, 'version: 1\nnamed-secrets: { CI: { value: value-of-ci } }\n');
     const settings = await loadSettings({ REEVE_CONFIG: path, REEVE_SECRET_OTHER: 'value-of-other' });
