@@ -61,7 +61,7 @@ rules: { own: { on: push, mode: observe, steps: [{ uses: set-status, with: { sta
   });
 });
 
-it('--packs lists the packs that a repository file may include', async () => {
+it('--packs names the folder of the packs that a repository file may include', async () => {
   const text = 'version: 1\ninclude: [{ name: greet, with: { label: x } }]\n';
 
   const without = await run('.reeve.yml', text, {});
@@ -74,7 +74,7 @@ it('--packs lists the packs that a repository file may include', async () => {
   expect(withPacks).toMatchObject({ status: 0, out: '1 file, 1 rule: no problems' });
 });
 
-it('a broken pack is reported once, however many files include it, together with each of these files', async () => {
+it('a broken pack is reported once, and also for each file that includes it', async () => {
   writeFileSync(join(folder, 'packs', 'greet.yml'), pack.replace('uses', 'use'));
   const include = 'version: 1\ninclude: [{ name: g, file: packs/greet.yml, with: { label: x } }]\n';
   writeFileSync(join(folder, 'one.yml'), include);

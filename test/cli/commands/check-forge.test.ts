@@ -40,7 +40,7 @@ async function checkOn(version: string) {
   return reeve(['check', '--json', path], { environment: { FORGE_URL: server.url, FORGE_TOKEN: 'token' } });
 }
 
-it('finds nothing on a forge that supports everything in the file', async () => {
+it('finds nothing on a forge that supports everything used in the file', async () => {
   const { status, out } = await checkOn('1.27.0');
 
   expect(JSON.parse(out).problems).toEqual([]);
@@ -50,7 +50,7 @@ it('finds nothing on a forge that supports everything in the file', async () => 
   ]);
 });
 
-it('reports the lines that need more than the forge supports', async () => {
+it('reports the lines that need features the forge does not support', async () => {
   const { status, out } = await checkOn('15.0.3+gitea-1.22.0');
   const problems: readonly { line: number; code: string; message: string }[] = JSON.parse(out).problems;
 

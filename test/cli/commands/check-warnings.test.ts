@@ -43,7 +43,7 @@ describe('a merge that is less safe than it looks', () => {
   const gate =
     "  gate: { on: pull_request, steps: [{ uses: set-status, with: { when: '!pull_request.draft' } }] }\n";
 
-  it('causes a warning if it counts reviews', async () => {
+  it('causes a warning if its condition counts reviews', async () => {
     const found = await check(rules('reviews.exists(r, r.state == "APPROVED")'));
 
     expect(found).toMatchObject({ status: 0, problems: [] });
@@ -76,7 +76,7 @@ describe('a merge that is less safe than it looks', () => {
     'approvals.size() > 0 && reviews.all(r, r.state == "APPROVED" || r.state == "COMMENT")',
     'pull_request.title != "reviews"',
     'approvals.size() > 0 && rejections.size() == 0',
-  ])('causes no warning with %s, where more reviews only make it stricter', async (when) => {
+  ])('causes no warning with %s, where more reviews can only block the merge', async (when) => {
     expect(await check(rules(when))).toMatchObject({ status: 0, problems: [], warnings: [] });
   });
 
@@ -86,7 +86,7 @@ describe('a merge that is less safe than it looks', () => {
     expect(found.warnings).toEqual([expect.stringContaining('3 merge-gate: ')]);
   });
 
-  it('causes a warning if a status of another rule is meant to hold it back', async () => {
+  it('causes a warning if it relies on the status of another rule to hold it back', async () => {
     const found = await check(rules('!pull_request.draft', gate));
 
     expect(found.warnings).toEqual([
@@ -94,7 +94,7 @@ describe('a merge that is less safe than it looks', () => {
     ]);
   });
 
-  it('causes no warning if it checks the statuses itself', async () => {
+  it('causes no warning if its condition checks the statuses', async () => {
     const found = await check(rules('statuses.all(s, s.status == "success")', gate));
 
     expect(found.warnings.filter((warning) => warning.includes('merge-'))).toEqual([]);
@@ -140,7 +140,7 @@ describe('a gate that sees a renamed file only by its new name', () => {
     expect(await renamed(both)).toEqual([]);
   });
 
-  it('causes no warning if nothing depends on it', async () => {
+  it('causes no warning in set-labels, because nothing depends on the label', async () => {
     const rules = `  labels: { on: pull_request, steps: [{ uses: set-labels, with: { sync: { src: '${newName}' } } }] }\n`;
     expect((await check(rules)).warnings).toEqual([]);
   });
@@ -309,7 +309,7 @@ describe('a fact that the account may not read', () => {
     ).toEqual([]);
   });
 
-  it('causes a warning even if only some repositories need the access', async () => {
+  it('causes a warning even if only some repositories need that access', async () => {
     const [account, other] = [await forge.makeUser(), await forge.makeUser()];
     const foreign = await forge.makeRepository(other);
     await forge.share(foreign, other, { with: account, permission: 'write' });
@@ -324,7 +324,7 @@ describe('a fact that the account may not read', () => {
   });
 });
 
-it('warns of required statuses that repository and organization rules now write under another name', async () => {
+it('warns if a required status now has another name in rules of repositories and organizations', async () => {
   const repository = await forge.makeRepository(bot);
   await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
   await forge.ask('POST', `/repos/${repository}/branch_protections`, {

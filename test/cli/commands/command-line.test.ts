@@ -89,7 +89,7 @@ rules:
     expect({ status, out }).toEqual({ status: 0, out: '1 file, 1 rule: no problems\n' });
   });
 
-  it("applies the limits of repository files to a repository's own file", async () => {
+  it('applies the limits of repository files to the `.reeve.yml` of the current folder', async () => {
     const own = mkdtempSync(join(folder, 'own-'));
     writeFileSync(
       join(own, '.reeve.yml'),
@@ -104,7 +104,7 @@ rules:
     expect(out).toContain('.reeve.yml:7:5: level');
   });
 
-  it('reports a missing path', async () => {
+  it('reports a path that does not exist', async () => {
     expect(await reeve(['check', 'nowhere.yml'])).toMatchObject({ status: 2, out: '' });
   });
 });
@@ -168,7 +168,7 @@ describe('plan', () => {
     expect(run.outcomes.every(({ status: become }: { status: string }) => become === 'planned')).toBe(true);
   });
 
-  it('prints the same for a person', async () => {
+  it('prints the same as text without --json', async () => {
     const { status, out } = await reeve(args);
 
     expect(status).toBe(0);
@@ -217,7 +217,7 @@ describe('test', () => {
     expect(out).toMatch(/\d+ cases passed, 0 failed/);
   });
 
-  it('shows differences, and what no case reaches', async () => {
+  it('prints differences, and the rules and steps that no case reaches', async () => {
     const own = mkdtempSync(join(folder, 'tests-'));
     const rules = readFileSync('rules/demo/labels.yml', 'utf8');
     writeFileSync(join(own, 'a.yml'), rules.replace('"docs/**"', '"doc/**"'));
@@ -275,7 +275,7 @@ describe('serve', () => {
       expect(error).toContain(words);
   });
 
-  it('names the variable if a port is taken', async () => {
+  it('names the setting if its port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -289,7 +289,7 @@ describe('serve', () => {
   });
 });
 
-it('runs only the embedded forge, and prints its address as one line of JSON', async () => {
+it('forge runs only the embedded forge, and prints its address as one line of JSON', async () => {
   const data = join(folder, 'forge');
   const child = start(['forge', '--port', '0', '--data', data, '--admin', 'root:a-password', '--json']);
   const ended = waitForExit(child);

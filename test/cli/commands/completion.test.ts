@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-completion-'));
 writeFileSync(join(folder, 'rules one.yml'), '');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a shell program in the folder. A shell that hangs is killed, and then has no status. */
+/** Runs a shell program in the folder. A shell that hangs is killed and has no exit status. */
 const shell = (program: string, args: readonly string[]) =>
   spawnSync(program, args, {
     cwd: folder,
@@ -32,7 +32,7 @@ const pathOf = ({ group, usage }: (typeof commandTable)[number]): string =>
 const flagsOf = ({ flags = [], requiredFlags = [] }: (typeof commandTable)[number]): string[] =>
   [...requiredFlags, ...flags].map(([spelling]) => /--[\w-]+/.exec(spelling)?.[0] ?? '');
 
-/** Every completed command line, with all words offered for it. */
+/** Every completed command line, with all the words offered for it. */
 const rows: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['reeve ', [...new Set(commandTable.map((row) => pathOf(row).split(' ')[0] ?? ''))]],
   ...[...new Set(commandTable.flatMap(({ group }) => group?.name ?? []))].map(
@@ -128,7 +128,7 @@ zpty -d shell`;
     expect(status).toBe(0);
   });
 
-  it('of another shell is refused', async () => {
+  it('for another shell is refused', async () => {
     expect(await reeve(['completion', 'tcsh'])).toMatchObject({
       status: 2,
       error: 'reeve: "tcsh" is no shell with completion: write bash, zsh or fish\n',

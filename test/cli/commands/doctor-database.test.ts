@@ -31,8 +31,8 @@ const judge = async (url: string | undefined) => {
   return Promise.all(databaseChecks.map(async ({ id, run }) => ({ id, ...(await run(examination)) })));
 };
 
-describe('the doctor on PostgreSQL', () => {
-  it('reports server, processes, connections and clock, and changes nothing', async () => {
+describe('the checks of reeve doctor for PostgreSQL', () => {
+  it('report server, processes, connections and clock, and change nothing', async () => {
     const url = `${server.url}&schema=doctor_one`;
     const [before] = await judge(url);
     const store = await openPostgresStore({ url, role: 'worker' });
@@ -46,7 +46,7 @@ describe('the doctor on PostgreSQL', () => {
     expect(database).toMatch(
       /^PostgreSQL \d+\.\d+, schema \d+, fsync on, full_page_writes on, synchronous_commit on, no synchronous standby$/,
     );
-    // The server may still be closing the connections of the first examination, and counts them until then.
+    // The server may still be closing the connections of the first examination, and counts them until they are closed.
     expect(connections).toMatch(
       new RegExp(
         `^1 live Reeve process \\(.*${process.pid}.*\\): needs 8 connections; the limit is \\d+, other programs use \\d$`,
@@ -57,7 +57,7 @@ describe('the doctor on PostgreSQL', () => {
     expect(after?.text).toContain('no store yet');
   });
 
-  it('detects a server that does not sync', async () => {
+  it('detect a server that does not sync', async () => {
     expect((await judge(await makeSchema()))[0]).toMatchObject({
       state: 'wrong',
       text: expect.stringContaining('fsync off'),
@@ -65,7 +65,7 @@ describe('the doctor on PostgreSQL', () => {
     });
   });
 
-  it('detects limits of the account', async () => {
+  it('detect connection limits of the account', async () => {
     await query(server.url, 'CREATE ROLE few LOGIN CONNECTION LIMIT 9');
     await query(server.url, 'GRANT CREATE ON DATABASE postgres TO few');
     const url = server.url.replace('reeve@', 'few@');
@@ -80,11 +80,11 @@ describe('the doctor on PostgreSQL', () => {
     });
   });
 
-  it('skips a store in a file', async () => {
+  it('skip a store in a file', async () => {
     expect((await judge(undefined)).map(({ state }) => state)).toEqual(['skipped', 'skipped', 'skipped']);
   });
 
-  it('judges conditions that no test can produce by numbers', () => {
+  it('classify conditions that no test can produce, from given numbers', () => {
     const fine: PostgresState = {
       name: 'PostgreSQL',
       version: '15.4',

@@ -45,7 +45,7 @@ const statuses: Readonly<Record<string, number>> = {
   'an hour between': 3,
 };
 
-/** Id of the check, what is broken, break function, and a pattern for the finding or its advice. */
+/** Id of the check, what is broken, the function that breaks it, and a pattern for the finding or its advice. */
 const rows: readonly (readonly [string, string, Break, RegExp])[] = [
   ['settings', 'a short secret', async () => ({ WEBHOOK_SECRET: 'short' }), /at least 24 are needed/],
   [
@@ -441,11 +441,11 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
     return { status: result.status, finding: entriesOf(result, 'workflows')[0] };
   };
 
-  it('cause no warning if no served repository has any', async () => {
+  it('cause no warning if no served repository has workflows', async () => {
     expect(await look()).toMatchObject({ status: 0, finding: { state: 'ok' } });
   });
 
-  it('cause a warning if a served repository has some and the account is not restricted', async () => {
+  it('cause a warning if a served repository has workflows and the account is not restricted', async () => {
     await forge.ask('POST', `/repos/${connection.repository}/contents/.gitea/workflows/ci.yml`, {
       as: connection.owner,
       body: { content: Buffer.from('on: pull_request\n').toString('base64'), message: 'ci' },
@@ -483,7 +483,7 @@ describe.each(contractForges)('A9: workflows of forks on $name', ({ start: start
   });
 });
 
-describe('a condition that no test can produce on this machine is judged by numbers', () => {
+describe('a condition that no test can produce on this machine is classified from given numbers', () => {
   const states = (findings: readonly Finding[]) => findings.map(({ state }) => state);
 
   it.each([
@@ -515,7 +515,7 @@ describe('a condition that no test can produce on this machine is judged by numb
     ['http://93.184.216.34', 'wrong'],
     ['https://93.184.216.34', 'ok'],
     ['http://10.1.2.3', 'ok'],
-  ])('a token that goes to %s is %s', async (forgeUrl, state) => {
+  ])('a token sent to %s is %s', async (forgeUrl, state) => {
     const check = checks.find(({ id }) => id === 'forge-tls');
 
     expect(await check?.run({ forgeUrl } as Examination)).toMatchObject({ state });
@@ -617,7 +617,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     expect(result.status).toBe(statuses[title] ?? 1);
   });
 
-  it('names the setting that allows deliveries if the forge sends nothing', async () => {
+  it('names the forge setting that allows deliveries if the forge sends nothing', async () => {
     const swallow = await setup.bare((_, response) => json(response, {}));
     await setup.editHook({ config: { url: `${swallow.url}/webhook` } });
     await setup.editOperatorFile((text) => text.replace(/url: .*/, `url: ${swallow.url}/webhook`));
@@ -651,7 +651,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     });
   });
 
-  it('triggers no test delivery with --no-test, and those of organizations only in a thorough examination', async () => {
+  it('triggers no test delivery with --no-test, and those of organization hooks only in a thorough examination', async () => {
     const { organization, owner, bot, tokenFile } = setup;
     const adminTokenFile = await tokenFile(owner, ['all']);
     // The hook of the organization covers its own repositories.

@@ -73,7 +73,7 @@ describe('runners', () => {
     expect(status).toBe(0);
   });
 
-  it('says which rule is needed if no sweep has run', async () => {
+  it('names the kind of rule that is needed if no sweep has run', async () => {
     const { status, out } = await reeve(['runners'], { environment: environment() });
 
     expect(out).toContain('a rule with `each: runner` looks');
@@ -111,7 +111,7 @@ describe('drift', () => {
     await book.save();
   };
 
-  it('prints the actual and desired values, since when and why, the oldest first', async () => {
+  it('prints actual and desired values, since when and why they differ, the oldest first', async () => {
     const [older, newer] = [hoursAgo(72), hoursAgo(3)];
     await drifts('acme/site', newer);
     await drifts('acme/demo', older);
@@ -148,7 +148,7 @@ describe('drift', () => {
     expect(status).toBe(1);
   });
 
-  it('says so if nothing drifts', async () => {
+  it('reports that nothing drifts', async () => {
     const { status, out } = await reeve(['drift'], { environment: environment() });
 
     expect(out).toBe('nothing drifts, as far as sweeps have seen\n');
@@ -156,7 +156,7 @@ describe('drift', () => {
   });
 
   it.each([[['drift', '--adopt']], [['drift', '--adopt', 'acme/a', 'acme/b']]])(
-    'requires one name to adopt: %j',
+    'requires exactly one repository or organization to adopt: %j',
     async (args) => {
       const { status, error } = await reeve(args, { environment: environment() });
 

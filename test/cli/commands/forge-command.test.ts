@@ -39,7 +39,7 @@ describe('reeve forge', () => {
     expect([repository.status, response.status, mode, (await end).status]).toEqual([200, 204, 0o600, 0]);
   });
 
-  it('uses the given address as its own, and the given e-mail for its administrator', async () => {
+  it('uses the given address as its own, and the given e-mail address for its administrator', async () => {
     const named = [
       '--admin',
       'root:pw',
@@ -81,7 +81,7 @@ describe('reeve forge', () => {
     expect(error).toContain(named);
   });
 
-  it('lists everything that is wrong with a seed, with positions, and starts nothing', async () => {
+  it('lists all mistakes of a seed, with positions, and starts nothing', async () => {
     const seed = join(folder, 'seed.yml');
     writeFileSync(seed, 'version: 2\naccounts:\n  - { name: "" }\n  - { nom: ada }\n');
 

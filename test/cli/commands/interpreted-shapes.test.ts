@@ -10,7 +10,7 @@ import { runReeve } from '../../../src/exports/run-reeve.ts';
 const folder = mkdtempSync(join(tmpdir(), 'reeve-shapes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('a command compiles no schema to a function', async () => {
+it('a command does not compile schemas to functions', async () => {
   const hook = join(folder, 'hook.mjs');
   writeFileSync(
     hook,
@@ -32,7 +32,7 @@ process.on('exit', () => process.stdout.write('generated: ' + generated));`,
   expect(stdout).toContain('generated: 0');
 });
 
-it('a program that imports Reeve keeps its own setting', async () => {
+it('Reeve does not change the zod configuration of a program that imports it', async () => {
   expect(await runReeve(['check', 'rules/demo/labels.yml'], { out() {}, error() {} })).toBe(0);
   expect(z.config().jitless).toBeUndefined();
 });

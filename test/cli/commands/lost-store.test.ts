@@ -100,8 +100,8 @@ describe.each(losses)('after %s', (title, lose) => {
     await store.close();
   });
 
-  // The message for each loss is asserted above. One file and the whole folder are enough to show that such a loss ends
-  // the process.
+  // The message for each loss is asserted above. Losing one file and losing the whole folder are enough to show that a
+  // loss ends the process.
   const isShort = title === 'reeve.db is replaced by a copy' || title === 'the data folder is removed';
   it.runIf(isThorough || isShort)(
     'the process acknowledges nothing more, and exits with the reason',
@@ -110,7 +110,7 @@ describe.each(losses)('after %s', (title, lose) => {
       expect((await fetch(`${url}/webhook`, push('first'))).status).toBe(202);
 
       await lose();
-      // A worker that looks for work may notice first; then the server no longer listens.
+      // A worker that looks for work may notice the loss first; then the server no longer listens.
       const status = await fetch(`${url}/webhook`, push('second')).then(
         (answer) => answer.status,
         () => 'closed',
@@ -125,7 +125,7 @@ describe.each(losses)('after %s', (title, lose) => {
   );
 });
 
-it('what was acknowledged before reeve.db-wal was removed is in the database after the exit', async () => {
+it('deliveries acknowledged before reeve.db-wal was removed are in the database after the exit', async () => {
   const { ended, url } = await serve();
   for (const id of ['a', 'b', 'c']) await fetch(`${url}/webhook`, push(id));
 

@@ -65,7 +65,7 @@ describeContract('a status that no recent commit has', (forge) => {
     await ask('PATCH', `/pulls/${number}`, { state: 'closed' });
   });
 
-  it('causes a warning with the number of examined commits, and the other contexts of the same job', async () => {
+  it('causes a warning with the number of examined commits, and the closest existing names', async () => {
     expect(await warned(when('statuses.exists(s, s.context == "build" && s.status == "success")'))).toEqual([
       `3 no recent commit of ${repository} has the status "build" (4 commits looked at): the closest is "CI / build (pull_request)", "CI / build (push)": write that name, or a glob of it; checks of Actions are called WORKFLOW / JOB (EVENT)`,
     ]);
@@ -124,7 +124,7 @@ describeContract('a status that no recent commit has', (forge) => {
     expect(await warned(rules)).toEqual([]);
   });
 
-  it('causes a warning if only its spelling differs, and for a rule of Reeve that does not exist', async () => {
+  it('causes a warning if only the spelling differs, and for the status of a Reeve rule that does not exist', async () => {
     const found = await warned(
       protects(
         '"CI / bulid (push)", reeve/gaet',
@@ -138,7 +138,7 @@ describeContract('a status that no recent commit has', (forge) => {
     ]);
   });
 
-  it('causes a warning if a branch into which a rule merges requires it', async () => {
+  it('causes a warning if it is required by a branch into which a rule merges', async () => {
     const protection = {
       rule_name: 'main',
       enable_status_check: true,
@@ -162,7 +162,7 @@ describeContract('a status that no recent commit has', (forge) => {
     }
   });
 
-  it('names each repository once', async () => {
+  it('causes one warning that names each repository once', async () => {
     const other = await forge.makeRepository(ada, { auto_init: true, default_branch: 'main' });
 
     const { messages } = await check(protects('build'), server, [repository, other]);
@@ -220,7 +220,7 @@ describe('commits and their statuses', () => {
       context: context(place),
     }));
 
-  it('are read page by page up to a limit, whatever a forge sends', async () => {
+  it('are read page by page up to a limit, however many the forge sends', async () => {
     statuses = (number) => page(number, (place) => `check ${number} ${place}`);
 
     const { messages } = await check(protects('build'), { url: server.url, token: 'token' }, ['acme/shop']);
@@ -229,7 +229,7 @@ describe('commits and their statuses', () => {
     expect(asked()).toBe(40);
   });
 
-  it('are read no further once every status was seen', async () => {
+  it('are read no further once every expected status was found', async () => {
     statuses = (number) => page(number, (place) => (number === 2 && place === 49 ? 'build' : 'other'));
 
     expect(

@@ -18,14 +18,14 @@ afterEach(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-/** Environment with a forge and a token, but without a webhook secret, as for a person who receives no deliveries. */
+/** Environment of a person who receives no deliveries: a forge and a token, but no webhook secret. */
 const connected = (): Record<string, string> => ({
   REEVE_DATA: data,
   FORGE_URL: 'http://127.0.0.1:9',
   FORGE_TOKEN: 'a-token-of-a-person-without-the-secret',
 });
 
-it('C4: explain says why a delivery has no run', async () => {
+it('C4: explain states why a delivery has no run', async () => {
   const ignored = await store.accept(makeDelivery({ eventType: 'issues' }));
   const reason = 'acme/other is not served: its account has not starred it';
   const lane = { to: 'lane', lane: 'a', repository: 'acme/other', repositoryId: 7 } as const;
@@ -78,7 +78,7 @@ describe('C4: without a forge', () => {
     return join(data, name);
   };
 
-  it('replay refuses, because it cannot read the active rules', async () => {
+  it('replay is refused, because it cannot read the active rules', async () => {
     const { id } = await store.accept(
       makeDelivery({ eventType: 'issues', body: Buffer.from(JSON.stringify(body)) }),
     );
@@ -89,7 +89,7 @@ describe('C4: without a forge', () => {
     expect(error).toContain('set FORGE_URL and FORGE_TOKEN, or try a rule file with --rules');
   });
 
-  it('plan says that no rule was evaluated if all are skipped', async () => {
+  it('plan states that no rule was evaluated if all are skipped', async () => {
     const rules = await write('r.yml', ruleOf('true').replace('on: issues', 'on: issues.closed'));
     const payload = await write('p.json', JSON.stringify(body));
 
@@ -135,7 +135,7 @@ it('C4: plan, runners and drift need no webhook secret', async () => {
     },
   );
 
-  // The command then connects to the forge, which does not exist.
+  // The command gets as far as connecting to the forge, which does not exist.
   expect(error).toContain('cannot be reached');
   expect(status).toBe(3);
 });

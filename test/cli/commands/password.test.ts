@@ -27,7 +27,7 @@ describe('reeve password', () => {
     expect(renewed.error).not.toContain(password);
   });
 
-  it("creates no password in a folder that is not the server's", async () => {
+  it("creates no password in a folder that is not the server's data folder", async () => {
     const data = join(folder, 'elsewhere');
 
     for (const flags of [[], ['--renew']]) {
@@ -39,7 +39,7 @@ describe('reeve password', () => {
   });
 
   it('shows and renews the password of processes that share a database', async () => {
-    // Uses a separate server that syncs, because Reeve refuses one that does not.
+    // Uses a separate server that syncs, because Reeve refuses a server that does not.
     const database = await startPostgres();
     try {
       const environment = { DATABASE_URL: database.url, REEVE_DATA: join(folder, 'none') };

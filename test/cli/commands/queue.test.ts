@@ -19,7 +19,7 @@ const numbers = async (key = main): Promise<readonly number[]> =>
   queueStateOf(await store.readQueue(key)).entries.map(({ number }) => number);
 const stateOf = async (key = main) => queueStateOf(await store.readQueue(key));
 const auditOf = async () => (await store.listAudit()).map(({ by, action, object }) => [by, action, object]);
-/** Returns the queues that a running server was woken for, with the pull request in each case. */
+/** Returns the queues that a running server was woken for, each with its pull request. */
 const wakes = async (): Promise<readonly unknown[]> => {
   const { items } = await store.listDeliveries();
   const bodies = await Promise.all(items.map(({ id }) => store.readDelivery(id)));
@@ -169,7 +169,7 @@ describe('queue list', () => {
 });
 
 describe('queue move', () => {
-  it('moves a pull request, wakes the server, and records by whom', async () => {
+  it('moves a pull request, wakes the server, and records who moved it', async () => {
     expect(await run('move', 'acme/shop#13', '1')).toEqual({
       status: 0,
       out: '#13 is moved to position 1 in the queue of acme/shop main\n',
@@ -177,7 +177,7 @@ describe('queue move', () => {
     });
 
     expect(await numbers()).toEqual([13, 11, 12]);
-    // The pull request that had its turn waits again.
+    // The pull request whose turn it was waits again.
     expect((await stateOf()).entries[1]).toMatchObject({ number: 11, phase: 'waiting' });
     expect(await auditOf()).toEqual([[by, 'move', 'acme/shop#13 in the queue of main to position 1']]);
     expect(await wakes()).toEqual([[shop, 'main', 13]]);
@@ -190,7 +190,7 @@ describe('queue move', () => {
     expect(await numbers()).toEqual([12, 13, 11]);
   });
 
-  it('to the current position changes nothing', async () => {
+  it('changes nothing if the position is the current one', async () => {
     const { status, out } = await run('move', 'acme/shop#12', '2');
 
     expect([status, out]).toEqual([0, '#12 is at this position in the queue of acme/shop main already\n']);
@@ -230,7 +230,7 @@ describe('queue move', () => {
 });
 
 describe('queue remove', () => {
-  it('requests the removal of a pull request, wakes the server, and records by whom', async () => {
+  it('requests the removal of a pull request, wakes the server, and records who requested it', async () => {
     expect(await run('remove', 'acme/shop#12')).toEqual({
       status: 0,
       out: '#12 leaves the queue of acme/shop main at its next step\n',
@@ -243,7 +243,7 @@ describe('queue remove', () => {
     expect((await run('list')).out).toContain(`its removal, asked for by ${by}`);
   });
 
-  it('says so when repeated, and records nothing more', async () => {
+  it('reports a repeated request as such, and does not record it again', async () => {
     await run('remove', 'acme/shop#12');
 
     const again = await run('remove', 'acme/shop#12');
@@ -262,7 +262,7 @@ describe('queue remove', () => {
 });
 
 describe('queue pause and resume', () => {
-  it('stop and restart a queue, and record by whom', async () => {
+  it('stop and restart a queue, and record who did so', async () => {
     const paused = await run('pause', 'acme/shop');
     const during = await stateOf();
     const again = await run('pause', 'acme/shop');
@@ -346,7 +346,7 @@ it('two concurrent commands both take effect', async () => {
   expect(await auditOf()).toHaveLength(3);
 });
 
-it('without a store, the commands say where they looked for it', async () => {
+it('without a store, the commands report where they looked for one', async () => {
   const { status, error } = await reeve(['queue', 'list'], {
     environment: { REEVE_DATA: join(data, 'none') },
   });

@@ -27,7 +27,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
   });
   afterEach(() => connection.close());
 
-  it('connects a repository when run as a process, and a second run changes nothing', async () => {
+  it('connects a repository when run as a process, and changes nothing in a second run', async () => {
     const { repository, folder, path, port, bot } = connection;
     const args = ['setup', '--url', forge.url, '--token-file', 'token', '--repository', repository];
 
@@ -43,7 +43,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(second).toMatchObject({ status: 0, error: '' });
     expect(second.out).toContain('Connected; nothing had to be changed.');
     expect([readFileSync(path('reeve.env'), 'utf8'), readFileSync(path('reeve.yml'), 'utf8')]).toEqual(files);
-    // Gitea records the delivery in the hook itself.
+    // Gitea records a delivery in the hook itself, so `updated_at` differs.
     const same = made.map((hook) => ({
       ...hook,
       events: expect.arrayContaining(hook.events),
@@ -59,7 +59,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     }
   });
 
-  it('C3: is not connected while no repository is served, or while no hook delivers from a served one', async () => {
+  it('C3: is not connected while no repository is served, or while a served repository has no hook', async () => {
     const { repository, bot, owner } = connection;
     await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
     const none = await connection.setup();
@@ -112,7 +112,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(again.status).toBe(0);
   });
 
-  it('leaves nothing of a failed run in the operator file', async () => {
+  it('leaves no trace of failed runs in the operator file', async () => {
     const { repository, path } = connection;
     const file = () => (existsSync(path('reeve.yml')) ? readFileSync(path('reeve.yml'), 'utf8') : undefined);
 
@@ -188,7 +188,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect((await connection.setup()).status).toBe(0);
   });
 
-  it('creates the hooks of an organization and a user account with a token that it does not keep', async () => {
+  it('creates the hooks of an organization and a user account with a token that setup does not keep', async () => {
     const { organization, owner } = connection;
     const adminTokenFile = await connection.tokenFile(owner, ['all']);
 
@@ -204,7 +204,8 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(stateOf(result, 'delivery')).toEqual(['ok', 'ok']);
     expect((await forge.ask('GET', `/orgs/${organization}/hooks`, { as: owner })).json).toHaveLength(1);
     expect((await forge.ask('GET', '/user/hooks', { as: owner })).json).toHaveLength(1);
-    // Without that token, the hooks are not visible. Setup says so, and creates none in the bot's own name.
+    // Without that token, the hooks are not visible. Setup reports this, and creates no hooks for the bot's own
+    // account.
     const blind = await connection.setup({ repository: [] });
     expect(stateOf(blind, 'hook')).toEqual(['skipped', 'skipped']);
     expect(blind.status).toBe(0);
@@ -274,7 +275,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect((await connection.setup()).entries.filter(({ state }) => state === 'changed')).toEqual([]);
   });
 
-  it('replaces a hook whose secret it cannot know, and removes the old one once the new one works', async () => {
+  it('replaces a hook whose secret setup cannot know, and removes the old hook once the new one works', async () => {
     const config = {
       url: `http://127.0.0.1:${connection.port}/webhook`,
       content_type: 'json',
@@ -295,7 +296,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(ids).not.toContain(old.id);
   });
 
-  it('subscribes only to the events of the rules if that is requested', async () => {
+  it('subscribes only to the events of the rules on request', async () => {
     await writeFile(connection.path('rules.yml'), tagRule);
 
     const result = await connection.setup({ events: 'rules' }, { REEVE_RULES: connection.path('rules.yml') });
@@ -319,7 +320,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(kept).toMatch(/.{20,}/);
   });
 
-  it('rotates the secrets: with a running Reeve, in two runs around its restart', async () => {
+  it('rotates the secrets: with a running Reeve, in two runs, before and after a restart', async () => {
     await connection.setup();
     const before = readEnvFile(connection.envFile);
     const [old] = await connection.hooks();
@@ -350,7 +351,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(hooks).toHaveLength(1);
     expect(hooks[0].id).not.toBe(old.id);
     const settled = (await connection.setup()).entries.filter(({ state }) => state !== 'ok');
-    // The bot's account is not restricted, which is unrelated to the rotation.
+    // The remaining finding is about the bot's account, which is not restricted, and is unrelated to the rotation.
     expect(settled.filter(({ id }) => id !== 'restricted')).toEqual([]);
   });
 
@@ -373,7 +374,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(readEnvFile(connection.envFile).FORGE_TOKEN).toBe(connection.bot.token);
   });
 
-  it('says what prevents it: no forge, no visible hook, no terminal', async () => {
+  it('reports what prevents a connection: no forge, no visible hook, no terminal', async () => {
     const unreachable = await connection.setup({ url: 'http://127.0.0.1:9' });
     const elsewhere = await connection.setup({ repository: ['missing/nothing'] });
 
@@ -392,7 +393,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     });
   });
 
-  // On a real forge, a hook of the whole instance would receive the concurrent actions of others.
+  // On a real forge, a hook of the whole instance would also receive events of tests that run at the same time.
   it.runIf(name === 'the embedded forge')(
     'creates the hook of the instance with an administrator’s token',
     async () => {

@@ -8,7 +8,7 @@ import { start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { isThorough } from '../../support/figure.ts';
 import { type StuckForge, startStuckForge, stuckAnswers } from '../../support/stuck-forge.ts';
 
-// A forced stop ends with status 1, 9.5 s after the signal; status 0 shows that everything was closed before.
+// A forced stop ends with status 1, 9.5 s after the signal; status 0 shows that everything was closed before that.
 
 const authorization = 'a-value-that-only-the-hook-knows';
 const rules = `version: 1
@@ -21,7 +21,7 @@ rules:
 
 type Place = { readonly folder: string; readonly forge: StuckForge; readonly children: ChildProcess[] };
 
-// Each test waits for seconds, so the tests run concurrently, each with its own folder and forge.
+// Each test waits for seconds, so the tests run concurrently, each with a folder and forge of its own.
 const it = test.extend<{ place: Place; answer: keyof typeof stuckAnswers }>({
   answer: 'never answers',
   place: async ({ answer }, use) => {
@@ -71,7 +71,7 @@ function startIn({ children }: Place, ...args: Parameters<typeof start>): ChildP
   return child;
 }
 
-/** Starts the server and waits until it listens, which the stuck forge delays by 5 s. */
+/** Starts the server and waits until it listens. The stuck forge delays this by 5 s. */
 async function listening(place: Place) {
   const child = startIn(place, ['serve'], { environment: environment(place) });
   const ended = waitForExit(child);
@@ -94,7 +94,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       }
       const path = join(place.folder, 'data', 'reeve.db');
       const store = await openSqliteStore({ path, role: 'reader' });
-      // The three deliveries, and the jobs that catch up, read the rules and look at open pull requests.
+      // The three deliveries and the jobs that catch up read the rules and the open pull requests.
       await expect.poll(async () => (await store.counts()).claimed).toBe(6);
       child.kill('SIGTERM');
 
@@ -107,7 +107,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
       await store.close();
     });
 
-    // The kind of hang matters only to a stop that waits. For an immediate stop, the first kind is representative.
+    // The kind of hang matters only to a stop that waits. For an immediate stop, testing the first kind is enough.
     const isFirst = answer === 'never answers';
     it.runIf(isThorough || isFirst)('a second signal ends the process at once', async ({ place, expect }) => {
       const { child, ended, url } = await listening(place);
@@ -121,7 +121,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
     });
 
     it.runIf(isThorough || isFirst)(
-      'a process that is killed uses up no attempt of the deliveries that were in flight together',
+      'killing the process does not count as an attempt for deliveries that were in flight together',
       async ({ place, expect }) => {
         const { child, ended, url } = await listening(place);
         for (const repository of [1, 2, 3]) await fetch(`${url}/webhook`, push(repository));
@@ -142,7 +142,7 @@ describe.concurrent.each(Object.keys(stuckAnswers) as (keyof typeof stuckAnswers
     );
 
     it.runIf(isThorough || isFirst)(
-      'SIGTERM ends a sweep that was started by hand',
+      'SIGTERM ends a sweep that was started manually',
       async ({ place, expect }) => {
         await writeFile(join(place.folder, 'rules.yml'), rules);
         const child = startIn(place, ['sweep', 'labelled'], {
@@ -192,7 +192,7 @@ describe.concurrent('without a forge that hangs', () => {
     await waitForOutput(child, /^forge/m);
     child.kill('SIGTERM');
 
-    // On a busy machine the stop may have to be forced; then it says so, and still removes the folders.
+    // On a busy machine, the stop may have to be forced. The command then reports this, and still removes the folders.
     expect(await ended).toMatchObject({
       status: 1,
       error: expect.stringMatching(/^$|^reeve: not everything could be closed/),
@@ -204,7 +204,7 @@ describe.concurrent('without a forge that hangs', () => {
     const child = startIn(place, ['serve', '--once'], { environment: { TMPDIR: place.folder } });
     const ended = waitForExit(child);
     await waitForOutput(child, /^forge/m);
-    // The two signals differ: two pending signals of one kind would count as one.
+    // The two signals differ because two pending signals of the same kind would count as one.
     child.kill('SIGTERM');
     child.kill('SIGINT');
 

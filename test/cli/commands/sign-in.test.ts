@@ -20,7 +20,7 @@ afterAll(async () => {
   await forge.close();
 });
 
-it('people sign in to the dashboard that setup registered and serve shows, and see their repository', async () => {
+it('people sign in to a dashboard that setup registered, and see their repository', async () => {
   const { port, envFile, owner, repository } = connection;
   const dashboard = `http://localhost:${port}`;
   expect(await connection.setup({ dashboard })).toMatchObject({ status: 0 });
@@ -46,6 +46,6 @@ it('people sign in to the dashboard that setup registered and serve shows, and s
   expect(back.text).toContain('url=../deliveries"');
   const { text } = await browser.go(`${dashboard}/deliveries`);
   expect(text).toContain(`@${owner.name} (`);
-  // The delivery with which setup tested the hook.
+  // Shown because of the delivery with which setup tested the hook.
   expect(text).toContain(repository);
 });

@@ -20,9 +20,7 @@ type Start = {
   readonly marker: string | undefined;
 };
 
-/**
- * Starts a command with invalid settings, so that it ends at once, and returns every process that started on the way.
- */
+/** Starts a command with invalid settings, so that it ends at once, and returns every process that this started. */
 function startsOf(
   words: readonly string[],
   given: { flags?: readonly string[]; options?: string; hides?: boolean } = {},
@@ -88,7 +86,7 @@ describe('a long-running command', () => {
     expect(byOptions?.flags).toEqual(['--max-semi-space-size=8']);
   });
 
-  it('does not restart a third time if the system removes the environment', () => {
+  it('does not start a third time if the system removes the environment variables', () => {
     const { status, starts } = startsOf(['serve'], { hides: true });
 
     expect(status).toBe(2);
@@ -101,7 +99,7 @@ it('a short command is started once', () => {
 });
 
 describe('a reader that closes its end of a pipe', () => {
-  /** Closes its end before anything is written to it. */
+  /** Closes its end before anything is written to the pipe. */
   const leaves = '(exec <&-; sleep 3)';
   const pipe = (command: string) =>
     spawnSync('bash', ['--norc', '-c', `set -o pipefail; ${command}`], {
@@ -123,7 +121,7 @@ describe('a reader that closes its end of a pipe', () => {
 });
 
 it.runIf(isThorough)(
-  'npm in a checkout reports nothing about the engines of libraries: it installs the Node that they need',
+  'npm in a checkout reports nothing about the engines of libraries, because it installs the Node version that they need',
   () => {
     const checkout = join(folder, 'checkout');
     mkdirSync(checkout);
@@ -148,11 +146,11 @@ it.runIf(isThorough)(
   },
 );
 
-describe('compiled code', () => {
+describe('the cache of compiled code', () => {
   const run = (environment: Record<string, string>) =>
     spawnSync(process.execPath, [reeve, '--version'], { encoding: 'utf8', env: { PATH, ...environment } });
 
-  it("is cached below the user's cache folder, and not among temporary files", () => {
+  it("is below the user's cache folder, and not among temporary files", () => {
     const [home, temporary] = [join(folder, 'home'), join(folder, 'temporary')];
     for (const path of [home, temporary]) mkdirSync(path);
 
@@ -163,13 +161,13 @@ describe('compiled code', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('is optional: the command runs if nothing can be written', () => {
+  it('is optional: the command runs if the cache cannot be written', () => {
     const { status, stderr } = run({ HOME: '/dev/null' });
 
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  it('is not cached with NODE_DISABLE_COMPILE_CACHE', () => {
+  it('is not used with NODE_DISABLE_COMPILE_CACHE', () => {
     const home = join(folder, 'none');
     mkdirSync(home);
 

@@ -81,7 +81,7 @@ describe('reeve store backup', () => {
     );
   });
 
-  it('overwrites no file, and leaves none behind if it cannot write', async () => {
+  it('overwrites no file, and leaves no file behind if it cannot write', async () => {
     writeFileSync(pathOf('precious'), 'mine');
 
     const taken = await run('backup', pathOf('precious'));
@@ -94,7 +94,7 @@ describe('reeve store backup', () => {
     expect(readdirSync(data).filter((name) => name.includes('copy'))).toEqual([]);
   });
 
-  it('without a store, says which folder has none', async () => {
+  it('names the folder if it contains no store', async () => {
     const { status, error } = await reeve(['store', 'backup', pathOf('copy.db')], {
       environment: { REEVE_DATA: pathOf('elsewhere') },
     });
@@ -109,7 +109,7 @@ describe('reeve store restore', () => {
     await acceptAll(['a', 'b']);
     await run('backup', pathOf('copy.db'));
     await acceptAll(['later']);
-    // State after a server was killed: the last delivery is only in the log.
+    // State after a server was killed: the last delivery is only in the log (WAL file).
     mkdirSync(pathOf('killed'));
     for (const name of ['reeve.db', 'reeve.db-wal']) cpSync(pathOf(name), pathOf(`killed/${name}`));
     const environment = { REEVE_DATA: pathOf('killed') };

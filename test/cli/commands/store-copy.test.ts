@@ -109,7 +109,7 @@ describe('reeve store copy', () => {
     expect(existsSync(pathOf('nowhere'))).toBe(false);
   });
 
-  it('continues after it was killed at any time, and no other command uses an unfinished copy', async () => {
+  it('continues after being killed at any time, and no other command uses an unfinished copy', async () => {
     await fill(400);
     const url = await makeSchema();
     const environment = { DATABASE_URL: url };
@@ -120,7 +120,7 @@ describe('reeve store copy', () => {
         environment,
       });
       const ended = waitForExit(child);
-      // Kills later each time; the first processes end before anything has been written.
+      // The process is killed later each time; the first processes end before anything has been written.
       const timer = setTimeout(() => child.kill('SIGKILL'), 200 + attempt * 60);
       const [given] = await once(child, 'exit');
       clearTimeout(timer);
@@ -138,7 +138,7 @@ describe('reeve store copy', () => {
     expect(everything).toEqual(await readFile('reeve.db'));
   });
 
-  it('waits for the lock of a killed process, and is refused while it stays taken', async () => {
+  it('waits for the lock of a killed process, and is refused if the lock is not released', async () => {
     const url = await makeSchema();
     const { openPostgresTarget } = await import('../../../src/store/copy/postgres-side.ts');
     const address = readAddress(url);
@@ -156,7 +156,7 @@ describe('reeve store copy', () => {
     await impatient.end();
   });
 
-  it('leaves an unfinished copy that commands refuse, saying how to continue', async () => {
+  it('leaves an unfinished copy that other commands refuse, with a message on how to continue', async () => {
     await fill();
     const url = await makeSchema();
     const { openPostgresTarget } = await import('../../../src/store/copy/postgres-side.ts');

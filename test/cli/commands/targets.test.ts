@@ -119,7 +119,7 @@ describe('explain, revert, replay and redrive accept a run, a delivery or last',
     expect(out).toContain(`run ${runs[0]}`);
   });
 
-  it('revert: selects, among the runs of a delivery, the one that changed something', async () => {
+  it('revert: selects the run of a delivery that changed something', async () => {
     const first = await handled([[], [change]]);
     for (const target of [first.runs[1] ?? '', first.delivery]) {
       const { out } = await run(['revert', '--plan', target, '--json']);
@@ -144,7 +144,7 @@ describe('explain, revert, replay and redrive accept a run, a delivery or last',
     }
   });
 
-  it('replay: accepts a delivery by its id, by the id of its run, or the latest', async () => {
+  it('replay: accepts a delivery by its id, by the id of its run, or as last', async () => {
     const rules = join(data, 'r.yml');
     await writeFile(
       rules,
@@ -181,7 +181,7 @@ describe('explain, revert, replay and redrive accept a run, a delivery or last',
     });
   });
 
-  it('redrive: says for each delivery why nothing happens', async () => {
+  it('redrive: states for each delivery why it is not redriven', async () => {
     const { delivery, runs } = await handled([[]]);
     const waiting = (await store.accept(makeDelivery({ eventType: 'issues' }))).id;
     const older = await dead('the body is not JSON');
@@ -267,12 +267,12 @@ describe('with --json, an error is one line of JSON on stderr', () => {
     }
   });
 
-  it('but text if --json is an argument after --', async () => {
+  it('except if --json is an argument after --', async () => {
     expect((await run(['explain', '--', '--json'])).error).toMatch(/^reeve: there is no run or delivery/);
   });
 });
 
-it('sweep reads only REEVE_RULES, not the rules or examples of the current folder', async () => {
+it('sweep reads only REEVE_RULES, and ignores rules and examples in the current folder', async () => {
   const unset = await run(['sweep', 'stale-issues', '--plan']);
   expect(unset).toMatchObject({ status: 2, error: expect.stringContaining('set REEVE_RULES') });
 
