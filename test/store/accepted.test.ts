@@ -11,7 +11,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
   });
   afterEach(() => made.close());
 
-  it('a delivery and its copy keep what the receiver knows about them', async () => {
+  it('a delivery and its copy keep the route that the receiver already knows', async () => {
     const { store } = made;
     const given = { receivedAt: now, body: Buffer.from('{"a":1}') };
     const first = await store.accept(makeDelivery({ ...given, route }));
@@ -30,7 +30,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect(await store.claim({ limit: 10, leaseMs: 1_000 })).toMatchObject([{ id: first.id, lane: '7#1' }]);
   });
 
-  it('a copy arrives within a minute of its original, before or after, with the same bytes', async () => {
+  it('a delivery is a copy if it has the same bytes and arrives within a minute of its original, before or after', async () => {
     const { store } = made;
     const body = Buffer.from('{"a":1}');
     const accept = async (ms: number, more: object = {}) =>
@@ -43,7 +43,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect(await accept(-60_001)).toBeUndefined();
   });
 
-  it('a job is a delivery of its door, with its payload as the body', async () => {
+  it('a job is a delivery with the door that enqueued it, and with its payload as the body', async () => {
     const { store } = made;
     const job = { uuid: 'sweep@1', kind: 'sweep', lane: 'sweep#1', receivedAt: now, payload: { a: 1 } };
     const { id } = await store.enqueue({ door: 'cron', ...job });
@@ -64,7 +64,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     });
   });
 
-  it('pages end with their last item, and contain 50 items by default', async () => {
+  it('the last page ends with the last item, and pages contain 50 items by default', async () => {
     const { store } = made;
     for (let count = 1; count <= 51; count += 1) await store.accept(makeDelivery());
     await store.appendRuns(
@@ -92,7 +92,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect((await store.listDeliveries({ repositoryId: 8 })).next).toBeUndefined();
   });
 
-  it('the latest runs of 500 deliveries are read in one call', async () => {
+  it('the latest runs of at most 500 deliveries are read in one call', async () => {
     const { store } = made;
     const { id } = await store.accept(makeDelivery());
     await store.route([{ id, to: 'lane', lane: '1' }]);

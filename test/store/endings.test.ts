@@ -29,7 +29,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
   const claim = async (options: { readonly only?: readonly string[] } = {}): Promise<readonly Claim[]> =>
     store.claim({ limit: 10, leaseMs: 60_000, ...options });
 
-  it('the lease of an attempt ends together with the attempt, however that ends', async () => {
+  it('the lease of an attempt ends with the attempt, however the attempt ends', async () => {
     for (const [name, end] of endings) {
       await accept(`lane of ${name}`);
       const [one] = await claim();
@@ -75,7 +75,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     }
   });
 
-  it('a reader ends no attempt, routes nothing, and does not recover claims when it opens', async () => {
+  it('a reader ends no attempt, routes nothing, and does not recover claims when opened', async () => {
     await accept('1');
     const [one] = await claim();
     if (one === undefined) throw new Error('nothing to claim');
@@ -106,7 +106,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect([none, limited]).toEqual([[], []]);
   });
 
-  it('a delivery routed to an end keeps what was known of it, and nothing is routed twice', async () => {
+  it('a delivery that is routed to settled or dead keeps the known lane and repository, and nothing is routed twice', async () => {
     const route = { lane: '7', repositoryId: 7, repository: 'acme/shop' };
     const { id } = await store.accept(makeDelivery({ route }));
     const { id: bare } = await store.accept(makeDelivery());

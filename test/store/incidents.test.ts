@@ -55,7 +55,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
   });
 
   describe('a rule that fails in a run', () => {
-    it('is counted with the settlement, with its first and last time, its latest reason and its run', async () => {
+    it('is counted when the run is settled, with its first and last time, its latest reason and its run', async () => {
       await settle('issue 1', runOf({}));
       nowMs += 60_000;
       const last = runOf({ reason: 'no label "y"' });
@@ -90,7 +90,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(await store.listIncidents()).toMatchObject([{ count: 2, subject: 'issue 1' }]);
     });
 
-    it('in a sweep is counted for the evaluated item, and ends for that item', async () => {
+    it('is counted in a sweep for the evaluated item, and ends for that item', async () => {
       const trigger = { door: 'cron', kind: 'sweep', activity: '', at: clock.now().toISOString() } as const;
       await settle('sweep', runOf({}, { trigger: { ...trigger, item: 'issue 7' } }));
       expect(await store.listIncidents()).toMatchObject([{ subject: 'issue 7' }]);
@@ -107,7 +107,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       const error = 'PUT /x: the forge answered 403';
       await settle('issue 1', {
         ...runOf({ verdict: 'matched' }),
-        // Only the fields of the change that the count uses.
+        // The count uses only these fields of the change.
         changes: [change as unknown as Run['changes'][number]],
         outcomes: [{ change: 'c1', status: 'failed', error }],
       });
@@ -117,13 +117,13 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(incident?.isPublic).toBeUndefined();
     });
 
-    it('with an error of the forge restricts its reason to operators', async () => {
+    it('because of an error of the forge has a reason that only operators may read', async () => {
       await settle('issue 1', runOf({ code: 'forge-forbidden', reason: 'GET /orgs/secret: 403' }));
 
       expect((await store.listIncidents())[0]?.isPublic).toBeUndefined();
     });
 
-    it('ends when the rule passes on the same subject, and not when it passes on another or is skipped', async () => {
+    it('ends when the rule passes on the same subject, but not when it passes on another subject or is skipped', async () => {
       await settle('issue 1', runOf({}));
       await settle('issue 2', runOf({ verdict: 'matched' }));
       await settle('issue 1', runOf({ verdict: 'skipped' }));
@@ -183,7 +183,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       expect(found.at(-1)?.key).toBe('r5');
     });
 
-    it('that do not expire are counted since their first occurrence, however long ago', async () => {
+    it('that do not expire are counted from their first occurrence, however long ago', async () => {
       await store.raise([occurrence('a')]);
       nowMs += 400 * dayMs;
       await store.raise([occurrence('a')]);
@@ -193,7 +193,7 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       ]);
     });
 
-    it('end by their keys; with a time, only those not seen since then', async () => {
+    it('end by their keys, or with a time, only if they were not seen since then', async () => {
       await store.raise([occurrence('old'), occurrence('new', new Date(start + 1_000)), occurrence('other')]);
 
       expect(await store.clear('sweep-failed', ['old', 'new'], { before: new Date(start + 500) })).toBe(1);

@@ -4,7 +4,7 @@ import type { NewDelivery } from '../../src/store/store.ts';
 
 let number = 0;
 
-/** Creates a delivery that differs from every other. */
+/** Creates a delivery that differs from all others. */
 export function makeDelivery(given: Partial<NewDelivery> = {}): NewDelivery {
   number += 1;
   return {

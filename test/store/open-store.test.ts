@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-it('a data folder without a database stores its data in a file, for one process and any readers', async () => {
+it('without a database, data is stored in a file of the data folder, for one process and any number of readers', async () => {
   const now = new Date('2026-03-01T12:00:00.000Z');
   const clock = { now: () => now, monotonicMs: () => 0 };
   const store = await openStoreAt({ data }, { role: 'all', clock });
@@ -35,10 +35,10 @@ it('a data folder without a database stores its data in a file, for one process 
   await store.close();
 });
 
-it('a command that uses the store alone starts no checkpoint thread', async () => {
+it('a command that has the store to itself starts no checkpoint thread', async () => {
   const store = await openStoreAt({ data }, { role: 'worker', isAlone: true });
 
-  // The thread would open the database a second time before the last delivery is accepted.
+  // A checkpoint thread would open the database a second time before the last delivery is accepted.
   for (let count = 0; count < 48; count += 1)
     await store.accept(makeDelivery({ body: Buffer.alloc(2 ** 20, count) }));
 

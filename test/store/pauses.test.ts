@@ -19,7 +19,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     return now;
   };
 
-  it('each pause holds until it ends, and the audit log records who did what', async () => {
+  it('each pause holds until it is ended, and the audit log records who did what', async () => {
     const { store } = made;
     const start = now;
     const shop = { kind: 'repository', name: 'Acme/Shop', repositoryId: 7 } as const;
@@ -97,7 +97,7 @@ describe.each(storeKindsOfDetails)('in $title', ({ make }) => {
     expect(await store.listAudit({ limit: 1 })).toEqual([
       { number: 53, at: now, by: 'ada', action: 'revert', object: 'run 53' },
     ]);
-    // A few at once, so that even a busy server gives each a connection in time.
+    // Several entries at once, but few enough that even a busy server gives each a connection in time.
     for (let round = 0; round < 28; round += 1) {
       const more = Array.from(
         { length: 16 },

@@ -63,7 +63,7 @@ it('without limits nothing is deleted', async () => {
   expect(calls).toEqual([]);
 });
 
-it('deliveries are deleted batch by batch according to their ages, and counted', async () => {
+it('deliveries are deleted batch by batch according to their ages, and the deleted rows are counted', async () => {
   const { sql, deletions, calls } = makeDeletions({
     expired: [
       [3, 2, 7],
@@ -116,7 +116,7 @@ it.each([
     },
     [`memory a  a \u{10ffff} ${at.toISOString()}`, `memory b  b \u{10ffff} ${later.toISOString()}`],
   ],
-])('with %j alone, only that is deleted', async (limits, expected) => {
+])('with only the limit %j, only data of that kind is deleted', async (limits, expected) => {
   const { sql, deletions, calls } = makeDeletions();
 
   await prune(sql, deletions, limits);
@@ -124,7 +124,7 @@ it.each([
   expect(calls).toEqual(expected);
 });
 
-it('deletion of each kind continues as long as its batches are full', async () => {
+it('deletion of each kind of data continues as long as its batches are full', async () => {
   const { sql, deletions, calls } = makeDeletions({
     loose: [pruneBatch, pruneBatch, 7],
     rest: [pruneBatch, pruneBatch, pruneBatch - 1],

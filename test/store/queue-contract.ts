@@ -3,7 +3,7 @@ import type { QueueEvent, QueueSave } from '../../src/store/queue-rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Backend } from './contract/store-bench.ts';
 
-/** Queue for the tests. */
+/** Queue used by the tests. */
 export const mainQueue = { repositoryId: 7, base: 'main' };
 const named = { ...mainQueue, repository: 'acme/shop' };
 
@@ -41,7 +41,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
     });
 
     describe('a save', () => {
-      it('creates a queue, which every process reads, even after a restart', async () => {
+      it('creates a queue, which every process can read, even after a restart', async () => {
         expect(await store.readQueue(mainQueue)).toBeUndefined();
 
         expect(await save(0, { state: { text: 'nul \0, half \ud800', list: [1, null] } })).toBe(true);
@@ -60,7 +60,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.readQueue({ ...mainQueue, repositoryId: 8 })).toBeUndefined();
       });
 
-      it('increments its revision, and adopts the name of a renamed repository', async () => {
+      it('increments the revision of the queue, and adopts the new name of a renamed repository', async () => {
         await save(0);
         now = new Date(now.getTime() + 1_000);
 
@@ -71,7 +71,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
       });
 
       it.each([0, 1, 3])(
-        'with the revision %i instead of the stored one changes nothing',
+        'with the revision %i instead of the stored revision changes nothing',
         async (revision) => {
           await save(0);
           await save(1);
@@ -87,7 +87,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         },
       );
 
-      it('of a queue without a row is refused for any revision but 0', async () => {
+      it('of a queue without a row is refused for any revision other than 0', async () => {
         expect(await save(1, { events: [event('late')] })).toBe(false);
 
         expect([await store.listQueues(), await store.listQueueHistory()]).toEqual([[], []]);
@@ -101,7 +101,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.listAudit()).toEqual([{ ...audit, number: 1, at: now }]);
       });
 
-      it('succeeds in one of two racing processes for each revision', async () => {
+      it('succeeds for each revision in only one of two racing processes', async () => {
         const wins = { store: 0, other: 0 };
         const run = async (by: Store, name: keyof typeof wins): Promise<void> => {
           while (wins.store + wins.other < 40) {
@@ -119,7 +119,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
       });
     });
 
-    it('a list contains all queues, or those of one repository, by name', async () => {
+    it('a list contains all queues, or the queues of one repository, by name', async () => {
       const keys = [
         { repositoryId: 9, base: 'main', repository: 'acme/web' },
         { repositoryId: 7, base: 'release/1', repository: 'acme/shop' },
@@ -155,7 +155,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(next?.token).not.toBe(lease.token);
       });
 
-      it('that has ended permits no save, but the next one does', async () => {
+      it('that has ended permits no save, but the next lease does', async () => {
         const first = await store.claimQueue(mainQueue, 60_000);
         expect(await save(0, { lease: first })).toBe(true);
         now = new Date(now.getTime() + 60_000);
@@ -194,7 +194,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await other.claimQueue(mainQueue, 60_000)).toBeDefined();
       });
 
-      it('is not prolonged by a clock that is set back, nor shortened by a claim for less time', async () => {
+      it('is not prolonged by a clock that is set back, nor shortened by a claim for a shorter time', async () => {
         await store.claimQueue(mainQueue, 60_000);
         now = new Date(now.getTime() - 3_600_000);
         expect(await other.claimQueue(mainQueue, 1_000)).toBeUndefined();
@@ -205,7 +205,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await other.claimQueue(mainQueue, 1_000)).toBeDefined();
       });
 
-      it('of a process that is gone ends when the store is opened again', async () => {
+      it('of a process that has ended is void when the store is opened again', async () => {
         const lease = await store.claimQueue(mainQueue, 60_000);
         await store.close();
         store = await open('worker');
@@ -251,7 +251,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect((await store.listQueueHistory())[0]?.text).toHaveLength(1_000);
       });
 
-      it('is listed for one queue, one repository, or all, each event once, page by page', async () => {
+      it('is listed for one queue, one repository or all queues, page by page, with each event once', async () => {
         let revision = 0;
         for (const base of ['main', 'release']) {
           revision = 0;
@@ -285,7 +285,7 @@ export function describeQueueRows(title: string, backend: Backend): void {
         expect(await store.listQueueHistory({ limit: -1 })).toHaveLength(1);
       });
 
-      it('is deleted by age, and queues stay', async () => {
+      it('is deleted by age, while queues stay', async () => {
         const old = Array.from({ length: 450 }, (_, at) => event(`old ${at}`));
         await save(0, { events: old });
         const limit = new Date(now.getTime() + 1);

@@ -25,7 +25,7 @@ it.each([
   [undefined, undefined],
   ['at', undefined],
   [7, undefined],
-])('the date of the plain data %j is %s', (value, date) => {
+])('the date in the plain data %j is %s', (value, date) => {
   expect(memoryDateOf(value)).toBe(date);
 });
 
@@ -45,8 +45,8 @@ it.each([
   expect(isAtRest(state)).toBe(isRest);
 });
 
-describe('a mark', () => {
-  it('of a content differs by event type, bytes and length, and stays a safe number', () => {
+describe('a content fingerprint', () => {
+  it('differs by event type, bytes and length, and is a safe integer', () => {
     const body = Buffer.from('{}');
     const marks = [
       contentFingerprint('push', body),
@@ -110,11 +110,11 @@ it.each([
   [7.9, 7],
   [500, 500],
   [501, 500],
-])('a page of %s items has %i', (limit, size) => {
+])('a page with the limit %s has %i items', (limit, size) => {
   expect(pageSizeOf(limit)).toBe(size);
 });
 
-it('an instant of a sample is kept to the second, and its amount as a number', () => {
+it('the instant of a sample is stored to the second, and its amount is read as a number', () => {
   const instant = new Date(at.getTime() + 999);
 
   expect(sampleSeconds(instant)).toBe(at.getTime() / 1_000);
@@ -139,7 +139,7 @@ describe('a suspected delivery', () => {
     [3, 40_000],
     [7, 600_000],
     [100, 600_000],
-  ])('with suspicion %i is alone for %i ms', (suspicion, ms) => {
+  ])('with suspicion %i runs alone for %i ms', (suspicion, ms) => {
     expect(isolationMsOf(suspicion)).toBe(ms);
   });
 
@@ -149,7 +149,7 @@ describe('a suspected delivery', () => {
     [[2, 2, 2], 3],
     [[2, 2, 3], 1],
     [[4, 1, 3], 3],
-  ])('of those with suspicion %j the next is %s', (suspicions, id) => {
+  ])('that has the next turn among suspicions %j is number %s', (suspicions, id) => {
     expect(nextSuspected(suspicions.map((suspicion, index) => ({ id: index + 1, suspicion })))).toBe(id);
   });
 });
@@ -157,7 +157,7 @@ describe('a suspected delivery', () => {
 describe('leases', () => {
   const claim = (lease: string) => ({ id: '7', lease }) as Claim;
 
-  it('end at their instant, and are extended before it alone', () => {
+  it('end at their instant, and can be extended only before', () => {
     const leases = new Leases();
     leases.grant('a', 100);
     leases.grant('b', 200);
@@ -170,7 +170,7 @@ describe('leases', () => {
     expect(leaseLost(claim('a')).message).toContain('delivery 7');
   });
 
-  it('are known until they end, one by one or all, and those that end meanwhile are noted', () => {
+  it('are known until they end, individually or all at once, and leases that end in the meantime are noted', () => {
     const leases = new Leases();
     for (const lease of ['a', 'b', 'c']) leases.grant(lease, 100);
     leases.end('a');
@@ -226,7 +226,7 @@ describe('a stored row', () => {
     redrivenBy: undefined,
   };
 
-  it('is a delivery with every member, and without what is null', () => {
+  it('is read as a delivery with every member, and null as undefined', () => {
     expect(deliveryOf(row)).toEqual({
       ...none,
       id: '7',
@@ -258,7 +258,7 @@ describe('a stored row', () => {
     expect(deliveryOf({ ...row, door, state })).toMatchObject({ door: asDoor, state: asState });
   });
 
-  it('has its body, or an empty one', () => {
+  it('is read with its body, or with an empty one', () => {
     const body = new Uint8Array([1, 2]);
 
     expect(deliveryWithBodyOf({ ...row, body }).body).toBe(body);
@@ -266,7 +266,7 @@ describe('a stored row', () => {
   });
 });
 
-it('stored incidents are read with what they are about, and those of kinds of a later version are not', () => {
+it('stored incidents are read with their subject, except those of kinds that only a later version knows', () => {
   const row = {
     kind: 'sweep-failed',
     key: 'k',
@@ -293,7 +293,7 @@ it('stored incidents are read with what they are about, and those of kinds of a 
 });
 
 describe('headers', () => {
-  it('are read as they were written, with what refers to their delivery', () => {
+  it('are read as they were written, with values that refer to their delivery filled in', () => {
     const text = encodeHeaders(
       [
         ['user-agent', 'a: b=c'],
@@ -317,7 +317,7 @@ describe('headers', () => {
     expect(encodeHeaders([['cookie']], 12)).toBe('cookie\n:12\n');
   });
 
-  it('are stored once, again after a day in either direction, and after they were forgotten', () => {
+  it('are stored once, again after more than a day in either direction, and again after they were forgotten', () => {
     const known = new KnownHeaderSets();
     const dayMs = 86_400_000;
     const find = (text: string, ms = 0) => known.find(text, new Date(at.getTime() + ms));

@@ -49,7 +49,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await keysThere(['a', 'b', 'c'])).toEqual([]);
   });
 
-  it('of one person end from the oldest on, and do not affect other people', async () => {
+  it('of one person end when there are too many, the oldest first, without affecting other people', async () => {
     const { sessions } = made.store;
     await sessions.add(row('other'), limits);
     const keys = Array.from({ length: 12 }, (_, n) => `own ${n}`);
@@ -58,7 +58,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await keysThere(['other', ...keys])).toEqual(['other', ...keys.slice(2)]);
   });
 
-  it("of others do not end an operator's sessions", async () => {
+  it("of other people do not end an operator's sessions", async () => {
     const { sessions } = made.store;
     const few = { ...limits, maxSessions: 5 };
     await sessions.add(row('operator', { isOperator: true }), few);
@@ -79,7 +79,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await keysThere(['a', 'b', 'c'])).toEqual(['b', 'c']);
   });
 
-  it('are renewed by one process at a time, and only by one that read the latest state', async () => {
+  it('are renewed by one process at a time, and only by a process that read the latest state', async () => {
     const { sessions } = made.store;
     await sessions.add(row('a'), limits);
 
@@ -103,7 +103,7 @@ describe.each(storeKinds)('the sessions of the dashboard in $title', ({ make }) 
     expect(await sessions.read('a')).toBeUndefined();
   });
 
-  it('created again under the same key start without a claim, and a missing session is not renewed', async () => {
+  it('that are created again under the same key have no renewal claim, and a missing session is not renewed', async () => {
     const { sessions } = made.store;
     for (const end of [() => sessions.remove('a'), () => sessions.removeAll()]) {
       await sessions.add(row('a'), limits);

@@ -9,7 +9,7 @@ export function describeAccepting(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimIds, reopen } = bench;
 
   describe('accept', () => {
-    it('stores headers, equal sets once, with the parts that differ from delivery to delivery', async () => {
+    it('stores equal sets of headers once, and fills in the values that differ from delivery to delivery', async () => {
       const headers = encodeHeaders(
         [
           ['user-agent', 'forge: 1=2'],
@@ -60,7 +60,7 @@ export function describeAccepting(bench: StoreBench): void {
       expect(await bench.store.readHeaders(renewed)).toBeDefined();
     });
 
-    it('keeps the bytes and the contents of the headers', async () => {
+    it("keeps the bytes of the body, and the delivery's metadata", async () => {
       const given = makeDelivery({
         receivedAt: bench.now,
         body: Buffer.from([0x7b, 0x22, 0xff, 0x00, 0x7d]),
@@ -109,7 +109,7 @@ export function describeAccepting(bench: StoreBench): void {
       recordFigure(context, `${all.length} concurrent copies of one delivery: 1 row`);
     });
 
-    it('does not let one entry hide the deliveries of another by using their uuid', async () => {
+    it('does not let a secret entry hide the deliveries of another entry by using their uuid', async () => {
       const given = makeDelivery({ entry: 'mallory' });
       await bench.store.accept(given);
 
@@ -133,7 +133,7 @@ export function describeAccepting(bench: StoreBench): void {
       expect(await bench.store.counts()).toMatchObject({ accepted: 1, settled: 1 });
     });
 
-    it('recognises a copy of a copy, and a copy after a restart, by the first', async () => {
+    it('recognises a copy of a copy, and a copy after a restart, as a copy of the first delivery', async () => {
       const make = () => makeDelivery({ receivedAt: bench.now, body: Buffer.from('{"a":1}') });
       const first = await bench.store.accept(make());
       await bench.store.accept(make());
@@ -145,7 +145,7 @@ export function describeAccepting(bench: StoreBench): void {
       expect([third.copyOf, fourth.copyOf]).toEqual([first.id, first.id]);
     });
 
-    it('runs the same body again if the first is claimed, if the kind differs, and after a minute', async () => {
+    it('runs the same body again if the first delivery is claimed, if the kind differs, and after a minute', async () => {
       const body = Buffer.from('{"a":1}');
       await acceptInLane('other');
       const { id } = await bench.store.accept(makeDelivery({ receivedAt: bench.now, body }));

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { collect, makeRun } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';
 
-/** Tests claims, their leases, and both after a crash. */
+/** Tests claims and their leases, also after a crash. */
 export function describeClaimsAndLeases(bench: StoreBench): void {
   const { acceptInLane, advanceUptimeMs, claimIds, claimOne, reopen, moveWallClockMs } = bench;
 
   describe('claim', () => {
-    it('takes the oldest delivery of a lane first, and one of a lane at a time', async () => {
+    it('takes the oldest delivery of a lane first, and one delivery of a lane at a time', async () => {
       const [first, second] = await collect(2, () => acceptInLane('1#1'));
 
       const claims = await bench.store.claim({ limit: 10, leaseMs: 60_000 });
@@ -19,7 +19,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(await claimIds()).toEqual([second]);
     });
 
-    it('alternates between repositories, so that a busy one does not starve others', async () => {
+    it('alternates between repositories, so that a busy repository does not starve others', async () => {
       const busy = await collect(20, (index) => acceptInLane(`1#${index + 10}`));
       const quiet = [await acceptInLane('2#1'), await acceptInLane('3')];
 
@@ -71,7 +71,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect((await bench.store.listRuns()).items).toEqual([]);
     });
 
-    it('end without a heartbeat; then only the second holder can act', async () => {
+    it('end without a heartbeat, and then only the next holder can act', async () => {
       const id = await acceptInLane('1');
       const slow = await claimOne();
       advanceUptimeMs(60_001);
@@ -107,7 +107,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
   });
 
   describe('after a crash', () => {
-    it('spends an attempt of a delivery that was alone in flight, and counts the crash', async () => {
+    it('counts an attempt and a crash for a delivery that was alone in flight', async () => {
       const id = await acceptInLane('1');
       await claimOne();
       await reopen();
@@ -115,7 +115,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(await claimOne()).toMatchObject({ id, attempts: 2, crashes: 1 });
     });
 
-    it('spends no attempt if several were in flight, and then hands out each of them alone', async () => {
+    it('counts no attempt if several deliveries were in flight, and then hands out each of them alone', async () => {
       const ids = await collect(3, (index) => acceptInLane(String(index)));
       await claimIds();
       const later = await acceptInLane('later');
@@ -148,7 +148,7 @@ export function describeClaimsAndLeases(bench: StoreBench): void {
       expect(first).not.toBe(second);
     });
 
-    it('finds the delivery that takes the process down, even next to one that runs for a long time', async () => {
+    it('finds the delivery that takes the process down, even next to a delivery that runs for a long time', async () => {
       const endless = await acceptInLane('endless');
       const deadly = await acceptInLane('deadly');
       await claimIds();

@@ -22,7 +22,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await bench.store.readRun('none')).toBeUndefined();
     });
 
-    it('frees the lane while the delivery waits for a retry, and the delivery is first in its lane again later', async () => {
+    it('frees the lane while the delivery waits for a retry; afterwards, the delivery is first in its lane again', async () => {
       const [first, second] = await collect(2, () => acceptInLane('1'));
       const at = new Date(bench.now.getTime() + 10_000);
 
@@ -40,7 +40,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await claimOne()).toMatchObject({ id: first, attempts: 2 });
     });
 
-    it('releases the delivery without spending the attempt', async () => {
+    it('releases the delivery without counting the attempt', async () => {
       const id = await acceptInLane('1');
 
       await bench.store.release(await claimOne());
@@ -48,7 +48,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await claimOne()).toMatchObject({ id, attempts: 1 });
     });
 
-    it('stores the checkpoint of a job, with the runs of that part', async () => {
+    it('stores the checkpoint of a job together with the runs of that part', async () => {
       await bench.startSweep({ rule: 'x' });
 
       await bench.store.advance(await claimOne(), {
@@ -62,7 +62,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect((await bench.store.listRuns({ repositoryId: 3 })).items).toHaveLength(1);
     });
 
-    it('buries with a reason; a redriven delivery has all its attempts again, once', async (context) => {
+    it('buries the delivery with a reason; a redriven delivery has all its attempts again, and is redriven once', async (context) => {
       const id = await acceptInLane('1');
       await bench.store.bury(await claimOne(), 'forge refused');
 
@@ -139,7 +139,7 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(JSON.parse(Buffer.from(found?.body ?? []).toString())).toEqual({ rule: 'labels' });
     });
 
-    it('are all that a reader may start', async () => {
+    it('are the only work that a reader may start', async () => {
       const reader = await open('reader');
 
       await expect(reader.accept(makeDelivery())).rejects.toBeInstanceOf(ReeveError);

@@ -3,7 +3,7 @@ import { type Claim, type DeliveryState, deliveryStates } from '../../../src/sto
 import { collect, makeDelivery, makeRun } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';
 
-/** Tests what a store returns about deliveries and runs, and data that it remembers. */
+/** Tests the data that a store returns about deliveries and runs, and the data that it remembers. */
 export function describeReading(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimOne, reopen } = bench;
 
@@ -127,7 +127,7 @@ export function describeReading(bench: StoreBench): void {
         of.settled.unshift(await take((claim) => bench.store.settle(claim, [])));
         of.dead.unshift(await take((claim) => bench.store.bury(claim, 'refused')));
       }
-      // One delivery that waits for its lane, and one that has its lane.
+      // The first of these deliveries has no lane yet, the second has one.
       of.accepted.unshift((await bench.store.accept(makeDelivery())).id);
       of.accepted.unshift(await inLane('last'));
 
@@ -163,14 +163,14 @@ export function describeReading(bench: StoreBench): void {
       expect(since.items.map((run) => run.id)).toEqual(['r3', 'r2']);
     });
 
-    it('replaces a run whose id is known', async () => {
+    it('replaces a run that has the same id', async () => {
       await bench.store.appendRuns([makeRun({ id: 'r', requests: 1 })]);
       await bench.store.appendRuns([makeRun({ id: 'r', requests: 2 })]);
 
       expect((await bench.store.listRuns()).items).toEqual([makeRun({ id: 'r', requests: 2 })]);
     });
 
-    it('returns since when the oldest delivery has been waiting', async () => {
+    it('returns the time since which the oldest delivery has been waiting', async () => {
       expect(await bench.store.oldestWaiting()).toBeUndefined();
       const start = bench.now;
       await acceptInLane('1');

@@ -7,7 +7,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
   const { acceptInLane, advanceMs, claimIds, claimOne, reopen, moveWallClockMs } = bench;
 
   describe('waits for a retry', () => {
-    it('do not become longer if the clock is set back, in this process or before it starts', async () => {
+    it('do not become longer if the clock is set back, whether in this process or before it starts', async () => {
       const id = await acceptInLane('1');
       const retryAt = async () => (await bench.store.describeDelivery(id))?.retryAt?.getTime();
       await bench.store.retry(await claimOne(), { afterMs: 60_000, reason: 'later' });
@@ -40,7 +40,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
   describe('a deferred delivery', () => {
     const wait = { afterMs: 3_600_000, why: 'over the budget of 500 changes an hour', key: 'rule a' };
 
-    it('keeps its runs, spends no attempt, and is claimed again after its wait', async () => {
+    it('keeps its runs, does not count as an attempt, and is claimed again after its wait', async () => {
       const id = await acceptInLane('1');
 
       await bench.store.defer(await claimOne(), [makeRun({ id: 'stopped' })], wait);
@@ -96,7 +96,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       expect(await bench.store.counts()).toMatchObject({ settled: 1, deferred: 5 });
     });
 
-    it('restarts a job without its checkpoint', async () => {
+    it('of a job restarts the job without its checkpoint', async () => {
       await bench.startSweep({});
       const job = await claimOne();
       await bench.store.advance(job, { runs: [], checkpoint: { page: 3 } });
@@ -136,7 +136,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
       );
     });
 
-    it('is not written under a lease that was lost', async () => {
+    it('is not written under a lost lease', async () => {
       const id = await acceptInLane('1');
       const claim = await claimOne();
       await bench.store.settle(claim, []);

@@ -3,7 +3,7 @@ import { digestOfBody } from '../../../src/store/fingerprint.ts';
 import { collect, makeDelivery } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';
 
-/** Tests how deliveries are routed, and which of them repeat an earlier one. */
+/** Tests how deliveries are routed, and which deliveries repeat an earlier one. */
 export function describeRoutingAndRepeats(bench: StoreBench): void {
   const { advanceMs, claimIds, claimOne, reopen } = bench;
 
@@ -17,7 +17,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       expect(unrouted.every((each) => each.body.length > 0)).toBe(true);
     });
 
-    it('claims nothing that was not assigned to a lane, whether or not the lane is known', async () => {
+    it('claims nothing that was not assigned to a lane, even if the lane is known', async () => {
       await bench.store.accept(makeDelivery({ route: { lane: '7', repositoryId: 7 } }));
 
       expect(await claimIds()).toEqual([]);
@@ -59,7 +59,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       return claim;
     };
 
-    it('is marked as its repeat after routing, even after a restart', async () => {
+    it('is marked as a repeat of that delivery after routing, even after a restart', async () => {
       const first = await acceptContent();
       expect((await handle()).repeatOf).toBeUndefined();
       const second = await acceptContent();
@@ -79,7 +79,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       expect([(await handle()).repeatOf, (await handle()).repeatOf]).toEqual([undefined, undefined]);
     });
 
-    it('is not a repeat if the earlier one is dead, and becomes the original of later ones', async () => {
+    it('is not a repeat if the earlier delivery is dead, and is then the original of later deliveries', async () => {
       await acceptContent();
       const redelivered = await acceptContent();
       await acceptContent();
@@ -103,7 +103,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       expect((await handle()).repeatOf).toBeUndefined();
     });
 
-    it('is not a repeat once the earlier one was pruned', async () => {
+    it('is not a repeat after the earlier delivery was pruned', async () => {
       await acceptContent();
       await handle();
       advanceMs(1_000);
@@ -114,7 +114,7 @@ export function describeRoutingAndRepeats(bench: StoreBench): void {
       await reopen();
       await acceptContent();
 
-      // The latest delivery is never pruned, so the last one repeats it.
+      // The latest delivery is never pruned, so the third delivery repeats the second.
       expect((await handle()).repeatOf).toBe('2');
     });
   });

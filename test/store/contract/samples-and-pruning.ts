@@ -10,7 +10,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
     const at = new Date('2026-03-01T12:00:00.000Z');
     const later = new Date('2026-03-01T12:05:00.000Z');
 
-    it('keep the sum, the maximum or the last value of their interval, even with concurrent additions', async () => {
+    it('keep the sum, the maximum or the last value of their interval, even if values are added concurrently', async () => {
       const add = (name: string, merge: 'sum' | 'max' | 'last', ...amounts: readonly number[]) =>
         Promise.all(
           amounts.map((amount) => bench.store.addSamples([{ minutes: 5, at, name, amount, merge }])),
@@ -35,7 +35,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
       expect(await bench.store.readSamples({ minutes: 60, since: at })).toHaveLength(2);
     });
 
-    it('are deleted by width and age', async () => {
+    it('are deleted by interval length and age', async () => {
       const spans = Array.from({ length: 450 }, (_, n) => new Date(at.getTime() + n * 300_000));
       await bench.store.addSamples(
         spans.map((span) => ({ minutes: 5, at: span, name: 'a', amount: 1, merge: 'sum' })),
@@ -52,7 +52,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
   });
 
   describe('prune', () => {
-    it('deletes old settled deliveries with their runs, and nothing that waits or is dead', async () => {
+    it('deletes old settled deliveries with their runs, but no waiting or dead deliveries', async () => {
       const settled = await acceptInLane('1');
       await bench.store.settle(await claimOne(), [makeRun({ id: 'of delivery' })]);
       await bench.store.appendRuns([makeRun({ id: 'loose', at: bench.now.toISOString() })]);
@@ -72,7 +72,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
       expect((await bench.store.counts()).settled).toBe(0);
     });
 
-    it('deletes dead deliveries by the date of their death, with their runs, but not those redriven since', async () => {
+    it('deletes dead deliveries, with their runs, by the date of their death, unless they were redriven since', async () => {
       const dead = await acceptInLane('1');
       await bench.store.bury(await claimOne(), 'broken');
       const redriven = await acceptInLane('1');
@@ -94,7 +94,7 @@ export function describeSamplesAndPruning(bench: StoreBench): void {
       expect((await bench.store.counts()).dead).toBe(1);
     });
 
-    it('deletes deliveries behind one that is dated in the future', async () => {
+    it('deletes old deliveries even if an earlier one is dated in the future', async () => {
       const before = bench.now;
       advanceMs(400 * 86_400_000);
       const future = await acceptInLane('1');

@@ -3,9 +3,9 @@ import type { Clock } from '../../../src/platform/clock.ts';
 import type { Claim, Store } from '../../../src/store/store.ts';
 import { makeDelivery } from '../make.ts';
 
-/** Kind of store, for the suite that every kind has to pass. */
+/** Kind of store that the common suite tests. */
 export interface Backend {
-  /** Opens a separate, initially empty store; opened again with the same `name`, it is the same store. */
+  /** Opens a store. Each `name` is a separate store, which is empty when first opened. */
   open(options: {
     name: string;
     role: 'worker' | 'reader';
@@ -19,7 +19,7 @@ export interface StoreBench {
   readonly store: Store;
   /** Time of the wall clock. */
   readonly now: Date;
-  /** Opens the store a second time, next to those that are open. */
+  /** Opens the store a second time, next to the instances that are open. */
   open(role?: 'worker' | 'reader'): Promise<Store>;
   /** Closes the store and opens it again; `between` runs while it is closed. */
   reopen(options?: { between?: () => void }): Promise<void>;
@@ -29,11 +29,11 @@ export interface StoreBench {
   advanceUptimeMs(ms: number): void;
   /** Sets the wall clock ahead, or back if `ms` is negative; the monotonic clock does not change. */
   moveWallClockMs(ms: number): void;
-  /** Accepts a delivery and assigns it to a lane. Returns its id. */
+  /** Accepts a delivery, assigns it to a lane, and returns its id. */
   acceptInLane(lane: string): Promise<string>;
   /** Starts a sweep in a lane of its own, as the schedule does. */
   startSweep(payload: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Claims everything available for a minute. Returns the ids. */
+  /** Claims everything available for a minute, and returns the ids. */
   claimIds(limit?: number): Promise<string[]>;
   /** Claims one delivery for a minute; throws if there is none. */
   claimOne(): Promise<Claim>;

@@ -24,7 +24,7 @@ import { fillStore, readEverything } from '../../support/full-store.ts';
 import { makeSchema } from '../../support/postgres.ts';
 import { makeDelivery } from '../make.ts';
 
-/** Limits at which both kinds of batches occur: full by rows, or by a single row larger than the bytes. */
+/** Limits that produce both kinds of batches: full by rows, or with a single row that exceeds the bytes. */
 const small: BatchLimits = { rows: 2, bytes: 60 };
 
 type Place = {
@@ -85,7 +85,7 @@ async function schema(): Promise<Place> {
 }
 
 const places: Readonly<Record<string, () => Place | Promise<Place>>> = { SQLite: file, PostgreSQL: schema };
-/** The mixed pairs have each kind as source and as target; pairs of one kind run only in a thorough run. */
+/** The mixed pairs cover each kind as source and as target; pairs of the same kind run only in a thorough run. */
 const pairs = Object.keys(places)
   .flatMap((from) => Object.keys(places).map((to) => [from, to] as const))
   .filter(([from, to]) => isThorough || from !== to);
@@ -128,7 +128,7 @@ async function copy(
 
 const isEqual = ({ tables }: CopyReport): boolean => tables.every((table) => table.isEqual);
 
-/** Returns every row of a place, with the columns that are copied. */
+/** Returns every row of a place, limited to the columns that are copied. */
 const rowsOf = async (place: Place): Promise<unknown> => {
   const tables: Record<string, unknown> = {};
   for (const { name, columns, key, only = 'true' } of copiedTables)
@@ -166,7 +166,7 @@ describe('the list of copied tables', () => {
 });
 
 describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
-  it('looks the same to a server, and assigns greater ids', async () => {
+  it('looks the same to a server, which then assigns greater ids', async () => {
     const [from, to] = [await make(fromKind), await make(toKind)];
     await use(from, 'worker', fillStore);
     const before = await use(from, 'reader', readEverything);
@@ -190,7 +190,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     });
   });
 
-  it('returns claimed deliveries to waiting, and counts the crash as a server does at its start', async () => {
+  it('makes claimed deliveries wait again, and counts the crash as a server does when it starts', async () => {
     for (const claims of [1, 2]) {
       const [from, to] = [await make(fromKind), await make(toKind)];
       await use(from, 'worker', fillStore);
@@ -218,7 +218,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     }
   });
 
-  it('continues after an interruption at any batch, and is refused until it is complete', async () => {
+  it('continues after an interruption at any batch, and cannot be opened until it is complete', async () => {
     const [from, to] = [await make(fromKind), await make(toKind)];
     await use(from, 'worker', fillStore);
     const before = await use(from, 'reader', readEverything);
@@ -250,7 +250,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     expect(await copy(from, to)).toMatchObject({ begun: 'verified' });
   });
 
-  it('detects changes of the source since the interruption, and starts again', async () => {
+  it('detects changes of the source since the interruption, and starts again on request', async () => {
     const [from, to, other] = [await make(fromKind), await make(toKind), await make(fromKind)];
     await use(from, 'worker', fillStore);
     await use(other, 'worker', fillStore);
@@ -270,7 +270,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
     expect((await use(to, 'reader', (store) => store.describeDelivery('4')))?.state).toBe('accepted');
   });
 
-  it('never overwrites a store, and needs exclusive access to both', async () => {
+  it('never overwrites a store, and needs exclusive access to both stores', async () => {
     const [from, to] = [await make(fromKind), await make(toKind)];
     await use(from, 'worker', fillStore);
     await use(from, 'worker', async () => {
@@ -339,7 +339,7 @@ describe.each(pairs)('a copy from %s to %s', (fromKind, toKind) => {
 });
 
 describe('a copy to PostgreSQL and back', () => {
-  it('preserves every row, even uuids that a file contains twice', async () => {
+  it('preserves every row, even if a file contains a uuid twice', async () => {
     const [first, second, third] = [file(), await schema(), file()];
     await use(first, 'worker', fillStore);
     await first.run("UPDATE deliveries SET uuid = 'uuid-1', entry = 'default' WHERE id IN (1, 5, 6)");
@@ -360,7 +360,7 @@ describe('a copy to PostgreSQL and back', () => {
     expect(shortened(after)).toEqual(shortened(before));
   });
 
-  it('replaces characters that PostgreSQL text cannot contain, as its store does, and keeps them in JSON and bodies', async () => {
+  it('replaces characters that PostgreSQL text cannot contain, as the PostgreSQL store does, and keeps them in JSON and bodies', async () => {
     const [from, to] = [file(), await schema()];
     await use(from, 'worker', async (store) => {
       await store.accept(makeDelivery({ uuid: 'a\0b', body: Buffer.from('\0{}'), eventType: 'push\0' }));
@@ -399,7 +399,7 @@ describe('a copy to PostgreSQL and back', () => {
 });
 
 describe('a source', () => {
-  it.each(Object.keys(places))('in %s without a store is not created', async (kind) => {
+  it.each(Object.keys(places))('in %s is not created if it has no store', async (kind) => {
     const place = await make(kind);
 
     await expect(place.source()).rejects.toMatchObject({ code: 'usage' });

@@ -16,7 +16,7 @@ const fill = (from: number, to: number, routed = true): string => `
     n % ${repositories} || '#' || n % 5, (n % ${repositories})::text
   FROM generate_series(${from}, ${to}) AS n`;
 
-// The read statistics of the server prove more than a plan, because they reflect the executed plan with its values.
+// The read statistics of the server prove more than a plan, because they reflect what was executed with actual values.
 const usage = `SELECT seq_scan, idx_scan, idx_tup_fetch FROM pg_stat_user_tables
   WHERE schemaname = current_schema AND relname = 'deliveries'`;
 const usageOfIndex = `SELECT idx_scan, idx_tup_read, idx_blks_hit + idx_blks_read AS idx_blks
@@ -25,7 +25,10 @@ const usageOfIndex = `SELECT idx_scan, idx_tup_read, idx_blks_hit + idx_blks_rea
 
 const connectionsOf = 'SELECT count(*)::integer AS open FROM pg_stat_activity WHERE application_name = $1';
 
-/** Number of claims after which the server keeps its plans; it makes new ones for the first five executions. */
+/**
+ * Number of claims after which the server keeps its plans. For the first five executions of a statement, it makes new
+ * plans.
+ */
 const early = 10;
 
 const vacuum = 'VACUUM ANALYZE deliveries, bodies, digests, workers';
@@ -33,9 +36,9 @@ const vacuum = 'VACUUM ANALYZE deliveries, bodies, digests, workers';
 type Case = {
   readonly analyze: string;
   readonly earlyAnalyze?: string;
-  /** Whether the plans are made before the other deliveries wait. */
+  /** Whether the statements are planned before the other deliveries wait. */
   readonly isEarly?: boolean;
-  /** Whether the other deliveries are already stored then, without a lane. */
+  /** Whether the other deliveries are already stored at that time, but without a lane. */
   readonly isStored?: boolean;
 };
 
@@ -65,7 +68,7 @@ it.each(isThorough ? cases : [...cases.slice(0, 1), ...cases.slice(-2)])(
     const first = await open();
     const client = await connectDirectly(url);
     try {
-      // Otherwise the server would collect statistics on its own, at any time.
+      // With autovacuum, the server would collect statistics at any time.
       await client.query('ALTER TABLE deliveries SET (autovacuum_enabled = off)');
       await client.query('ALTER TABLE bodies SET (autovacuum_enabled = off)');
       await client.query(fill(1, early));
@@ -80,19 +83,18 @@ it.each(isThorough ? cases : [...cases.slice(0, 1), ...cases.slice(-2)])(
         await client.query(`INSERT INTO bodies SELECT id, '{}' FROM deliveries WHERE state = 'accepted'`);
       }
       await client.query(analyze);
-      // The reads of this connection must not be counted.
+      // Flushes the statistics of this connection, so that its own reads are not counted later.
       await client.query('SELECT pg_stat_force_next_flush()');
       const scans = async (): Promise<unknown> => (await client.query(usage)).rows[0].idx_scan;
       const reported = await scans();
-      // A connection reports at most once per second; one of these claims makes the first connection report its reads
-      // of the small table.
+      // A connection reports at most once per second. The loop makes the first connection report its reads of the small
+      // table.
       while (isEarly && (await scans()) === reported) await claimAndSettle(first, 1, 1);
       const before = (await client.query(usage)).rows[0];
       const indexBefore = (await client.query(usageOfIndex)).rows[0];
       const store = isEarly ? first : await open();
       await claimAndSettle(store, rounds, 8);
-      // When a connection ends, it reports what it has read, table by table and index by index; only then does it
-      // disappear.
+      // When a connection ends, it reports its reads table by table and index by index, and disappears only after that.
       expect((await client.query(connectionsOf, [name])).rows[0].open).toBeGreaterThan(0);
       await store.close();
       await expect.poll(async () => (await client.query(connectionsOf, [name])).rows[0].open).toBe(0);
@@ -102,7 +104,7 @@ it.each(isThorough ? cases : [...cases.slice(0, 1), ...cases.slice(-2)])(
       const read = (member: string, from: Row, to: Row): number => Number(to[member]) - Number(from[member]);
       expect(read('seq_scan', before, after)).toBe(0);
       expect(read('idx_scan', indexBefore, index)).toBeGreaterThan(rounds);
-      // Reads of each claim: the scans around, the heads of eight lanes, their bodies and ends.
+      // Each claim reads the surrounding scans, the heads of eight lanes, and their bodies and ends.
       expect(read('idx_tup_read', indexBefore, index) / rounds).toBeLessThan(200);
       expect(read('idx_tup_fetch', before, after) / rounds).toBeLessThan(200);
       // Index blocks also count entries that are read but do not match. The index has 581 blocks.

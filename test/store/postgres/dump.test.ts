@@ -13,7 +13,7 @@ import { makeDelivery } from '../make.ts';
 const execute = promisify(execFile);
 const programs = ['initdb', 'postgres', 'pg_dump', 'pg_restore', 'psql'];
 
-/** Returns the folder of a complete PostgreSQL installation, because a dump needs programs of the server's version. */
+/** Returns the folder of a complete PostgreSQL installation, because dumping needs programs of the server's version. */
 function findPrograms(): string | undefined {
   const versions = (root: string): readonly string[] =>
     existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];
@@ -67,7 +67,7 @@ describe.skipIf(folder === undefined)(
       const store = await openPostgresStore({
         url: restored,
         role: 'worker',
-        // The dump contains a process as alive, and a new process waits until it counts as dead.
+        // In the dump, the dumped process is alive. A new process waits until the dumped one counts as dead.
         liveness: { beatMs: 100, silentMs: 200, lifeMs: 400 },
       });
       ends.push(() => store.close());

@@ -14,17 +14,17 @@ afterEach(async () => {
 });
 
 const unwritable = { code: 'store-unwritable' };
-/** A silent connection is given up sooner than in production, but later than a busy machine takes to answer. */
+/** A silent connection is given up sooner than in production, but later than the response time of a busy machine. */
 const queryTimeoutMs = 2_000;
 
 async function startServer(settings: readonly string[]): Promise<PostgresServer> {
-  // After an immediate shutdown, a server keeps what the operating system has, even if it is not on the disk.
+  // An immediate shutdown does not lose what the operating system has buffered, so the server need not sync.
   const server = await startPostgres(['fsync=off', ...settings]);
   endings.push(server.stop);
   return server;
 }
 
-/** Opens a store behind a network of its own. Its tables are created first, without the short timeout. */
+/** Opens a store behind a separate network. The tables are created beforehand, without the short timeout. */
 async function openBehind(url: string): Promise<{ store: Store; network: Network }> {
   await (await open(url)).close();
   const network = await openNetwork(`${url}&query_timeout=${queryTimeoutMs}`);
@@ -60,7 +60,7 @@ async function insist<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Starts senders that store deliveries one after another and remember what was acknowledged. */
+/** Starts senders that store deliveries one after another and remember which were acknowledged. */
 function startLoad(store: Store) {
   const acknowledged: string[] = [];
   let isGoing = true;
@@ -98,7 +98,7 @@ async function missingIn(url: string, uuids: readonly string[]): Promise<readonl
 }
 
 describe('a network that drops everything sent', () => {
-  it('makes every call reject, and none after it works again', { timeout: 120_000 }, async () => {
+  it('makes every call reject until the network works again', { timeout: 120_000 }, async () => {
     const { store, network } = await openBehind(await makeSchema());
     await acceptInto(store, '1#1');
     const [claim] = await claimAll(store);
@@ -147,7 +147,7 @@ describe('a network that drops everything sent', () => {
     expect(await store.describeDelivery(claim.id)).toMatchObject({ state: 'settled', attempts: 1 });
   });
 
-  it('that loses answers causes no call to take effect twice or get lost', {
+  it('that loses responses causes no call to take effect twice or get lost', {
     timeout: 120_000,
   }, async () => {
     const { store, network } = await openBehind(await makeSchema());
@@ -213,7 +213,7 @@ describe('a claim made just before an immediate shutdown of the server', () => {
       await acceptInto(first, `${restart}#1`);
       const [claim] = await first.claim({ limit: 1, leaseMs: 600_000 });
       if (claim === undefined) throw new Error('nothing was claimed');
-      // No other commit has made the server flush its log since then.
+      // No other commit has made the server flush its log since the claim.
       await server.restart();
 
       expect(await claimAll(second)).toEqual([]);
@@ -225,7 +225,7 @@ describe('a claim made just before an immediate shutdown of the server', () => {
 describe('a synchronous standby', () => {
   const rounds = process.env.LONG ? 10 : 1;
 
-  it('that is promoted under load has everything that was acknowledged', async () => {
+  it('that is promoted under load contains everything that was acknowledged', async () => {
     for (let round = 1; round <= rounds; round += 1) {
       const server = await startServer(['--standby']);
       const { store, network } = await openBehind(server.url);
@@ -236,7 +236,7 @@ describe('a synchronous standby', () => {
       await load.reach(200);
 
       await server.kill();
-      // The database name points to the standby before its promotion, so it does not accept writes yet.
+      // The database name points to the standby before the promotion, so the standby does not accept writes yet.
       network.lead(server.standbyUrl);
       await expect
         .poll(() => store.remember('key', 1).catch((error: Error) => error.message), { interval: 50 })

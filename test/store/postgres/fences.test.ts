@@ -8,10 +8,13 @@ import type { Claim, Store } from '../../../src/store/store.ts';
 import { connectDirectly, makeSchema } from '../../support/postgres.ts';
 import { makeDelivery } from '../make.ts';
 
-/** A process without its lock is dead at once; one that still has it, only after a time longer than any test. */
+/**
+ * A process without its lock counts as dead at once. A process that still has its lock counts as dead only after a time
+ * longer than any test.
+ */
 const liveness: Liveness = { beatMs: 50, silentMs: 300, lifeMs: 10_000 };
 
-/** Process that shares the store, behind a network of its own. */
+/** Process that shares the store, with a network of its own in between. */
 type Member = { readonly store: Store; readonly network: Network; workerId(): Promise<string> };
 
 const endings: (() => Promise<void>)[] = [];
@@ -44,7 +47,7 @@ async function openPair(given: Liveness = liveness) {
     (await client.query('SELECT id FROM workers WHERE seen_at > $1', [since])).rows.length;
   const now = async (): Promise<Date> =>
     (await client.query('SELECT clock_timestamp() AS now')).rows[0].now as Date;
-  // While a server has just started, no process declares another one dead.
+  // For some time after a server starts, no process declares another process dead.
   const age = 'SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 AS ms';
   await expect
     .poll(async () => Number((await client.query(age)).rows[0].ms), { interval: 100 })
@@ -60,7 +63,7 @@ async function acceptInto(store: Store, lanes: readonly string[]): Promise<reado
   return ids;
 }
 
-/** Claims one delivery as soon as there is one. */
+/** Claims one delivery as soon as one is available. */
 async function claimOne(store: Store): Promise<Claim> {
   const claims: Claim[] = [];
   await expect
@@ -90,7 +93,7 @@ async function untilUnlocked(client: pg.Client): Promise<void> {
     .toBe(0);
 }
 
-/** Resolves when no process has had a heartbeat for long enough to be dead. */
+/** Resolves when all processes have been without a heartbeat for long enough to count as dead. */
 async function untilSilent(client: pg.Client): Promise<void> {
   const lastBeat = 'SELECT extract(epoch FROM clock_timestamp() - max(seen_at)) * 1000 AS ms FROM workers';
   await expect
@@ -124,7 +127,7 @@ describe('a process that the others have declared dead', () => {
     expect(await second.store.describeDelivery(old.id)).toMatchObject({ state: 'settled', attempts: 2 });
   });
 
-  it('claims under a new identity, and keeps what it claims then', async () => {
+  it('claims under a new identity, and keeps its new claims', async () => {
     const { client, first, second, workerIds, beatsSince, now } = await openPair();
     const oldId = await first.workerId();
     first.network.set('cut');
@@ -152,13 +155,13 @@ describe('processes that were all cut off', () => {
     const claims = [await claimOne(first.store), await claimOne(second.store)] as const;
     const ids = await workerIds();
     for (const { network } of [first, second]) network.set('cut');
-    // The server has noticed that both are gone, and both were silent for long enough to be dead.
+    // The server has noticed that both processes are gone, and both have been silent for long enough to count as dead.
     await untilUnlocked(client);
     await untilSilent(client);
 
     for (const { network } of [first, second]) {
       network.set('pass');
-      // Several heartbeats of the returned processes, while the others are still away.
+      // Several heartbeats of the returned processes, while the others are still cut off.
       for (let beat = 1; beat <= 3; beat += 1) {
         const since = await now();
         await expect.poll(() => beatsSince(since)).toBeGreaterThan(0);
@@ -172,14 +175,15 @@ describe('processes that were all cut off', () => {
 });
 
 describe('processes that were all suspended, for example with their machine', () => {
-  it('do not take over the claims of one that resumes later than the others', async () => {
+  it('do not take over the claims of a process that resumes later than the others', async () => {
     const given: Liveness = { beatMs: 50, silentMs: 300, lifeMs: 5_000 };
     const { first, second, workerIds, beatsSince, now } = await openPair(given);
     await acceptInto(first.store, ['1#1', '2#1']);
     const claims = [await claimOne(first.store), await claimOne(second.store)] as const;
     const ids = await workerIds();
 
-    // Both processes run in this one. The second is held, so that it returns after several heartbeats of the first.
+    // Both stores run in this test process. The second is held, so that it returns after several heartbeats of the
+    // first.
     second.network.set('hold');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, given.lifeMs + 500);
     for (let beat = 1; beat <= 3; beat += 1) {
@@ -198,8 +202,8 @@ describe('processes that were all suspended, for example with their machine', ()
 
 describe('a process that is suspended during a heartbeat', () => {
   /**
-   * Opens two processes with a claim each. The first starts a heartbeat that is answered only after both have been
-   * silent for long.
+   * Opens two processes with one claim each. The first process starts a heartbeat that is answered only after both have
+   * been silent for a long time.
    */
   const standStill = async (meanwhile: (client: pg.Client, id: string) => Promise<unknown>) => {
     const pair = await openPair();
@@ -228,7 +232,7 @@ describe('a process that is suspended during a heartbeat', () => {
     return { ...pair, claims };
   };
 
-  it('does not take over the claims of one that resumes later', async () => {
+  it('does not take over the claims of another process that resumes later', async () => {
     const { first, second, claims, workerIds } = await standStill(async () => {});
 
     expect(await workerIds()).toEqual(new Set([await first.workerId(), await second.workerId()]));
@@ -236,7 +240,7 @@ describe('a process that is suspended during a heartbeat', () => {
     await second.store.settle(claims[1], []);
   });
 
-  it('does not take over the claims of one that resumes later, even if it was itself declared dead', async () => {
+  it('does not take over the claims of another process that resumes later, even if it was itself declared dead', async () => {
     const { first, second, claims, workerIds } = await standStill((client, id) =>
       client.query('DELETE FROM workers WHERE id = $1', [id]),
     );
@@ -248,7 +252,7 @@ describe('a process that is suspended during a heartbeat', () => {
 });
 
 describe('a process that has just started', () => {
-  it('does not take over the claims of one that is returning', async () => {
+  it('does not take over the claims of a process that is returning', async () => {
     const given: Liveness = { beatMs: 50, silentMs: 60_000, lifeMs: 10_000 };
     const { url, client, first, second, workerIds } = await openPair(given);
     await acceptInto(second.store, ['1#1']);
@@ -274,7 +278,7 @@ describe('a process that has just started', () => {
 });
 
 describe('two processes that claim in one lane', () => {
-  it('get one delivery, even if one of them sees the lane as it was before the other claimed', async () => {
+  it("get one delivery, even if one process sees the state of the lane from before the other's claim", async () => {
     const { url, client, first, second } = await openPair();
     const [before = '', after = ''] = await acceptInto(first.store, ['1#1', '1#1']);
     // The earlier delivery is dead when the second process starts its claim, and returns to the lane before the claim

@@ -35,7 +35,7 @@ describe('the PostgreSQL database', () => {
     });
   });
 
-  it('is shared by any number of processes; one with the role web accepts, and claims nothing', async () => {
+  it('is shared by any number of processes; a process with the role web accepts but claims nothing', async () => {
     const url = await makeSchema();
     const first = await open(url);
     const second = await open(url, { role: 'web' });
@@ -51,7 +51,7 @@ describe('the PostgreSQL database', () => {
     expect(await first.listProcesses()).toHaveLength(1);
   });
 
-  it('of a later version is used if that version permits it', async () => {
+  it('with the schema of a later version is used if that version permits it', async () => {
     const url = await makeSchema();
     await (await open(url)).close();
 
@@ -78,7 +78,7 @@ describe('the PostgreSQL database', () => {
     'postgres://ada:a,b@one,two/db',
     'postgres://one:5432,two:5432/db',
     'postgres:///db?host=one,two',
-  ])('is refused for %s', async (url) => {
+  ])('is refused for the address %s', async (url) => {
     await expect(open(url)).rejects.toMatchObject({ code: 'settings' });
   });
 
@@ -140,7 +140,7 @@ describe('the PostgreSQL database', () => {
     expect(await store.counts()).toMatchObject({ claimed: 1, settled: 5 });
   });
 
-  it('recognises one uuid, and one content, that two processes accept at the same time', async () => {
+  it('recognises the same uuid, and the same content, when two processes accept them at the same time', async () => {
     const url = await makeSchema();
     const stores = [await open(url), await open(url)];
     const same = Array.from({ length: 40 }, () => makeDelivery());

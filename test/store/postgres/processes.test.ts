@@ -17,7 +17,7 @@ async function open(url: string, options: Partial<PostgresOptions> = {}): Promis
 }
 
 describe('processes that share a PostgreSQL database', () => {
-  it('have one leader, and another one after it leaves', async () => {
+  it('have one leader, and another leader after the first one leaves', async () => {
     const url = await makeSchema();
     const web = await open(url, { role: 'web' });
     const [first, second, third] = [await open(url), await open(url), await open(url)];
@@ -34,7 +34,7 @@ describe('processes that share a PostgreSQL database', () => {
     expect([web, first, second, third].filter((store) => store.isLeader())).toHaveLength(1);
   });
 
-  it('change one value, one after another', async () => {
+  it('revise a shared value one after another', async () => {
     const url = await makeSchema();
     const stores = [await open(url), await open(url), await open(url)];
     const add = (value: unknown): unknown => ({ count: ((value as { count: number })?.count ?? 0) + 1 });
@@ -44,18 +44,18 @@ describe('processes that share a PostgreSQL database', () => {
     expect(await stores[0]?.recall('sum')).toEqual({ count: 90 });
   });
 
-  it('notify the others of each change once, and not themselves', async () => {
+  it('notify the other processes of each change once, but not themselves', async () => {
     const url = await makeSchema();
     const seen: Notice[][] = [[], []];
     const of = (place: number) => ({ onNotice: (notice: Notice) => void seen[place]?.push(notice) });
     const [first] = [await open(url, of(0)), await open(url, of(1))];
-    // Changes before the connection existed are unknown.
+    // Changes made before the connection existed are unknown.
     const everything = { topic: 'everything', key: '' };
     expect(seen).toEqual([[everything], [everything]]);
 
     const rules: Notice = { topic: 'rules', key: '{"id":1,"name":"a b"}' };
     const facts: Notice = { topic: 'facts', key: '7/' };
-    // The first notice is sent at once, and those that follow in the meantime are sent together.
+    // The first notice is sent at once; notices that follow while it is sent are combined.
     for (const notice of [rules, facts, facts]) first?.announce(notice);
 
     await vi.waitFor(() => expect(seen[1]).toHaveLength(3), { timeout: 240_000 });
@@ -63,7 +63,7 @@ describe('processes that share a PostgreSQL database', () => {
     expect(seen[0]).toEqual([everything]);
   });
 
-  it('announce "everything" if a notice is too long or there are too many', async () => {
+  it('announce "everything" if a notice is too long or if there are too many', async () => {
     const url = await makeSchema();
     const seen: Notice[] = [];
     const first = await open(url);

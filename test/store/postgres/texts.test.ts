@@ -6,7 +6,7 @@ import { makeDelivery, makeRun } from '../make.ts';
 
 /**
  * Contains NUL, for which the server refuses the whole statement; lone surrogates, which are invalid UTF-8; and more
- * text than an index accepts.
+ * characters than an index accepts.
  */
 const hostile = `nul \0, half \ud800 \udc00, rest ${'x'.repeat(10_000)}`;
 
@@ -106,7 +106,7 @@ it('hostile texts are accepted wherever the store accepts a text', async () => {
     { lifeMs: 60_000, maxSessions: 10, maxOfPerson: 10 },
   );
 
-  // Read methods accept them as well.
+  // Methods that read accept hostile texts as well.
   expect((await store.listDeliveries({ search: hostile.slice(0, 20) })).items.length).toBeGreaterThan(0);
   expect(await store.readRun('settled \0 \ud800')).toMatchObject({ code: hostile });
   expect(await store.resume(scope, hostile)).toBe(true);
@@ -122,7 +122,7 @@ const ownWords = [
   'deliveries.turn',
   'incidents.kind',
   'pauses.kind',
-  // A digest, and sealed text.
+  // A digest and a sealed value.
   'sessions.key',
   'sessions.sealed',
   'workers.name',
@@ -130,7 +130,10 @@ const ownWords = [
   'workers.version',
 ];
 
-/** Returns the text columns that no hostile text has reached: the test above has to use every way into a column. */
+/**
+ * Returns the text columns that contain no hostile text. The test above must use every method that writes a text
+ * column.
+ */
 async function columnsWithout(url: string): Promise<readonly string[]> {
   const client = await connectDirectly(url);
   try {
@@ -141,7 +144,7 @@ async function columnsWithout(url: string): Promise<readonly string[]> {
     const missing: string[] = [];
     for (const { table_name: table, column_name: column } of rows) {
       if (ownWords.includes(`${table}.${column}`)) continue;
-      // As U+FFFD, or escaped in JSON.
+      // The hostile text is stored with U+FFFD, or escaped in JSON.
       const found = await client.query(
         `SELECT FROM ${table} WHERE strpos(${column}, U&'\\FFFD') > 0 OR strpos(${column}, '\\ud800') > 0 LIMIT 1`,
       );

@@ -24,15 +24,15 @@ async function handleOne(store: Store, lane: string): Promise<unknown> {
   return (await store.describeDelivery(id))?.state;
 }
 
-describe('a program next to one of the next version', () => {
-  it('continues while the other one migrates, and can open the database afterwards', async () => {
+describe('a program next to a program of the next version', () => {
+  it('continues while the other program migrates, and can open the database afterwards', async () => {
     const url = await makeSchema();
     const running = await open(url);
     const client = await connectDirectly(url);
     endings.push(() => client.end());
     const known = Number((await client.query('SELECT version FROM schema_version')).rows[0].version);
 
-    // What a compatible migration step of the next version does.
+    // A compatible migration step of the next version does this.
     await client.query(`BEGIN; ALTER TABLE deliveries ADD COLUMN next_text text; CREATE TABLE next_table (id bigint);
       UPDATE schema_version SET version = ${known + 1}, least_compatible = ${known}; COMMIT`);
 
@@ -42,7 +42,7 @@ describe('a program next to one of the next version', () => {
     expect(rows).toEqual([{ version: known + 1, least_compatible: known }]);
   });
 
-  it('is refused with both versions if the next one does not permit it', async () => {
+  it('is refused with both schema versions if the next version does not permit it', async () => {
     const url = await makeSchema();
     await (await open(url)).close();
     const client = await connectDirectly(url);

@@ -38,7 +38,7 @@ const uuidsIn = (name: string): unknown[] => {
     database.close();
   }
 };
-/** Copies the files of the store in the state after a kill: the log is not yet in the database. */
+/** Copies the files of the store as they are after a kill, when the log has not been copied into the database. */
 const leaveKilled = (name: string): void => {
   mkdirSync(pathOf(name));
   for (const file of ['reeve.db', 'reeve.db-wal', 'reeve.db-shm'])
@@ -58,7 +58,7 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('is one file, readable only by its owner, and the result lists its contents', () => {
+  it('is one file that only its owner can read, and the result lists its contents', () => {
     const copy = backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
 
     expect(copy).toEqual({ bytes: statSync(pathOf('copy.db')).size, deliveries: 2, runs: 1 });
@@ -67,7 +67,7 @@ describe('a backup', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'data']);
   });
 
-  it('has the page size of a new store, whatever that of the store is', () => {
+  it('has the page size of a new store, whatever the page size of the source', () => {
     const path = pathOf('old.db');
     const old = new DatabaseSync(path);
     old.exec('PRAGMA page_size = 32768; PRAGMA journal_mode = WAL');
@@ -97,22 +97,27 @@ describe('a backup', () => {
     expect(readFileSync(pathOf('precious'), 'utf8')).toBe('mine');
   });
 
-  it('into a missing folder fails with a disk error that names the copy', () => {
+  it('into a missing folder fails with a disk error that names the destination', () => {
     expect(() => backUpStore(pathOf('data/reeve.db'), pathOf('none/copy.db'))).toThrow(
       expect.objectContaining({ message: expect.stringContaining(pathOf('none/copy.db')) }),
     );
   });
 
-  it.skipIf(openFilesIn('/') === undefined)('and a restore leave no file open', async () => {
-    await store.close();
-    writeFileSync(pathOf('bad.db'), 'no database, and longer than a header. '.repeat(20));
+  it.skipIf(openFilesIn('/') === undefined)(
+    'leaves no file open, and a restore leaves none open either',
+    async () => {
+      await store.close();
+      writeFileSync(pathOf('bad.db'), 'no database, and longer than a header. '.repeat(20));
 
-    backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
-    for (const stamp of ['1', '2']) restoreStore(pathOf('other/reeve.db'), pathOf('copy.db'), stamp);
-    expect(() => restoreStore(pathOf('other/reeve.db'), pathOf('bad.db'), '3')).toThrow('no SQLite database');
+      backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
+      for (const stamp of ['1', '2']) restoreStore(pathOf('other/reeve.db'), pathOf('copy.db'), stamp);
+      expect(() => restoreStore(pathOf('other/reeve.db'), pathOf('bad.db'), '3')).toThrow(
+        'no SQLite database',
+      );
 
-    expect(openFilesIn(folder)).toEqual([]);
-  });
+      expect(openFilesIn(folder)).toEqual([]);
+    },
+  );
 
   it('of a store with a missing value is refused, and leaves nothing behind', async () => {
     await store.remember('marker-abc', 'none');
@@ -120,7 +125,7 @@ describe('a backup', () => {
     const database = new DatabaseSync(pathOf('data/reeve.db'));
     database.exec("UPDATE memory SET value = '' WHERE key = 'marker-abc'");
     database.close();
-    // The header of the row: its length, and the types of the key and the value. The change turns an empty text into
+    // The row header contains its length, and the types of the key and the value. The change turns an empty text into
     // NULL.
     const bytes = readFileSync(pathOf('data/reeve.db'));
     const row = Buffer.concat([Buffer.from([3, 2 * 10 + 13, 13]), Buffer.from('marker-abc')]);
@@ -144,7 +149,7 @@ describe('a restore', () => {
     await accept('later');
   });
 
-  it('moves the store of a killed server aside, including what was only in its log', () => {
+  it('moves the store of a killed server aside, including data that was only in its log', () => {
     leaveKilled('killed');
 
     const restored = restore('killed');
@@ -198,7 +203,7 @@ describe('a restore', () => {
     expect(statSync(pathOf('fresh/reeve.db')).mode & 0o777).toBe(0o600);
   });
 
-  it('restricts the permissions of a folder that is recognised as that of a store', () => {
+  it('restricts the permissions of a folder that contains a store', () => {
     leaveKilled('wide');
     rmSync(pathOf('wide/reeve.db-shm'));
     writeFileSync(pathOf('wide/notes'), '');
@@ -223,7 +228,7 @@ describe('a restore', () => {
     expect(existsSync(pathOf('fresh'))).toBe(false);
   });
 
-  it('of a file that is not a store names the store, changes nothing, and holds no lock afterwards', () => {
+  it('of a file that is not a store fails with an error that names the target store, changes nothing, and holds no lock afterwards', () => {
     leaveKilled('killed');
     writeFileSync(pathOf('bad.db'), 'no database, and longer than a header. '.repeat(20));
 

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => database.close());
 
-/** Writes rows of deliveries with ids starting at `first`, `apart` from each other. */
+/** Writes delivery rows. The ids start at `first` and are `apart` from each other. */
 function fill(count: number, { state = 'settled', first = 1, apart = 1, repositoryId = 7 } = {}): void {
   database
     .prepare(
@@ -39,7 +39,7 @@ describe('a filter that no index serves', () => {
     }
     return pages;
   };
-  // The ids 1, 60001 and 120001.
+  // Writes rows with the ids 1, 60001 and 120001.
   beforeEach(() => fill(3, { apart: 60_000 }));
 
   it.each([
@@ -75,7 +75,7 @@ describe('a filter that no index serves', () => {
 describe('old rows are deleted in batches', () => {
   const expiry = { settled: '~', dead: '~' };
 
-  it('of 200 deliveries, with their bodies and runs, and never the newest', async () => {
+  it('of 200 deliveries, with their bodies and runs, but never the newest delivery', async () => {
     fill(150);
     fill(100, { state: 'dead', first: 151 });
     database.exec(
@@ -88,7 +88,7 @@ describe('old rows are deleted in batches', () => {
     expect([rows('deliveries'), rows('bodies'), rows('runs')]).toEqual([1, 1, 1]);
   });
 
-  it('of 2,000 examined rows', async () => {
+  it('that examine 2,000 rows', async () => {
     fill(2_500, { state: 'accepted' });
     const { deleteExpired } = createDeletions(makeContext(database));
 

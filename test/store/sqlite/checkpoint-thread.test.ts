@@ -33,7 +33,7 @@ const makeDatabase = (path: string): DatabaseSync => {
   return database;
 };
 
-it('a pass copies the current contents of the log, however many passes there were before', async () => {
+it('each pass copies the contents of the log at that time, however many passes there were before', async () => {
   const path = join(folder, 'reeve.db');
   const database = makeDatabase(path);
   const thread = create(path);
@@ -49,7 +49,7 @@ it('a pass copies the current contents of the log, however many passes there wer
   database.close();
 });
 
-it('the memory of the thread does not grow with its passes', async () => {
+it('the memory of the thread does not grow with the number of passes', async () => {
   const path = join(folder, 'reeve.db');
   const database = makeDatabase(path);
   const started: Worker[] = [];
@@ -63,7 +63,7 @@ it('the memory of the thread does not grow with its passes', async () => {
   };
 
   let before = await passes(2_000);
-  // A heap may grow once while its thread waits for a processor; garbage left by each pass makes it grow in all of
+  // A heap may grow once while its thread waits for a processor. Garbage left by each pass would make it grow in all of
   // these rounds.
   const growths: number[] = [];
   while (growths.length < 3 && (growths.at(-1) ?? Number.POSITIVE_INFINITY) > 2 ** 18) {
@@ -73,12 +73,12 @@ it('the memory of the thread does not grow with its passes', async () => {
   }
 
   unsubscribe('worker_threads', note);
-  // Heap pages have 256 KiB: 70 bytes left by each pass would fill three.
+  // Heap pages have 256 KiB. If each pass left 70 bytes, the garbage would fill three pages.
   expect(Math.min(...growths)).toBeLessThanOrEqual(2 ** 18);
   database.close();
 });
 
-it('a thread that ends with an error is reported once, and the next pass starts another', async () => {
+it('a thread that ends with an error is reported once, and the next pass starts another thread', async () => {
   const path = join(folder, 'later', 'reeve.db');
   const thread = create(path);
 
@@ -95,7 +95,7 @@ it('a thread that ends with an error is reported once, and the next pass starts 
 });
 
 it('a thread that cannot be started is reported, and the pass returns the reason', async () => {
-  // An argument that cannot be passed to a thread simulates a system that refuses to start one.
+  // A value that cannot be passed to a thread simulates a system that refuses to start a thread.
   const thread = create(Symbol('no thread') as unknown as string);
 
   expect(await thread.pass()).toEqual({ error: expect.stringContaining('could not be cloned') });
@@ -125,7 +125,7 @@ it('the thread keeps the process alive only between ref and unref', async () => 
   database.close();
 });
 
-it('the thread ends with its connection, whether or not it has worked', async () => {
+it('the thread ends when it is closed, whether or not it has worked', async () => {
   const path = join(folder, 'reeve.db');
   const database = makeDatabase(path);
   const [worked, idle] = [create(path), create(path)];
@@ -135,7 +135,7 @@ it('the thread ends with its connection, whether or not it has worked', async ()
   await worked.close();
   await idle.close();
 
-  // The last connection removes the log.
+  // The last connection to close removes the log.
   database.close();
   const alone = new DatabaseSync(path, { timeout: 0 });
   expect(alone.prepare('PRAGMA journal_mode = DELETE').get()).toEqual({ journal_mode: 'delete' });

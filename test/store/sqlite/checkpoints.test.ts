@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 const insert = (): void => database.exec('INSERT INTO t VALUES (1)');
-/** Returns the rows in the database without its log. */
+/** Returns the number of rows in the database file without its log. */
 const copied = (): number => {
   const path = join(folder, 'copy.db');
   copyFileSync(join(folder, 'reeve.db'), path);
@@ -36,12 +36,15 @@ const copied = (): number => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
   }
 };
-/** Waits until the checkpoint that has begun wants its gap, and gives it. */
+/** Waits until the current checkpoint requests a gap, and grants it. */
 const giveGap = async (): Promise<void> => {
   await expect.poll(() => checkpoints.gap() !== undefined, { interval: 1 }).toBe(true);
   await checkpoints.gap();
 };
-/** Returns whether a checkpoint begins with a transaction of this size. One that has begun waits at once while the log is large. */
+/**
+ * Returns whether a transaction of this size starts a checkpoint that requests a gap at once, as checkpoints do while
+ * the log is large.
+ */
 const begins = (bytes: number, logBytes: number): boolean => {
   checkpoints.committed(bytes, logBytes);
   return checkpoints.gap() !== undefined;
@@ -49,7 +52,7 @@ const begins = (bytes: number, logBytes: number): boolean => {
 
 it('a checkpoint begins after 12 MiB, and copies the whole log in a gap between transactions', async () => {
   insert();
-  // A transaction is its payload and eight pages.
+  // The size of a transaction is its payload plus eight pages.
   for (let count = 0; count < 191; count += 1) checkpoints.committed(32_768);
   expect([checkpoints.gap(), copied()]).toEqual([undefined, 0]);
 
@@ -68,7 +71,7 @@ it('a transaction waits for a checkpoint only while the log is larger than 44 Mi
   await checkpoints.gap();
 });
 
-it('a large log begins a checkpoint, though not at once after the last one', async () => {
+it('a large log starts a checkpoint, but not immediately after the last one', async () => {
   const large = 45 * miB;
   expect(begins(0, large)).toBe(false);
   expect(begins(miB, large)).toBe(true);
@@ -80,7 +83,7 @@ it('a large log begins a checkpoint, though not at once after the last one', asy
   expect(begins(2 * miB, 32 * miB)).toBe(false);
 });
 
-it('a checkpoint that a reader keeps from its end is repeated after 1 MiB', async () => {
+it('a checkpoint that a reader prevents from finishing is repeated after 1 MiB', async () => {
   insert();
   const reader = new DatabaseSync(join(folder, 'reeve.db'), { readOnly: true });
   reader.exec('BEGIN');
@@ -101,7 +104,7 @@ it('a checkpoint that a reader keeps from its end is repeated after 1 MiB', asyn
   expect(checkpoints.gap()).toBeUndefined();
 });
 
-it('without its thread, SQLite copies the log itself', async () => {
+it('SQLite copies the log itself if the checkpoint thread fails', async () => {
   const autocheckpoint = () => database.prepare('PRAGMA wal_autocheckpoint').get()?.wal_autocheckpoint;
   const broken = createThreadedCheckpoints(database, join(folder, 'none', 'reeve.db'));
   expect(autocheckpoint()).toBe(0);
@@ -115,7 +118,7 @@ it('without its thread, SQLite copies the log itself', async () => {
   await broken.close();
 });
 
-it('keeps the process alive while a transaction waits for it, and while it is closed', async () => {
+it('a checkpoint keeps the process alive while a transaction waits for it, and while it is being closed', async () => {
   const holds = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const before = holds();

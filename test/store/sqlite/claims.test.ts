@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => database.close());
 
 type Row = Readonly<Record<string, string | number | null>>;
-/** Writes a delivery; `more` contains its other columns. */
+/** Writes a delivery; `more` sets its other columns. */
 function add(id: number, more: Row = {}): void {
   const row: Row = {
     id,
@@ -55,7 +55,7 @@ describe('the next deliveries', () => {
     expect(heads.next(3, [])).toEqual([4, 6, 1]);
   });
 
-  it('are one of each lane, from lanes that are free and not excluded', () => {
+  it('are one per lane, from lanes that are free and not excluded', () => {
     for (const [index, lane] of ['1#1', '1#1', '1#2', '2', '3'].entries()) inLane(index + 1, lane);
     inLane(6, '2', { state: 'claimed' });
     const heads = createHeads(database);
@@ -100,7 +100,7 @@ describe('a wait', () => {
   const now = new Date('2026-03-01T12:00:00.000Z');
   const after = (ms: number): string => new Date(now.getTime() + ms).toISOString();
 
-  it('ends at its deadline, whatever its purpose', () => {
+  it('ends at its deadline, whether it is for a retry or a deferral', () => {
     add(1, { state: 'retry', retry_at: after(0) });
     add(2, { state: 'retry', retry_at: after(1) });
     add(3, { state: 'deferred', retry_at: after(0), deferral_key: 'k' });
@@ -114,7 +114,7 @@ describe('a wait', () => {
     expect(column('deferral_key')).toEqual([null, null, null, 'k', null]);
   });
 
-  it('ends for 500 of a kind at once, the longest overdue first', () => {
+  it('ends for 500 retries and 500 deferrals at once, the longest overdue first', () => {
     for (let id = 1; id <= 501; id += 1) add(id, { state: 'retry', retry_at: after(-id) });
     for (let id = 502; id <= 1_003; id += 1) add(id, { state: 'deferred', retry_at: after(-id) });
     const waits = createWaits(database);
@@ -128,7 +128,7 @@ describe('a wait', () => {
     expect(new Set(column('state'))).toEqual(new Set(['accepted']));
   });
 
-  it('keeps its length if the clock is set back, and becomes two hours if an earlier version stored it', () => {
+  it('does not become longer if the clock is set back, and becomes two hours if an earlier version stored no length', () => {
     const rows: Row[] = [
       { retry_at: after(5_001), retry_wait_ms: 5_000 },
       { retry_at: after(5_000), retry_wait_ms: 5_000 },
@@ -158,7 +158,7 @@ describe('routing', () => {
     },
   };
 
-  it('reads 16 MiB of bodies at once, or a single larger one', () => {
+  it('reads 16 MiB of bodies at once, or a single larger body', () => {
     const bytes = [9 * miB, 7 * miB, 1, 17 * miB, 1, 17 * miB];
     for (const [index, size] of bytes.entries()) add(index + 1, { routed: 0, bytes: size });
     const { unrouted, route } = createRoutings(database, repeats.note);
@@ -175,7 +175,7 @@ describe('routing', () => {
     expect(batches).toEqual([[1, 2], [3], [4], [5], [6], []]);
   });
 
-  it('to a lane keeps the repository and the repeated delivery; to an end, what was already known', () => {
+  it('to a lane keeps the repository and the repeated delivery, and to an end keeps what was already known', () => {
     const at = new Date('2026-03-01T13:00:00.000Z');
     for (let id = 1; id <= 6; id += 1)
       add(id, { routed: 0, ...(id > 3 && { lane: '9', repository_id: 9, repository: 'acme/nine' }) });
@@ -244,7 +244,7 @@ describe('routing', () => {
   });
 });
 
-it('deliveries are counted by state, and the oldest one waiting for an attempt is known', async () => {
+it('deliveries are counted by state, and the oldest delivery that waits for an attempt is known', async () => {
   const queries = createQueries(makeContext(database).sql);
   expect(await queries.oldestWaiting()).toBeUndefined();
   const states = [
@@ -284,7 +284,7 @@ describe('deliveries in flight during a crash', () => {
   const end = (id: number): void =>
     void database.prepare("UPDATE deliveries SET state = 'settled', suspicion = 0 WHERE id = ?").run(id);
 
-  it('are all suspected without spending an attempt; a single one is the cause', () => {
+  it('are all suspected without counting an attempt; a delivery that was alone in flight is the cause', () => {
     claimedOf(0, 1);
     createCrashes(database).takeBack();
     expect([
@@ -328,7 +328,7 @@ describe('deliveries in flight during a crash', () => {
     expect(turn(20_000)).toBe('free');
   });
 
-  it('do not run next to a recently claimed one; later deliveries may, once none is suspected', () => {
+  it('do not run next to a recently claimed delivery; later deliveries run together once none is suspected', () => {
     claimedOf(0, 0);
     const { takeBack, turn, claimed } = createCrashes(database);
     takeBack();
@@ -339,12 +339,12 @@ describe('deliveries in flight during a crash', () => {
     end(1);
     end(2);
     expect(turn(10_000)).toBe('free');
-    // Suspects appear only at a start, so the database is not queried for them any more.
+    // Suspected deliveries appear only when a server starts, so the database is not queried for them any more.
     database.exec("UPDATE deliveries SET suspicion = 1, state = 'accepted' WHERE id = 1");
     expect(turn(10_000)).toBe('free');
   });
 
-  it('whose claim is unknown count as recently claimed, and make suspects wait', () => {
+  it('make other suspected deliveries wait if the time of their claim is unknown', () => {
     claimedOf(1);
     add(2, { suspicion: 1 });
 
@@ -360,7 +360,7 @@ describe('deliveries in flight during a crash', () => {
     end(2);
     expect(turn(10_000)).toBe('free');
 
-    // Its lease has ended, and the delivery has returned.
+    // The lease of delivery 1 has ended, and the delivery has returned to its lane.
     database.exec("UPDATE deliveries SET state = 'accepted' WHERE id = 1");
 
     expect(turn(10_001)).toBe(1);

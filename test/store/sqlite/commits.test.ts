@@ -49,7 +49,7 @@ describe('a group of writes', () => {
     await written;
   });
 
-  it('shares one sync', async () => {
+  it('is synced once', async () => {
     let syncs = 0;
     const { insert } = open(async () => {
       syncs += 1;
@@ -60,7 +60,7 @@ describe('a group of writes', () => {
     expect(syncs).toBe(1);
   });
 
-  it('is not affected by a single write that fails', async () => {
+  it('is not affected if one of the writes fails', async () => {
     const { insert } = open(async () => {});
 
     const results = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
@@ -73,7 +73,7 @@ describe('a group of writes', () => {
     ]);
   });
 
-  it('is one transaction up to 256 writes and 4 MiB, and each larger write has its own', async () => {
+  it('is one transaction up to 256 writes and 4 MiB, and each larger write has a transaction of its own', async () => {
     const sizesOf = async (weights: readonly number[]): Promise<number[]> => {
       const sizes: number[] = [];
       let size = 0;
@@ -94,7 +94,7 @@ describe('a group of writes', () => {
     expect(await sizesOf([2 * miB, 2 * miB, 1, 5 * miB, 1, 1])).toEqual([2, 1, 1, 2]);
   });
 
-  it('waits for the gap that a checkpoint needs, and reports to it what was written', async () => {
+  it('waits for the gap that a checkpoint needs, and reports the size of its writes to the checkpoint', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let gap: Promise<void> | undefined = promise;
     const told: unknown[] = [];
@@ -139,7 +139,7 @@ describe('a group of writes', () => {
     expect(commits.refusedBytes).toBe(0);
   });
 
-  it('that throws leaves nothing behind, and does not count as a disk error', async () => {
+  it('keeps nothing of a write that throws, which does not count as a disk error', async () => {
     const { commits, insert, put, count } = open(async () => {});
     const failing = commits.write(() => {
       put(7);
@@ -152,7 +152,7 @@ describe('a group of writes', () => {
     expect(count()).toBe(1);
   });
 
-  it('is refused once the store closes, after earlier groups have finished', async () => {
+  it('is refused once the store is closing, and earlier groups still finish', async () => {
     const { commits, insert, count } = open(async () => {});
     const before = insert(1);
 

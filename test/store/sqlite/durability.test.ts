@@ -83,7 +83,8 @@ describe('a sync of the log', () => {
 
 describe('a sync that fails', () => {
   /**
-   * Opens files whose log cannot be synced: the device accepts every write, but no sync. The database has another log.
+   * Opens files whose log cannot be synced: its device accepts every write, but no sync. The database connection of the
+   * test has another log.
    */
   const openBroken = (): Durability => {
     const broken = join(folder, 'broken.db');
@@ -93,7 +94,7 @@ describe('a sync that fails', () => {
     return open({ path: broken });
   };
 
-  it('is a refusal that names the store and the reason, and can be retried', async () => {
+  it('is reported as a refusal that names the store and the reason, and can be retried', async () => {
     const { sync } = openBroken();
 
     await expect(sync()).rejects.toMatchObject({
@@ -120,7 +121,7 @@ describe('a sync that fails', () => {
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
   });
 
-  it('refuses every transaction while a reader keeps the log from being copied', async () => {
+  it('makes every transaction fail while a reader prevents the log from being copied', async () => {
     insert();
     const { prepare, sync } = openBroken();
     const reader = new DatabaseSync(path, { readOnly: true });
@@ -143,17 +144,20 @@ describe('a sync that fails', () => {
   });
 });
 
-it.skipIf(openFilesIn('/') === undefined)('is closed without leaving a file open', () => {
-  const before = openFilesIn(folder);
-  const { close } = open();
-  const during = openFilesIn(folder);
+it.skipIf(openFilesIn('/') === undefined)(
+  'the durability of a log is closed without leaving a file open',
+  () => {
+    const before = openFilesIn(folder);
+    const { close } = open();
+    const during = openFilesIn(folder);
 
-  close();
-  durability = undefined;
+    close();
+    durability = undefined;
 
-  expect(during).toHaveLength((before?.length ?? 0) + 1);
-  expect(openFilesIn(folder)).toEqual(before);
-});
+    expect(during).toHaveLength((before?.length ?? 0) + 1);
+    expect(openFilesIn(folder)).toEqual(before);
+  },
+);
 
 it('a database without a file has nothing to sync', async () => {
   const { prepare, sync, close } = noDurability;

@@ -20,7 +20,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('a delivery that is being synced can be routed and claimed; the claim has its sync', async () => {
+it('a delivery that is being synced can be routed and claimed, and the claim has a promise for the sync', async () => {
   const seen: string[] = [];
   const claimed = new Promise<readonly Claim[]>((resolve, reject) => {
     store.onCommitted?.(([work]) => {
@@ -45,7 +45,7 @@ it('a delivery that is being synced can be routed and claimed; the claim has its
   expect(claim).toMatchObject({ id, lane: '7#1', repositoryId: 7, durable: expect.any(Promise) });
 });
 
-it('a claim made while nothing is synced has no sync to wait for', async () => {
+it('a claim made while nothing is being synced has no sync to wait for', async () => {
   const { id } = await store.accept(makeDelivery());
   await store.route([{ id, to: 'lane', lane: '7#1' }]);
 
@@ -55,7 +55,7 @@ it('a claim made while nothing is synced has no sync to wait for', async () => {
   expect(claim).not.toHaveProperty('durable');
 });
 
-it('new deliveries and jobs are announced; what is known or a copy is not', async () => {
+it('new deliveries and jobs are announced; known deliveries and copies are not', async () => {
   const delivery = makeDelivery({ uuid: 'a' });
   const first = await store.accept(delivery);
   await store.accept(delivery);
@@ -66,7 +66,7 @@ it('new deliveries and jobs are announced; what is known or a copy is not', asyn
   expect(announced).toEqual([{ id: first.id, delivery }, { id: second.id }]);
 });
 
-it('a claim counts what its routings settle', async () => {
+it('the counts include deliveries that the routings of a claim end', async () => {
   const [a, b] = await Promise.all(
     ['a', 'b'].map((uuid) => store.accept(makeDelivery({ uuid, body: Buffer.from(`{"n":"${uuid}"}`) }))),
   );

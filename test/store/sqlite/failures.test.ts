@@ -18,7 +18,7 @@ it.each([
   [sqlite(5), 'another process is writing and does not finish'],
   [sqlite(8), 'the file or its disk is read-only'],
   [sqlite(10), 'the disk reports an error'],
-  // An extended code, whose lower byte is the primary code.
+  // An extended error code. Its lower byte is the primary code.
   [sqlite(4618), 'the disk reports an error'],
   [sqlite(11), 'the file is damaged'],
   [sqlite(13), 'the disk is full'],
@@ -55,7 +55,7 @@ it.each([
 });
 
 it.skipIf(!existsSync('/proc/self'))('the error of a disk without space means that the disk is full', () => {
-  // The file system of processes has no space.
+  // The /proc file system has no space.
   const reasonOf = (error: unknown, of = '/proc/self/reeve.db'): string =>
     /refuses: (.*) \(/.exec(String(asStoreError(error, of)))?.[1] ?? '';
 
@@ -76,7 +76,7 @@ it('a lock of another connection is recognised by its code', () => {
   ]);
 });
 
-describe('health', () => {
+describe('a health check', () => {
   const check = (given: Partial<Parameters<typeof createHealthCheck>[0]> = {}) =>
     createHealthCheck({
       path: undefined,
@@ -101,7 +101,7 @@ describe('health', () => {
     expect(written).toEqual([4_000, 4_000]);
   });
 
-  it('fails while the write or the checkpoint fails, and with the reason', async () => {
+  it('fails with the reason while the write or the checkpoint fails', async () => {
     const reasons = ['EIO', undefined];
     const probe = async (): Promise<void> => {
       const reason = reasons.shift();
@@ -132,7 +132,7 @@ describe('health', () => {
   });
 });
 
-it('a file that was removed or replaced is named', () => {
+it('a removed or replaced file is named', () => {
   const paths = ['one', 'other'].map((name) => join(folder, name));
   const [one = '', other = ''] = paths;
   for (const each of paths) writeFileSync(each, 'a');

@@ -10,7 +10,9 @@ import { recordFigure } from '../../support/figure.ts';
 const folder = mkdtempSync(join(tmpdir(), 'reeve-faults-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Accepts deliveries one after another, and prints which were acknowledged, the last refusal, and what is stored. */
+/**
+ * Accepts deliveries one after another. Prints the acknowledged deliveries, the number of refusals, and their codes.
+ */
 const script = `
   import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
   const store = await openSqliteStore({ path: process.argv[1], role: 'worker' });
@@ -35,13 +37,13 @@ async function runUnderStrace(inject: string, source: string, path: string): Pro
   await (await openSqliteStore({ path, role: 'worker' })).close();
   const trace = ['-f', '-qq', '-o', join(folder, 'trace'), '-e', `trace=${inject.split(':')[0]}`];
   const node = [process.execPath, '--input-type=module', '-e', source, path];
-  // Only one thread syncs, because strace counts the calls of each thread separately.
+  // With several threads, strace would count the calls of each thread separately, so only one thread syncs.
   const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
   const options = { encoding: 'utf8', timeout: 600_000, env } as const;
   return spawnSync('strace', [...trace, '-e', `inject=${inject}`, ...node], options).stdout;
 }
 
-/** Reads with SQLite directly, so that the store's own code does not confirm itself. */
+/** Reads with SQLite directly, so that the result does not depend on the store's own code. */
 function storedIn(path: string): { stored: ReadonlySet<unknown>; integrity: unknown } {
   const database = new DatabaseSync(path);
   try {
@@ -59,7 +61,7 @@ describe.skipIf(!hasStrace)('a disk that fails (skipped where strace cannot inje
     ['a write', 'pwrite64:error=ENOSPC:when=80+23'],
     ['a write to a disk gone read-only', 'pwrite64:error=EROFS:when=80+31'],
   ])(
-    'in %s refuses, acknowledges nothing that is not stored, and recovers',
+    'in %s refuses writes, acknowledges nothing that is not stored, and recovers',
     async ([title = '', inject = ''], context) => {
       const path = join(folder, title.replaceAll(' ', '-'), 'reeve.db');
       const stdout = await runUnderStrace(inject, script, path);
@@ -83,8 +85,8 @@ describe.skipIf(!hasStrace)('a disk that fails (skipped where strace cannot inje
 });
 
 /**
- * Makes the sync of the 20th batch fail, records which part of which log generation it left unsynced, and continues.
- * The salts of its header identify a log generation.
+ * Makes the sync of the 20th batch fail, records the unsynced part of the log and the generation of the log, and
+ * continues. The salts in the log's header identify the generation.
  */
 const failedSyncScript = `
   import { openSync, readSync, statSync } from 'node:fs';
@@ -105,7 +107,7 @@ const failedSyncScript = `
   process.kill(process.pid, 'SIGKILL');`;
 
 describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inject errors)', () => {
-  it('loses no later delivery, although the kernel may never write the pages that it covered', async () => {
+  it('loses no delivery accepted afterwards, even if the kernel never writes the pages of the failed sync', async () => {
     const path = join(folder, 'failed-sync', 'reeve.db');
     const stdout = await runUnderStrace('fdatasync:error=EIO:when=20', failedSyncScript, path);
     const { acked, hole, generation } = JSON.parse(stdout) as {
@@ -113,7 +115,7 @@ describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inje
       hole: { from: number; to: number; generation: string };
       generation: string;
     };
-    // Simulates the disk after a power cut, which contains nothing of a failed sync. A log that was restarted has no
+    // Simulates the disk after a power cut, with nothing of the failed sync. A log that was restarted since then has no
     // such pages.
     if (generation === hole.generation) {
       const log = openSync(`${path}-wal`, 'r+');
@@ -129,7 +131,7 @@ describe.skipIf(!hasStrace)('a sync that fails (skipped where strace cannot inje
 });
 
 /**
- * Accepts small deliveries until one is stored, then a large one, and checks the health; then again once the disk
+ * Accepts small deliveries until one is stored, then a large one, and checks the health. Repeats this once the disk
  * works. An error at every 40th write misses most small transactions and hits every large one.
  */
 const largeWritesScript = `
@@ -149,7 +151,7 @@ const largeWritesScript = `
 describe.skipIf(!hasStrace)(
   'a disk that fails at large writes (skipped where strace cannot inject errors)',
   () => {
-    it('is not healthy although small ones are stored, until large ones are stored too', async () => {
+    it('is unhealthy although small deliveries are stored, until large deliveries are stored too', async () => {
       const path = join(folder, 'large-writes', 'reeve.db');
       const stdout = await runUnderStrace('pwrite64:error=EIO:when=80..600+40', largeWritesScript, path);
 

@@ -19,7 +19,7 @@ const refusal = (pid: string | number) =>
     message: `the store ${path} is in use by another Reeve (pid ${pid}): stop it, or give this one its own REEVE_DATA`,
   });
 
-it('one process at a time has the role, until it releases it', () => {
+it('only one process at a time holds the worker lock, until it releases the lock', () => {
   const lock = takeWorkerLock(path);
 
   expect(lock.file).toBe(`${path}.lock`);

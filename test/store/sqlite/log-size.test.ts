@@ -13,7 +13,9 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-log-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const pathOf = (name: string): string => join(folder, name, 'reeve.db');
 
-/** Accepts deliveries of 16 KB over 32 connections, and returns the largest value that `look` returned meanwhile. */
+/**
+ * Accepts deliveries of 16 KB with 32 concurrent calls, and returns the largest value that `look` returned meanwhile.
+ */
 async function acceptSteadily(store: Store, count: number, look: () => number): Promise<number> {
   let [begun, largest] = [0, 0];
   const line = async (): Promise<void> => {
@@ -30,7 +32,7 @@ async function acceptSteadily(store: Store, count: number, look: () => number): 
 describe('the write-ahead log', () => {
   const open = (name: string) => openSqliteStore({ path: pathOf(name), role: 'worker' });
 
-  // The next test asserts the same limit, after a reader that let the log grow.
+  // The next test asserts the same limit after a reader has let the log grow.
   it.runIf(isThorough)('stays below 64 MiB under steady writing', async (context) => {
     const store = await open('log');
     const log = `${pathOf('log')}-wal`;
@@ -46,7 +48,7 @@ describe('the write-ahead log', () => {
     );
   });
 
-  it('shrinks again after a reader that kept it from restarting', async () => {
+  it('shrinks again after a reader that prevented it from restarting', async () => {
     const store = await open('pinned');
     const log = `${pathOf('pinned')}-wal`;
     await store.accept(makeDelivery());

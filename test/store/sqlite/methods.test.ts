@@ -34,7 +34,7 @@ describe('a wait', () => {
   const retryMs = async (id: string): Promise<number> =>
     ((await store.describeDelivery(id))?.retryAt?.getTime() ?? 0) - nowMs;
 
-  it('tolerates a clock that goes back by a second, but not more', async () => {
+  it('tolerates a clock that goes back by up to a second', async () => {
     const id = await acceptIn('1');
     await store.retry(await claimOne(), { afterMs: 60_000, reason: 'later' });
     nowMs -= 1_000;
@@ -55,7 +55,7 @@ describe('a wait', () => {
     await claim();
     expect(await retryMs(id)).toBe(50_000);
 
-    // Two hours passed, and the clock was set back by two hours: no claim saw the clock advance.
+    // Two hours passed, and the clock was set back by two hours, so no claim saw the clock advance.
     uptimeMs += 7_200_000;
     await claim();
 
@@ -101,7 +101,7 @@ describe('leases', () => {
   });
 });
 
-it('a suspected delivery is claimed only in its own turn, not by a claim of given lanes', async () => {
+it('a suspected delivery is claimed only in its own turn, and not by a claim of given lanes', async () => {
   for (const lane of ['1', '2']) await acceptIn(lane);
   await claim();
   await store.close();
@@ -139,7 +139,7 @@ it('a queue saved without a state has the state null, and still exists', async (
 });
 
 describe('the repository of a stored job or run', () => {
-  it('is the given one, or that of its delivery', async () => {
+  it('is the given one, or otherwise the repository of its delivery', async () => {
     await acceptIn('1');
     const one = await claimOne();
 
@@ -174,7 +174,7 @@ describe('the repository of a stored job or run', () => {
   });
 });
 
-it('repeated failures add up attempts, and keep the time of the first failure', async () => {
+it('repeated failures add up their attempts and keep the time of the first failure', async () => {
   const id = await acceptIn('1');
   const start = clock.now();
   await store.retry(await claimOne(), { afterMs: 1_000, reason: 'first' });

@@ -15,7 +15,7 @@ afterEach(() => database.close());
 const schemaOf = (of: DatabaseSync): unknown[] =>
   of.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all();
 
-it('a new database gets the latest schema, and does not change the next time', () => {
+it('a new database gets the latest schema, and is not changed by a second migration', () => {
   expect(schemaVersionOf(database)).toBe(0);
   migrate(database, 'reeve.db');
   const schema = schemaOf(database);

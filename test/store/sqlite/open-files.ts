@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 
-/** Returns the paths in a folder that this process has open, sorted; undefined if the system does not reveal them. */
+/**
+ * Returns the paths in a folder that this process has open, sorted, or undefined if the system does not reveal them.
+ */
 export function openFilesIn(folder: string): readonly string[] | undefined {
   if (!existsSync('/proc/self/fd')) return undefined;
   return readdirSync('/proc/self/fd')
@@ -13,7 +15,7 @@ function pathOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
-    // The descriptor that read the folder.
+    // This is the descriptor that read the folder; it is closed by now.
     return '';
   }
 }

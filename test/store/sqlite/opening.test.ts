@@ -69,7 +69,7 @@ describe('a store that is opened', () => {
     },
   );
 
-  it('restricts the permissions of its folder if opened by a worker, but not by a reader', async () => {
+  it('restricts the permissions of its folder when opened by a worker, but not by a reader', async () => {
     await (await open()).close();
     chmodSync(dirname(path), 0o755);
     chmodSync(path, 0o644);
@@ -82,7 +82,7 @@ describe('a store that is opened', () => {
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
   });
 
-  it('has its settings, and a size that it never exceeds', () => {
+  it('has the expected settings, and a file size that it never exceeds', () => {
     mkdirSync(dirname(path));
     const read = (maxFileBytes?: number) => {
       const database = openSqliteFile({ path, ...(maxFileBytes !== undefined && { maxFileBytes }) });
@@ -136,7 +136,7 @@ describe('a store that is opened', () => {
     expect(await (await open()).healthy()).toMatchObject({ ok: true });
   });
 
-  it('in memory has no files, and works like any other', async () => {
+  it('in memory has no files, and otherwise works like a store in a file', async () => {
     const store = await open({ path: ':memory:' });
     const { id } = await store.accept(makeDelivery());
 
@@ -172,7 +172,7 @@ describe('a store that is opened', () => {
 
   it.each([
     { checkpoints: 'in-commits', files: ['reeve.db'] },
-    // The thread opens the database a second time.
+    // The checkpoint thread opens the database a second time.
     { checkpoints: 'in-thread', files: ['reeve.db', 'reeve.db'] },
   ] as const)('runs checkpoints $checkpoints', async ({ checkpoints, files }) => {
     const store = await open({ checkpoints });
@@ -187,7 +187,7 @@ describe('a store that is opened', () => {
     expect((await (await open()).counts()).accepted).toBe(48);
   });
 
-  it('by a reader neither accepts nor claims, and sees what the worker settles meanwhile', async () => {
+  it('by a reader neither accepts nor claims, and shows what the worker settles meanwhile', async () => {
     const worker = await open();
     const reader = await open({ role: 'reader' });
     const body = Buffer.from('{"a":1}');
@@ -206,7 +206,7 @@ describe('a store that is opened', () => {
   });
 });
 
-describe('a store whose disk refuses', () => {
+describe('a store whose disk or files fail', () => {
   it('reports the damage on a read', async () => {
     const store = await open();
     const { id } = await store.accept(makeDelivery());
@@ -235,7 +235,7 @@ describe('a store whose disk refuses', () => {
     });
   });
 
-  it('is lost together with its lock, which another process could take', async () => {
+  it('is lost if its lock file is removed, because another process could take the lock', async () => {
     const lost: string[] = [];
     const store = await open({ onLost: ({ code }) => void lost.push(code) });
     rmSync(`${path}.lock`);
@@ -247,7 +247,7 @@ describe('a store whose disk refuses', () => {
     expect(lost).toEqual(['store-lost']);
   });
 
-  it('counts what is stored, whether or not it was acknowledged', async () => {
+  it('counts stored changes, whether or not they were acknowledged', async () => {
     const store = await open();
     const { id } = await store.accept(makeDelivery());
     await store.route([{ id, to: 'lane', lane: '1' }]);
@@ -260,7 +260,7 @@ describe('a store whose disk refuses', () => {
     expect(await store.counts()).toMatchObject({ claimed: 0, settled: 1 });
   });
 
-  it('is not healthy until it accepts what it has refused, and stores again what was rolled back', async () => {
+  it('is unhealthy until it accepts what it refused, and stores rolled-back data again', async () => {
     const now = new Date('2026-03-01T12:00:00.000Z');
     const store = await open({ maxFileBytes: 3_000_000, clock: { now: () => now, monotonicMs: () => 0 } });
     const headers = encodeHeaders([['user-agent', 'forge']], 0);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => made.close());
 
-it('a store in a file has one process, which leads, apart from its readers', async () => {
+it('a store in a file has one process, which is the leader, in addition to its readers', async () => {
   const [sqlite] = storeKinds;
   const other = await sqlite?.make({ clock });
   const reader = await other?.open('reader');
@@ -38,7 +38,7 @@ it('a store in a file has one process, which leads, apart from its readers', asy
   await other?.close();
 });
 
-it('plain data is found under a key as PostgreSQL stores it, and written under the given key', async () => {
+it('plain data is found under a key in the form that PostgreSQL stores, and is written under the given key', async () => {
   const { store } = made;
   for (const key of ['nul \0', `long ${'x'.repeat(600)}`]) {
     const copied = indexableText(key);
@@ -58,7 +58,7 @@ it.each([
   [true, [10, 12, 12, 30, 31]],
   [false, [10, 10, 10, 30, 30]],
 ])(
-  'settled deliveries are counted if other processes settle too, and after a refusal: alone is %s',
+  'settled deliveries are counted again after a refusal, or if other processes settle too: alone is %s',
   (isAlone, expected) => {
     let stored = 10;
     const count = new SettledCount(() => stored, { isAlone });

@@ -11,7 +11,10 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-kills-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const path = join(folder, 'reeve.db');
 
-/** Saves in an endless loop; each save has two events and an audit entry, and prints its revision once it is stored. */
+/**
+ * Saves in an endless loop. Each save has two events and an audit entry; the loop prints its revision once it is
+ * stored.
+ */
 const saver = `
   import { openSqliteStore } from ${JSON.stringify(new URL('../../../src/store/sqlite/sqlite-store.ts', import.meta.url).href)};
   const store = await openSqliteStore({ path: process.argv[1], role: 'worker' });
@@ -29,7 +32,7 @@ const saver = `
     process.stdout.write(n + '\\n');
   }`;
 
-/** Kills a saving process right after it has printed some more lines, and returns the last number that it printed. */
+/** Kills a saving process right after it has printed the given number of lines, and returns the last number printed. */
 async function saveUntilKilled(lines: number): Promise<number> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', saver, path], {
     stdio: ['ignore', 'pipe', 'inherit'],

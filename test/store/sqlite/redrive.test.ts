@@ -9,7 +9,7 @@ let database: DatabaseSync;
 beforeEach(() => {
   database = new DatabaseSync(':memory:');
   migrate(database, 'reeve.db');
-  // 1 and 2 are dead, 3 and 4 are settled deliveries, 5 is a settled job, 6 waits, 7 is claimed.
+  // Deliveries 1 and 2 are dead, 3 and 4 are settled, 5 is a settled job, 6 waits, and 7 is claimed.
   for (const [index, state] of [
     'dead',
     'dead',

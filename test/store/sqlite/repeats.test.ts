@@ -13,7 +13,7 @@ beforeEach(() => {
   migrate(database, 'reeve.db');
 });
 afterEach(() => database.close());
-/** Writes deliveries with the ids from `first`; each uuid is its id. */
+/** Writes deliveries with ascending ids from `first`. The uuid of each contains its id. */
 function fill(
   count: number,
   { first = 1, state = 'accepted', door = 'webhook', copyOf = null as number | null } = {},
@@ -36,7 +36,7 @@ const planOf = (sql: string): string =>
 const digestOf = (content: number): Buffer => Buffer.alloc(32, content);
 
 describe('a repeat', () => {
-  it('is noted with the first delivery of its digest', () => {
+  it('is recorded with the first delivery of its digest', () => {
     fill(4);
     const { note, originalOf } = createRepeats(database);
 
@@ -46,7 +46,7 @@ describe('a repeat', () => {
     expect([1, 2, 3, 4, 5].map(originalOf)).toEqual([undefined, undefined, 1, 1, undefined]);
   });
 
-  it('is recognised by its whole digest, of which the index contains the first 8 bytes', () => {
+  it('is recognised by its whole digest, although the index contains only the first 8 bytes', () => {
     fill(2);
     const { note } = createRepeats(database);
     const alike = digestOf(1);
@@ -55,7 +55,7 @@ describe('a repeat', () => {
     expect([note(1, digestOf(1)), note(2, alike)]).toEqual([undefined, undefined]);
   });
 
-  it('of a dead delivery is the first one of those that follow', () => {
+  it('of a dead delivery is a repeat of the first delivery after it', () => {
     fill(4);
     const { note, originalOf } = createRepeats(database);
     for (const id of [1, 2, 3]) note(id, digestOf(1));
@@ -64,7 +64,7 @@ describe('a repeat', () => {
     expect([originalOf(2), originalOf(3), note(4, digestOf(1))]).toEqual([undefined, 2, 2]);
   });
 
-  it('of a deleted delivery is none', () => {
+  it('of a deleted delivery is not recognised', () => {
     fill(2);
     const { note, originalOf } = createRepeats(database);
     note(1, digestOf(1));
@@ -95,7 +95,7 @@ describe('a duplicate', () => {
     expect([known(1, { entry: 'other' }), known(1, { uuid: 'other' })]).toEqual([undefined, undefined]);
   });
 
-  it('is never a duplicate of a job', () => {
+  it('is never matched to a job', () => {
     fill(1, { door: 'cron' });
     fill(1, { first: 2 });
 
@@ -115,7 +115,7 @@ describe('a duplicate', () => {
 
   const delivery = makeDelivery({ body: Buffer.from('{}'), receivedAt: at });
   const mark = contentFingerprint('push', delivery.body);
-  /** Returns the delivery that this one is a copy of. */
+  /** Returns the delivery that the given delivery is a copy of. */
   const original = (given: Partial<typeof delivery> = {}): number | undefined =>
     createDuplicates(database).findOriginal({ ...delivery, ...given }, mark);
   const store = (body = '{}', more = '') => {
@@ -124,7 +124,7 @@ describe('a duplicate', () => {
     database.exec(`UPDATE deliveries SET mark = ${mark} ${more} WHERE id = 1`);
   };
 
-  it('of the same content is a copy of one that waits and was not attempted', () => {
+  it('with the same content is a copy of a delivery that waits and was not attempted', () => {
     store();
 
     expect(original()).toBe(1);
@@ -137,7 +137,7 @@ describe('a duplicate', () => {
   });
 
   it.each([["state = 'claimed'"], ['attempts = 1'], ['bytes = 3']])(
-    'of the same content is no copy of one with %s',
+    'with the same content is not a copy of a delivery with %s',
     (column) => {
       store('{}', `, ${column}`);
 
@@ -145,7 +145,7 @@ describe('a duplicate', () => {
     },
   );
 
-  it('of a copy is found by the first, which the copy does not hide', () => {
+  it('of a copy is matched to the first delivery, which the copy does not hide', () => {
     store();
     fill(1, { first: 2, state: 'settled', copyOf: 1 });
     database.exec(`UPDATE deliveries SET mark = ${mark} WHERE id = 2`);
@@ -153,7 +153,7 @@ describe('a duplicate', () => {
     expect(original()).toBe(1);
   });
 
-  it('of the same content is found among others with the same mark', () => {
+  it('with the same content is found among other deliveries with the same mark', () => {
     store();
     fill(1, { first: 2 });
     database.prepare('INSERT INTO bodies (id, body) VALUES (2, ?)').run(Buffer.from('[]'));

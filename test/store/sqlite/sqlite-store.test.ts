@@ -65,7 +65,7 @@ describe('the SQLite file', () => {
     await expect(open('newer')).rejects.toMatchObject({ code: 'store-newer' });
   });
 
-  it('that is not a database is refused as such', async () => {
+  it('that is not a database is refused with an error', async () => {
     await (await open('junk')).close();
     const { writeFileSync } = await import('node:fs');
     writeFileSync(pathOf('junk'), 'not a database at all, but long enough to have a header'.repeat(20));
@@ -73,7 +73,7 @@ describe('the SQLite file', () => {
     await expect(open('junk')).rejects.toMatchObject({ code: 'store-unwritable' });
   });
 
-  it('that is full refuses, keeps what it acknowledged, and accepts again when there is space', async (context) => {
+  it('that is full refuses writes, keeps what it acknowledged, and accepts again once there is space', async (context) => {
     const store = await open('full', { maxFileBytes: 3_000_000 });
     const accepted: string[] = [];
     let refusal: unknown;

@@ -23,7 +23,7 @@ const notes = () =>
     .prepare('SELECT text FROM notes')
     .all()
     .map(({ text }) => text);
-/** Lets all ready callbacks run. */
+/** Runs all callbacks that are ready. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('an unsynced write', () => {
@@ -42,7 +42,7 @@ describe('an unsynced write', () => {
     expect([notes(), syncs]).toEqual([['a'], 0]);
   });
 
-  it('does not wait for a sync in progress, which it can return', async () => {
+  it('does not wait for a sync in progress, and can return that sync', async () => {
     const { promise, resolve } = Promise.withResolvers<number>();
     const commits = open({ durability: { ...noDurability, sync: () => promise } });
     const sync = commits.write(note('a'));
@@ -60,7 +60,7 @@ describe('an unsynced write', () => {
     expect([await syncing, commits.syncing]).toEqual([7, undefined]);
   });
 
-  it('waits for the pass of a checkpoint, and counts towards the next one', async () => {
+  it('waits for the pass of a checkpoint, and counts towards the next checkpoint', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let gap: Promise<void> | undefined = promise;
     const counted: (number | undefined)[][] = [];
@@ -79,7 +79,7 @@ describe('an unsynced write', () => {
     expect([before, notes(), counted]).toEqual([[], ['a'], [[0]]]);
   });
 
-  it('is rolled back if it throws, and the next one is not', async () => {
+  it('is rolled back if it throws, while the next write is not', async () => {
     const commits = open();
     const failing = commits.writeUnsynced(() => {
       note('a')();
@@ -119,7 +119,7 @@ describe('an unsynced write', () => {
 });
 
 describe('a synced write', () => {
-  it('is announced after its COMMIT, before its sync ends, each write before its batch', async () => {
+  it('is announced after its COMMIT and before its sync ends, each write before its batch', async () => {
     const seen: unknown[] = [];
     const { promise, resolve } = Promise.withResolvers<number>();
     const commits = new Commits(database, {
