@@ -67,7 +67,7 @@ const throwing = (error: unknown) => async (): Promise<Handled> => {
 const old = { receivedAt: new Date(now.getTime() - 8 * dayMs) };
 
 describe('an attempt', () => {
-  it('passes the payload of a job to its handler, and settles it', async () => {
+  it('of a job passes the payload to the handler, and settles the job', async () => {
     let seen: unknown;
     const ending = await attempt(async (_claim, payload) => {
       seen = payload;
@@ -78,14 +78,14 @@ describe('an attempt', () => {
     expect(ending).toEqual({ how: 'settled', runs: [], reason: 'nothing to do' });
   });
 
-  it('of a job without a handler makes it dead', async () => {
+  it('of a job without a handler makes the job dead', async () => {
     expect(await attempt(undefined)).toEqual({
       how: 'dead',
       reason: 'there is no handler for jobs of kind sweep',
     });
   });
 
-  it('records a part of a job with its checkpoint, as progress', async () => {
+  it('of a job records a part with its checkpoint, and counts this as progress', async () => {
     const part = { runs: [], checkpoint: { page: 2 } };
     await attempt(async (_claim, _payload, lease) => {
       await lease.advance(part);
@@ -95,7 +95,7 @@ describe('an attempt', () => {
     expect([advanced, progress]).toEqual([[part], 1]);
   });
 
-  it('that releases its work is not counted', async () => {
+  it('that releases its work is not counted as an attempt', async () => {
     const ending = await attempt(async (_claim, _payload, lease) => {
       throw lease.giveBack('the process stops');
     });
@@ -103,7 +103,7 @@ describe('an attempt', () => {
     expect(ending).toEqual({ how: 'released', reason: 'the process stops' });
   });
 
-  it('that is deferred runs again, until the delivery is too old', async () => {
+  it('that is deferred runs again until the delivery is too old', async () => {
     const deferral = { afterMs: 60_000, why: 'the budget of the hour is used up' };
     const handle = async () => ({ runs: [], deferral });
 
@@ -121,7 +121,7 @@ describe('a delivery is given up without being read', () => {
   const settled = { how: 'settled', runs: [] };
   const done = async () => ({ runs: [] });
 
-  it('after five crashes of the process, and not before', async () => {
+  it('after five crashes of the process, but not earlier', async () => {
     expect(await attempt(never, { crashes: 5 })).toEqual({
       how: 'dead',
       reason: 'the process died 5 times while it handled this delivery alone',
@@ -129,7 +129,7 @@ describe('a delivery is given up without being read', () => {
     expect(await attempt(done, { crashes: 4 })).toMatchObject(settled);
   });
 
-  it('after twelve unfinished attempts, but only if it is old', async () => {
+  it('after twelve unfinished attempts, but only if the delivery is old', async () => {
     expect(await attempt(never, { attempts: 13, ...old })).toEqual({
       how: 'dead',
       reason: 'started 12 times without an end',
@@ -141,7 +141,7 @@ describe('a delivery is given up without being read', () => {
 });
 
 describe('the breaker is told about an attempt', () => {
-  /** Opens the breaker, and lets the forge answer the probe, so that the next attempt is the trial. */
+  /** Opens the breaker, and lets the forge answer the probe. The next attempt is then the trial. */
   const halfOpen = (): void => {
     breaker.failed(breaker.begin('1#1'));
     breaker.probed(true);
@@ -171,13 +171,13 @@ describe('the breaker is told about an attempt', () => {
   it.each([
     [0, 'half-open'],
     [1, 'closed'],
-  ])('while it runs: a page of a sweep with %i answers', async (count, state) => {
+  ])('while it runs: a page of a sweep with %i responses', async (count, state) => {
     halfOpen();
     let seen = '';
     await attempt(async (_claim, _payload, lease) => {
       answers += count;
       await lease.advance({ runs: [], checkpoint: 1 });
-      // Not asserted here, because the attempt would take a failed assertion for its own failure.
+      // Not asserted here, because the attempt would treat a failed assertion as its own failure.
       seen = breaker.state();
       return { runs: [] };
     });
@@ -185,7 +185,7 @@ describe('the breaker is told about an attempt', () => {
     expect(seen).toBe(state);
   });
 
-  it('that failed because of the forge, which is reported; an item that fails alone is not', async () => {
+  it('that failed because of the forge, and this is reported; a failure of a single item is not', async () => {
     expect(await attempt(throwing(unreachable))).toMatchObject({ how: 'released' });
     expect([breaker.state(), hostFailures]).toEqual(['open', ['no answer']]);
 
@@ -216,7 +216,7 @@ describe('an aborted attempt', () => {
     expect(ended).toBe(true);
   });
 
-  it('ends at once if it was aborted before its start', async () => {
+  it('ends at once if it was aborted before it started', async () => {
     const signal = AbortSignal.abort(new AttemptAborted('lost', 'gone'));
 
     expect(await attempt(() => new Promise(() => {}), {}, signal)).toEqual({ how: 'lost' });

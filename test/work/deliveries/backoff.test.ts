@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 const aged = (ms: number) => new Date(now.getTime() - ms);
 
 describe('createBackoff', () => {
-  it('waits within 20 % of the doubled time, never beyond its cap, and never less than the forge asks for', (context) => {
+  it('waits within 20 % of the doubled time, never longer than the maximum, and never shorter than the forge asks for', (context) => {
     let tried = 0;
     fc.assert(
       fc.property(
@@ -35,7 +35,7 @@ describe('createBackoff', () => {
     );
   });
 
-  it.each([1, 5, 100])('spreads deliveries that failed together, after %i attempts', (attempts) => {
+  it.each([1, 5, 100])('spreads out deliveries that failed together, after %i attempts', (attempts) => {
     const backoff = createBackoff();
     const failed = { attempts, receivedAt: now, redrivenAt: undefined };
     const waits = Array.from({ length: 200 }, () => {

@@ -27,7 +27,7 @@ describe('the breaker', () => {
     expect([breaker.state(), breaker.room(8)]).toEqual(['open', 0]);
   });
 
-  it('probes at growing intervals up to 30 s, and starts again at 1 s after it was closed', () => {
+  it('probes at growing intervals up to 30 s, and at 1 s again after it was closed', () => {
     const waits: number[] = [];
     attempt('1', 'failed');
     for (let probe = 0; probe < 8; probe += 1) {
@@ -45,7 +45,7 @@ describe('the breaker', () => {
     expect(breaker.isDue()).toBe(true);
   });
 
-  it('tries one delivery once the forge answers, whatever is still running', () => {
+  it('tries one delivery once the forge answers, whatever else is still running', () => {
     breaker.begin('a sweep that goes on');
     attempt('1', 'failed');
     answerProbe();
@@ -77,7 +77,7 @@ describe('the breaker', () => {
     expect(attempt('another', 'failed')).toBe('host');
   });
 
-  it('blames the only failed item if it fails again after the forge answered a probe', () => {
+  it('blames the only item that failed if it fails again after the forge answered a probe', () => {
     attempt('poison', 'failed');
     answerProbe();
 
@@ -85,7 +85,7 @@ describe('the breaker', () => {
     expect(breaker.state()).toBe('closed');
   });
 
-  it('does not mistake many failing lanes of one repository for a failing forge', () => {
+  it('does not treat many failing lanes of one repository as a failing forge', () => {
     attempt('7#1', 'failed');
     for (let index = 2; index < 20; index += 1) {
       if (breaker.state() === 'open') answerProbe();
@@ -98,7 +98,7 @@ describe('the breaker', () => {
     expect(attempt('7#2', 'failed')).toBe('item');
   });
 
-  it('forgives a lane that has succeeded since', () => {
+  it('does not blame a lane that has succeeded since it failed', () => {
     attempt('1', 'failed');
     answerProbe();
     attempt('2', 'succeeded');

@@ -6,7 +6,7 @@ import { createClaimWork } from '../../../src/work/deliveries/worker.ts';
 
 const work = [{ id: '1' }] as unknown as readonly Claim[];
 
-/** Claims for eight free slots, and returns the calls to the store. */
+/** Claims work for eight free slots by default, and returns the queries to the store and the claims. */
 async function claim(given: {
   state: BreakerState;
   room: number;
@@ -53,7 +53,7 @@ it('claims only work that needs no forge during an outage', async () => {
   expect(await claim({ state: 'open', room: 0 })).toEqual({ asked: [], claims: [] });
 });
 
-it('tries a lane that did not fail, and a failed one only if there is no other', async () => {
+it('tries a lane that has not failed, and a failed lane only if there is no other', async () => {
   const suspects = ['3#1', '4#1'];
   const first = await claim({ state: 'half-open', room: 1, suspects });
   expect(first.asked).toEqual([{ limit: 1, leaseMs: 60_000, avoid: suspects, routings: [] }]);
@@ -71,11 +71,11 @@ it('tries a lane that did not fail, and a failed one only if there is no other',
   expect(second.claims).toBe(work);
 });
 
-it('queries once if no lane has to be avoided', async () => {
+it('queries the store once if no lane has to be avoided', async () => {
   expect((await claim({ state: 'closed', room: 8, found: () => [] })).asked).toHaveLength(1);
 });
 
-it('routes prepared deliveries with the claim, or alone if there is no free slot', async () => {
+it('routes prepared deliveries with the claim, or separately if there is no free slot', async () => {
   const routings = [{ id: '7', to: 'lane', lane: '3#1' }] as const;
   const asked: unknown[] = [];
   const store = {

@@ -33,7 +33,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('with the body of an earlier one is handled as its repeat, whatever its event type', async () => {
+  it('with the body of an earlier delivery is handled as its repeat, whatever its event type', async () => {
     const seen: (string | undefined)[] = [];
     start({
       handle: async ({ repeatOf }) => {
@@ -53,7 +53,7 @@ describe('a delivery', () => {
     expect(seen).toEqual([undefined, '1', '1']);
   });
 
-  it('that is malformed is dead with the reason, and one of an unknown kind is settled, both without being handled', async () => {
+  it('is dead with the reason if it is malformed, and settled if its kind is unknown, in both cases without being handled', async () => {
     const { log, lines } = recordLog();
     start({ handle: failing('internal'), log });
     const { id: malformed } = await bench.store.accept(makeDelivery({ body: Buffer.from('{"a":') }));

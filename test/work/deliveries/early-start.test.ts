@@ -7,7 +7,10 @@ import { bodyOf, createWorkerBench, nothing, settle } from './worker-bench.ts';
 
 const bench = createWorkerBench();
 
-/** Starts a worker with its loop, whose claims are durable when the promise resolves. Records claims and reads of the store. */
+/**
+ * Starts a worker with its loop, and records claims and reads of the store. The claims are durable when the given
+ * promise resolves.
+ */
 function startEarly(handle: (id: string, signal: AbortSignal) => Promise<void>, durable?: Promise<unknown>) {
   const { store } = bench;
   const claims: ClaimOptions[] = [];
@@ -52,7 +55,7 @@ it('a delivery is routed from memory with its claim, without a read of the store
   expect(await stateOf(id)).toBe('settled');
 });
 
-it('an attempt starts before its delivery is durable, and its writes wait for that', async () => {
+it('an attempt starts before its delivery is durable, and writes nothing until then', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const seen: string[] = [];
   startEarly(async (_id, signal) => {
@@ -95,7 +98,7 @@ it('an attempt whose delivery cannot be synced writes nothing, and is released',
   expect(await bench.store.describeDelivery(id)).toMatchObject({ attempts: expect.toSatisfy((n) => n <= 1) });
 });
 
-it('many deliveries of one transaction, large ones, and those behind a job are routed from the store, in order', async () => {
+it('deliveries are routed from the store, in order, if they are many in one transaction, large, or behind a job', async () => {
   const handled: string[] = [];
   const { routed } = startEarly(async (id) => void handled.push(id));
   await bench.advance(1);

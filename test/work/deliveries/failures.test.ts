@@ -64,7 +64,7 @@ describe('a failure', () => {
     expect((await bench.store.readDelivery(id))?.state).toBe('retry');
   });
 
-  it('waits as long as the forge asks for, even beyond the lifetime', async () => {
+  it('is retried no earlier than the forge asks for, even if that is beyond the lifetime', async () => {
     start({ handle: failing('forge-throttled', { retryAfterMs: 10 * 86_400_000 }) });
     const id = await accept(1);
 
@@ -92,7 +92,7 @@ describe('a failure', () => {
     expect(await bench.store.readDelivery(id)).toMatchObject({ state: 'dead', reason, attempts: 1 });
   });
 
-  it('holds up no other delivery in its lane while it waits', async () => {
+  it('does not delay other deliveries in its lane while the failed delivery waits', async () => {
     const handled: string[] = [];
     start({
       handle: async (delivery) => {
@@ -112,7 +112,7 @@ describe('a failure', () => {
     expect(handled).toEqual([first, second, first]);
   });
 
-  it('of the process, five times while it handled one delivery alone, ends that delivery', async () => {
+  it('of the process, five times while handling one delivery alone, ends that delivery', async () => {
     const path = join(await mkdtemp(join(tmpdir(), 'reeve-worker-')), 'reeve.db');
     const opened = async (): Promise<Store> => openSqliteStore({ path, role: 'worker', clock });
     let crashing = await opened();

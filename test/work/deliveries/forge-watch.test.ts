@@ -31,7 +31,7 @@ const throwing = (error: unknown) => async () => {
 };
 
 describe('the forge watch', () => {
-  it('reports a failing forge since its first failure, once, and each change in the kind of failure', () => {
+  it('reports a failing forge once, with the time of its first failure, and each change in the kind of failure', () => {
     const { watch, lines, fail } = start();
     expect(watch.state()).toEqual({ state: 'ok' });
 
@@ -122,7 +122,7 @@ describe('the forge watch', () => {
     expect(debug).toEqual(
       woken === 1 ? [['debug', 'the forge answers a probe', { error: (error as Error).message }]] : [],
     );
-    // The next probe is due later.
+    // The next probe is due after a longer wait.
     nowMs = 60_000;
     watch.look();
     expect(breaker.isDue()).toBe(state === 'open');

@@ -43,7 +43,7 @@ const next = async (): Promise<void> => {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-it('beats four times per lease until it is stopped', async () => {
+it('beats four times per lease until stopped', async () => {
   const { heartbeat } = start();
 
   expect(waits.map(({ ms }) => ms)).toEqual([15_000]);
@@ -55,7 +55,7 @@ it('beats four times per lease until it is stopped', async () => {
   expect(waits).toEqual([]);
 });
 
-it('does not beat again if it was stopped during a beat', async () => {
+it('does not beat again if stopped during a beat', async () => {
   const { heartbeat } = start(() => heartbeat.stop());
 
   await next();
@@ -63,7 +63,7 @@ it('does not beat again if it was stopped during a beat', async () => {
   expect([beats, waits.length]).toEqual([1, 0]);
 });
 
-it('aborts work only after it has made no progress for longer than allowed', async () => {
+it('aborts work only after a longer time without progress than allowed', async () => {
   const { heartbeat } = start();
 
   for (let beat = 0; beat < 3; beat += 1) await next();
@@ -90,7 +90,7 @@ it('aborts work whose lease is lost', async () => {
 });
 
 it.each([new ReeveError('store-unwritable', 'the disk is full'), new TypeError('x')])(
-  'continues after a beat that failed for another reason, and logs it (%s)',
+  'continues after a beat that failed for another reason, and logs the failure (%s)',
   async (error) => {
     const { lines } = start(() => {
       throw error;

@@ -9,7 +9,7 @@ const bench = createWorkerBench();
 const { accept, advance, moveClockMs, pass, start } = bench;
 
 describe('a lease', () => {
-  it('lasts as long as the work pauses no longer than allowed', async () => {
+  it('lasts as long as the work makes progress within the allowed time', async () => {
     let finish = (): void => {};
     start({
       handle: () =>
@@ -28,7 +28,7 @@ describe('a lease', () => {
     expect(await bench.store.readDelivery(id)).toMatchObject({ state: 'settled', attempts: 1 });
   });
 
-  it('ends if a handler hangs; the lane continues and the attempt counts', async () => {
+  it('ends if a handler hangs; the lane continues, and the attempt counts', async () => {
     let signal: AbortSignal | undefined;
     start({
       stallMs: 60_000,

@@ -8,7 +8,7 @@ const bench = createWorkerBench();
 const { accept, advance, start } = bench;
 
 describe('the loop', () => {
-  it('looks for work when something was stored, and periodically', async () => {
+  it('looks for work when something was stored, and at intervals', async () => {
     start();
     await accept(1);
     bench.worker.start();
@@ -28,7 +28,7 @@ describe('the loop', () => {
     await bench.worker.stop();
   });
 
-  it('survives a store that refuses, and records the ending once the disk allows it', async () => {
+  it('survives a store that refuses writes, and records the ending once the disk allows it', async () => {
     let refusals = 3;
     const settleWhenPossible: Store['settle'] = async (claim, runs, reason) => {
       refusals -= 1;
@@ -54,7 +54,7 @@ describe('the loop', () => {
     expect(await bench.store.counts()).toMatchObject({ settled: 1 });
   });
 
-  it('stops claiming, lets running work finish, and leaves the rest', async () => {
+  it('stops claiming, lets running work finish, and leaves the remaining work', async () => {
     let finish = (): void => {};
     start({
       concurrency: 1,

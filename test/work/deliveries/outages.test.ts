@@ -23,7 +23,7 @@ describe('a forge that fails', () => {
     }
   };
 
-  it('stops all lanes and spends no attempt; probes follow at growing intervals', async () => {
+  it('stops all lanes without counting an attempt, and is probed at growing intervals', async () => {
     let isDown = true;
     let calls = 0;
     let probes = 0;
@@ -45,7 +45,7 @@ describe('a forge that fails', () => {
     expect([calls, bench.worker.status().breaker]).toEqual([4, 'open']);
     expect(bench.worker.status().forge).toMatchObject({ state: 'failing', reason: 'no answer' });
     await work(3_600);
-    // 1, 2, 4, 8, 16 s and every 30 s from then on.
+    // Probes after 1, 2, 4, 8 and 16 s, and every 30 s from then on.
     expect([calls, probes]).toEqual([4, 123]);
     isDown = false;
     await work(60);
@@ -87,7 +87,7 @@ describe('a forge that fails', () => {
   });
 
   it.each(hostFailures)(
-    'with %s for a night ends no delivery, and all are done within two minutes afterwards',
+    'with %s for a night ends no delivery, and all deliveries are done within two minutes afterwards',
     async (code) => {
       let isDown = true;
       const outage = async () => {
@@ -109,7 +109,7 @@ describe('a forge that fails', () => {
     },
   );
 
-  it('for ten days does not end deliveries either: old ones are tried once it answers', async () => {
+  it('for ten days does not end deliveries either: old deliveries are tried once the forge answers', async () => {
     let isDown = true;
     const outage = async () => {
       if (isDown) throw new ReeveError('forge-unavailable', '502');
@@ -127,7 +127,7 @@ describe('a forge that fails', () => {
     expect(await bench.store.counts()).toMatchObject({ settled: 12, dead: 0 });
   });
 
-  it('for one item alone holds up no other lane, and that item ends at its maximum age', async () => {
+  it('for one item alone delays no other lane, and that item ends at its maximum age', async () => {
     let others = 0;
     start({
       concurrency: 2,
@@ -169,7 +169,7 @@ describe('a forge that fails', () => {
     expect((await bench.store.readDelivery(poison))?.state).toBe('dead');
   });
 
-  it('does not count as recovered because work without requests succeeds', async () => {
+  it('does not count as recovered just because work without requests succeeds', async () => {
     let answers = 0;
     let isDown = true;
     const handled: number[] = [];

@@ -19,10 +19,7 @@ const runs = [makeRun({ id: 'r' })];
 const deferral = { afterMs: 90_001, why: 'the budget of the hour is used up' };
 const full = new ReeveError('store-unwritable', 'the disk is full');
 
-/**
- * Records an ending in a store that fails several times first, and returns what it wrote, how long it waited, and the
- * log.
- */
+/** Records an ending in a store that fails with the given errors first. Returns the writes, the waits and the log. */
 async function record(
   ending: Ending,
   given: { errors?: unknown[]; onWait?: () => void; isStopping?: boolean; claim?: Claim } = {},
@@ -103,7 +100,7 @@ it('records nothing for a delivery that another worker holds', async () => {
   expect((await record({ how: 'lost' })).written).toEqual([]);
 });
 
-it('repeats what a full disk refuses, at growing intervals, and logs each attempt', async () => {
+it('repeats writes that a full disk refuses, at growing intervals, and logs each attempt', async () => {
   const { written, waits, lines } = await record(
     { how: 'settled', runs },
     { errors: Array.from({ length: 9 }, () => full) },

@@ -15,7 +15,7 @@ const makePushes = (count: number, bytes: number) =>
   });
 
 describe('events of routed deliveries', () => {
-  it('are returned once, and parsed again after that', () => {
+  it('are returned once, and are parsed again after that', () => {
     const events = new RoutedEvents();
     const delivery = makePush('1', 500);
     const event = eventOf(delivery);
@@ -26,7 +26,7 @@ describe('events of routed deliveries', () => {
     expect(events.take(delivery)).toEqual(event);
   });
 
-  it('are kept in order up to a total size of their bodies, and free their room when taken', () => {
+  it('are kept in order up to a total size of their bodies, and free their space when taken', () => {
     const events = new RoutedEvents(100_000);
     const pushes = makePushes(50, 9_000);
     const keptOf = (): number[] => {

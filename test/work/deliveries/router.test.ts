@@ -30,13 +30,13 @@ afterEach(() => store.close());
 
 const accept = async (): Promise<string> => (await store.accept(makeDelivery())).id;
 const unroutedIds = async (): Promise<readonly string[]> => (await store.unrouted(100)).map(({ id }) => id);
-/** Ends the wait until the next check. */
+/** Fires the pending timers, and runs the next check. */
 const lookAgain = async (): Promise<void> => {
   for (const run of pending.splice(0)) run();
   await router.route('woken');
 };
 
-it('the leader routes what has arrived, and checks nothing after the end of an attempt', async () => {
+it('the leader routes new deliveries, and reads nothing after the end of an attempt', async () => {
   isLeader = true;
   const first = await accept();
   await router.route('woken');
@@ -48,7 +48,7 @@ it('the leader routes what has arrived, and checks nothing after the end of an a
   expect(await router.route('woken')).toBe(false);
 });
 
-it('what arrives during a check of the leader is routed by the next check', async () => {
+it('a delivery that arrives during a check of the leader is routed by the next check', async () => {
   isLeader = true;
   router.arrived();
   const looking = router.route('woken');
@@ -59,13 +59,13 @@ it('what arrives during a check of the leader is routed by the next check', asyn
   expect(await router.route('woken')).toBe(true);
 });
 
-it('another process leaves routing to the leader, and routes only what the leader leaves', async () => {
+it('a process that does not lead leaves routing to the leader, and routes only what the leader left unrouted', async () => {
   const first = await accept();
   router.arrived();
   await router.route('woken');
   await lookAgain();
   expect(await unroutedIds()).toEqual([first]);
-  // The leader is working.
+  // The leader routes the first delivery.
   await store.route([{ id: first, to: 'settled', reason: '' }]);
   const second = await accept();
   await lookAgain();
@@ -77,7 +77,7 @@ it('another process leaves routing to the leader, and routes only what the leade
   expect(pending).toEqual([]);
 });
 
-it('another process checks at each interval, because a notification may be lost', async () => {
+it('a process that does not lead checks at each interval, because a notification may be lost', async () => {
   await accept();
   await router.route('poll');
   await lookAgain();

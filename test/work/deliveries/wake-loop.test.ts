@@ -5,7 +5,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** Creates a timer that the test ends. */
+/** Creates a timer that fires when the test calls `pass`. */
 function makeTimer(): { timer: Timer; waits: number[]; pass: () => Promise<void> } {
   const entries: { run: () => void; ms: number }[] = [];
   const waits: number[] = [];
@@ -52,7 +52,7 @@ describe('the loop', () => {
     expect(waits).toEqual([0, 1_000, 1_000]);
   });
 
-  it('calls once more after a running call, however often it is woken, and never two at a time', async () => {
+  it('calls once more after a running call, however often it was woken, and never twice at a time', async () => {
     const { loop, pass, end, ends } = makeLoop();
     loop.start();
     await pass();
@@ -127,7 +127,7 @@ describe('a sleep', () => {
     expect(waits).toEqual([10, 20]);
   });
 
-  it('is cancelled in the runtime as well', async () => {
+  it('uses system timers that can be cancelled', async () => {
     const calls: string[] = [];
     const cancel = systemTimer(() => void calls.push('cancelled'), 0);
     cancel();

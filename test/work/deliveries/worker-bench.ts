@@ -13,21 +13,21 @@ import { makeClock } from '../../support/make-clock.ts';
 export interface WorkerBench {
   /** In-memory store, initially empty. */
   readonly store: Store;
-  /** Worker that `start` created last. */
+  /** Worker that the last call of `start` created. */
   readonly worker: Worker;
   readonly now: Date;
   readonly clock: Clock;
-  /** Number of timers that are set. */
+  /** Number of pending timers. */
   readonly timerCount: number;
   /** Creates the worker, without its loop. */
   start(options?: Partial<WorkerOptions>): void;
   /** Replaces the store with an empty one. */
   renewStore(): Promise<void>;
-  /** Accepts a push to a repository, or the opening of its issue with this index. Returns the id. */
+  /** Accepts a push to a repository, or, with an index, the opening of that issue. Returns the id. */
   accept(repository: number, index?: number): Promise<string>;
   /** Lets the worker look for work once, and waits for everything that it starts. */
   pass(): Promise<void>;
-  /** Advances clock and timers, and waits until everything they start has settled. */
+  /** Advances the clock and fires timers, and waits until everything that they start has settled. */
   advance(ms: number): Promise<void>;
   /** Advances only the clock, without running timers. */
   moveClockMs(ms: number): void;
@@ -115,7 +115,7 @@ export function createWorkerBench(): WorkerBench {
   };
 }
 
-/** Result of a handler that had nothing to do. */
+/** Result of a handler with nothing to record. */
 export const nothing = { runs: [] };
 
 /** Waits until everything that was started has settled. */
@@ -123,7 +123,7 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Returns the body of a push to a repository, or of the opening of its issue with this index. */
+/** Returns the body of a push to a repository or, with an index, of the opening of that issue. */
 export function bodyOf(repository: number, index?: number): Buffer {
   const inner = { id: repository, full_name: `acme/r${repository}`, owner: { id: 1 } };
   const issue = index === undefined ? {} : { action: 'opened', number: index, issue: { number: index } };
@@ -133,7 +133,7 @@ export function bodyOf(repository: number, index?: number): Buffer {
   );
 }
 
-/** Returns a handler that fails with this code. */
+/** Returns a handler that always fails with this code. */
 export function failing(code: ErrorCode, options: { retryAfterMs?: number } = {}): () => Promise<never> {
   return async () => {
     throw new ReeveError(code, `it said ${code}`, options);

@@ -13,7 +13,7 @@ const own = status('reeve/queue', 'pending', 9);
 const judge = (base: object, all: readonly object[], expected: readonly string[] = []) =>
   judgeChecks(base as never, all as never, { expected, meter: createUnlimitedMeter() });
 
-describe('checks that a queue waits for', () => {
+describe('checks that a merge queue waits for', () => {
   it.each<[string, object, readonly object[], readonly string[], object]>([
     ['required and passed', requiring('ci'), [status('ci', 'success')], [], { state: 'success' }],
     ['required and missing', requiring('ci'), [], [], { state: 'none', context: 'ci' }],

@@ -6,7 +6,7 @@ import { type QueueInstallation, startQueueInstallation } from '../../support/qu
 import { openPull, openStage, rest } from '../../support/queue/queue-stage.ts';
 import { happen, type QueueHappening, randomHappening } from '../../support/queue/random-happenings.ts';
 
-/** Number of histories, and size of each; one of the smallest size takes a second on an idle machine. */
+/** Number and size of the histories. A history of the smallest size takes a second on an idle machine. */
 const size = process.env.LONG
   ? { numRuns: 300, pulls: 3, maxLength: 16 }
   : { numRuns: isThorough ? 20 : 3, pulls: 2, maxLength: 10 };
@@ -34,7 +34,7 @@ async function play(
     await stage.bot.settle();
   }
   expect(await rest(stage, { hasChecks }), 'nothing is left to do within a day').toBe(true);
-  // Events planned for requests that were never sent must not affect the next history.
+  // Faults planned for requests that were never sent must not affect the next history.
   installation.armed.length = 0;
   await proveHistory(stage);
 }
@@ -55,7 +55,7 @@ const retargetedAtItsMerge: [{ method: string; requiresQueue: boolean }, QueueHa
 ];
 
 describe('random histories of merge queues on a forge', () => {
-  it('merge in order only what was green with its base, say why the others left, and end', async () => {
+  it('merge in order, only pull requests that were green together with their base, say why others left, and end', async () => {
     await fc.assert(
       fc.asyncProperty(
         settings,

@@ -21,7 +21,7 @@ import { rulesOf } from '../../support/sweep-harness.ts';
 
 let installation: QueueInstallation;
 let stage: QueueStage;
-/** Two waiting pull requests: the first is behind, and is updated when its turn comes. */
+/** Numbers of two waiting pull requests. The first is behind its base, and is updated when its turn comes. */
 let [one, two] = [0, 0];
 beforeAll(async () => {
   installation = await startQueueInstallation();
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await addFile(stage.root, stage.at, 'main', 'ahead.txt');
 });
 
-/** Gives the first pull request its turn: it is updated, and CI has not reported on the new head yet. */
+/** Gives the first pull request its turn: it is updated, and CI has not yet reported on the new head. */
 async function giveTurn(): Promise<void> {
   await stage.bot.settle();
   stage.advance(5_000);
@@ -61,7 +61,7 @@ const edit = (body: { readonly name?: string; readonly archived?: boolean }) =>
   stage.root.call(operations.editRepository, { params: stage.at, body });
 
 describe('a merge queue with pull requests in it', () => {
-  it('drops the first pull request after it was deleted, and merges the next', async () => {
+  it('drops the first pull request after it was deleted, and merges the next one', async () => {
     await giveTurn();
     await stage.root.call(operations.deleteIssue, { params: { ...stage.at, index: one } });
     await finish();
@@ -85,10 +85,10 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('is left by all when its repository is archived, and nothing is written there', async () => {
+  it('is left by all when its repository is archived, and writes nothing there', async () => {
     await giveTurn();
     await edit({ archived: true });
-    // Longer than the cached answer that it is not archived is used.
+    // Waits longer than the cached state of the repository is used.
     stage.advance(11 * 60_000);
     await stage.bot.settle();
 
@@ -114,7 +114,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it.runIf(isThorough)('is left by the pull requests whose rule is removed', async () => {
+  it.runIf(isThorough)('is left by the pull requests whose rule was removed', async () => {
     await giveTurn();
     installation.bot.setRules([]);
     try {
@@ -184,7 +184,7 @@ describe('a merge queue with pull requests in it', () => {
     ]);
   });
 
-  it('ends for both pull requests with the same head, whichever of their queues is faster', async () => {
+  it('ends for two pull requests with the same head, whichever of their queues is faster', async () => {
     const { root, at } = stage;
     await root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
     await requireStatuses(stage.root, stage.at, { branch: 'next', contexts: ['ci'] });
@@ -194,20 +194,20 @@ describe('a merge queue with pull requests in it', () => {
     const { head } = await root.call(operations.getPull, { params: { ...at, index: one } });
     const body = { title: 'The same', head: head?.ref ?? '', base: 'next', labels };
     const { number } = await root.call(operations.createPull, { params: at, body });
-    // The history is not proved like the others, because the status of a commit belongs to both pull requests.
+    // This history is not proved like the others, because both pull requests share the statuses of the commit.
     expect(await rest(stage, { hasChecks: true })).toBe(true);
 
     const ends = new Map(await reasons());
     expect(ends.get(two)).toBe('merged');
-    // The slower queue sees either a head that it did not create, or one that is already merged.
+    // The slower queue sees either a head that it did not create, or a head that is already merged.
     expect([
       ['merged', 'merged'],
       ['merged', 'pushed'],
     ]).toContainEqual([ends.get(one), ends.get(number)].toSorted());
   });
 
-  // `test/flows/merge-queue.test.ts` asserts the same, including the comment.
-  it.runIf(isThorough)('is not left by the others when CI fails on the first', async () => {
+  // `test/flows/merge-queue.test.ts` asserts the same, and also the comment.
+  it.runIf(isThorough)('is not left by the other pull requests when CI fails on the first', async () => {
     await giveTurn();
     const { head } = await stage.root.call(operations.getPull, { params: { ...stage.at, index: one } });
     await report(stage, head?.sha ?? '', 'failure');

@@ -35,12 +35,12 @@ const happening = fc.oneof(
     ),
   }),
   fc.record({ kind: fc.constant('time' as const), seconds: fc.integer({ min: 1, max: 900 }) }),
-  // Within the time that the forge has to show an accepted merge.
+  // A late merge is performed within the time that the forge has to show an accepted merge.
   fc.record({ kind: fc.constant('late' as const), seconds: fc.integer({ min: 1, max: 25 }) }),
 );
 type Happening = typeof happening extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Histories that failed before. */
+/** Histories that failed in the past. */
 const regressions: [Happening[], boolean][] = [
   // A person moves another pull request to the first position while a merge is in flight.
   [
@@ -61,7 +61,7 @@ const regressions: [Happening[], boolean][] = [
     ],
     false,
   ],
-  // The forge performs a merge after the queue has requested it again, and refuses the second request.
+  // The forge performs a merge late, after the queue has requested it again, and refuses the second request.
   [
     [
       { kind: 'late', seconds: 25 },
@@ -78,7 +78,7 @@ type World = {
   readonly events: QueueEvent[];
 };
 
-/** Runs the rule: it adds the pull request if it wants it and the desk does not object. */
+/** Runs the rule, which adds the pull request if the rule wants it and the queue does not contain it or hold it off. */
 async function runRule({ forge, rows }: World, pull: ModelPull): Promise<void> {
   const { number, head, wanted, draft, state } = pull;
   const desk = createQueueDesk({
@@ -160,7 +160,7 @@ function note(forge: ModelForge, events: QueueEvent[], event: QueueEvent): void 
   events.push(event);
 }
 
-/** Runs a process; after a kill, the next one follows once the lease has ended. */
+/** Runs a queue process. If it is killed, the next process runs once the lease has ended. */
 async function work({ forge, rows, events }: World): Promise<QueueRest> {
   for (;;) {
     try {
@@ -173,12 +173,12 @@ async function work({ forge, rows, events }: World): Promise<QueueRest> {
 }
 
 /**
- * Happenings that may occur between any two requests of the queue, because the forge refuses a merge that has become
+ * Happenings that may occur between any two requests of the queue, because the forge refuses a merge that they make
  * wrong.
  */
 const meanwhile: readonly Happening['kind'][] = ['push', 'open', 'move', 'remove'];
 
-/** Generates happenings with many pushes, which may come while the queue still looks at the earlier state. */
+/** Generates happenings with many pushes, which may occur while the queue still uses an earlier state. */
 const hasty = fc.oneof(happening, fc.record({ kind: fc.constant('push' as const), pull: fc.nat(2) }));
 
 const entriesOf = async ({ rows }: World) => queueStateOf(await rows.readQueue(place)).entries;
@@ -195,7 +195,7 @@ async function play(history: readonly Happening[], isFastForward = false): Promi
   return world;
 }
 
-/** Lets time pass without further happenings; the queue works when it asks for it. */
+/** Lets time pass without further happenings. The queue works when it asked to. */
 async function rest(world: World): Promise<void> {
   await happenToAll(world, 'resume');
   const limit = ((await entriesOf(world)).length + 1) * 90;
@@ -209,7 +209,7 @@ async function rest(world: World): Promise<void> {
 
 describe('random histories of a merge queue', () => {
   it(
-    'merge in order only what was green with its base, report foreign writes, and end',
+    'merge in order, only pull requests that were green together with their base, report foreign writes, and end',
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -241,7 +241,7 @@ describe('random histories of a merge queue', () => {
         const world: World = { forge, rows: createMemoryQueueRows(forge.now), events: [] };
         for (let opened = 0; opened < 3; opened += 1) await runRule(world, forge.open());
         let writing = 0;
-        /** Delays each request, in an order that the scheduler chooses. */
+        /** Delays each request in an order chosen by the scheduler. */
         const slow = async <Value>(send: () => Promise<Value>): Promise<Value> => {
           writing += 1;
           if (writing > 1) forge.violations.push('two processes write at the same time');
@@ -254,7 +254,7 @@ describe('random histories of a merge queue', () => {
         const ports = forge.ports(world.rows, { onEvent: (event) => note(forge, world.events, event) });
         const both = {
           ...ports,
-          // Something may happen before the look, and between the look and the use of its result.
+          // A happening may occur before the look, and between the look and the use of its result.
           look: (...given: Parameters<typeof ports.look>) =>
             scheduler
               .schedule(Promise.resolve())

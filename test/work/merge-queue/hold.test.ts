@@ -10,8 +10,8 @@ import { ModelForge, type ModelPull } from './model-forge.ts';
 const place: QueuePlace = { repositoryId: 1, base: 'main', repository: 'acme/shop' };
 
 /**
- * Creates a queue of two rules, `even` and `odd` by the number of the pull request, on a forge that records writes for
- * a paused one.
+ * Creates a queue with two rules, `even` and `odd` by the number of the pull request. The forge records a violation if
+ * anything is written for a paused rule.
  */
 function makePausable() {
   const forge = new ModelForge();
@@ -71,7 +71,7 @@ function makePausable() {
 
 type Pausable = ReturnType<typeof makePausable>;
 
-/** Makes CI pass on every head while the queue works and time passes. Returns the last rest. */
+/** Makes CI pass on every head while the queue works and time passes. Returns the result of the queue's last work. */
 async function goOn(queue: Pausable, rounds: number) {
   const { forge } = queue;
   let rest = await queue.work();
@@ -86,7 +86,7 @@ async function goOn(queue: Pausable, rounds: number) {
   return rest;
 }
 
-it('pull requests of a paused rule stay, the others continue, and queue behind them once the pause ends', async () => {
+it('pull requests of a paused rule stay while the others continue, and are merged once the pause ends', async () => {
   const queue = makePausable();
   for (let count = 0; count < 4; count += 1) await queue.enter(queue.forge.open());
   queue.paused.add('odd');
@@ -101,7 +101,7 @@ it('pull requests of a paused rule stay, the others continue, and queue behind t
   expect(queue.forge.violations.filter((one) => !one.includes('was merged before'))).toEqual([]);
 });
 
-it('a pause takes the turn away, its duration counts for no timeout, and its end restores the position', async () => {
+it('a pause takes the turn away and counts for no timeout, and its end restores the position', async () => {
   const queue = makePausable();
   for (let count = 0; count < 4; count += 1) await queue.enter(queue.forge.open());
   queue.forge.nowMs += 3_000;
@@ -146,7 +146,7 @@ it('messages about a pull request that left during a pause are sent after the pa
   expect(pull.comments.join()).toContain('someone pushed to it');
 });
 
-it('a pause that begins after a step stops the writes of that step, and unsent writes are not awaited', async () => {
+it('a pause that begins after a step stops the writes of that step, and the queue does not wait for unsent writes', async () => {
   const queue = makePausable();
   const pull = queue.forge.open();
   await queue.enter(pull);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { packageRoot } from '../../../src/platform/package.ts';
 import { leaveReasons } from '../../../src/work/merge-queue/state.ts';
 
-it('docs/merge-queue.md has every reason for leaving, with its meaning', () => {
+it('docs/merge-queue.md lists every reason for leaving, with its meaning', () => {
   const text = readFileSync(join(packageRoot, 'docs/merge-queue.md'), 'utf8');
   const [, section = ''] = /## Reasons for leaving\n([\s\S]*?)\n## /.exec(text) ?? [];
   const rows = [...section.matchAll(/^\| `([\w-]+)` \| ([^|]+) \|/gm)].map(([, ...cells]) => cells);

@@ -9,8 +9,8 @@ import {
 import type { QueuePorts } from '../../../src/work/merge-queue/work.ts';
 
 /**
- * Commit of a forge with one repository and one base branch, modelled as far as a merge queue sees it. The forge checks
- * the promises at each merge.
+ * Commit of a model forge. The model has one repository and one base branch, covers what a merge queue sees, and checks
+ * the promises of the queue at each merge.
  */
 
 type ModelCommit = { readonly parents: readonly string[]; check: 'none' | 'pending' | 'success' | 'failure' };
@@ -28,18 +28,18 @@ export type ModelPull = {
   priority: number;
   statuses: string[];
   comments: string[];
-  /** Changes made by people. */
+  /** Changes made by people: a push to the head, a removal from the queue, a deletion of the pull request. */
   isPushed: boolean;
   isRemoved: boolean;
   isDeleted: boolean;
-  /** Time since which every look has found that it cannot be merged. */
+  /** Time since which every look has found the pull request unmergeable. */
   unmergeableSince: number | undefined;
 };
 
-/** Merge that the forge performs later than its client waits for an answer. */
+/** Merge that the forge performs later than its client waits for a response. */
 type LateMerge = { readonly number: number; readonly head: string; readonly dueMs: number };
 
-/** Thrown where the process is killed. */
+/** Thrown where a process is killed. */
 export class Killed extends Error {}
 
 export type Kill = 'before' | 'after' | undefined;
@@ -52,26 +52,26 @@ export class ModelForge {
   nowMs = Date.UTC(2026, 0, 1);
   /** Violated promises. */
   readonly violations: string[] = [];
-  /** Kills of the next writes, one for each. */
+  /** Kills of the next writes, one per write. */
   kills: Kill[] = [];
-  /** Number of the next attempts whose answers are lost. */
+  /** Number of upcoming attempts whose responses are lost. */
   lostAnswers = 0;
-  /** Delay of the next merges, each in milliseconds. Their answers are lost. */
+  /** Delays of the next merges in milliseconds. The responses of these merges are lost. */
   lateMs: number[] = [];
   readonly #late: LateMerge[] = [];
-  /** Number of the next looks at which the forge fails in a way that may be permanent. */
+  /** Number of upcoming looks at which the forge fails in a way that may be permanent. */
   problems = 0;
   /** Whether a person has changed the order. */
   isMoved = false;
-  /** Number of the next merges that are refused. */
+  /** Number of upcoming merges that are refused. */
   refusals = 0;
-  /** Number of the next merges right before which someone writes to the base. */
+  /** Number of upcoming merges just before which someone writes to the base. */
   races = 0;
-  /** Number of looks after which the forge reports a checked pull request as mergeable. */
+  /** Number of looks before the forge reports a checked pull request as mergeable. */
   slowMergeable = 0;
   requests = 0;
   looks = 0;
-  /** Set by a foreign write that must be reported, until the checks of the base allow the next merge. */
+  /** Foreign write that must be reported. Reset at the next merge, which must wait for the checks of the base. */
   #unseen: { readonly number: number; readonly at: number } | undefined;
   readonly raced: number[] = [];
   #names = 0;
@@ -114,7 +114,7 @@ export class ModelForge {
     return this.#historyOf(head).has(commit);
   }
 
-  /** Returns the cached history of a commit: commits never change, and looks ask for the same ones repeatedly. */
+  /** Returns the history of a commit from a cache: commits never change, and looks need the same commits repeatedly. */
   #historyOf(head: string): ReadonlySet<string> {
     const known = this.#histories.get(head);
     if (known) return known;
@@ -224,7 +224,7 @@ export class ModelForge {
   #write(write: QueueWrite): void {
     const pull = this.pulls.get(write.number);
     if (write.kind === 'comment') {
-      // A comment is found again by its marker.
+      // A real comment is found again by its marker.
       if (!pull?.comments.includes(write.text)) pull?.comments.push(write.text);
       return;
     }
@@ -254,7 +254,7 @@ export class ModelForge {
     rows: QueueRows,
   ): Promise<QueueObservation['answer']> {
     const pull = this.pulls.get(attempt.number);
-    // Base as far as the queue could see it: a write at the moment of the merge comes later.
+    // The base as the queue saw it. A write at the moment of the merge comes later.
     const seenBase = this.tip;
     const isRace = this.races > 0;
     if (isRace) {
@@ -294,7 +294,7 @@ export class ModelForge {
     this.#finish(pull, 'us');
   }
 
-  /** Performs delayed merges that are due; the forge refuses one if the pull request has changed. */
+  /** Performs delayed merges that are due. The forge drops a merge if the pull request has changed. */
   #arrive(): void {
     const due = this.#late.filter(({ dueMs }) => dueMs <= this.nowMs);
     for (const one of due) {
@@ -339,8 +339,8 @@ export class ModelForge {
   }
 
   /**
-   * Checks that after a foreign write, the next merge waits for the checks of the base, or until there clearly are
-   * none.
+   * Checks that the next merge after a foreign write waits until the checks of the base pass, or until it is clear that
+   * there are none.
    */
   #checkBlock(pull: ModelPull, base: string): void {
     if (this.#unseen === undefined) return;

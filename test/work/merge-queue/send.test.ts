@@ -5,8 +5,8 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { attemptRequest, runOfAttempt, sendQueueAttempt } from '../../../src/work/merge-queue/send.ts';
 import type { QueueAttemptAction } from '../../../src/work/merge-queue/state.ts';
 
-describe('the update of a queue', () => {
-  it('is recorded as the cause of the events that follow, under the id of the run that records it', async () => {
+describe('an update sent by a queue', () => {
+  it('is recorded as the cause of the events that follow, under the id of the run that records the update', async () => {
     const kept = new Map<string, unknown>();
     const store = {
       isShared: false,

@@ -26,7 +26,7 @@ const run = (id: number, kind: string, atMs: number): Run => ({
   ms: 1,
 });
 
-it('the writes of the last hour are counted from the stored runs after a restart, but only those of queues of the repository', async () => {
+it('after a restart, the writes of the last hour are counted from the stored runs, but only from queue runs of the repository', async () => {
   let nowMs = startMs;
   const clock = makeClock({ now: () => new Date(nowMs), monotonicMs: () => nowMs - startMs + 50 });
   const hourAgo = startMs - 3_600_000;
@@ -48,7 +48,7 @@ it('the writes of the last hour are counted from the stored runs after a restart
   expect(await budget.waitMs(7)).toBe(0);
 });
 
-it('the store is queried again for a repository without writes, but not for one with writes', async () => {
+it('the stored runs are read again once a repository has no writes in the last hour, and not before', async () => {
   let asked = 0;
   let nowMs = startMs;
   const store = {
@@ -73,7 +73,7 @@ it('the store is queried again for a repository without writes, but not for one 
   expect(asked).toBe(2);
 });
 
-it('processes that share a database write within one budget, and count stored runs once', async () => {
+it('processes that share a database share one budget, and count stored runs once', async () => {
   const nowMs = startMs;
   const clock = makeClock({ now: () => new Date(nowMs), monotonicMs: () => Math.random() });
   const url = await makeSchema();

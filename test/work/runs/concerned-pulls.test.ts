@@ -87,7 +87,7 @@ const many = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ number: index + 1, head: sha(index + 1), base: 'main' }));
 
 describe('the pull requests that an event concerns', () => {
-  it("are those whose head is the event's commit", async () => {
+  it('are those whose head is the commit of the event', async () => {
     open = many(3);
     const concerned = setup();
     const events = [
@@ -103,7 +103,7 @@ describe('the pull requests that an event concerns', () => {
     expect(lists).toHaveLength(1);
   });
 
-  it('are those into the pushed branch', async () => {
+  it('are those into the branch that was pushed', async () => {
     open = [...many(2), { number: 9, head: sha(9), base: 'release' }];
 
     await setup().run(delivery, eventOf('push', push), force);
@@ -122,7 +122,7 @@ describe('the pull requests that an event concerns', () => {
     expect([ran, lists]).toEqual([[], []]);
   });
 
-  it('are found even if the list is cached, because the head may have moved since', async () => {
+  it('are found even if a list is cached, because a head may have moved since', async () => {
     open = many(2);
     const concerned = setup();
     await concerned.run(delivery, eventOf('status', { sha: sha(1), state: 'success' }), force);
@@ -133,20 +133,20 @@ describe('the pull requests that an event concerns', () => {
     expect(lists).toEqual([{ state: 'open' }, { state: 'open', sort: 'recentupdate', limit: 50 }]);
   });
 
-  it('are listed again after an event that may have moved them', async () => {
+  it('are listed again after an event that may have moved their heads', async () => {
     open = many(1);
     const concerned = setup();
     await concerned.run(delivery, eventOf('push', push), force);
     concerned.note(eventOf('push', push) as AdmittedEvent);
     await concerned.run(delivery, eventOf('push', push), force);
 
-    // The event of this test has no admitted repository, only that of the payload.
+    // The event of this test has no admitted repository, only the repository of its payload.
     expect(lists).toHaveLength(2);
   });
 });
 
-describe('more than fifty', () => {
-  it('become one job, which handles ten thousand from checkpoint to checkpoint', async () => {
+describe('more than fifty concerned pull requests', () => {
+  it('become one job, which handles ten thousand of them from checkpoint to checkpoint', async () => {
     open = many(10_000);
     const concerned = setup();
 

@@ -9,7 +9,10 @@ it.each([
   ['#stale/warn', { kind: 'rule', name: 'stale/warn' }],
   ['a.yml#stale/warn', { kind: 'rule', name: 'a.yml#stale/warn' }],
   ['outer/stale/warn', { kind: 'rule', name: 'outer/stale/warn' }],
-] as const)('%s names one thing to pause, and is printed the same way', (name, scope) => {
-  expect(scopeOfName(name)).toEqual(scope);
-  expect(nameOfScope(scope)).toBe(name);
-});
+] as const)(
+  '%s is the name of one scope of a pause, and the scope is printed as the same name',
+  (name, scope) => {
+    expect(scopeOfName(name)).toEqual(scope);
+    expect(nameOfScope(scope)).toBe(name);
+  },
+);

@@ -28,7 +28,7 @@ const delivery = {
 const rule = { id: 'r.yml#auto', level: 'operator', on: [], schedules: [], steps: [] } as never;
 const run = { outcomes: [], rules: [], changes: [], refused: [] } as unknown as Run;
 
-/** Creates a handler with test doubles; `ran` is the result of each look. */
+/** Creates a handler with test doubles. Each look returns `ran`. */
 function setup(
   options: {
     ran?: Partial<Ran>;
@@ -103,7 +103,7 @@ describe('a waiting row', () => {
     expect(await at(30)).toEqual({ runs: [], reason });
   });
 
-  it('retries what the forge refuses six times at doubling intervals, and says why it ends', async () => {
+  it('retries refused changes six times at doubling intervals, and says why it ends', async () => {
     const change = { id: 'c1', rules: ['r.yml#auto'] };
     const other = { id: 'c2', rules: ['r.yml#other'] };
     const outcomes = [change, other].map(({ id }) => ({
@@ -118,7 +118,7 @@ describe('a waiting row', () => {
     for (let look = 1; look < 6; look += 1) {
       const afterMs = (await at(seconds)).deferral?.afterMs ?? 0;
       waits.push(afterMs / 1_000);
-      // If woken early, for example by a restart, it does not retry.
+      // A row that is woken early, for example by a restart, does not retry.
       if (look > 3) expect((await at(seconds + 20)).deferral?.afterMs).toBe(afterMs - 20_000);
       seconds += afterMs / 1_000;
     }
@@ -135,7 +135,7 @@ describe('a waiting row', () => {
     expect(kept.size).toBe(0);
   });
 
-  it('keeps waiting for the other rules of a row while the forge refuses one', async () => {
+  it('keeps waiting for its other rules while the forge refuses one', async () => {
     const rules = ['a', 'b'].map((name) => ({ ...(rule as object), id: name }) as never);
     const ran: { awaiting: string[]; resisted: string[] } = { awaiting: ['a', 'b'], resisted: ['a'] };
     const { at } = setup({ ran, rules, waitsFor: ['a', 'b'] });
@@ -172,7 +172,7 @@ describe('a waiting row', () => {
   });
 });
 
-it('a row is stored once for a run, in the lane of its pull request', async () => {
+it('a waiting row is stored once for a run, in the lane of its pull request', async () => {
   const stored: NewJob[] = [];
   const leave = createLeaveWaiting(
     makeReeve({

@@ -27,7 +27,7 @@ describe('a list of repositories', () => {
     return found;
   };
 
-  it('that shrinks while it is read loses none and repeats none', async () => {
+  it('that shrinks while it is read loses no repository and repeats none', async () => {
     forge = await startManyRepositories(200);
 
     const found = await walk((page) => {
@@ -91,7 +91,7 @@ rules:
     expect(harness.now().getTime() - before.getTime()).toBe(90_000);
   });
 
-  it('continues with the others if one repository is lost', async () => {
+  it('continues with the other repositories if one cannot be found', async () => {
     await sweepTwoRepositories();
     harness.proxy.decide = ({ path }) =>
       path.includes('/acme/demo/') ? { kind: 'answer', status: 404, body: '{}' } : { kind: 'pass' };
@@ -107,7 +107,7 @@ rules:
   });
 });
 
-it('a sweep that is refused on its third page of repositories does not repeat the first two', async () => {
+it('a sweep that is throttled on its third page of repositories does not repeat the first two pages', async () => {
   const forge = await startManyRepositories(120);
   const { parts, lease, order, close } = await prepare(forge);
   let refused = 0;
@@ -136,7 +136,7 @@ it.each([
   { pause: '3600', asked: 1, slept: [] },
   { pause: '60', asked: 4, slept: [60_000, 60_000, 60_000] },
 ])(
-  'a sweep that is told to wait for $pause seconds at every list request returns to the queue',
+  'a sweep whose list requests are all told to wait for $pause seconds returns to the queue',
   async (given) => {
     const forge = await startManyRepositories(120);
     const { parts, lease, order, close } = await prepare(forge);
@@ -206,7 +206,7 @@ it('a sweep whose lease ends within an item counts the changes that were made', 
   await forge.close();
 });
 
-it('a sweep ends at its request budget, and the next slot continues from there', async () => {
+it('a sweep ends when its request budget is used up, and the next slot continues from there', async () => {
   const forge = await startManyRepositories(120);
   const { parts, lease, order: whole, close } = await prepare(forge);
   const order = { ...whole, maxRequests: 2 };
@@ -223,7 +223,7 @@ it('a sweep ends at its request budget, and the next slot continues from there',
   expect([second.progress.items, last?.isComplete]).toEqual([20, true]);
 });
 
-/** Prepares a sweep of one rule over the repositories of a stand-in forge, except for its slot. */
+/** Prepares a sweep of one rule over the repositories of a simulated forge. The caller adds the slot. */
 async function prepare(
   forge: ManyRepositories,
   wanted = 'if: repository.archived\n    steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]',

@@ -77,7 +77,7 @@ describe('C1: a sweep over organizations', () => {
     expect(await harness.store.listIncidents()).toMatchObject([{ kind: 'sweep-failed' }]);
   });
 
-  it('names an organization of its rule if the account is not a member of it', async () => {
+  it("names an organization in the rule's scope if the account is not a member of it", async () => {
     const result = await sweep(ruleOver('organization', `in: ["${acme}/*", "guild/*"]`));
 
     expect(describeProgress(result)).toContain(
@@ -87,7 +87,7 @@ describe('C1: a sweep over organizations', () => {
 });
 
 describe('C1: a sweep over repositories', () => {
-  it('names a refused list in a repository', async () => {
+  it('names a list that is refused in a repository', async () => {
     const result = await sweep(ruleOver('issue'), { [`/repos/${acme}/demo/issues`]: 403 });
 
     expect(describeProgress(result)).toContain(

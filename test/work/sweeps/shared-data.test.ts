@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const store of stores) await store.close();
 });
 
-it('processes that observe runners at the same time lose no level, and no rule that was notified', async () => {
+it('processes that observe runners at the same time lose no level, and no record of a notified rule', async () => {
   const runner: SeenRunner = {
     id: 7,
     name: 'one',
@@ -40,7 +40,7 @@ it('processes that observe runners at the same time lose no level, and no rule t
   expect(known['organization acme']?.['7']?.told).toHaveLength(levels.length);
 });
 
-it('sweeps of several rules that end in several processes at the same time all show their drift', async () => {
+it('sweeps of several rules that end at the same time in several processes all keep their drift', async () => {
   const change = {
     ...{ id: 'c1', rules: ['r'], action: 'x', operation: 'x', input: null, target: 'topic:x' },
     ...{ value: 1, before: 0, after: 1, reason: '', level: 'operator' as const },

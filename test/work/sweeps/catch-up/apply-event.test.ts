@@ -43,12 +43,12 @@ function applyEvent(seen: RepositorySnapshot, event: Event): RepositorySnapshot 
   const note = noteOf(event);
   if (note === undefined) return seen;
   const after = applyNote(seen, note);
-  // A note is applied twice if a process dies between its two writes.
+  // A note is applied twice if a process dies between the two writes.
   expect(applyNote(after, note)).toEqual(after);
   return after;
 }
 
-/** Returns the differences found after an event was handled, written like deliveries. */
+/** Returns the differences found after an event was handled, each as event type with activity or ref. */
 const foundAfter = (seen: RepositorySnapshot, live: CurrentRepository): readonly string[] =>
   differencesOf(seen, live).map(({ eventType, payload }) => `${eventType} ${payload.action ?? payload.ref}`);
 
@@ -96,7 +96,7 @@ describe('a delivery that arrives before catching up does not hide', () => {
     expect(foundAfter(seen, liveWith({ pull: now }))).toEqual(left);
   });
 
-  it('a push that arrived before the one in the delivery', () => {
+  it('a push before the push of the delivery', () => {
     const event = parseEvent('push', { ref: 'refs/heads/main', before: 'c2', after: 'c3', repository });
 
     const seen = applyEvent(seenWith(undefined), event);
@@ -116,7 +116,7 @@ describe('refs', () => {
     expect(foundAfter(seenWith(undefined), liveWith({ tags: live }))).toEqual(found);
   });
 
-  it('are recognised by the object of an annotated tag as well as by its commit', () => {
+  it('are recognised by the id of an annotated tag as well as by its commit', () => {
     const live = liveWith({ tags: { v1: { id: 'object', commit: 't1' } } });
 
     expect(foundAfter(seenWith(undefined), live)).toEqual([]);
@@ -131,7 +131,7 @@ describe('refs', () => {
   it.each([
     { kind: 'push', payload: { ref: 'refs/tags/v2', before: zeros, after: 't2' } },
     { kind: 'create', payload: { ref: 'v2', ref_type: 'tag', sha: 't2' } },
-  ])('from a $kind are not found again', ({ kind, payload }) => {
+  ])('that a $kind reported are not found again', ({ kind, payload }) => {
     const seen = applyEvent(seenWith(undefined), parseEvent(kind, { ...payload, repository }));
 
     const tags = { v1: { id: 't1', commit: 't1' }, v2: { id: 't2', commit: 't2' } };
@@ -140,7 +140,7 @@ describe('refs', () => {
 });
 
 describe('a pull request', () => {
-  it('that received a push and was then closed is found as both', () => {
+  it('that received a push and was then closed is found as both events', () => {
     const live = liveWith({ pull: pull({ state: 'closed', head: { sha: 'bbb' } }) });
 
     expect(foundAfter(seenWith(pull()), live)).toEqual([
@@ -149,7 +149,7 @@ describe('a pull request', () => {
     ]);
   });
 
-  it('that was opened, received a push and was closed meanwhile is found as all three', () => {
+  it('that was opened, received a push and was closed meanwhile is found as all three events', () => {
     const value = pull({ state: 'closed', created_at: '2026-05-04T10:30:00Z', merge_base: 'base' });
     const live = liveWith({ items: [{ kind: 'pull_request', number: 7, value, hasMoved: true }] });
 
@@ -164,7 +164,7 @@ describe('a pull request', () => {
     });
   });
 
-  it('that arrived with a repository from elsewhere is not reported', () => {
+  it('that was migrated together with its new repository is not reported', () => {
     const seen: RepositorySnapshot = { ...seenWith(undefined), at: '2026-05-04T10:30:00Z', isNew: true };
 
     expect(foundAfter(seen, liveWith({ pull: pull() }))).toEqual(['repository created']);

@@ -29,7 +29,7 @@ afterEach(async () => {
   stores = [];
 });
 
-/** Opens the snapshots of this many processes on one database. */
+/** Opens the snapshots of this many processes that share one database. */
 async function openShared(count: number) {
   const url = await makeSchema();
   stores = await Promise.all(
@@ -42,7 +42,7 @@ async function openShared(count: number) {
 }
 
 describe('snapshots of processes that share a database', () => {
-  it('show each process what the others have handled, in order', async () => {
+  it('show each process what the other processes have handled, in order', async () => {
     const [one, two = one, three = one] = await openShared(3);
     for (let number = 0; number < 7; number += 1) {
       await (number % 2 === 0 ? one : two).note(push(`c${number}`, `c${number + 1}`));
@@ -55,7 +55,7 @@ describe('snapshots of processes that share a database', () => {
     expect(await stores[0]?.recall('seen notes 1')).toHaveLength(1);
   });
 
-  it('keep every note of events that are handled at the same time, and merge them into the snapshot from time to time', async () => {
+  it('keep every note of events that are handled at the same time, and merge notes into the snapshot from time to time', async () => {
     const [one, two = one] = await openShared(2);
 
     await Promise.all(
@@ -79,7 +79,7 @@ describe('snapshots of processes that share a database', () => {
 });
 
 describe('snapshots of one process', () => {
-  it('are written after half a minute, or with `save`, and contain earlier notes', async () => {
+  it('are written after half a minute, or by `save`, and contain all earlier notes', async () => {
     const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
     stores = [store];
     const snapshots = new Snapshots(store, clock);
@@ -96,7 +96,7 @@ describe('snapshots of one process', () => {
     expect(await store.recall('seen 1')).toMatchObject({ refs: { main: 'c2' }, items: { 7: {} } });
   });
 
-  it('are written if one repository has many notes, or if all repositories together have many', async () => {
+  it('are written early if one repository has many notes, or if all repositories together have many', async () => {
     const store = await openSqliteStore({ path: ':memory:', role: 'worker' });
     stores = [store];
     const snapshots = new Snapshots(store, clock);

@@ -15,7 +15,7 @@ const times = (cron: string, timezone: string, from: string, count: number): rea
   return found;
 };
 
-/** Generates instants around the two clock changes of a year in most timezones, and others. */
+/** Generates instants, many of them around the two clock changes of a year in most timezones. */
 const anyInstant = fc
   .oneof(
     fc.constantFrom(
@@ -106,7 +106,7 @@ describe('the due instants of a schedule', () => {
   });
 
   it.each([
-    // Set forward on 29 March 2026 from 02:00 to 03:00, which is 01:00 UTC.
+    // The clock is set forward on 29 March 2026 from 02:00 to 03:00, which is 01:00 UTC.
     [
       'an hour that is skipped is due at the end of the gap',
       '30 2 * * *',
@@ -119,7 +119,7 @@ describe('the due instants of a schedule', () => {
       '2026-03-29T00:30:00Z',
       ['2026-03-29T01:00', '2026-03-29T02:00'],
     ],
-    // Set back on 25 October 2026 from 03:00 to 02:00, which is 01:00 UTC.
+    // The clock is set back on 25 October 2026 from 03:00 to 02:00, which is 01:00 UTC.
     [
       'an hour that comes twice is due once',
       '30 2 * * *',
@@ -136,7 +136,7 @@ describe('the due instants of a schedule', () => {
     expect(times(cron, 'Europe/Berlin', from, expected.length)).toEqual(expected);
   });
 
-  it('include the last missed one and the number of missed ones', () => {
+  it('include the last missed instant and the number of missed instants', () => {
     const schedule = createCron({ cron: '0 * * * *', timezone: 'UTC' });
 
     const missed = schedule.due(new Date('2026-05-01T10:00:00Z'), new Date('2026-05-01T15:59:59Z'));
@@ -144,7 +144,7 @@ describe('the due instants of a schedule', () => {
     expect(missed).toEqual({ last: new Date('2026-05-01T15:00:00Z'), count: 5 });
   });
 
-  it('are found with bounded effort after years of absence', (context) => {
+  it('are found with bounded effort after years without a run', (context) => {
     const until = new Date('2026-05-01T15:00:00Z');
     const before = process.cpuUsage();
 
@@ -158,13 +158,13 @@ describe('the due instants of a schedule', () => {
       { last: new Date('2026-05-01T07:17:00Z'), count: 61 },
       { last: new Date('2024-02-29T05:00:00Z'), count: 1 },
     ]);
-    // A search minute by minute took 15 s of CPU time, and more with each year.
+    // A minute-by-minute search took 15 s of CPU time, and takes longer with each year.
     const spentMs = process.cpuUsage(before).user / 1_000;
     expect(spentMs).toBeLessThan(3_000);
     recordFigure(context, `30 years of absence: one slot each, ${Math.ceil(spentMs)} ms`);
   });
 
-  it('agree with the library on every minute of UTC, separately for each day field if both are restricted', (context) => {
+  it('agree with the cron library for every minute in UTC; if both day fields are restricted, each is compared separately', (context) => {
     let compared = 0;
     fc.assert(
       fc.property(anyCron, anyInstant, fc.integer({ min: 1, max: 3_000 }), (cron, fromMs, minutes) => {
@@ -199,7 +199,7 @@ describe('the due instants of a schedule', () => {
     );
   });
 
-  it('have the same count as the list of them, in every timezone', () => {
+  it('are counted as many as are listed, in every timezone', () => {
     const zones = [
       'Europe/Berlin',
       'America/St_Johns',

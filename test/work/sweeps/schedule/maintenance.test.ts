@@ -17,7 +17,7 @@ import { makeStore } from '../../../support/make-store.ts';
 
 const now = new Date('2026-05-04T10:00:00Z');
 
-/** Creates maintenance tasks with a store of their own, and records what they log. */
+/** Creates maintenance tasks with a separate store, and records what they log. */
 async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?: number } = {}) {
   const { store, close } = await makeStore({ clock: { ...systemClock, now: () => now } });
   const said: string[] = [];
@@ -41,7 +41,7 @@ async function setChores(given: { checkToken?: () => Promise<unknown>; maxBytes?
   return { store, close, said, chores, parts, readings: () => readings };
 }
 
-it('retention deletes what ended more than 30 days ago, and logs how much', async () => {
+it('retention deletes data that ended more than 30 days ago, and logs how much', async () => {
   const { store, close, said, chores } = await setChores();
   for (const receivedAt of [new Date('2026-03-01T00:00:00Z'), new Date('2026-05-01T00:00:00Z')]) {
     await store.accept(makeDelivery({ receivedAt, body: Buffer.from(`{"at":${receivedAt.getTime()}}`) }));
@@ -55,7 +55,7 @@ it('retention deletes what ended more than 30 days ago, and logs how much', asyn
 
   const runs = await store.listRuns({ limit: 10 });
   expect(runs.items.map(({ trigger }) => trigger.at)).toEqual(['2026-05-01T12:00:00.000Z']);
-  // Deliveries that still wait are never deleted, however old.
+  // Waiting deliveries are never deleted, however old they are.
   expect((await store.counts()).accepted).toBe(2);
   expect(said).toEqual(['info deleted expired data {"deliveries":0,"dead":0,"runs":1}']);
   await close();
@@ -66,7 +66,7 @@ it('retention deletes executed commands that are older than the delivery lifetim
   const memory = createStoredMemory(store);
   const keep = (comment: number, at: string) =>
     memory.set(`${executionPrefix}1/${comment} r.yml#merge`, { delivery: String(comment), at });
-  // More than one batch, and one command that is just young enough: 37 days before now.
+  // Fills more than one batch, and adds one command that is just young enough: 37 days before now.
   for (let comment = 1; comment <= 450; comment += 1) await keep(comment, '2026-03-28T09:59:59.999Z');
   await keep(451, '2026-03-28T10:00:00.000Z');
   await memory.set(`${dispatchPrefix}acme/demo old`, { state: 'done', at: '2026-03-28T09:59:59.999Z' });
@@ -98,7 +98,7 @@ it('retention deletes executed commands that are older than the delivery lifetim
   await close();
 });
 
-it('retention deletes messages that were not planned for a hundred days', async () => {
+it('retention deletes messages that were last planned more than a hundred days ago', async () => {
   const { store, close, chores } = await setChores();
   const memory = createStoredMemory(store);
   const keep = (key: string, daysAgo: number) => {
@@ -191,7 +191,7 @@ it('every maintenance task has its own schedule', async () => {
   await close();
 });
 
-it('retention never deletes which account a login belonged to', async () => {
+it('retention never deletes the account that a login belonged to', async () => {
   const { store, close, chores } = await setChores({ maxBytes: 1 });
   const memory = createStoredMemory(store);
   await memory.set(accountKey('Ada'), { id: 5, at: '2016-01-01T00:00:00.000Z' });

@@ -40,13 +40,13 @@ describe('the scheduler', () => {
     for (const claim of await store.claim({ limit: 100, leaseMs: 60_000 })) await store.settle(claim, []);
   };
 
-  it('runs nothing that was due before it first saw the schedule', async () => {
+  it('runs nothing that was due before the scheduler first saw the schedule', async () => {
     await make().tick(new Date('2026-05-01T12:00:00Z'));
 
     expect(await slots()).toEqual([]);
   });
 
-  it('turns each slot into one job, however often it runs', async () => {
+  it('turns each slot into one job, however often the scheduler runs', async () => {
     const scheduler = make();
     await scheduler.tick(new Date('2026-05-01T03:16:00Z'));
 
@@ -66,7 +66,7 @@ describe('the scheduler', () => {
     expect((await restarted.status()).get('rules/a.yml#nightly#17 3 * * *')?.missed).toBe(4);
   });
 
-  it('runs a slot in place of the previous one if an hourly budget deferred that', async () => {
+  it('runs a slot in place of the previous slot if an hourly budget deferred that one', async () => {
     const scheduler = make([often]);
     await scheduler.tick(new Date('2026-05-01T10:00:00Z'));
     await scheduler.tick(new Date('2026-05-01T10:05:00Z'));
@@ -86,7 +86,7 @@ describe('the scheduler', () => {
     expect([...(await scheduler.status()).values()].map(({ overlaps }) => overlaps)).toEqual([0]);
   });
 
-  it('skips and counts slots while the previous one is running, and continues afterwards', async () => {
+  it('skips and counts slots while the job of an earlier slot is running, and continues afterwards', async () => {
     const scheduler = make([often]);
     await scheduler.tick(new Date('2026-05-01T10:00:00Z'));
     await scheduler.tick(new Date('2026-05-01T10:05:00Z'));

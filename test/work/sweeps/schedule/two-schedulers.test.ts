@@ -12,7 +12,7 @@ describe('the schedulers of processes that share a database', () => {
     opened = [];
   });
 
-  it('enqueue every slot once, even when the leader leaves', async () => {
+  it('enqueue every slot once, even if the leader leaves', async () => {
     const url = await makeSchema();
     const liveness = { beatMs: 50, silentMs: 1_000, lifeMs: 5_000 };
     const open = async (): Promise<Store> => {

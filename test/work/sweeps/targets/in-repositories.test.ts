@@ -20,7 +20,7 @@ rules:
   each: { on: { schedule: "0 * * * *" }, each: milestone, steps: [{ uses: report-issue, with: { when: "true", key: k, title: t, repository: ${acme}/ops } }] }
 `);
 
-/** Returns the items of several pages from a position on, and the position after each page. */
+/** Reads several pages of items, starting at a position. Returns the items, and the position after each page. */
 async function walk(each: Each, options: { from?: unknown; pages?: number } = {}) {
   const { token } = await harness.forge.makeToken(people.bot, ['read:repository', 'read:issue', 'read:user']);
   const client = createClient({ url: harness.proxy.url, credentials: { token }, sleep: async () => {} });
@@ -68,7 +68,7 @@ it('visits each milestone once, even after an interruption at any page', async (
   }
 });
 
-it('visits milestones in the state that the rule names', async () => {
+it('visits milestones in the state given by the rule', async () => {
   const params = { owner: acme, repo: 'demo' };
   await harness.root.call(operations.createMilestone, { params, body: { title: 'open' } });
   await harness.root.call(operations.createMilestone, { params, body: { title: 'done', state: 'closed' } });

@@ -19,7 +19,7 @@ function makeMemory() {
   return { memory, writes };
 }
 
-it('writes nothing for a level that never had a runner', async () => {
+it('writes nothing for a level that has never had a runner', async () => {
   const { memory, writes } = makeMemory();
   for (let at = 0; at < 100; at += 1) await memory.observe(`repository acme/r${at}`, [], now);
 
