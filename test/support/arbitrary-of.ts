@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-/** Texts with a meaning to some operation, which supplement arbitrary text. */
+/** Texts that have a meaning in some operation. They supplement arbitrary text. */
 const meaningful = [
   ...['main', 'feature', 'v1', 'README.md', 'bug', 'Home', 'open', 'closed', 'all', 'read', 'write', 'admin'],
   ...[
@@ -31,12 +31,12 @@ const meaningful = [
 ];
 
 /**
- * Returns an arbitrary of values that a shape of the contract accepts; `texts` are names of existing objects. It
- * supports the kinds of shapes that the contract uses and throws for any other.
+ * Returns an arbitrary of values that a shape of the contract accepts. `texts` are names of existing objects. Supports
+ * the kinds of shapes used by the contract and throws for any other kind.
  */
 export function arbitraryOf(schema: z.ZodType, texts: readonly string[]): fc.Arbitrary<unknown> {
-  // The classes of zod hide the type of their inner schema behind that of the core; all of them are schemas of this zod
-  // instance.
+  // The classes of zod hide the type of their inner schema behind that of zod's core. All of these schemas belong to
+  // the same zod instance.
   const inner = (of: unknown) => arbitraryOf(of as z.ZodType, texts);
   if (schema instanceof z.ZodOptional) return fc.option(inner(schema.unwrap()), { nil: undefined });
   if (schema instanceof z.ZodNullable) return fc.option(inner(schema.unwrap()), { nil: null });

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 const library = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * Rules of axe whose result depends on the width of the window or on the colours. The other rules read only the
+ * Rules of axe whose result depends on the width of the window or on the colours. All other rules depend only on the
  * elements.
  */
 export const visualRules = [

@@ -15,7 +15,7 @@ export type BareServer = {
   close(): Promise<void>;
 };
 
-/** Starts an HTTP server on a free port that answers as the test specifies, and records its requests. */
+/** Starts an HTTP server on a free port. It responds as the test specifies, and records its requests. */
 export async function startBareServer(
   answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
 ): Promise<BareServer> {

@@ -6,13 +6,16 @@ import { at } from './flow-names.ts';
 export const authorization = 'Bearer a-value-that-only-the-hook-knows';
 export const secret = 'a-secret-that-only-the-hook-knows';
 
-/** Level of a hook, which decides the repositories it receives events from; `none`: the flow creates its own. */
+/**
+ * Level of a hook, which determines the repositories that send events to the hook. With `none`, the flow creates its
+ * own hook.
+ */
 export type HookLevel = 'repository' | 'organization' | 'user' | 'system' | 'none';
 
 /** Events of flows, by names that every forge supports. */
 const events = ['push', 'create', 'delete', 'issues', 'pull_request', 'repository', 'release'];
 
-/** Returns the body of a request that creates a hook to the bot. */
+/** Returns the body of a request that creates a hook for the bot. */
 function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {
   return {
     type: 'gitea',
@@ -24,8 +27,8 @@ function hookTo(url: string): InputOf<typeof operations.createHook>['body'] {
 }
 
 /**
- * Creates the hook of a flow; the hook of a user belongs to ada. Returns a function that removes a hook which would
- * outlive the flow.
+ * Creates the hook of a flow. A hook of the level `user` belongs to ada. Returns a function that removes a hook which
+ * would outlive the flow.
  */
 export async function createBotHook(
   level: HookLevel,

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { buildSync, version } from 'esbuild';
 import { bundling, requireBanner, root } from '../../scripts/build/bundling.ts';
 
-/** Programs that tests start in separate processes. They share chunks, whose compiled code Node caches. */
+/** Programs that tests start as separate processes. The programs share chunks, whose compiled code Node caches. */
 const programs = {
   cli: 'src/cli/cli.ts',
   'render-thread': 'src/forge/issues/render-markdown.ts',
@@ -42,8 +42,8 @@ type Build = {
 let built: string | undefined;
 
 /**
- * Returns the path of a program, built from the current sources in the same way as the package; a process of it starts
- * in half of the time of a process of the sources. A build is reused while all of its input files are unchanged.
+ * Returns the path of a program that is built from the current sources in the same way as the package. It starts in
+ * half the time that the sources need. A build is reused as long as all of its input files are unchanged.
  */
 export function builtProgram(name: keyof typeof programs = 'cli'): string {
   built ??= knownBuild() ?? buildAlone();
@@ -53,7 +53,7 @@ export function builtProgram(name: keyof typeof programs = 'cli'): string {
 const digestOf = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 const optionsNow = digestOf(JSON.stringify([options, version]));
 
-/** Returns the folder of the latest build if another build would be the same. */
+/** Returns the folder of the latest build if a new build would be the same. */
 function knownBuild(): string | undefined {
   try {
     const { options: given, folder, inputs } = JSON.parse(readFileSync(record, 'utf8')) as Build;
@@ -68,7 +68,7 @@ function knownBuild(): string | undefined {
   }
 }
 
-/** Builds while other workers, which need the same build, wait. */
+/** Builds while other workers that need the same build wait. */
 function buildAlone(): string {
   mkdirSync(builds, { recursive: true });
   const endMs = performance.now() + maxWaitMs;

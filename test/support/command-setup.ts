@@ -19,13 +19,13 @@ export type CommandOutput = {
   readonly entries: readonly ReportEntry[];
 };
 
-/** Account for the bot and a repository that it may administer, and a folder in which the two commands run. */
+/** Account of the bot, a repository that this account may administer, and a folder in which setup and doctor run. */
 export interface CommandSetup {
   readonly forge: ContractForge;
   readonly bot: Account;
   readonly owner: Account;
   readonly organization: string;
-  /** owner/name */
+  /** Full name of the repository, as owner/name. */
   readonly repository: string;
   readonly folder: string;
   readonly envFile: string;
@@ -34,7 +34,9 @@ export interface CommandSetup {
   readonly canaries: string[];
   setup(options?: SetupOptions, environment?: Variables, prompt?: Prompt): Promise<CommandOutput>;
   doctor(environment?: Variables, options?: { test?: boolean; thorough?: boolean }): Promise<CommandOutput>;
-  /** Creates a file with a token of an account that has these scopes. */
+  /**
+   * Creates a token of the account with these scopes, and a file that contains the token. Returns the path of the file.
+   */
   tokenFile(account: Account, scopes: readonly string[]): Promise<string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   hooks(): Promise<readonly any[]>;
@@ -42,7 +44,7 @@ export interface CommandSetup {
   close(): Promise<void>;
 }
 
-/** Returns a port that was free a moment ago. */
+/** Returns a port that was free when it was checked. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -10,7 +10,7 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs a command in this process, with only the given environment, and returns its output. A separate process costs
- * about a second, so `reeveProcess` is only for behaviour that needs one.
+ * about a second, so use `reeveProcess` only for behaviour that needs a separate process.
  */
 export async function reeve(
   args: readonly string[],
@@ -52,7 +52,9 @@ export async function reeveProcess(
   return waitForExit(start(args, options));
 }
 
-/** Starts the command line and leaves it running; processes still running after the tests of a file are killed. */
+/**
+ * Starts the command line and leaves it running. Processes that are still running after the tests of a file are killed.
+ */
 export function start(
   args: readonly string[],
   { environment = {}, cwd = packageRoot }: { environment?: Record<string, string>; cwd?: string } = {},

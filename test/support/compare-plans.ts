@@ -16,22 +16,22 @@ export interface PlanComparison {
   /** Compared rules with at least one change. */
   readonly changed: ReadonlySet<string>;
   readonly environment: () => Record<string, string>;
-  /** Returns the runs that `reeve plan … --json` prints; the command must send no write. */
+  /** Returns the runs that `reeve plan … --json` prints. Fails if the command sends a write. */
   plan(args: readonly string[]): Promise<readonly Run[]>;
   /**
-   * Performs an action while the requests of the server wait, plans in the meantime, and compares the plan with the run
-   * of the webhook.
+   * Performs an action while the server's requests are held back, plans in the meantime, and compares the plan with the
+   * run of the webhook.
    */
   compare(doing: () => Promise<unknown>, options: Compared): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a comparison for the rules of a harness. `secrets`: additional environment of the command. */
+/** Starts a comparison for the rules of a harness. `secrets` is added to the environment of the command. */
 export async function startPlanComparison(
   harness: Harness,
   { rules, secrets = {} }: { rules: readonly LoadedRule[]; secrets?: Readonly<Record<string, string>> },
 ): Promise<PlanComparison> {
-  // A command reaches the forge past the proxy of the server, whose requests may have to wait.
+  // The command bypasses the proxy of the server, because the requests of the server may be held back.
   const between: FaultProxy = await startFaultProxy(harness.forge.url);
   const compared = new Set<string>();
   const changed = new Set<string>();
@@ -111,7 +111,7 @@ export function decided({ rules, changes, refused }: Run): string {
   const plain = text.replace(/"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"/g, '"a time"');
   if (!realServer) return plain;
   // A real forge returns URLs with the address of the request, and the command uses a separate proxy. Ids of messages
-  // end with a digest of their content.
+  // end with a digest of the message content.
   return plain
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://forge')
     .replace(/"id": "([\w-]{22}\.\d+)\.[\w-]{22}"/g, '"id": "$1"');

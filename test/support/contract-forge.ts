@@ -11,21 +11,21 @@ import { recordOperations } from './record-operations.ts';
 
 recordOperations();
 
-/** Forge on which the contract suite runs: the embedded one, or a real one named by the environment. */
+/** Forge on which the contract suite runs: the embedded one, or a real one given by the environment. */
 export interface ContractForge {
   /** Address without a trailing slash; the API is below `/api/v1`. */
   readonly url: string;
   /** Token of a site administrator with every scope. */
   readonly adminToken: string;
-  /** Sends one request with plain fetch and reads the complete answer; redirects are not followed. */
+  /** Sends one request with plain fetch and reads the complete response. Redirects are not followed. */
   ask(method: string, path: string, options?: Ask): Promise<Answer>;
-  /** Like `ask`, but without repeating an answer that genuinely says to try again later. */
+  /** Like `ask`, but does not repeat a request whose response genuinely says to try again later. */
   askOnce(method: string, path: string, options?: Ask): Promise<Answer>;
-  /** Creates a person under a new name, with a token of every scope. */
+  /** Creates a person with a new name, and with a token that has every scope. */
   makeUser(options?: { visibility?: string; restricted?: boolean }): Promise<Account>;
-  /** Creates an organization that the account owns; returns its name. */
+  /** Creates an organization that the account owns, and returns its name. */
   makeOrganization(owner: Account, options?: { visibility?: string }): Promise<string>;
-  /** Creates a repository in the account, or in one of its organizations; returns `owner/name`. */
+  /** Creates a repository in the account or in one of its organizations. Returns `owner/name`. */
   makeRepository(owner: Account, options?: Record<string, unknown> & { in?: string }): Promise<string>;
   /** Makes a person a collaborator of a repository of the owner. */
   share(repository: string, owner: Account, options: { with: Account; permission: string }): Promise<void>;
@@ -34,7 +34,7 @@ export interface ContractForge {
 
 export type Account = { readonly name: string; readonly password: string; readonly token: string };
 export type Ask = {
-  /** Caller; absent: anonymous. */
+  /** Account or token of the caller. Without it, the request is anonymous. */
   readonly as?: Account | string | undefined;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -43,7 +43,7 @@ export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Body parsed as JSON; undefined if it is not JSON. */
+  /** Body parsed as JSON, or undefined if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly json: any;
 };
@@ -55,8 +55,8 @@ export const contractForges: readonly { readonly name: string; start(): Promise<
 ];
 
 /**
- * Describes a subject of the contract on every forge on which the suite runs. The forge starts before the tests of the
- * subject and is closed after them; `forge` may be used in hooks and tests.
+ * Describes a subject of the contract on every forge on which the suite runs. The forge is started before the tests of
+ * the subject and closed after them. `forge` may be used in hooks and tests.
  */
 export function describeContract(subject: string, tests: (forge: ContractForge, name: string) => void): void {
   describe.each(contractForges)(`${subject} on $name`, ({ name, start }) => {
@@ -71,7 +71,8 @@ export function describeContract(subject: string, tests: (forge: ContractForge, 
 }
 
 /**
- * Starts the embedded forge with access to its internals (`forge.deliveries`); `data` keeps its files across a restart.
+ * Starts the embedded forge with access to its internals (`forge.deliveries`). `data` is a folder that keeps the
+ * forge's files across a restart.
  */
 export async function startEmbedded(
   options: { data?: string; features?: { localMirrors: boolean }; hookHosts?: readonly string[] } = {},
@@ -155,8 +156,8 @@ function createContractForge(url: string, adminToken: string, close: () => Promi
 }
 
 /**
- * Returns whether a real forge has not finished its background check of a pull request; until then it refuses a merge
- * for that reason alone.
+ * Returns whether a real forge has not finished its background check of a pull request. Until the check is finished,
+ * the forge refuses to merge.
  */
 function isUnfinished({ status, text }: Answer): boolean {
   return status === 405 && text.includes('Please try again later');
@@ -195,7 +196,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Plain text is a valid answer too; the test then reads `text`.
+    // A response in plain text is valid too; the test then reads `text`.
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Returns the CPU time in milliseconds that a process has used; default: this process. A limit on CPU time holds on a
- * busy machine, unlike a limit on elapsed time.
+ * Returns the CPU time in milliseconds that a process has used, by default this process. Unlike a limit on elapsed
+ * time, a limit on CPU time holds on a busy machine.
  */
 export function cpuMs(pid?: number): number {
   if (pid === undefined) {

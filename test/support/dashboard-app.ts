@@ -11,7 +11,7 @@ const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
 /** Password of the installation that `makeDashboardApp` creates. */
 export const dashboardPassword = 'a password of this installation';
 
-/** Returns the commands of the pages, applied to a store from which no worker claims. */
+/** Returns the commands of the pages for a store without a worker. */
 export function storeCommands(store: Store): AppParts['commands'] {
   return {
     redrive: (ids, by) => store.redrive(ids, by, { settled: true }),
@@ -22,7 +22,7 @@ export function storeCommands(store: Store): AppParts['commands'] {
   };
 }
 
-/** Returns the data of the pages of a bot that has swept nothing and has no rules. */
+/** Returns the page data of a bot that has swept nothing and has no rules. */
 export function dashboardData(store: Store, now: () => Date = standingClock): AppParts['dashboardData'] {
   return {
     store,
@@ -39,7 +39,10 @@ export function dashboardData(store: Store, now: () => Date = standingClock): Ap
   };
 }
 
-/** Creates the HTTP server of a bot on a store, but without the bot: nothing swept, no rules, a stopped clock. */
+/**
+ * Creates the HTTP server of a bot for a store, but without the rest of the bot: nothing was swept, there are no rules,
+ * and the clock stands still.
+ */
 export function makeDashboardApp(
   store: Store,
   parts: Partial<AppParts> = {},

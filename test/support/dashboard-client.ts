@@ -1,8 +1,8 @@
-/** Dashboard client without a browser: keeps the session cookie, does not follow redirects. */
+/** Dashboard client without a browser. It keeps the session cookie and does not follow redirects. */
 export type DashboardClient = {
   /** Requests a page by its path. */
   get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
-  /** Presses the button of a page whose form submits to a path, with additional fields. */
+  /** Presses the button of the page whose form submits to the path `action`, with additional fields. */
   submit(page: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
   /** Presses a button like `submit`, and returns the resulting page. */
   show(
@@ -10,7 +10,7 @@ export type DashboardClient = {
     action: string,
     fields?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; text: string }>;
-  /** Sends a form with this token and additional fields. */
+  /** Submits a form with this form token and additional fields. */
   post(action: string, mark: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
 };
 

@@ -13,7 +13,7 @@ const repository = {
 const subject = { id: 70, number: 7, title: 'One', state: 'open', user };
 const zeros = '0'.repeat(40);
 
-/** Value for each field that the body of some kind requires. */
+/** Values of all fields that the body of some event type requires. */
 const members: Readonly<Record<string, unknown>> = {
   repository,
   number: 7,
@@ -41,12 +41,12 @@ export type MadeDelivery = {
   readonly payload: Record<string, unknown>;
 };
 
-/** Returns the fields that a body of a family requires. */
+/** Returns the fields that a body of an event family requires. */
 export function requiredMembers({ members }: (typeof eventFamilies)[Family]): readonly string[] {
   return Object.entries(members).flatMap(([name, kind]) => (kind.startsWith('optional') ? [] : [name]));
 }
 
-/** Creates a delivery of every Event-Type and activity, with the fields that its kind requires. */
+/** Creates a delivery of every Event-Type and activity, with the fields that the event family requires. */
 export function makeDeliveries(): readonly MadeDelivery[] {
   return Object.values(eventFamilies).flatMap((row) =>
     Object.entries(row.types).flatMap(([eventType, activities]) =>

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { endProcesses } from './processes.ts';
 
-// A failing test leaves no process behind either.
+// Even a failing test leaves no process behind.
 afterAll(endProcesses);

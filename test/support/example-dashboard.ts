@@ -9,7 +9,7 @@ import { dashboardData } from './dashboard-app.ts';
 import { exampleSamples } from './example-samples.ts';
 import { makeQueueEntry, saveQueueState } from './stored-queue.ts';
 
-/** Time at which the pages of the example are shown. */
+/** Time at which the example pages are displayed. */
 export const exampleNow = new Date('2026-03-02T09:30:00.000Z');
 const ago = (minutes: number): Date => new Date(exampleNow.getTime() - minutes * 60_000);
 
@@ -54,7 +54,7 @@ const change = (number: number, id: string, label: string): RecordedChange => ({
   reason: 'add',
 });
 
-/** Returns a run of the example: two rules were evaluated, two changes applied. */
+/** Returns a run of the example, in which two rules were evaluated and two changes were applied. */
 export function makeExampleRun(n: number, given: Partial<Run> = {}): Run {
   return {
     schema: 1,
@@ -79,7 +79,7 @@ export function makeExampleRun(n: number, given: Partial<Run> = {}): Run {
   };
 }
 
-/** Results of the deliveries of the example, in turn. */
+/** Kinds of deliveries in the example, used in turn. */
 const kinds = ['applied', 'unmatched', 'failed', 'ignored', 'dead', 'long', 'observed', 'waiting'] as const;
 
 function runOfKind(kind: (typeof kinds)[number], n: number): Run | undefined {
@@ -111,7 +111,7 @@ function runOfKind(kind: (typeof kinds)[number], n: number): Run | undefined {
   return undefined;
 }
 
-/** Fills a store with deliveries and jobs of every outcome; returns the pages that show them. */
+/** Fills a store with deliveries and jobs of every outcome, and returns the paths of the pages that show them. */
 export async function fillExample(store: Store, count = 24): Promise<{ readonly paths: readonly string[] }> {
   const ids: string[] = [];
   const runs: string[] = [];
@@ -251,9 +251,7 @@ const exampleSchedule = (rule: string, more: Partial<ScheduleRow> = {}): Schedul
   ...more,
 });
 
-/**
- * Returns the data of the example's pages: a store filled by `fillExample`, with the state of sweeps and rule files.
- */
+/** Returns the data of the example pages: a store filled by `fillExample`, and the state of sweeps and rule files. */
 export function exampleData(store: Store, forgeUrl = 'https://forge.example.org'): AppParts['dashboardData'] {
   return {
     ...dashboardData(store, () => exampleNow),

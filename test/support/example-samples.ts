@@ -7,7 +7,7 @@ import {
 } from '../../src/server/dashboard/activity-samples.ts';
 import type { Sample } from '../../src/store/samples.ts';
 
-/** Returns the samples of thirty days, with days and nights, an outage and a busy hour. */
+/** Returns samples of thirty days, with days and nights, an outage and a busy hour. */
 export function exampleSamples(now: Date): readonly Sample[] {
   return chartStretches.flatMap(({ minutes, hours }) => {
     const count = (hours * 60) / minutes;
@@ -18,7 +18,7 @@ export function exampleSamples(now: Date): readonly Sample[] {
   });
 }
 
-/** Returns the samples of a span; `part`: 0 is now, 1 the start of the period. */
+/** Returns the samples of a span. `part` is the position in the period: 0 is now, 1 is its start. */
 function samplesOfSpan(at: Date, minutes: number, part: number): readonly Sample[] {
   const hour = at.getTime() / 3_600_000;
   const wave = 1 + Math.sin((hour / 24) * 2 * Math.PI) + Math.sin(hour * 7) / 4;

@@ -8,29 +8,32 @@ import { ReeveError } from '../../src/platform/errors.ts';
 
 type Row = Record<string, unknown>;
 
-/** Initial state. Every requested repository and organization has the same contents. */
+/** Initial state of the forge. Every requested repository and organization has the same contents. */
 export type FakeForgeState = {
-  /** `owner/name` in lower case → id; any other repository has an id that no event refers to. */
+  /** Id of each repository, by `owner/name` in lower case. Any other repository has an id that no event refers to. */
   readonly ids: Readonly<Record<string, number>>;
-  /** `owner/name/path` in lower case → contents of a file. */
+  /** Content of each file, by `owner/name/path` in lower case. */
   readonly files: Readonly<Record<string, string>>;
-  /** Text written by people: title and body of everything that has them. */
+  /** Text written by people: title and body of everything that has a title and a body. */
   readonly words: string;
-  /** Defined labels, and those that issues have. */
+  /** Names of the defined labels and of the labels on issues. */
   readonly defined: readonly string[];
   readonly carried: readonly string[];
   readonly protected: readonly string[];
   readonly hooks: readonly string[];
   readonly reviews: number;
-  /** Pull requests: whether they are merged, into which branch, and whether they come from a fork. */
+  /** State of pull requests: whether they are merged, into which branch, and whether they come from a fork. */
   readonly pulls: { readonly merged: boolean; readonly base: string; readonly isFork: boolean };
-  /** Version that the forge reports: forges differ in how they resolve the name of a branch. */
+  /** Version that the forge reports. Forges of different versions resolve branch names differently. */
   readonly version: string;
-  /** Earlier writes of Reeve: `rule/key`, as comments and as issues of this state. */
+  /** Earlier writes of Reeve: each `rule/key` exists as a comment, and as an issue with this state. */
   readonly own: readonly (readonly [key: string, state: 'open' | 'closed'])[];
 };
 
-/** Repository that the account can read, but no rule file below the operator level. All of its texts are this one. */
+/**
+ * Repository that the account can read, but that no rule file below the operator level can read. All texts in it are
+ * `vaultText`.
+ */
 export const vault = { id: 1, owner: 'dark', name: 'vault' } as const;
 export const vaultText = `text of ${vault.owner}/${vault.name}`;
 const vaultRepository = {
@@ -41,14 +44,14 @@ const vaultRepository = {
   description: vaultText,
 };
 
-/** Returns the text that people wrote at a path: the given words, except in the vault. */
+/** Returns the text that people wrote at a path: `words`, except in the vault. */
 function wordsAt(path: string, words: string): string {
   return path.startsWith(`/repos/${vault.owner}/${vault.name}`) ? vaultText : words;
 }
 
 export const botAccount = { id: 9, login: 'reeve' };
 const commit = 'c'.repeat(40);
-/** Changes of every pull request and every commit. */
+/** Diff of every pull request and every commit. */
 const patch = 'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n';
 const ada = { id: 7, login: 'ada' };
 
@@ -247,7 +250,7 @@ const collections: readonly Collection[] = [
   },
 ];
 
-/** Write as it would have been sent, with the path that it has on the wire. */
+/** Write as it would have been sent, with the path as it is on the wire. */
 export type Written = {
   readonly method: string;
   readonly path: string;
@@ -258,8 +261,9 @@ export type Written = {
 type FakeForge = Client & { readonly written: readonly Written[] };
 
 /**
- * Creates a forge that has every repository, issue and organization anyone names and lets the account do anything, so
- * it never prevents a write itself. It answers from memory according to the contract, and records writes.
+ * Creates a forge that has every repository, issue and organization that anyone names, and that lets the account do
+ * anything. So the forge itself never prevents a write. It responds from memory according to the contract, and records
+ * writes.
  */
 export function createFakeForge(state: FakeForgeState): FakeForge {
   const lists = new Map<string, Row[]>();
@@ -297,7 +301,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
       [number ?? id, rule_name, parent.endsWith('/branches') ? name : undefined].map(String).includes(key),
     );
     if (found || !/\/(issues|pulls|threads)$/.test(parent)) return found;
-    // An object exists under any number that an event names.
+    // There is an object for every number that an event contains.
     const [, , owner = '', name = ''] = parent.split('/');
     const repositoryId = Number(repositoryOf(owner, name, state).id);
     const made = parent.endsWith('threads')
@@ -366,7 +370,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return listAt(list)?.find((one) => one.login === decodeURIComponent(login).toLowerCase());
   }
 
-  /** Review requests are stored among the reviews. */
+  /** Creates review requests, which are stored among the reviews. */
   function requestReviews(pull: string, body: Row): readonly Row[] {
     const of = (name: string): readonly string[] => (body[name] ?? []) as readonly string[];
     const made = [
@@ -377,7 +381,9 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return made;
   }
 
-  /** Applies writes about people: collaborators, reactions, review requests, notifications in bulk. */
+  /**
+   * Applies writes that involve people: collaborators, reactions, review requests, and bulk changes of notifications.
+   */
   function writePeople(method: string, path: string, body: Row): unknown {
     const pull = /^(.*)\/requested_reviewers$/.exec(path);
     if (pull) return requestReviews(pull[1] ?? '', body);
@@ -418,7 +424,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return absent(path);
   }
 
-  /** Commits files to the only branch that every repository has. */
+  /** Commits files to the branch. Every repository has only one branch. */
   function commitFiles(contents: string, { files }: Row): unknown {
     const made = (files as readonly Row[]).map(({ path, content }): Row => {
       const bytes = Buffer.from(String(content), 'base64');
@@ -429,7 +435,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     return { files: made, commit: { sha: commit } };
   }
 
-  /** Starts a workflow; its run is the first in the list. */
+  /** Starts a workflow. The new run becomes the first in the list. */
   function startWorkflow(actions: string, workflow: string, { ref }: Row): unknown {
     const event = 'workflow_dispatch';
     const run = { id: nextId(), event, path: `${workflow}@${ref}`, status: 'queued', actor: botAccount };
@@ -495,7 +501,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
   }
 
   const exchange = async (operation: Operation, input: AnyInput): Promise<unknown> => {
-    // Like the client: the row fills the path, and the platform's URL class determines the path on the wire.
+    // As in the client, the row fills in the path, and the platform's URL class determines the path on the wire.
     const path = new URL(`http://forge/api/v1${fillPath(operation, input.params)}`).pathname.slice(
       '/api/v1'.length,
     );
@@ -517,7 +523,7 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
     requestList: { requests: [], leftOut: 0 },
     counted: () => forge,
     capabilities: async () => capabilitiesOf(state.version),
-    // Like in the client, the row determines the type of the answer, which has been validated against it.
+    // As in the client, the row determines the type of the response, which has been validated with it.
     call: (operation, input) => exchange(operation, input as AnyInput) as Promise<never>,
     send: exchange,
     async *items(operation, input) {
@@ -530,12 +536,12 @@ export function createFakeForge(state: FakeForgeState): FakeForge {
   return forge;
 }
 
-/** Returns whether one side of a comparison is in the repository that only the account can read. */
+/** Returns whether one side of a comparison is in the vault. */
 function isOfVault(path: string): boolean {
   return decodeURIComponent(path).includes(`${vault.owner}:`);
 }
 
-/** Returns a list, or the list inside an object. */
+/** Returns a response that is a list, or the list inside a response object. */
 function itemsIn(answer: unknown): readonly never[] {
   const inside = Object.values(Object(answer)).find(Array.isArray);
   const items: unknown = Array.isArray(answer) ? answer : (inside ?? []);
@@ -546,7 +552,7 @@ function shaped(operation: Operation, answer: unknown): unknown {
   return operation.response?.parse(answer);
 }
 
-/** Returns what a forge shows of a request body, where it differs. */
+/** Returns the fields that a forge stores for a request body, where they differ from the body. */
 function afterwards(body: Row, path: string): Row {
   if (/\/hooks(\/\d+)?$/.test(path)) {
     const { authorization_header: _header, config, ...rest } = body;

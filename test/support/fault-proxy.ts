@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 type Passing = { readonly method: string; readonly path: string };
 
 /**
- * Treatment of a request: passed on, answered by the proxy, cut off, or held forever. `before` runs first, for events
- * in between.
+ * Treatment of a request: passed on, answered by the proxy, cut off, or held forever. `before` runs first, and can make
+ * something happen in between.
  */
 export type Fault =
   | {
       readonly kind: 'pass';
       readonly before?: () => Promise<unknown>;
-      /** Runs before the answer is passed on, and receives its status. */
+      /** Runs before the response is passed on, and receives its status. */
       readonly after?: (status: number) => Promise<unknown>;
     }
   | {
@@ -23,13 +23,13 @@ export type Fault =
     }
   | { readonly kind: 'reset' }
   | { readonly kind: 'hang' }
-  /** The request reaches the forge, but its answer is lost. */
+  /** The request reaches the forge, but its response is lost. */
   | { readonly kind: 'lose' }
-  /** The request reaches the forge, but its answer never arrives. */
+  /** The request reaches the forge, but its response never arrives. */
   | { readonly kind: 'swallow' }
-  /** The request reaches the forge, but only half of its answer arrives. */
+  /** The request reaches the forge, but only half of the response arrives. */
   | { readonly kind: 'truncate' }
-  /** The request reaches the forge, but another answer arrives. */
+  /** The request reaches the forge, but a different response arrives. */
   | {
       readonly kind: 'replace';
       readonly status: number;
@@ -41,7 +41,7 @@ export type FaultProxy = {
   readonly url: string;
   /** Requests that passed, in order. */
   readonly passed: Passing[];
-  /** Decides the treatment of each request, also by its credential; default: passes everything. */
+  /** Decides the treatment of each request, also by its credential. By default, every request passes. */
   decide: (passing: Passing, authorization?: string) => Fault;
   close(): Promise<void>;
 };
@@ -68,8 +68,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     }
     if (fault.kind === 'pass') await fault.before?.();
     const upstream = forward(
-      // Uses no agent: the server might close a reused connection at that moment, but only the requested faults may
-      // occur here.
+      // Uses no agent: with an agent, the server might close a reused connection at that moment, but only the requested
+      // faults may occur here.
       { hostname, port, method: request.method, path: request.url, headers: request.headers, agent: false },
       async (answer) => {
         if (fault.kind === 'lose') {
@@ -82,7 +82,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         if (fault.kind === 'swallow') return;
         if (fault.kind === 'truncate') {
           const whole = Buffer.concat(chunks);
-          // For an answer without a body, the proxy announces one, because there is nothing else to cut.
+          // For a response without a body, the proxy announces a body of two bytes, because there is nothing else to
+          // cut.
           const length = Math.max(whole.length, 2);
           response.writeHead(answer.statusCode ?? 502, {
             ...answer.headers,

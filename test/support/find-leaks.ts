@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { authorization, type Harness, secret } from './harness.ts';
 
 /**
- * Returns the credentials of a harness that occur in the output of the bot: its whole folder except the fingerprint
- * key, its runs, and `outputs` of commands and logs. Each credential is searched for verbatim and in the encodings in
- * which credentials travel.
+ * Returns the credentials of a harness that occur in the output of the bot. The output is its whole folder except the
+ * fingerprint key, its runs, and `outputs` of commands and logs. Each credential is searched for verbatim and in the
+ * encodings in which credentials are sent.
  */
 export function findLeaks(
   harness: Harness,
   outputs: readonly string[],
   more: readonly string[] = [],
 ): readonly string[] {
-  // The embedded forge stores its data in the same folder, but is not part of the bot.
+  // The embedded forge stores its data in the same folder, but its files are not part of the bot.
   const files = readdirSync(harness.data, { withFileTypes: true }).filter((entry) => entry.isFile());
   const written = files.map(({ name }) => readFileSync(join(harness.data, name)).toString('latin1'));
   const bytes = [...written, JSON.stringify(harness.runs), ...outputs].join('\n');

@@ -12,28 +12,31 @@ import { localHooks, startReceiver } from './hook-receiver.ts';
 import { launcher } from './launcher.ts';
 import { passwordCost } from './privilege-setup.ts';
 
-/** Writes of the embedded forge are slow on a busy machine, so that only a hanging request reaches this limit. */
+/** Writes of the embedded forge are slow on a busy machine, so only a hanging request should reach this limit. */
 const timeoutMs = 120_000;
 
 /**
- * Forge on which a flow runs: the embedded one, started for the flow, or the real server that the environment names.
+ * Forge on which a flow runs: the embedded forge, started for the flow, or the real server given by the environment.
  */
 export interface FlowForge {
   /** Address without a trailing slash. */
   readonly url: string;
   /** Internals of the embedded forge; undefined for a real server. */
   readonly embedded: ForgeInstance | undefined;
-  /** Creates an account; returns a client that acts as this account. */
+  /** Creates an account, and returns a client that acts as this account. */
   makePerson(name: string, options?: PersonOptions): Promise<Client>;
-  /** Creates a token of an account with only these scopes; `revoke` revokes it. */
+  /** Creates a token of an account with only these scopes. `revoke` revokes the token. */
   makeToken(name: string, scopes: readonly string[]): Promise<{ token: string; revoke(): Promise<void> }>;
   /** Waits until past events have been sent to the hooks that receive them. */
   settle(): Promise<void>;
   /**
-   * Stops the forge and starts it again on the same data; `between` runs while it is down, if the forge permits that.
+   * Stops the forge and starts it again with the same data. `between` runs while the forge is down, if the forge
+   * permits that.
    */
   restart(): Promise<void>;
-  /** Removes what was created here: the accounts with everything they own, or the whole embedded forge. */
+  /**
+   * Removes what was created through this object: the accounts with everything they own, or the whole embedded forge.
+   */
   close(): Promise<void>;
 }
 
@@ -48,13 +51,13 @@ export type FlowForgeOptions = {
   readonly data: string;
   readonly clock?: () => Date;
   readonly control?: boolean;
-  /** Default: decided by the environment. */
+  /** By default, the environment decides. */
   readonly on?: 'the embedded forge' | undefined;
-  /** Initial state of the embedded forge; its accounts already exist when `makePerson` is called for them. */
+  /** Initial state of the embedded forge. Its accounts already exist when `makePerson` is called for them. */
   readonly template?: FlowTemplate | undefined;
 };
 
-/** Starts the embedded forge or connects to the real server. Only this function decides between them. */
+/** Starts the embedded forge or connects to the real server. No other function decides between the two. */
 export async function startFlowForge(options: FlowForgeOptions): Promise<FlowForge> {
   return realServer && options.on === undefined ? useReal(realServer) : startEmbedded(options);
 }
@@ -148,7 +151,7 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
         const body = { login_name: name, source_id: 0, admin: true };
         await administrator.call(operations.editUser, { params: { username: name }, body });
       }
-      // Uses a token, because a server takes a long time for every password.
+      // Uses a token, because a server takes a long time to check a password.
       const { token } = await makeToken(url, name, ['all']);
       return createClient({ url, credentials: { token }, timeoutMs: 60_000 });
     },
@@ -157,7 +160,7 @@ function useReal({ url, adminToken, restartCommand }: RealServer): FlowForge {
       barrier ??= await createDeliveryBarrier(
         await flow.makePerson(`barrier-${randomBytes(4).toString('hex')}`),
       );
-      // A push queues its events in two steps; events of the second step are behind the first barrier.
+      // A push queues its events in two steps, and events of the second step are queued behind the first barrier.
       for (let round = 0; round < 2; round += 1) {
         await sleep(150);
         await barrier.wait();
@@ -187,7 +190,7 @@ async function purge(administrator: Client, username: string): Promise<void> {
       await administrator.call(operations.deleteUser, { params: { username }, query: { purge: true } });
       return;
     } catch (error) {
-      // SQLite on a busy server sometimes refuses.
+      // SQLite on a busy server sometimes refuses the request.
       if (tries === 5) throw error;
       await sleep(200 * tries);
     }
@@ -206,7 +209,7 @@ interface DeliveryBarrier {
 
 const barrierTimeoutMs = 240_000;
 
-/** Creates a repository with a hook as this person, and a receiver for it. */
+/** Creates a repository with a hook as this person, and a receiver for the hook. */
 async function createDeliveryBarrier(person: Client): Promise<DeliveryBarrier> {
   const receiver = await startReceiver();
   const { login } = await person.call(operations.getSelf, {});

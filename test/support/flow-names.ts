@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { realForge } from './real-forge.ts';
 
 /**
- * Real server on which flows run, if the environment names one: `FORGE_URL`, `FORGE_TOKEN` (a site administrator's,
- * with every scope) and optionally `FORGE_RESTART`, a command that stops the server and returns once it answers again.
- * Undefined: every harness starts the embedded forge.
+ * Real server on which flows run, if the environment gives one: `FORGE_URL`, `FORGE_TOKEN` (a site administrator's,
+ * with every scope) and optionally `FORGE_RESTART`, a command that stops the server and returns once the server
+ * responds again. If undefined, every harness starts the embedded forge.
  */
 export const realServer = findRealServer();
 
@@ -20,11 +20,11 @@ function findRealServer(): RealServer | undefined {
   return forge && { url: forge.url, adminToken: forge.token, restartCommand: process.env.FORGE_RESTART };
 }
 
-/** On a shared server these names must not exist yet; a private forge has no names. */
+/** Suffix of the names. On a shared server, these names must not exist yet; a private forge starts without names. */
 const ending = realServer ? `-${randomBytes(4).toString('hex')}` : '';
 const unguessable = realServer ? randomBytes(12).toString('hex') : '';
 
-/** Organization of the flows, the same throughout a test file. */
+/** Organization of the flows. The name is the same throughout a test file. */
 export const acme = `acme${ending}`;
 /** First repository of the organization. */
 export const at = { owner: acme, repo: 'demo' } as const;
@@ -36,10 +36,10 @@ export const people = {
   eve: `eve${ending}`,
 } as const;
 
-/** Returns an additional name for a person or an organization that a test creates itself. */
+/** Returns an additional name for a person or an organization that a test creates. */
 export const uniqueName = (name: string): string => `${name}${ending}`;
 
 export const passwordOf = (name: string): string => `${name}-password${unguessable}`;
 
-/** Maximum time in milliseconds that a flow waits for a state: a real server decides when it delivers. */
+/** Maximum time in milliseconds that a flow waits for a state, because a real server decides when it delivers. */
 export const timeoutMs = 240_000;

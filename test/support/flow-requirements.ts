@@ -1,7 +1,7 @@
 import { it, type TestContext, type TestOptions } from 'vitest';
 import { realServer } from './flow-names.ts';
 
-/** Possible requirements of a flow beyond what every server supports, with the message if they are missing. */
+/** Requirements of flows beyond what every server supports, each with the message if it is not met. */
 const needs = {
   'a stopped clock': { isThere: !realServer, lack: 'the clock of a real server goes on by itself' },
   'control routes': { isThere: !realServer, lack: 'only the embedded forge has control routes' },
@@ -15,7 +15,7 @@ const needs = {
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Requirement that a running flow found missing, for the report. */
+    /** Requirement that a running flow found to be unmet, for the report. */
     lack?: string;
   }
 }
@@ -37,7 +37,7 @@ export function requiring(need: Need): Declare {
   if (isThere) return it as Declare;
   const because = (title: unknown): string => `${String(title)} [needs ${need}: ${lack}]`;
   const declare = (title: unknown, ...rest: unknown[]): void => {
-    // The parameters are those of `it`, whichever form the caller chose.
+    // The parameters are those of `it`, in whichever form the caller used.
     const given = [because(title), ...rest] as unknown as Parameters<typeof it.skip>;
     it.skip(...given);
   };
@@ -45,11 +45,13 @@ export function requiring(need: Need): Declare {
     const declareEach = Reflect.apply(it.skip.each, it.skip, table);
     return (title: unknown, ...rest: unknown[]): void => declareEach(because(title), ...rest);
   };
-  // Boundary to vitest: `each` has many forms, and each of them is passed on unchanged.
+  // Boundary to vitest: `each` has many forms, and all of them are passed on unchanged.
   return Object.assign(declare, { each }) as unknown as Declare;
 }
 
-/** Skips a running flow that has found that the forge does not meet a requirement; the report states which. */
+/**
+ * Skips a running flow that has found a requirement that the forge does not meet. The report states the requirement.
+ */
 export function skipWithout(
   need: string,
   isThere: boolean,

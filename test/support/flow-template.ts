@@ -3,9 +3,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Folder of a prepared and closed embedded forge, from which other forges start. */
+/** Folder of a prepared and closed embedded forge, which other forges are started from. */
 export interface FlowTemplate {
-  /** Names of its accounts; the first is the administrator. */
+  /** Names of the accounts in the template. The first account is the administrator. */
   readonly people: readonly string[];
   /** Copies the template to a folder that does not exist yet. */
   copyTo(folder: string): void;
@@ -15,7 +15,7 @@ const made = new Map<string, Promise<FlowTemplate>>();
 
 /**
  * Returns the template of this name. `arrange` starts a forge in a folder, prepares it, closes it, and returns the
- * names of its accounts. It runs once per process, however many flows start from the template.
+ * names of its accounts. It runs once per process, however many flows use the template.
  */
 export function flowTemplate(
   name: string,

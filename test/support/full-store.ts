@@ -7,7 +7,7 @@ export const hardText = 'nul \0, half \ud800, quote " \\ \u2028 \u{1f600}';
 const hardBody = Buffer.from([0, 1, 2, 0xff, 0xfe, 0, 0x5c, 0x78]);
 const keys = ['plain', 'action seen acme/shop#1', 'long '.repeat(200)] as const;
 
-/** Stores something of every kind. Afterwards nothing is claimed, except the number of deliveries in `claims`. */
+/** Stores something of every kind. Afterwards, only the number of deliveries in `claims` is claimed. */
 export async function fillStore(store: Store, { claims = 0 } = {}): Promise<void> {
   const lane = (number: number) => ({
     lane: `acme/shop#${number}`,

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launcher } from './launcher.ts';
 
-/** Clone of a person: the real git program with its own identity, independent of the machine's settings. */
+/**
+ * Clone of a person. It uses the real git program with the person's identity, independent of the machine's settings.
+ */
 export interface GitClone {
   readonly folder: string;
-  /** Runs git in the clone and returns its output; throws with its error message if it fails. */
+  /** Runs git in the clone and returns its output. If git fails, throws with git's error message. */
   git(...args: string[]): Promise<string>;
-  /** Writes files and commits them; returns the commit's id. */
+  /** Writes files, commits them, and returns the id of the commit. */
   commit(files: Readonly<Record<string, string>>, message?: string): Promise<string>;
   remove(): void;
 }
@@ -34,7 +36,7 @@ export async function cloneRepository(address: string, person = ada): Promise<Gi
   };
 }
 
-/** Runs git in any folder; throws with its error message if it fails. */
+/** Runs git in any folder. If git fails, throws with git's error message. */
 export async function runGit(cwd: string, args: readonly string[], person = ada): Promise<string> {
   const { code, output, complaint } = await tryGit(cwd, args, person);
   if (code !== 0) throw new Error(`git ${args.join(' ')}: ${complaint}`);

@@ -2,13 +2,13 @@ import type * as Grafana from '@grafana/schema';
 import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen';
 import type { Options as TimeSeriesOptions } from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen';
 
-/** Value in its JSON form: members of enumerations are their text. */
+/** A type as it is in JSON: members of enumerations are their texts. */
 type Plain<T> = T extends string ? `${T}` : T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T;
 
 /** Data source that the viewer selected above the dashboard. */
 type ChosenSource = { readonly type: 'prometheus'; readonly uid: '${datasource}' };
 
-/** Query of a panel: over the time range, or its latest value. */
+/** Query of a panel, either over the time range or for the latest value. */
 export type PrometheusTarget = {
   readonly refId: string;
   readonly datasource: ChosenSource;
@@ -40,7 +40,9 @@ type QueryPanel =
   | PanelOf<'timeseries', TimeSeriesOptions, { readonly custom: Grafana.GraphFieldConfig }>
   | PanelOf<'stat', StatOptions, object>;
 
-/** JSON of a dashboard with the kinds of panels that `deploy/grafana` uses, by the types that Grafana publishes. */
+/**
+ * JSON of a dashboard with the kinds of panels that `deploy/grafana` uses, based on the types that Grafana publishes.
+ */
 export type GrafanaDashboard = Plain<
   Omit<Grafana.Dashboard, 'panels' | 'templating'> & {
     readonly uid: string;

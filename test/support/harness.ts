@@ -17,13 +17,10 @@ import { type FlowTemplate, flowTemplate } from './flow-template.ts';
 export { authorization, secret } from './bot-hook.ts';
 export { acme, at, people } from './flow-names.ts';
 
-/** Default scopes of the bot's token in flows: the minimum that labels and comments need. */
+/** Default scopes of the bot's token in flows: the minimum for labels and comments. */
 export const minimalScopes = ['read:user', 'read:organization', 'read:repository', 'write:issue'] as const;
 
-/**
- * Scopes that statuses, protections, dismissals and hooks need in addition to the minimum, because they belong to
- * repositories.
- */
+/** Minimum scopes, plus the scope for statuses, protections, dismissals and hooks, which belong to repositories. */
 export const repositoryScopes = [...minimalScopes, 'write:repository'] as const;
 
 /** Complete setup: a forge, a proxy in front of it, the bot, and people. */
@@ -32,18 +29,18 @@ export type Harness = {
   readonly proxy: FaultProxy;
   readonly root: Client;
   readonly ada: Client;
-  /** Client of the bot's account with full access, for preparation; the server has a separate token. */
+  /** Client of the bot's account with full access, for preparing a test. The server uses a separate token. */
   readonly bot: Client;
-  /** Token with which the server acts. */
+  /** Token that the server uses. */
   readonly token: string;
   readonly data: string;
   /** Folder of the operator's rules, if there is one. */
   readonly rules: string | undefined;
   readonly runs: Run[];
   readonly server: Server;
-  /** Environment with which a command acts like the server. */
+  /** Environment that makes a command act like the server. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Stops the bot and starts it again on the same data; `between` runs while it is stopped. */
+  /** Stops the bot and starts it again with the same data. `between` runs while the bot is stopped. */
   restart(options?: { between?: () => Promise<unknown> }): Promise<void>;
   /** Revokes the server's token. */
   revokeToken(): Promise<void>;
@@ -73,23 +70,23 @@ export type HarnessOptions = {
   readonly rules?: string;
   readonly labels?: readonly string[];
   readonly server?: Partial<ServerOptions>;
-  /** Reads the file of the server's token again; default: there is none. */
+  /** Reads the file with the server's token again. By default, there is no such file. */
   readonly readCredentials?: () => Credentials | undefined;
-  /** Whether the bot's account is restricted; default: whether `FLOW_ACCOUNT` is `restricted`. */
+  /** Whether the bot's account is restricted. By default, it is if `FLOW_ACCOUNT` is `restricted`. */
   readonly isRestricted?: boolean;
-  /** Access of the bot in the repository; default: write. */
+  /** Access of the bot to the repository. Default: write. */
   readonly access?: 'write' | 'admin';
   /** Scopes of the server's token; default: `minimalScopes`. */
   readonly scopes?: readonly string[];
   /** Level of the hook; default: repository. */
   readonly hook?: HookLevel;
-  /** Default: decided by the environment. */
+  /** By default, the environment decides. */
   readonly on?: FlowForgeOptions['on'];
 };
 
 const usualLabels = ['area/docs', 'area/code', 'kept'];
 
-/** Creates an organization and its repository, in which ada and the bot may write, with labels. */
+/** Creates an organization and a repository with labels. ada and the bot may write to the repository. */
 async function arrangeRepository(root: Client, bot: Client, labels = usualLabels as readonly string[]) {
   await root.call(operations.createOrganization, { body: { username: at.owner } });
   await root.call(operations.createOrganizationRepository, {
@@ -128,8 +125,8 @@ async function templateOf({ on, labels }: HarnessOptions): Promise<FlowTemplate 
 }
 
 /**
- * Starts forge, proxy and bot: an organization, its repository demo with labels and rules, and a hook that points to
- * the bot.
+ * Starts forge, proxy and bot, and creates an organization, its repository `demo` with labels and rules, and a hook
+ * that points to the bot.
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-flow-'));
@@ -166,7 +163,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       port,
       log: silentLog,
       backoff: { firstMs: 200 },
-      // Tests move the clock and run commands next to the server; what they wait for arrives at the next poll.
+      // Tests move the clock and run commands next to the server, and the effects appear at the next poll.
       pollMs: 100,
       ...options.server,
       onRun: (run) => {
@@ -178,8 +175,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const unhook = await createBotHook(options.hook ?? 'repository', { root, ada }, `${server.url}/webhook`);
 
   /**
-   * Pushes and waits until the bot has received the push. A server sends pushes later than everything else, so the next
-   * events would otherwise arrive first, or a branch that has a pull request by then would count as pushed again.
+   * Pushes and waits until the bot has received the push. A server sends pushes later than other events. Without the
+   * wait, later events might arrive first, or the branch might have a pull request by then, and the push would count as
+   * a push to that pull request.
    */
   const pushed = async (push: () => Promise<unknown>): Promise<void> => {
     const pushes = async (): Promise<number> => {

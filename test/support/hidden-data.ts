@@ -1,6 +1,6 @@
 import { type Account, basic, type ContractForge } from './contract-forge.ts';
 
-/** Text that represents something hidden, with the callers who may see it; the site administrator always may. */
+/** Text that stands for hidden data, and the callers who may see it. The site administrator may see every text. */
 type Canary = { readonly text: string; readonly seenBy: readonly string[] };
 
 /** Forge with hidden data in every place that a list could reveal. */
@@ -8,13 +8,13 @@ export type HiddenData = {
   /** Callers by name; undefined sends no credentials. */
   readonly callers: ReadonlyMap<string, Account | string | undefined>;
   readonly canaries: readonly Canary[];
-  /** Values for the names in braces of a path; the first value is the default. */
+  /** Values for the placeholders in braces of a path. The first value is the default. */
   readonly parameters: Readonly<Record<string, readonly string[]>>;
 };
 
 type Person = Account & { readonly email: string };
 
-/** Creates the accounts, organizations and repositories through the API, each hidden one under a unique name. */
+/** Creates the accounts, organizations and repositories through the API. Each hidden object has a unique name. */
 export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> {
   const call = async (as: Account | string, method: string, path: string, body?: object) => {
     const answer = await forge.ask(method, path, { as, body });
@@ -95,7 +95,7 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
     body: 'r',
     comments: [{ path: 'fileofvault.txt', body: 'l', new_position: 1 }],
   });
-  // A public fork of a now private parent, and public activity of hidden accounts.
+  // A public fork of a parent that is private now, and public activity of hidden accounts.
   await call(ada, 'POST', '/user/repos', { name: 'origin', auto_init: true });
   await call(stranger, 'POST', '/repos/ada/origin/forks', { name: 'fork' });
   await call(ada, 'PATCH', '/repos/ada/origin', { private: true, name: 'gonedark' });
@@ -122,7 +122,8 @@ export async function makeHiddenData(forge: ContractForge): Promise<HiddenData> 
     body: 'x',
   });
   if (uploaded.status !== 201) throw new Error(`the package was not taken: ${uploaded.status}`);
-  // Transferred to an organization in which its owner may create nothing, so that the transfer waits for acceptance.
+  // The repository is transferred to an organization in which its owner may not create repositories, so the transfer
+  // waits for acceptance.
   const guests = { name: 'guests', permission: 'read', units };
   const guestTeam = await call(olga, 'POST', '/orgs/hiddenorg/teams', guests);
   await call(olga, 'PUT', `/teams/${guestTeam.id}/members/mia`);

@@ -5,14 +5,14 @@ export type Received = {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Alternating names and values, spelled as received. */
+  /** Alternating names and values of headers, spelled as received. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 };
 
 /**
- * Settings of an embedded forge whose receivers are on this machine, which may be busy for longer than the timeout of a
- * hook.
+ * Settings of an embedded forge whose hooks point to this machine, which may be busy for longer than the default
+ * timeout of a hook.
  */
 export const localHooks = { hookHosts: ['loopback'], hookTimeoutMs: 120_000 } as const;
 
@@ -20,7 +20,7 @@ export const localHooks = { hookHosts: ['loopback'], hookTimeoutMs: 120_000 } as
 export interface HookReceiver {
   readonly url: string;
   readonly received: Received[];
-  /** Returns the payloads of one Event-Type, oldest first. */
+  /** Returns the payloads of one Event-Type, the oldest first. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape
   payloads(type: string): any[];
   /** Returns the Event-Types in order of arrival. */
@@ -31,7 +31,7 @@ export interface HookReceiver {
 /** Response of the receiver to a request: status and body, or undefined to never answer. */
 type Behaviour = (request: Received) => { status: number; body?: string; location?: string } | undefined;
 
-/** Starts a receiver on a free port; without a behaviour it answers 200. */
+/** Starts a receiver on a free port. By default, it responds with 200. */
 export async function startReceiver(behave: Behaviour = () => ({ status: 200 })): Promise<HookReceiver> {
   const received: Received[] = [];
   const server: Server = createServer((request, response) => {

@@ -1,5 +1,5 @@
 /**
- * Texts that an author of an issue, a branch or a rule may use in the hope that a page turns them into markup or a
+ * Texts that the author of an issue, a branch or a rule may use in the hope that a page turns them into markup or a
  * script.
  */
 const cores = [
@@ -30,7 +30,7 @@ const cores = [
   '\u0000<script>pwned()</script>',
 ] as const;
 
-/** Ways to break out of the context of a text: an attribute, a comment, an element, a document. */
+/** Ways to break out of the context of a text, such as an attribute, a comment, an element or a document. */
 const breakouts = [
   '',
   '">',

@@ -6,7 +6,7 @@ declare module 'vitest' {
   interface TaskMeta {
     /** Real forge on which the case ran. */
     forge?: string;
-    /** Reason why the real forge is known to deviate from the suite. */
+    /** Reason why the real forge is known to differ from the suite. */
     difference?: string;
   }
 }
@@ -16,9 +16,7 @@ export function plainName(titles: readonly string[]): string {
   return titles.map((title) => title.replace(/ on https?:\/\/\S+$/, '')).join(' > ');
 }
 
-/**
- * Returns the known difference of a case on a forge of this line, or undefined if it must behave as the suite requires.
- */
+/** Returns the known difference of a case on forges of this release line, or undefined if the case must pass there. */
 export function findDifference(
   name: string,
   line: ForgeLine,
@@ -38,9 +36,9 @@ function fits(pattern: string, name: string): boolean {
 }
 
 /**
- * Marks known differences when called inside a suite: on a real forge, a case with a known difference fails once the
- * difference is gone. Such a case is run, never skipped, and the difference is recorded in the JSON report's `meta`. A
- * call at the top of a shared module would cover only one file of a worker, because files share their worker's modules.
+ * Marks known differences when called inside a suite. On a real forge, a case with a known difference is run, never
+ * skipped, and it fails once the difference is gone. The JSON report contains the difference in `meta`. A call at the
+ * top of a shared module would cover only one file of a worker, because the files of a worker share modules.
  */
 export function expectDifferences(): void {
   const forge = realForge();

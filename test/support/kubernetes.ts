@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 
 /**
- * Fields that our manifests use, as the Kubernetes API defines them: Kubernetes would ignore or refuse a misspelt or
+ * Fields that our manifests use, as the Kubernetes API defines them. Kubernetes would ignore or refuse a misspelt or
  * misplaced field. Source: the reference of Kubernetes 1.30.
  */
 const Name = z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
@@ -168,7 +168,7 @@ const Other = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Files that kustomize applies, in order, and the images that it replaces. */
+/** Files that kustomize applies, in order, and images that it replaces. */
 export const Kustomization = z.strictObject({
   apiVersion: z.literal('kustomize.config.k8s.io/v1beta1'),
   kind: z.literal('Kustomization'),
@@ -180,7 +180,9 @@ export const Kustomization = z.strictObject({
 export type DeploymentManifest = z.infer<typeof Deployment>;
 type Manifest = DeploymentManifest | z.infer<typeof Other>;
 
-/** Reads the manifests of a folder, except its kustomization. Throws if one has an unknown or malformed field. */
+/**
+ * Reads the manifests of a folder, except its kustomization. Throws if a manifest has an unknown or malformed field.
+ */
 export function readManifests(
   folder: string,
 ): readonly { readonly file: string; readonly manifest: Manifest }[] {

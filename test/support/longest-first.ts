@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take at least a quarter of a minute, longest first. */
+/** Test files that take at least fifteen seconds, the longest first. */
 const longest = [
   'flows/merge-queue',
   'work/merge-queue/embedded-histories',
@@ -48,8 +48,8 @@ const longest = [
 ].map((name) => `test/${name}.test.ts`);
 
 /**
- * Starts these files first, so that none of them is still running at the end next to idle workers; then the others, the
- * largest first, like Vitest does.
+ * Starts these files first, so that none of them is still running at the end while other workers are idle. The other
+ * files follow, the largest first, as in Vitest by default.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -2,7 +2,9 @@ import type { Subject } from '../../src/contract/events/subject.ts';
 import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from '../../src/facts/fact.ts';
 import { facts as table } from '../../src/facts/facts.ts';
 
-/** Test double of facts: given values; an Error makes a fact fail. `asked` records the requested facts. */
+/**
+ * Test double of facts with given values. An Error as value makes the fact fail. `asked` records the requested facts.
+ */
 type FakeFacts = Facts & { readonly asked: string[] };
 
 /**

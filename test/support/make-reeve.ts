@@ -6,10 +6,10 @@ import { standardRetention } from '../../src/store/prune.ts';
 import type { Reeve } from '../../src/work/reeve.ts';
 import { makeClock } from './make-clock.ts';
 
-/** Parts of a bot that a test replaces: test doubles need only the members in use. */
+/** Parts of a bot that a test replaces. Test doubles need only the members that are used. */
 type ReeveParts = { readonly [Name in keyof Reeve]?: Partial<Reeve[Name]> | Reeve[Name] };
 
-/** Creates a bot with a stopped clock. A test passes its client, its store, and whatever else it uses. */
+/** Creates a bot whose clock stands still. A test passes its client, its store, and whatever else it uses. */
 export function makeReeve(parts: ReeveParts): Reeve {
   const clock = makeClock();
   return {

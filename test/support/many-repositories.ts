@@ -1,20 +1,20 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Request that the stand-in received. */
+/** Request that the simulated forge received. */
 type Asked = {
   readonly method: string;
   readonly path: string;
   readonly repository: string | undefined;
 };
 
-/** Forge with only repositories and their labels, for numbers that a complete forge would take minutes to create. */
+/** Forge that has only repositories and their labels, in numbers that a complete forge would take minutes to create. */
 export type ManyRepositories = {
   readonly url: string;
   readonly asked: Asked[];
   /** Label names by repository. */
   readonly labels: ReadonlyMap<string, string[]>;
-  /** Answers a request before anything else does, if it returns a status. */
+  /** Handles a request before anything else does, if it returns a status. */
   meddle: (asked: Asked) => { status: number; headers?: Record<string, string> } | undefined;
   /** Repositories that are no longer listed. */
   readonly gone: Set<string>;
@@ -24,8 +24,8 @@ export type ManyRepositories = {
 };
 
 /**
- * Starts a stand-in for a forge with `count` repositories starred by reeve. It only simulates size; behaviour is tested
- * on the embedded forge.
+ * Starts a simulated forge with `count` repositories that reeve has starred. It is only for tests of size; behaviour is
+ * tested on the embedded forge.
  */
 export async function startManyRepositories(count: number, latencyMs = 0): Promise<ManyRepositories> {
   const names = Array.from({ length: count }, (_, index) => `r${index + 1}`);

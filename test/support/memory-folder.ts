@@ -1,15 +1,15 @@
 import { accessSync, constants, rmSync, statfsSync, writeFileSync } from 'node:fs';
 
 /**
- * Uses a folder in memory for temporary files, unless TMPDIR names another one. Every commit of a database and of git
- * waits for the disk, which costs some milliseconds, thousands of times.
+ * Uses a folder in memory for temporary files, unless TMPDIR names another folder. On a disk, every commit of a
+ * database or of git takes some milliseconds, and tests make thousands of commits.
  */
 export function useMemoryFolder(): void {
   process.env.TMPDIR ??= memoryFolder() ?? '';
   if (process.env.TMPDIR === '') delete process.env.TMPDIR;
 }
 
-/** Returns a folder in memory that has enough room and permits running programs, if there is one. */
+/** Returns a folder in memory that has enough room and permits running programs, or undefined if there is none. */
 function memoryFolder(): string | undefined {
   const folder = '/dev/shm';
   const program = `${folder}/reeve-test-${process.pid}`;

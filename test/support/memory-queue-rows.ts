@@ -7,7 +7,7 @@ import type {
   QueueRows,
 } from '../../src/store/queue-rows.ts';
 
-/** Freezes a value and everything in it. A value that is already frozen was frozen together with everything in it. */
+/** Freezes a value and everything in it. If a value is already frozen, so is everything in it. */
 function freezeDeep<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) freezeDeep(member);
@@ -15,8 +15,8 @@ function freezeDeep<Value>(value: Value): Value {
 }
 
 /**
- * Creates rows of merge queues in memory, for tests of code that works on them. States are frozen: as with a store, a
- * saved or read value never changes by itself, and code that tries to change it fails.
+ * Creates rows of merge queues in memory, for tests of code that works on them. States are frozen: as in a store, a
+ * saved or read value never changes, and code that tries to change it fails.
  */
 export function createMemoryQueueRows(now: () => Date): QueueRows {
   const rows = new Map<string, QueueRow>();

@@ -7,7 +7,7 @@ import { at, timeoutMs } from './flow-names.ts';
 
 /**
  * Merges a pull request of the repository as a person. After a push, a real server checks in the background whether the
- * pull request can be merged, and refuses with 405 until then, so the merge is retried.
+ * pull request can be merged. Until the check is finished, the server responds with 405, so the merge is retried.
  */
 export async function mergeByHand(
   person: Client,

@@ -4,7 +4,7 @@ export type BrowserPage = { readonly url: string; readonly status: number; reado
 /** Keeps cookies by origin, follows redirects and submits forms: the browser features that sign-in needs. */
 export interface MiniBrowser {
   go(url: string): Promise<BrowserPage>;
-  /** Submits the form of a page whose target path ends in `action`, with its hidden fields and the given ones. */
+  /** Submits the form of a page whose target path ends in `action`, with its hidden fields and the given fields. */
   submit(page: BrowserPage, action: string, fields?: Readonly<Record<string, string>>): Promise<BrowserPage>;
   /** Returns the cookies that the browser would send to an address. */
   cookiesOf(url: string): string;

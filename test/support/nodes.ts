@@ -7,9 +7,9 @@ import { packageRoot } from '../../src/platform/package.ts';
 const execute = promisify(execFile);
 
 /**
- * Returns the path of a Node version, `22` or `22.18.0`: that of this process if it matches, or the registry's build,
- * downloaded once into the cache of this checkout. Returns undefined if the registry cannot be reached or has no build
- * for this machine.
+ * Returns the path of the Node program of a version, such as `22` or `22.18.0`. This is the program of this process if
+ * its version matches; otherwise, it is the registry's build, downloaded once into the cache of this checkout. Returns
+ * undefined if the registry cannot be reached or has no build for this machine.
  */
 export async function nodeOf(version: number | string): Promise<string | undefined> {
   if (`${process.versions.node}.`.startsWith(`${version}.`)) return process.execPath;

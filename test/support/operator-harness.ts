@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Harness, type HarnessOptions, repositoryScopes, startHarness } from './harness.ts';
 
 /**
- * Starts a harness with rules of the operator, as one file or several files by name; the bot administers the
- * repository, because those actions need it.
+ * Starts a harness with rules of the operator, given as one file or as several files by name. The bot administers the
+ * repository, because actions that only the operator may use need this access.
  */
 export async function startOperatorHarness(
   yaml: string | Readonly<Record<string, string>>,
@@ -25,7 +25,7 @@ export async function startOperatorHarness(
   });
 }
 
-/** Returns the requests that could change something, from a position in the proxy's list on. */
+/** Returns the requests that could change something, starting at a position in the proxy's list. */
 export function writesOf(harness: Harness, from = 0): readonly string[] {
   return harness.proxy.passed
     .slice(from)

@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 
 /** New Ed25519 key of OpenPGP that can sign. */
 export type PgpKey = {
-  /** 16 upper-case hexadecimal digits. */
+  /** Key id, as 16 upper-case hexadecimal digits. */
   readonly keyId: string;
-  /** Armored public key with its name. */
+  /** Armored public key that includes the name. */
   readonly armored: string;
   /** Returns the armored signature of a document. */
   sign(document: string | Buffer): string;
@@ -71,9 +71,9 @@ function signaturePacket({ key, keyId, type, data, at, subpackets = [] }: Signin
 }
 
 type PgpKeyOptions = {
-  /** `Name <address>`. */
+  /** User id, as `Name <address>`. */
   readonly name: string;
-  /** Seconds since the epoch. */
+  /** Time of creation, in seconds since the epoch. */
   readonly at?: number;
   /** Seconds until the key expires. */
   readonly lifetime?: number;

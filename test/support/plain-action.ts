@@ -4,7 +4,7 @@ import type { Change } from '../../src/actions/change.ts';
 import type { AnyInput } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
 
-/** Repository that the changes go to. */
+/** Parameters of the repository that the changes are for. */
 export const plainParams = { owner: 'acme', repo: 'demo' };
 
 /** Returns the input of a request with a title. */
@@ -23,7 +23,7 @@ export const plainChange = (target: string, more: Partial<Change> = {}): Change 
   ...more,
 });
 
-/** Returns an action that wants nothing, with these members. */
+/** Returns an action that proposes no changes, with these members. */
 export const plainAction = (more: Partial<Action> = {}): Action => ({
   name: 'act',
   meaning: '',

@@ -1,6 +1,6 @@
 import type { LoadedRule } from '../../src/rules/rule.ts';
 
-/** Returns an operator rule that has no steps and listens to nothing, with these members. */
+/** Returns an operator rule without steps and events, with these members. */
 export const plainRule = (more: Partial<LoadedRule> = {}): LoadedRule => ({
   id: 'rules.yml#tidy',
   name: 'tidy',

@@ -8,8 +8,8 @@ import type { Level, LoadedRule } from '../../src/rules/rule.ts';
 import { makeContext } from './make-context.ts';
 
 /**
- * Returns a plan with this many changes of the operator and of the repository's file, whose rules have a chain of
- * members as their condition.
+ * Returns a plan with this many changes of the operator and of the repository's file. `condition` is the condition of
+ * their rules.
  */
 export function planOf(operator: number, repository = 0, condition = 'true'): Plan {
   const [root = '', ...path] = condition.split('.');

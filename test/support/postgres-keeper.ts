@@ -36,7 +36,10 @@ const execute = promisify(execFile);
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/reeve-postgres', import.meta.url));
 
-/** Id of the user that owns nothing: PostgreSQL refuses to run as root, and then runs as this user. */
+/**
+ * Id of the user that owns nothing. PostgreSQL refuses to run as root. If the tests run as root, the server runs as
+ * this user.
+ */
 const unprivileged = 65_534;
 const user = process.getuid?.() === 0 ? { uid: unprivileged, gid: unprivileged } : {};
 
@@ -48,7 +51,7 @@ function nativeFolder(): string {
   );
 }
 
-/** Returns whether every user may read the folder; a folder below the home folder of root is closed. */
+/** Returns whether every user may read the folder, which is not so below the home folder of root. */
 function isOpen(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o005) !== 0o005) return false;
@@ -57,8 +60,8 @@ function isOpen(folder: string): boolean {
 }
 
 /**
- * Creates the symbolic links that the package lacks: its install script, which npm may have been told not to run, would
- * create them.
+ * Creates the symbolic links that the package lacks. Normally, its install script creates them, but npm may have been
+ * told not to run scripts.
  */
 function makeLinks(native: string): void {
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as readonly {
@@ -90,7 +93,7 @@ function preparePrograms(folder: string, given?: string): (name: string) => stri
 }
 
 /**
- * Runs a server on the data in `folder/data`, with its socket in `folder`; resolves when the server accepts
+ * Runs a server on the data in `folder/data`, with its socket in `folder`. Resolves when the server accepts
  * connections.
  */
 async function run(program: string, folder: string, settings: readonly string[]): Promise<ChildProcess> {
@@ -100,7 +103,7 @@ async function run(program: string, folder: string, settings: readonly string[])
     ...user,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
-    // Creates a separate process group, for `kill`.
+    // Creates a separate process group, which `kill` needs.
     detached: true,
   });
   let said = '';
@@ -117,14 +120,14 @@ async function run(program: string, folder: string, settings: readonly string[])
 async function endServer(server: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
   if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, 'exit');
-  // SIGQUIT (immediate shutdown) is for the first process, which ends the others.
+  // SIGQUIT (immediate shutdown) goes to the first process, which ends the others.
   process.kill(signal === 'SIGKILL' ? -server.pid : server.pid, signal);
   await ended;
 }
 
 /**
- * Creates the data of a server in `folder/data`. The output of `initdb` is cached and copied for later servers: it
- * costs half a second of CPU time, and a run of all tests starts twenty servers.
+ * Creates the data of a server in `folder/data`. The output of `initdb` is cached and copied for later servers, because
+ * `initdb` costs half a second of CPU time and a run of all tests starts twenty servers.
  */
 async function createData(initdb: string, folder: string, isInstalled: boolean): Promise<void> {
   const data = join(folder, 'data');
@@ -149,12 +152,12 @@ async function createData(initdb: string, folder: string, isInstalled: boolean):
     cpSync(data, unfinished, { recursive: true });
     renameSync(unfinished, kept);
   } catch {
-    // Another server cached the same data meanwhile, or the cache is not writable.
+    // Another server has cached the same data meanwhile, or the cache is not writable.
     rmSync(unfinished, { recursive: true, force: true });
   }
 }
 
-/** Creates the data of a server, and of a standby as a copy of it; starts both. */
+/** Creates the data of a server and, as a copy, of a standby. Starts both. */
 async function startServers(folder: string, given: readonly string[]) {
   const programs = given.find((one) => one.startsWith('--programs='))?.slice('--programs='.length);
   const program = preparePrograms(folder, programs);
@@ -162,7 +165,8 @@ async function startServers(folder: string, given: readonly string[]) {
   const settings = given.filter((one) => !one.startsWith('--'));
   const data = join(folder, 'data');
   const initdb = program('initdb');
-  // Other programs exist only for one server: those given by a test, or a copy in its folder.
+  // The cache is only for the installed programs. Programs given by a test, or copied to the server's folder, are used
+  // by only one server.
   await createData(initdb, folder, programs === undefined && !initdb.startsWith(folder));
   const standbyFolder = join(folder, 'standby');
   if (withStandby) {
@@ -194,7 +198,7 @@ async function startServers(folder: string, given: readonly string[]) {
       },
     } as Readonly<Record<string, () => Promise<void>>>,
     async end(): Promise<void> {
-      // Immediate, because no data is needed any more.
+      // Shuts down immediately, because the data is no longer needed.
       await Promise.all([server, standby].map((one) => endServer(one, 'SIGQUIT')));
     },
   };
@@ -204,7 +208,7 @@ function urlOf(folder: string): string {
   return `postgres://reeve@localhost/postgres?host=${encodeURIComponent(folder)}`;
 }
 
-/** Gives a folder to the user as which the server runs. */
+/** Gives a folder to the user that runs the server. */
 async function giveAway(folder: string): Promise<void> {
   if (user.uid !== undefined) await execute('chown', ['-R', `${user.uid}:${user.gid}`, folder]);
 }

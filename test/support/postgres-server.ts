@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** Variable with the socket at which a test requests the address of the server. */
+/** Variable that contains the socket through which a test requests the address of the server. */
 export const postgresVariable = 'REEVE_TEST_POSTGRES';
 
 const keeper = fileURLToPath(new URL('postgres-keeper.ts', import.meta.url));
@@ -15,7 +15,7 @@ const keeper = fileURLToPath(new URL('postgres-keeper.ts', import.meta.url));
 /** Separate server, with the operations that a test can perform on it. */
 export interface PostgresServer {
   readonly url: string;
-  /** Address of the standby; empty without one. */
+  /** Address of the standby, or empty if there is none. */
   readonly standbyUrl: string;
   /** Stops the server in mode immediate, and starts it again. */
   restart(): Promise<void>;
@@ -27,8 +27,8 @@ export interface PostgresServer {
 }
 
 /**
- * Starts a separate server; with `--standby` among the settings, also one that replicates it synchronously; with
- * `--programs=FOLDER`, with another version. The server ends with this process, or with `stop`.
+ * Starts a separate server. With `--standby` among the settings, a second server replicates it synchronously. With
+ * `--programs=FOLDER`, the server has another version. The server ends with this process, or when `stop` is called.
  */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const child = spawn(process.execPath, [keeper, ...settings], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -57,8 +57,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 }
 
 /**
- * Runs once for all tests: waits for the first test that needs a database, and then starts one server for all of them.
- * A test that simulates a power failure needs a separate server, because this one does not sync.
+ * Runs once for all tests: waits for the first test that needs a database, and then starts one server for all tests. A
+ * test that simulates a power failure needs a separate server, because this server does not sync.
  */
 export default function setup(): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'reeve-test-'));

@@ -6,7 +6,10 @@ import { postgresVariable } from './postgres-server.ts';
 
 let url: Promise<string> | undefined;
 
-/** Returns the address of the PostgreSQL server of this test run, which starts for the first test that requests it. */
+/**
+ * Returns the address of the PostgreSQL server of this test run. The server is started for the first test that requests
+ * the address.
+ */
 export function postgresUrl(): Promise<string> {
   url ??= ask();
   return url;
@@ -26,8 +29,8 @@ export async function makeSchema(): Promise<string> {
 }
 
 /**
- * Returns a function from names to addresses, each of an initially empty schema. There is only one schema, which is
- * emptied for each name, because only one name is used at a time.
+ * Returns a function that returns, for each name, the address of an initially empty schema. All names share one schema,
+ * which is emptied for each name, because only one name is used at a time.
  */
 export function createSchemas(): (name: string) => Promise<string> {
   let schema: Promise<string> | undefined;
@@ -52,7 +55,7 @@ export async function connectDirectly(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Deletes all rows, and restarts numbers at 1. This is faster than TRUNCATE, which replaces the files. */
+/** Deletes all rows, and restarts ids at 1. This is faster than TRUNCATE, which replaces the files. */
 async function empty(url: string): Promise<void> {
   const [base = '', query = ''] = url.split('?');
   const schema = new URLSearchParams(query).get('schema');

@@ -6,15 +6,15 @@ import type { PullRequest } from '../../src/contract/resources/pulls.ts';
 import { type Account, type ContractForge, freshName, startEmbedded } from './contract-forge.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
-/** Writes of the embedded forge are slow on a busy machine, so that only a hanging request reaches this limit. */
+/** Writes of the embedded forge are slow on a busy machine, so only a hanging request should reach this limit. */
 const timeoutMs = 120_000;
 
 type Needs = { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
 type Person = Account & { readonly id: number; readonly client: Client };
 
 /**
- * Repository of an organization on the embedded forge, with an open pull request by ada, an issue, and objects that no
- * rule names; and an account that has exactly the access and the token scopes that an action declares.
+ * Repository of an organization on the embedded forge. It has an open pull request by ada, an issue, and objects that
+ * no rule names. One account has exactly the access and the token scopes that an action declares.
  */
 export type PrivilegeSetup = {
   readonly at: { readonly owner: string; readonly repo: string };
@@ -22,7 +22,7 @@ export type PrivilegeSetup = {
   readonly ada: Person;
   /** Account with exactly the declared access and scopes. */
   readonly holder: Person;
-  /** Account with the declared scopes and the next lower access. */
+  /** Account with the declared scopes and the next lower access level. */
   readonly underprivileged: Person;
   /** Client with the declared access and read-only tokens. */
   readonly readOnlyClient: Client;
@@ -31,7 +31,7 @@ export type PrivilegeSetup = {
   readonly subjects: Readonly<Record<'repository' | 'pull_request' | 'issue' | 'organization', Subject>>;
   /** Requests of all accounts of this setup that passed through the proxy. */
   readonly requests: FaultProxy['passed'];
-  /** Reads everything that no rule of a scenario names. */
+  /** Reads all objects that no rule of a scenario names. */
   unrelatedState(): Promise<{ readonly settings: Readonly<Record<string, unknown>> }>;
 };
 
@@ -151,7 +151,7 @@ async function makeToken(forge: ContractForge, account: Account, scopes: readonl
   return made.sha1 ?? '';
 }
 
-/** Commits a file on a branch, which is created from main if it does not exist. */
+/** Commits a file to a branch. If the branch does not exist, it is created from main. */
 export async function addFile(
   client: Client,
   at: PrivilegeSetup['at'],
@@ -169,7 +169,8 @@ export async function addFile(
 }
 
 /**
- * Creates objects that look like the output of rules but are not named by any rule; returns a function that reads them.
+ * Creates objects that look like the results of rules but that no rule names. Returns a function that reads these
+ * objects.
  */
 async function arrangeBystanders(
   admin: Client,
@@ -184,7 +185,7 @@ async function arrangeBystanders(
     body: { name: 'kept', color: 'aaaaaa' },
   });
   await ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels: [label.id] } });
-  // The same text that a rule would write, by another account.
+  // The text is the same as a rule would write, but another account writes it.
   const body = '<!-- reeve:tidy/main -->\nnot ours';
   const comment = await ada.call(operations.createComment, { params: { ...at, index }, body: { body } });
   await ada.call(operations.editIssue, { params: { ...at, index: issue }, body: { body } });
@@ -215,7 +216,7 @@ async function arrangeBystanders(
       ({ name_pattern }) => name_pattern === 'kept*',
     ),
     commit: (await admin.call(operations.getBranch, { params: { ...at, branch: 'work' } })).commit?.id,
-    // The owner is not a setting of the repository: a rule may change that organization.
+    // The owner is not a setting of the repository: a rule may change the organization that owns it.
     settings: withoutCounts({
       ...(await admin.call(operations.getRepository, { params: at })),
       owner: undefined,
@@ -223,7 +224,7 @@ async function arrangeBystanders(
   });
 }
 
-/** Removes numbers and times that result from events, because they are not settings. */
+/** Removes counts and times that result from events, because they are not settings. */
 function withoutCounts(resource: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const left = Object.entries(resource).filter(
     ([name]) => !/(_count|_counter|^comments|^updated_at|^size)$/.test(name),
@@ -231,5 +232,5 @@ function withoutCounts(resource: Readonly<Record<string, unknown>>): Readonly<Re
   return Object.fromEntries(left);
 }
 
-/** Cheapest cost of password hashing, for forges of tests, which create thousands of accounts. */
+/** Lowest cost of password hashing, for test forges, which create thousands of accounts. */
 export const passwordCost = 2;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const running = new Set<ChildProcess>();
 
-/** Remembers a process until it ends; returns the process. */
+/** Remembers a process until it ends, and returns the process. */
 export function watchProcess<T extends ChildProcess>(child: T): T {
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -11,7 +11,7 @@ export function watchProcess<T extends ChildProcess>(child: T): T {
   return child;
 }
 
-/** Kills the processes that are still running, and waits for their end. */
+/** Kills the processes that are still running, and waits until they have ended. */
 export async function endProcesses(): Promise<void> {
   await Promise.all(
     [...running].map(async (child) => {

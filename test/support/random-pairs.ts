@@ -44,10 +44,10 @@ import {
 
 const levels = ['operator', 'organization', 'repository'] as const;
 export type Level = (typeof levels)[number];
-/** Rule files by level, each with its rules by name. */
+/** Rule files by level, each with its rules. */
 type Files = Readonly<Partial<Record<Level, readonly MadeRule[]>>>;
 
-/** One or several rule files, and an event. */
+/** One or more rule files, and an event. */
 export type Pair = {
   readonly home: { readonly owner: string; readonly name: string };
   readonly trigger: RuleTrigger;
@@ -82,7 +82,7 @@ type Powers = {
   readonly grants: fc.Arbitrary<Pair['grants']>;
 };
 
-/** Generates pairs in which the first rule uses this action. */
+/** Generates pairs whose first rule uses this action. */
 export function pairsOf(lead: string): fc.Arbitrary<Pair> {
   return pairsWith(lead, triggersOf(lead), {
     sources: fc.constantFrom<readonly Level[]>(
@@ -95,8 +95,8 @@ export function pairsOf(lead: string): fc.Arbitrary<Pair> {
 }
 
 /**
- * Generates pairs in which every inserted text is one that the account reads elsewhere. Files have all grants, so
- * grants do not prevent them from publishing it.
+ * Generates pairs in which every inserted text is one that the account reads in a place that rule files may not read.
+ * The files have all grants, so no missing grant prevents them from publishing the text.
  */
 export function pairsReadingElsewhere(lead: string): fc.Arbitrary<Pair> {
   const granted = { in: ['*/*'], use: [...everything, 'compare', 'open_pull'], branches: ['**'] };
@@ -188,15 +188,15 @@ const grant = fc.tuple(place, granted, branches).map(([where, names, covered]) =
   ...(covered.length > 0 ? { branches: covered } : {}),
 }));
 
-/** Returns the deliveries that start a rule with this trigger; a schedule has none. */
+/** Returns the deliveries that start a rule with this trigger, or undefined as the only item for a schedule. */
 function deliveriesOf({ name }: RuleTrigger): readonly (MadeDelivery | undefined)[] {
   const heard = deliveries.filter(({ eventType }) => familyOf(eventType) === name);
   return heard.length === 0 ? [undefined] : heard;
 }
 
 /**
- * Returns a delivery about the home repository, with hostile text in every field that names other repositories wherever
- * possible.
+ * Returns a delivery about the home repository. Its texts are hostile, and other repositories are named in every field
+ * where that is possible.
  */
 function about(
   home: Pair['home'],
@@ -231,7 +231,7 @@ function repositoryIn({ owner, name }: Pair['home']) {
   return { name, full_name: `${owner}/${name}`, default_branch: 'main', owner: { id: 3, login: owner } };
 }
 
-/** Returns the text of the rule file of a level; JSON is valid YAML. */
+/** Returns the text of a rule file with these rules. The text is JSON, which is valid YAML. */
 function textOf(rules: readonly MadeRule[]): string {
   return JSON.stringify({
     version: 1,
@@ -239,16 +239,16 @@ function textOf(rules: readonly MadeRule[]): string {
   });
 }
 
-/** Result of a pair: as a dry run and as a real run, each on a separate forge. */
+/** Result of a pair: a dry run and a real run, each on a separate forge. */
 export type PairResult = {
   readonly dry: PairRun;
   readonly real: PairRun;
-  /** Reported problems of the files. */
+  /** Problems reported for the rule files. */
   readonly problems: readonly string[];
 };
 type PairRun = { readonly run: Run; readonly written: readonly Written[] };
 
-/** Runs a pair completely, from the operator file and the forge's files to the last request. */
+/** Runs a pair from end to end: from the operator file and the files on the forge to the last request. */
 export async function runPair(pair: Pair): Promise<PairResult> {
   const { home, files, trigger, delivery } = pair;
   const where = `${home.owner}/${home.name}`.toLowerCase();
@@ -272,10 +272,10 @@ export async function runPair(pair: Pair): Promise<PairResult> {
   const source = sourceOf(pair, createFakeForge(state), own.rules, problems);
   const claimed = delivery && parseEvent(delivery.eventType, delivery.payload);
   const admitted = claimed && (await admit(claimed, createFakeForge(state)));
-  // Even without an established identity, the engine receives the event, and its own check has to hold.
+  // Even if its identity was not established, the engine receives the event, and the engine's own check must hold.
   const event = admitted ?? claimed;
   const subject = event?.subject ?? subjectOf(trigger, home);
-  // A schedule handles the rules of all sources; here each rule receives the item, whoever owns it.
+  // A schedule handles the rules of all sources. Here, each rule receives the item, whoever owns the item.
   const rules = admitted
     ? (await source.rulesFor(admitted)).rules
     : claimed

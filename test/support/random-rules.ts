@@ -3,7 +3,7 @@ import { actions } from '../../src/actions/actions.ts';
 import type { SubjectKind } from '../../src/contract/events/subject.ts';
 import { facts } from '../../src/facts/facts.ts';
 
-/** Trigger of a rule, with the expressions that the rule may insert: texts written by other people. */
+/** Trigger of a rule, with the expressions that the rule may insert, which yield text written by other people. */
 export type RuleTrigger = {
   readonly name: string;
   readonly subject: SubjectKind;
@@ -120,7 +120,7 @@ export function readingElsewhere(trigger: RuleTrigger): RuleTrigger {
   return { ...trigger, texts: there.flatMap(({ name }) => foreign[name] ?? []) };
 }
 
-/** Generates texts made of words, expressions for texts of other people, or both. */
+/** Generates texts that consist of words, of expressions for text written by other people, or of both. */
 function saying({ texts }: RuleTrigger): fc.Arbitrary<string> {
   const inserted = fc.constantFrom(...texts).map((text) => `\${{ ${text} }}`);
   return fc.oneof(
@@ -163,7 +163,8 @@ function labels(trigger: RuleTrigger): fc.Arbitrary<unknown> {
 
 const secret = fc.constant({ secret: 'TOKEN' });
 /**
- * Usually omits the value: an argument that no repository file may use would keep everything else from being tested.
+ * Generates the value only rarely. An argument that no repository file may use would otherwise keep everything else
+ * from being tested.
  */
 const seldom = <T>(of: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: of });
@@ -177,7 +178,10 @@ const members = {
 };
 const stated = fc.constantFrom('success', 'failure', 'pending');
 
-/** Arguments of each action for a trigger: valid according to the schema, and as far-reaching as possible. */
+/**
+ * Generates the arguments of each action for a trigger. They are valid according to the schema, and as far-reaching as
+ * possible.
+ */
 export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger) => fc.Arbitrary<unknown>>> =
   {
     'set-labels': labels,

@@ -1,14 +1,14 @@
-/** Draws that are the same for the same seed. */
+/** Sequence of random draws that is the same for the same seed. */
 export interface Random {
   /** Returns a whole number below `limit`. */
   below(limit: number): number;
-  /** Returns one of the items; undefined if there are none. */
+  /** Returns one of the items, or undefined if there are none. */
   pick<Item>(items: readonly Item[]): Item | undefined;
-  /** Returns one of the items, with a probability according to its weight. */
+  /** Returns one of the items, with a probability in proportion to its weight. */
   pickWeighted<Item extends { readonly weight: number }>(items: readonly Item[]): Item;
 }
 
-/** Creates a sequence of draws (a 32-bit linear congruential generator, of which the upper half is used). */
+/** Creates a sequence of draws with a 32-bit linear congruential generator, of which the upper half is used. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const below = (limit: number): number => {

@@ -7,7 +7,7 @@ import { addFile } from './privilege-setup.ts';
 
 type Person = Account & { readonly id: number; readonly client: Client };
 
-/** Account for every access level that a fact can declare; `outsider` has none. */
+/** Account for each access level that a fact can declare. `outsider` has no access. */
 type Holder = Access | 'outsider';
 
 /** Private repository of an organization in which every fact has a unique value. */
@@ -17,13 +17,13 @@ export type ReadingSetup = {
   readonly at: { readonly owner: string; readonly repo: string };
   readonly ada: Person;
   readonly owner: Person;
-  /** Pull requests with an approval: `work` targets a protected branch, `open` an unprotected one. */
+  /** Pull requests with an approval. `work` targets a protected branch, `open` an unprotected branch. */
   readonly pulls: { readonly work: number; readonly open: number };
   /** Commits of a push to `work`. */
   readonly range: { readonly before: string; readonly after: string };
   readonly comments: { readonly issue: number; readonly pull: number };
   subjectOf(kind: Subject['kind'], holder: Holder): Promise<Subject>;
-  /** Returns a client of the account with this access, whose token may read only these categories. */
+  /** Returns a client of the account with this access level. Its token may read only these categories. */
   clientOf(holder: Holder, scopes: readonly ScopeCategory[]): Promise<Client>;
   close(): Promise<void>;
 };
@@ -92,7 +92,7 @@ export async function startReadingSetup(): Promise<ReadingSetup> {
     async subjectOf(kind, holder) {
       if (kind !== 'notification') return subjects[kind];
       const [thread] = await people[holder].client.call(operations.listNotifications, {});
-      // A thread belongs to one account, so other accounts use the id of the reader's thread.
+      // A thread belongs to one account, so accounts without a thread use the id of the reader's thread.
       const [known] = await reader.client.call(operations.listNotifications, {});
       return { kind, repository, index: pulls.work, thread: (thread ?? known)?.id ?? 0 };
     },
@@ -110,7 +110,7 @@ async function makeToken(
   categories: readonly ScopeCategory[],
 ): Promise<string> {
   const basic = createClient({ url: forge.url, credentials: { user: name, password } });
-  // A token without any scope is refused; this scope covers nothing that a fact reads.
+  // A token without any scope is refused. The scope `read:misc` covers nothing that a fact reads.
   const scopes = ['read:misc', ...categories.map((category) => `read:${category}`)];
   const made = await basic.call(operations.createToken, {
     params: { username: name },

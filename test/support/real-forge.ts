@@ -1,5 +1,5 @@
 /**
- * Forge that the environment names: `FORGE_URL`, and `FORGE_TOKEN`, the token of a site administrator with every scope.
+ * Forge given by the environment: `FORGE_URL`, and `FORGE_TOKEN`, the token of a site administrator with every scope.
  */
 export type RealForge = {
   /** Address without a trailing slash and without `/api/v1`. */
@@ -12,15 +12,15 @@ export type RealForge = {
 /** Line of releases with the same behaviour. */
 export type ForgeLine = {
   readonly kind: 'gitea' | 'forgejo';
-  /** Major and minor number: `1.26`. */
+  /** Major and minor number, such as `1.26`. */
   readonly release: string;
-  /** Display name: `Gitea 1.26.3`. */
+  /** Display name, such as `Gitea 1.26.3`. */
   readonly name: string;
 };
 
 const found = await ask();
 
-/** Returns the forge that the environment names, or undefined if it names none. Its version was requested once. */
+/** Returns the forge given by the environment, or undefined if there is none. Its version is requested only once. */
 export function realForge(): RealForge | undefined {
   return found;
 }
@@ -31,12 +31,12 @@ async function ask(): Promise<RealForge | undefined> {
   const url = address.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
   const response = await fetch(`${url}/api/v1/version`);
   if (!response.ok) throw new Error(`FORGE_URL: ${url}/api/v1/version answered ${response.status}`);
-  // The shape of this answer is the same on every forge; a server without it is not a forge.
+  // The shape of this response is the same on every forge; a server without it is not a forge.
   const { version } = (await response.json()) as { version: string };
   return { url, token, version };
 }
 
-/** Returns the line of a version; a version of Forgejo contains `+gitea-`. */
+/** Returns the release line of a version. A version of Forgejo contains `+gitea-`. */
 export function lineOf(version: string): ForgeLine {
   const kind = version.includes('+gitea-') ? 'forgejo' : 'gitea';
   const release = /^v?(\d+\.\d+)/.exec(version)?.[1] ?? version;

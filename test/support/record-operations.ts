@@ -9,7 +9,7 @@ import { realForge } from './real-forge.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 
-/** Returns the operation of a request, as the router decides: of all matching paths, the most specific one. */
+/** Returns the operation of a request. Like the router, it selects the most specific of all matching paths. */
 export function operationAt(method: string, path: string): Operation | undefined {
   const [plain = ''] = path.split('?');
   if (!plain.startsWith('/api/v1/')) return undefined;
@@ -24,7 +24,7 @@ export function operationAt(method: string, path: string): Operation | undefined
 function patternOf({ path, method, params }: Operation): RegExp {
   const source = path
     .replaceAll('.', '\\.')
-    // A directory may be requested without the rest of the path, too.
+    // A directory may also be requested without the rest of the path.
     .replace(/\/\{\w+\*\}$/, method === 'GET' ? '(?:/.*)?' : '/.+')
     .replace(/\{(\w+)\}/g, (_, name: string) => {
       const shape = params.shape[name];
@@ -40,9 +40,9 @@ type Published = {
 };
 
 /**
- * Records which operations the importing test file calls and how they were answered, one line `file id status
- * real|embedded` each, in the file named by CONTRACT_RECORD; without that variable, does nothing. Every request of this
- * process counts, from every sender.
+ * Records which operations the importing test file calls and how they were answered. The file named by CONTRACT_RECORD
+ * receives one line `file id status real|embedded` for each call. Without that variable, nothing is recorded. Every
+ * request of this process counts, whoever sends it.
  */
 export function recordOperations(): void {
   const target = process.env.CONTRACT_RECORD;

@@ -5,7 +5,7 @@ import type { AnyInput, Operation } from '../../src/contract/operation.ts';
 /** Write as it would have been sent. */
 type Sent = { readonly operation: Operation; readonly input: AnyInput };
 
-/** Creates a test double of a client that sends nothing and records its writes. Reads through it fail. */
+/** Creates a test double of a client that sends nothing and records its writes. Reads through this client fail. */
 export function makeRecordingClient(): Client & { readonly sent: Sent[] } {
   const sent: Sent[] = [];
   const client: Client & { sent: Sent[] } = {

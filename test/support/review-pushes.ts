@@ -1,7 +1,7 @@
 import type { Account, ContractForge } from './contract-forge.ts';
 import { cloneRepository, type GitClone } from './git-client.ts';
 
-/** Returns a text of ten lines, some of which are replaced. */
+/** Returns a text of ten lines, in which the given lines are replaced. */
 export function lines(replaced: Readonly<Record<number, string>> = {}): string {
   return Array.from({ length: 10 }, (_, at) => `${replaced[at + 1] ?? `line ${at + 1}`}\n`).join('');
 }
@@ -18,12 +18,12 @@ async function commitBase(work: GitClone, files: Readonly<Record<string, string>
 const merge = (work: GitClone) => work.git('merge', '--quiet', '--no-edit', 'main');
 const rebase = (work: GitClone) => work.git('rebase', '--quiet', 'main');
 const elsewhere = { 'other.txt': 'of the base\n' };
-/** The base changes the last line of a file; the pull request changes the first line of the same file. */
+/** Change of the base to the last line of a file. The pull request changes the first line of the same file. */
 const otherPart = { 'a.txt': lines({ 10: 'of the base' }) };
 
 /**
- * Pushes after an approval, and whether Gitea then marks it as stale. The approved change has two commits: the first
- * one changes `a.txt` and deletes `gone.txt`, the last one adds `b.txt`.
+ * Pushes after an approval, and whether Gitea then marks the approval as stale. The approved change has two commits:
+ * the first one changes `a.txt` and deletes `gone.txt`, the last one adds `b.txt`.
  */
 export const pushes: readonly {
   readonly push: string;
@@ -32,7 +32,7 @@ export const pushes: readonly {
   readonly isSame: boolean;
   readonly make: Push;
 }[] = [
-  // A reverted file has the content of the merge base, so it is not a change.
+  // A file that is reverted has the content of the merge base, so it is no longer changed.
   {
     push: 'the last commit dropped',
     isStale: false,
@@ -75,7 +75,8 @@ export const pushes: readonly {
       await work.git(...amend);
     },
   },
-  // If the base changes a file of the pull request, the file differs from the reviewed version and from the merge base.
+  // If the base changes a file of the pull request, the file differs both from the reviewed version and from the merge
+  // base.
   {
     push: 'the base merged in, which changed another part of a reviewed file',
     isStale: true,
@@ -157,7 +158,7 @@ export const pushes: readonly {
   },
 ];
 
-/** Pull request of ada from `topic` into `main`, which bob may approve, with a clone of hers. */
+/** Pull request of ada from `topic` into `main`, which bob may approve, with ada's clone. */
 export type ReviewedPull = {
   readonly repository: string;
   readonly work: GitClone;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Returns the metrics of a server with a store in a file, whose dashboard password is next to that file. */
+/** Returns the metrics of a server. Its store is a file, and the dashboard password is in the same folder. */
 export async function scrapeMetrics({ url, data }: { url: string; data: string }): Promise<string> {
   return scrapeWithPassword(url, (await readFile(join(data, 'dashboard.password'), 'utf8')).trim());
 }

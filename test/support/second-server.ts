@@ -5,7 +5,7 @@ import { silentLog } from '../../src/platform/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server/server.ts';
 import { authorization, type Harness, secret } from './harness.ts';
 
-/** Secrets of the hook of a harness, in the form of settings. */
+/** Secrets of a harness's hook, in the form of settings. */
 export const hookSecrets = { scope: ['*'], authorization: [authorization], hmac: [secret] } as const;
 
 /** Returns a rule of a repository that sets a label on new issues. */

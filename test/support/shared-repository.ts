@@ -5,13 +5,13 @@ export type Role = (typeof roles)[number];
 
 /** Private repository with an account for every role. */
 export interface SharedRepository {
-  /** `owner/name`. */
+  /** Full name, as `owner/name`. */
   readonly fullName: string;
   readonly owner: Account;
   readonly writer: Account;
   readonly reader: Account;
   readonly stranger: Account;
-  /** Sends a request below the repository's path; as the owner by default. */
+  /** Sends a request below the repository's path, by default as the owner. */
   ask(method: string, path: string, options?: { body?: unknown; as?: Role | Account }): Promise<Answer>;
   /** Returns the status for each role, in the order of `roles`. */
   statuses(method: string, path: string, body?: unknown): Promise<number[]>;
@@ -52,8 +52,8 @@ export async function makeSharedRepository(
 }
 
 /**
- * Repeats a request until the condition holds, because a real forge does some work after its answer; returns the last
- * answer.
+ * Repeats a request until the condition holds, because a real forge does some work after it has responded. Returns the
+ * last response.
  */
 export async function waitFor<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
   const deadline = Date.now() + 240_000;

@@ -29,11 +29,11 @@ export const scheduledRules = [
   'runners.yml',
   'rollout-files.yml',
 ] as const;
-/** Rule files about merging; their flows start with a delivery or a status. */
+/** Rule files about merging. Their flows start with a delivery or a status. */
 export const mergeRules = ['auto-merge.yml', 'branches.yml'] as const;
-/** Rule files of the merge queue; its flow is merge-queue.test.ts. */
+/** Rule files of the merge queue. Their flow is merge-queue.test.ts. */
 export const queueRules = ['merge-queue.yml'] as const;
-/** Rule files that run together with all others, each with an event. */
+/** Rule files that run together with all other rule files, each with an event. */
 export const checkRules = [
   'approvals-by-team.yml',
   'assign.yml',
@@ -63,16 +63,17 @@ export const checkRules = [
   'triage.yml',
 ] as const;
 /**
- * Rule files about inactive pull requests and issues; their flows start with a schedule, and the comment of a person.
+ * Rule files about inactive pull requests and issues. Their flows start with a schedule, and with a comment by a
+ * person.
  */
 export const staleRules = ['stale-pulls.yml'] as const;
-/** File that flows of hook levels push to a repository. */
+/** Rule file that flows of hook levels push to a repository. */
 export const demoRules = 'demo/labels.yml';
 
 /** Shipped rule, with the path of its file below `rules/`. */
 type ShippedRule = { readonly file: string; readonly id: string; readonly rule: LoadedRule };
 
-/** Returns every rule in `rules/`, whether a list above names its file or not. */
+/** Returns every rule in `rules/`, even if no list above contains its file. */
 export async function loadShippedRules(): Promise<readonly ShippedRule[]> {
   const folder = join(packageRoot, 'rules');
   const loaded = await loadRuleFiles(await findRuleFiles([folder]));
@@ -95,7 +96,7 @@ export async function shippedRules(name: string): Promise<string> {
     .replace(/(build-bot|auditor|renovate-bot)/g, (name) => uniqueName(name));
 }
 
-/** Returns rule files by name. */
+/** Returns rule files by their names. */
 export async function shippedFiles(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
   const read = async (name: string) => [name, await shippedRules(name)] as const;
   return Object.fromEntries(await Promise.all(names.map(read)));

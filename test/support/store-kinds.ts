@@ -5,7 +5,7 @@ import { isThorough } from './figure.ts';
 import { makeStore } from './make-store.ts';
 import { makeSchema } from './postgres.ts';
 
-/** Separate store of any kind. */
+/** Separate store of one kind. */
 export type MadeStore = {
   readonly store: Store;
   /** Opens the same store again. */
@@ -39,13 +39,13 @@ const allKinds: readonly StoreKind[] = [
 ];
 
 /**
- * Kinds of stores, for tests that every kind has to pass. `STORE_KINDS` restricts them to one:
+ * Kinds of stores, for tests that must pass with each kind. `STORE_KINDS` restricts the tests to one kind:
  * `scripts/mutation/vitest.config.ts`.
  */
 export const storeKinds = allKinds.filter(({ title }) => (process.env.STORE_KINDS ?? title) === title);
 
 /**
- * Kinds of stores for tests of details: `npm test` runs them only with SQLite, because each PostgreSQL test starts with
- * a new schema.
+ * Kinds of stores for tests of details. `npm test` runs these tests only with SQLite, because each PostgreSQL test
+ * starts with a new schema.
  */
 export const storeKindsOfDetails = storeKinds.filter(({ title }) => isThorough || title === 'SQLite');

@@ -15,7 +15,7 @@ export function makeQueueEntry(number: number, more: Partial<QueueEntry> = {}): 
   };
 }
 
-/** Saves a state of a queue as its worker does, by default of `acme/shop` `main`. */
+/** Saves a state of a queue as its worker does. The default queue is that of `acme/shop` `main`. */
 export async function saveQueueState(
   store: Pick<Store, 'readQueue' | 'saveQueue'>,
   state: Partial<QueueState>,

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 
-/** How much of an answer a stuck forge sends. */
+/** Amount of a response that a stuck forge sends. */
 export const stuckAnswers = {
   'never answers': '',
   'sends headers and never a body':

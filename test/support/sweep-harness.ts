@@ -32,8 +32,8 @@ import { makeReeve } from './make-reeve.ts';
 export { acme, people } from './flow-names.ts';
 
 /**
- * Scheduled half of the bot, on a clock that stands still until a test moves it. The embedded forge shares that clock;
- * a real server has its own, which is behind that of the bot.
+ * Scheduled half of the bot, with a clock that stands still until a test moves it. The embedded forge shares that
+ * clock. A real server has its own clock, which is behind that of the bot.
  */
 export type SweepHarness = {
   readonly forge: FlowForge;
@@ -47,7 +47,7 @@ export type SweepHarness = {
   readonly runs: Run[];
   readonly now: () => Date;
   readonly clock: Clock;
-  /** Environment with which a command acts like the sweeps, except for rules and named secrets. */
+  /** Environment that makes a command act like the sweeps, except for rules and named secrets. */
   readonly environment: Readonly<Record<string, string>>;
   /** Advances the clock. */
   advance(minutes: number): void;
@@ -55,16 +55,16 @@ export type SweepHarness = {
   tick(): Promise<void>;
   /** Handles all jobs. */
   drain(): Promise<void>;
-  /** Activates the operator's rules, as those of a file. */
+  /** Activates these rules as an operator file. */
   setRules(yaml: string, path?: string): void;
   /** Creates a repository of acme that the bot administers and serves. */
   makeRepository(name: string): Promise<void>;
-  /** Replaces the runners on the forge with these. */
+  /** Replaces the runners on the forge. */
   putRunners(runners: readonly WantedRunner[]): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Returns the rules of a file's text, or throws its problems. */
+/** Returns the rules of a file with this text. Throws if the file has problems. */
 export function rulesOf(yaml: string, path = 'rules.yml'): readonly LoadedRule[] {
   const loaded = loadRuleFile({ path, text: yaml, level: 'operator', commit: '', registry });
   if (loaded.problems.length > 0) throw new Error(loaded.problems.map(formatProblem).join('\n'));
@@ -80,7 +80,7 @@ const sweepScopes = [
   'write:notification',
 ];
 
-/** Returns the next full hour of the real clock, in milliseconds, at which the slots of a test start. */
+/** Returns the next full hour of the real clock in milliseconds. The slots of a test start then. */
 function nextHour(): number {
   return Math.ceil(Date.now() / 3_600_000) * 3_600_000;
 }
@@ -91,7 +91,7 @@ async function makeServedRepository(bot: Client, name: string): Promise<void> {
   await bot.call(operations.star, { params: { owner: acme, repo: name } });
 }
 
-/** Creates the organization of the bot, with two repositories. */
+/** Creates the organization of the bot with two repositories. */
 async function arrangeRepositories(bot: Client): Promise<void> {
   await bot.call(operations.createOrganization, { body: { username: acme } });
   for (const name of ['demo', 'ops']) await makeServedRepository(bot, name);
@@ -111,7 +111,10 @@ async function templateOf(now: Date): Promise<FlowTemplate | undefined> {
   });
 }
 
-/** Starts forge and worker: organization acme, which the bot owns, its repositories demo and ops, and ada. */
+/**
+ * Starts forge and worker. The organization acme, which the bot owns, has the repositories demo and ops, and there is a
+ * person ada.
+ */
 export async function startSweepHarness(
   options: {
     at?: string;
@@ -119,7 +122,10 @@ export async function startSweepHarness(
     settings?: RunSettings;
     /** Secrets by name, with the key of the harness's data. */
     namedSecrets?: ReadonlyMap<string, string>;
-    /** How far the embedded forge's clock is behind the bot's; default 0. A real server's clock is behind anyway. */
+    /**
+     * Time by which the embedded forge's clock is behind the bot's clock. Default: 0. A real server's clock is behind
+     * anyway.
+     */
     behindMs?: number;
   } = {},
 ): Promise<SweepHarness> {
@@ -222,7 +228,7 @@ export async function startSweepHarness(
   return harness;
 }
 
-/** Runner that a flow wants, of an organization (`owner`) or of a repository (`owner/name`). */
+/** Runner that a flow requests, of an organization (`owner`) or of a repository (`owner/name`). */
 type WantedRunner = {
   readonly name: string;
   readonly owner?: string;
@@ -232,18 +238,18 @@ type WantedRunner = {
 
 /** Manages the runners on a forge. */
 interface RunnerControl {
-  /** Leaves exactly these runners, of those created here. */
+  /** Of the runners created here, keeps or adds exactly these and removes all others. */
   put(wanted: readonly WantedRunner[]): Promise<void>;
 }
 
 type Registered = WantedRunner & { readonly id: number; readonly headers: Record<string, string> };
 
-/** A runner counts as offline one minute after its last message. */
+/** Maximum wait. A forge reports a runner as offline one minute after its last message. */
 const offlineAfterMs = 100_000;
 
 /**
- * Creates a runner control for this forge. It uses the control routes of the embedded forge; on a real server, it
- * registers runners, reports them as alive and lets them fall silent through the runner protocol (Connect, in JSON).
+ * Creates a runner control for this forge. For the embedded forge, it uses the control routes. For a real server, it
+ * uses the runner protocol (Connect, in JSON): it registers runners, reports them as alive, and lets them fall silent.
  */
 function createRunnerControl(forge: FlowForge, owner: Client): RunnerControl {
   const { embedded } = forge;
@@ -302,7 +308,7 @@ async function registrationToken(owner: Client, want: WantedRunner): Promise<{ t
   try {
     return await ask('POST');
   } catch (error) {
-    // Forgejo returns the token for a GET request.
+    // Forgejo returns the token only for a GET request.
     if (error instanceof ReeveError && error.status === 405) return ask('GET');
     throw error;
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../src/platform/package.ts';
 
 const folder = join(packageRoot, 'test/fixtures/tls');
-/** Certificate of secure receivers, which is its own authority. */
+/** Certificate of TLS receivers. The certificate is its own authority. */
 export const certificate = readFileSync(join(folder, 'localhost.crt'), 'utf8');
 export const certificatePath = join(folder, 'localhost.crt');
 
@@ -30,13 +30,13 @@ export interface MessageReceiver {
 
 type Answer = Parameters<RequestListener>[1];
 
-/** Starts a receiver on a free port of 127.0.0.1; by default it answers 204. */
+/** Starts a receiver on a free port of 127.0.0.1. By default, it responds with 204. */
 export async function startMessageReceiver({
   secure = false,
   answer = (response) => void response.writeHead(204).end(),
 }: {
   readonly secure?: boolean;
-  /** Answers a message; `count` is its number, starting at 1. */
+  /** Responds to a message. `count` is the number of the message, starting at 1. */
   readonly answer?: (response: Answer, count: number) => void;
 } = {}): Promise<MessageReceiver> {
   const received: ReceivedMessage[] = [];

@@ -125,7 +125,8 @@ function checkReleases(db: Database, { id, name }: RepositoryRow, refs: Refs | u
 }
 
 /**
- * Checks that every file named by a row exists, with its size and, if known, its hash, and that no other file exists.
+ * Checks that every file named by a row exists with the recorded size and, if known, hash, and that there is no other
+ * file.
  */
 function checkFiles(db: Database, folder: string): readonly string[] {
   const problems: string[] = [];
@@ -155,7 +156,7 @@ function checkFiles(db: Database, folder: string): readonly string[] {
 }
 
 /**
- * Returns the branches, tags and heads of pull requests of `root/r` for which a running forge reports something other
+ * Returns the branches, tags and heads of pull requests of `root/r` for which a running forge reports other commits
  * than git.
  */
 export async function findUntold(ask: AskKilled, data: string): Promise<readonly string[]> {

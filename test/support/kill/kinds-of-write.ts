@@ -8,14 +8,15 @@ type AnswerOfKilled = { readonly status: number; readonly json: any };
 export type AskKilled = (method: string, path: string, body?: unknown) => Promise<AnswerOfKilled>;
 type Server = { readonly url: string; readonly ask: AskKilled };
 
-/** Objects that writers need and that are created once. */
+/** Objects that all writers need, created once. */
 export type PreparedWrites = { readonly work: GitClone; readonly commit: string };
 
 type Writing = Server & PreparedWrites & { readonly name: string };
-/** Returns whether another process of the forge has the write. */
+/** Returns whether the write exists in another process of the forge. */
 type Found = (server: Server) => Promise<boolean>;
 /**
- * Writes once; returns a function that finds the write again if the forge has confirmed it, and otherwise undefined.
+ * Makes one write. If the forge confirms the write, returns a function that looks for it later; otherwise, returns
+ * undefined.
  */
 export type KindOfWrite = (writing: Writing) => Promise<Found | undefined>;
 export type ConfirmedWrite = { readonly kind: string; readonly name: string; readonly found: Found };
@@ -25,7 +26,7 @@ const credentials = basic('root', 'password');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Creates the objects into which the writers write. */
+/** Creates the objects that the writers write to. */
 export async function prepareWrites(ask: AskKilled, url: string): Promise<PreparedWrites> {
   await ask('POST', '/user/repos', { name: 'r', auto_init: true });
   await ask('POST', '/orgs', { username: 'o' });
@@ -39,7 +40,9 @@ function addressOf(url: string): string {
   return Object.assign(new URL(`${url}/root/r.git`), { username: 'root', password: 'password' }).href;
 }
 
-/** Sends a request whose 201 confirms a write for which `path` answers 200. */
+/**
+ * Sends a request. A response of 201 confirms the write, and a later GET of the address from `find` must return 200.
+ */
 async function create(
   { ask }: Server,
   path: string,
@@ -58,7 +61,7 @@ async function bytesAt(url: string): Promise<Buffer | undefined> {
   return response.ok ? bytes : undefined;
 }
 
-/** Creates a commit for this write only, because two pushes of one commit would be the same push. */
+/** Creates a commit only for this write, because two pushes of the same commit would be the same push. */
 async function makeCommit({ work, commit, name }: Writing): Promise<string> {
   return (await work.git('commit-tree', '-p', commit, '-m', name, `${commit}^{tree}`)).trim();
 }

@@ -3,13 +3,13 @@ import type { Random } from '../random.ts';
 import type { Installation } from './installation.ts';
 
 /**
- * Pull request of the history. One that waits for others stays open, because the scheduled rules about it consider only
- * open ones.
+ * Pull request of the history. A pull request that waits for others stays open, because the scheduled rules about
+ * waiting consider only open pull requests.
  */
 export type Pull = {
   readonly at: At;
   readonly index: number;
-  /** Source of its commits: its own repository, or a fork. */
+  /** Repository of its commits: its own repository, or a fork. */
   readonly home: At;
   readonly branch: string;
   readonly base: string;
@@ -22,7 +22,7 @@ export type Pull = {
 type Issue = { readonly at: At; readonly index: number; readonly waits: boolean; isOpen: boolean };
 export type At = { readonly owner: string; readonly repo: string };
 
-/** Past events, as far as later events build on them. The same draws produce the same history on every forge. */
+/** Past events, as far as later events depend on them. The same draws produce the same history on every forge. */
 export type EventHistory = {
   readonly installation: Installation;
   readonly random: Random;
@@ -55,7 +55,8 @@ export async function openPull(
   const branch = `work-${history.serial}`;
   const isForeign = at.repo === 'site' && random.below(4) === 0;
   const home = isForeign ? { owner: 'ada', repo: at.repo } : at;
-  // Into main, the branch protection dismisses approvals; into next, only the rule does.
+  // For pull requests into main, the branch protection dismisses approvals. For pull requests into next, only the rule
+  // does.
   const base = random.below(2) === 0 && !isForeign && isOld(at) ? 'next' : 'main';
   await addFile(history, home, { branch: base, new_branch: branch });
   const title = `${draft ? 'WIP: ' : ''}Work ${history.serial}`;
@@ -78,7 +79,7 @@ export async function openPull(
   return pull;
 }
 
-/** Returns whether a repository existed from the start; those have a branch next to main. */
+/** Returns whether a repository existed from the start. Only such a repository has a branch other than main. */
 function isOld({ repo }: At): boolean {
   return repo === 'site' || repo === 'tools';
 }

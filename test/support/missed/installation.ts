@@ -16,20 +16,23 @@ import { type HookReceiver, localHooks, startReceiver } from '../hook-receiver.t
 import { launcher } from '../launcher.ts';
 import { passwordCost } from '../privilege-setup.ts';
 
-/** Writes of the embedded forge are slow on a busy machine, so that only a hanging request reaches this limit. */
+/** Writes of the embedded forge are slow on a busy machine, so only a hanging request should reach this limit. */
 const timeoutMs = 120_000;
 
 const authorization = 'Bearer a-value-that-only-the-hook-knows';
 const secret = 'a-secret-that-only-the-hook-knows';
 const org = 'acme';
 
-/** Labels that shipped rules set and that a repository must already have. */
+/** Labels that shipped rules set, and that must exist in a repository. */
 const labels = [
   ...['area/docs', 'area/build', 'area/tests', 'blocked', 'kept'].map((name) => ({ name })),
   ...['size/S', 'size/M', 'size/L'].map((name) => ({ name, exclusive: true })),
 ];
 
-/** Separate forge with the organization acme, and the bot with all shipped rules, on one stopped clock. */
+/**
+ * Separate forge with the organization acme, and the bot with all shipped rules. They share one clock that stands
+ * still.
+ */
 export type Installation = {
   readonly root: Client;
   readonly ada: Client;
@@ -39,16 +42,19 @@ export type Installation = {
   readonly runs: Run[];
   now(): Date;
   advance(minutes: number): void;
-  /** Starts the bot on its data, at the address in the organization's hook. */
+  /** Starts the bot with its data, at the address in the organization's hook. */
   startBot(): Promise<void>;
   stopBot(): Promise<void>;
   /** Waits until all events have been sent and, if the bot is running, handled. */
   idle(): Promise<void>;
-  /** Starts every sweep, like `reeve sweep` next to a running server; only those of the given rules, if any. */
+  /**
+   * Starts every sweep, or only those of the rules for which `named` is true, like `reeve sweep` next to a running
+   * server.
+   */
   sweep(named?: (rule: LoadedRule) => boolean): Promise<void>;
   makeRepository(name: string): Promise<void>;
   putRunners(runners: readonly object[]): Promise<void>;
-  /** Returns how many deliveries and jobs were given up, or wait for another attempt. */
+  /** Returns the number of deliveries and jobs that were given up or that wait for another attempt. */
   unfinished(): Promise<number>;
   close(): Promise<void>;
 };
@@ -126,7 +132,7 @@ export async function startInstallation(): Promise<Installation> {
         port,
         log: silentLog,
         clock: { ...systemClock, now },
-        // A sweep is a job of another process, so it starts at the next poll.
+        // A sweep starts as a job from another process, so it begins at the next poll.
         pollMs: 10,
         onRun: (run) => void runs.push(run),
         onSweepRun: (run) => void runs.push(run),
@@ -156,7 +162,7 @@ export async function startInstallation(): Promise<Installation> {
         const payload = { rule: rule.id, slot };
         const about = { kind: 'sweep', lane: `sweep ${rule.id}`, receivedAt: now(), payload };
         await server?.store.enqueue({ door: 'cli', uuid: slot, ...about });
-        // Sequentially, as scheduled: a later rule may use what an earlier one defines.
+        // The sweeps run one after another, as scheduled: a later rule may use what an earlier rule defines.
         await installation.idle();
       }
     },
@@ -197,7 +203,7 @@ export async function startInstallation(): Promise<Installation> {
   return installation;
 }
 
-/** Copies the shipped rules. The build server that they notify runs on this machine. */
+/** Copies the shipped rules. The build server that they notify is a receiver on this machine. */
 async function copyRules(folder: string, build: HookReceiver): Promise<readonly LoadedRule[]> {
   const shipped = join(packageRoot, 'rules');
   await cp(shipped, folder, { recursive: true, filter: (path) => path !== join(shipped, 'demo') });
@@ -222,7 +228,7 @@ async function hookTo(server: string, bot: Client): Promise<void> {
 
 type PortReservation = { release(): Promise<void> };
 
-/** Reserves a port while no server listens on it. */
+/** Reserves a port as long as no server listens on it. */
 async function reservePort(port: number): Promise<PortReservation> {
   const reservation = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => reservation.listen(port, '127.0.0.1', resolve));

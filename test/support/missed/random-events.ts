@@ -12,7 +12,7 @@ import {
   waiting,
 } from './event-history.ts';
 
-/** Possible event; it has no effect if there is nothing to which it applies. */
+/** Possible event. It has no effect if there is nothing to which it applies. */
 type RandomEvent = {
   readonly name: string;
   readonly weight: number;
@@ -28,8 +28,9 @@ const close = async (history: EventHistory, pull: Pull): Promise<void> => {
 };
 
 /**
- * Events of pull requests and issues. Excluded are events that no later read can detect: a draft that becomes a draft
- * again after a push, and a rule's own label set by hand after the last event that its rule receives.
+ * Events of pull requests and issues. Two kinds of events are left out, because no later read can detect them: a draft
+ * that becomes a draft again after a push, and a rule's own label set manually after the last event that the rule
+ * receives.
  */
 const work: readonly RandomEvent[] = [
   {
@@ -123,8 +124,8 @@ const work: readonly RandomEvent[] = [
     weight: 4,
     perform: onPull(freePulls, async ({ installation }, pull) => {
       const params = { ...pull.at, index: pull.index };
-      // A shipped rule allows only this style, and lets the forge delete the branch, in new repositories as soon as it
-      // has run.
+      // A shipped rule allows only this merge style and lets the forge delete the branch. In new repositories, this
+      // holds as soon as the rule has run.
       const body = { Do: 'squash', force_merge: true, delete_branch_after_merge: true };
       await installation.root.call(operations.mergePull, { params, body });
       pull.isOpen = false;
@@ -392,7 +393,10 @@ const settings: readonly RandomEvent[] = [
 /** All possible events. */
 export const randomEvents: readonly RandomEvent[] = [...work, ...refs, ...settings];
 
-/** A missing object cannot be changed: a rule has already restored it on one forge, and will do so on the other. */
+/**
+ * Makes a manual change. A missing object cannot be changed: on one forge, a rule has already restored the object; on
+ * the other forge, it will do so later.
+ */
 function byHand(happen: (history: EventHistory, at: At) => Promise<unknown>) {
   return async (history: EventHistory): Promise<void> => {
     const at = history.random.pick(history.repositories);

@@ -4,14 +4,14 @@ import type { At } from './event-history.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** Fields that contain times, places or numbers, or that follow from other compared data. */
+/** Fields that are left out: they contain times, addresses or numbers, or follow from other data that is compared. */
 const passing =
   /^(id|.*_at|.*url|uid|node_id|size|.*_count|.*_counter|comments|watchers.*|priority|repository|repo|created|updated)$/;
 
 /**
- * Returns the contents of a forge, read over HTTP, without numbers, times and addresses. Of `ops`, where the bot
- * reports, only open issues count: an issue that was opened and closed again is history. Comments that contain one of
- * the `ignored` markers are omitted.
+ * Returns the contents of a forge, read over HTTP, without numbers, times and addresses. In the repository `ops`, to
+ * which the bot reports, only open issues count: an issue that was opened and closed again is history. Comments that
+ * contain one of the `ignored` markers are left out.
  */
 export async function stateOf(client: Client, bot: Client, ignored: readonly string[]): Promise<Value> {
   const found: Record<string, unknown> = {};
@@ -83,7 +83,7 @@ async function itemState(
     comments: comments
       .map((comment) => `${comment.user?.login}: ${comment.body}`)
       .filter((text) => !ignored.some((marker) => text.includes(marker)))
-      // After catching up, rules handle events together that originally happened one after another, so the order of
+      // After catching up, rules handle events together that originally occurred one after another, so the order of
       // their comments differs.
       .toSorted(),
     dependencies: dependencies.map(({ number }) => number).toSorted(),
@@ -98,15 +98,15 @@ async function itemState(
     ...shared,
     merged,
     draft,
-    // A review is requested while the pull request is open: one that was closed meanwhile has no request, and a late
-    // request is not stale.
+    // A review is requested while the pull request is open. A pull request that was closed meanwhile has no request,
+    // and a late request is not stale.
     reviews: reviews
       .filter(({ state: said }) => said !== 'REQUEST_REVIEW')
       .map(({ user, state: said, stale, dismissed }) => ({
         by: user?.login,
         said,
         stale,
-        // Forges refuse (403) to dismiss a review of a closed pull request, so that cannot be made up for.
+        // Forges refuse (403) to dismiss a review of a closed pull request, so catching up cannot dismiss it.
         dismissed: state === 'open' ? dismissed : 'closed',
       })),
     statuses: sorted(

@@ -23,7 +23,7 @@ export async function proveHistory(stage: QueueStage): Promise<void> {
   for (const pull of pulls) await proveTold(stage, pull, rows);
 }
 
-/** Proves that nothing waits: no pull request, no write, no job, and that none was given up. */
+/** Proves that no pull request, write or job is waiting, and that none was given up. */
 async function proveEnded({ bot, ...stage }: QueueStage, rows: readonly QueueHistoryRow[]): Promise<void> {
   for (const { base, entries, outbox, attempt } of await listStageQueues({ bot, ...stage }))
     expect({ base, entries, outbox, attempt }).toEqual({ base, entries: [], outbox: [], attempt: undefined });
@@ -47,17 +47,20 @@ async function proveEnded({ bot, ...stage }: QueueStage, rows: readonly QueueHis
   expect([...inside]).toEqual([]);
 }
 
-/** Proves that what was merged is what was tested: a head that was green, with the base onto which it was merged. */
+/**
+ * Proves that each merge contains what was tested: a head that was green, together with the base onto which it was
+ * merged.
+ */
 async function proveMerges(
   { checks, raced, ...stage }: QueueStage,
   rows: readonly QueueHistoryRow[],
   pulls: readonly PullRequest[],
 ): Promise<void> {
-  // Pull requests deleted since then cannot be compared.
+  // Pull requests that were deleted since then cannot be compared.
   const isThere = new Set(pulls.map(({ number }) => number));
   const mine = rows.filter(({ number = 0 }) => isThere.has(number));
   const merged = mine.filter(({ kind }) => kind === 'merged');
-  // The list does not contain who merged.
+  // The list does not show who merged a pull request.
   const read = ({ number: index }: PullRequest) =>
     stage.root.call(operations.getPull, { params: { ...stage.at, index } });
   const byBot = (await Promise.all(pulls.filter((pull) => pull.merged).map(read))).filter(
@@ -84,7 +87,7 @@ async function proveMerges(
   expect(told.toSorted(), 'writes to the base in the moment of a merge').toEqual(untested.toSorted());
 }
 
-/** Proves that each merge is of the pull request that entered first among those of the same priority. */
+/** Proves that each merge is of the pull request that entered first among those with the same priority. */
 function proveOrder(rows: readonly QueueHistoryRow[]): void {
   const inside: { readonly number: number; readonly base: string; readonly priority: number }[] = [];
   for (const { kind, number = 0, base, text } of rows) {
@@ -100,7 +103,7 @@ function proveOrder(rows: readonly QueueHistoryRow[]): void {
   }
 }
 
-/** Proves that a pull request that left states why, in a status on its head and in one comment. */
+/** Proves that a pull request that left has the reason in a status on its head and in one comment. */
 async function proveTold(
   { root, at }: QueueStage,
   { number, merged, head }: PullRequest,

@@ -28,14 +28,14 @@ import { makeReeve } from '../make-reeve.ts';
 import { passwordCost } from '../privilege-setup.ts';
 import { rulesOf } from '../sweep-harness.ts';
 
-/** Fault at the next matching request of the bot. */
+/** Fault that occurs at the next matching request of the bot. */
 export type ArmedFault = {
-  /** `write`: any request that changes something; `attempt`: a merge or an update. */
+  /** `write` matches any request that changes something; `attempt` matches a merge or an update. */
   readonly at: 'write' | 'attempt' | 'merge';
   readonly fault: (number: number) => Fault;
 };
 
-/** Forge, and the bot behind a proxy, on one clock that a test moves. Each history has its own repository. */
+/** Forge, and the bot behind a proxy, with one clock that a test moves. Each history has a repository of its own. */
 export type QueueInstallation = {
   readonly root: Client;
   /** Another person with write access, for approvals. */
@@ -54,7 +54,7 @@ export type QueueInstallation = {
 export const [org, botName] = ['acme', 'reeve'];
 /** A pull request with the first label is in the queue; the second label gives it a higher priority. */
 export const queueLabels = ['merge', 'urgent'] as const;
-/** Short, because entries that wait for missing checks are polled until then. */
+/** Short, because entries that wait for missing checks are polled until the timeout. */
 export const queueTimeoutMs = 5 * 60_000;
 
 /** Rules that are active at the start. */
@@ -164,52 +164,51 @@ function decideByArmed(proxy: FaultProxy, armed: ArmedFault[]): void {
 }
 
 /**
- * Working part of the server, in this process, on the clock of a test. It works only inside `settle`, and can die like
- * a process: after its death, none of its calls reaches the store or the forge any more; the next life opens the same
- * file.
+ * Working part of the server, in this process, with the clock of a test. It works only inside `settle`, and it can die
+ * like a process: after its death, none of its calls reaches the store or the forge. The next life opens the same file.
  */
 interface MortalBot {
   /** Address to which hooks send. */
   readonly hook: string;
-  /** The store, independent of the bot's death. */
+  /** Store that can be used even after the bot's death. */
   readonly store: Store;
   /** Activates these rules of the operator. */
   setRules(rules: readonly LoadedRule[]): void;
   /** Ends this life now. The next one starts in `settle`. */
   kill(): void;
-  /** Does everything that is currently due, even if it is killed in between. */
+  /** Does everything that is currently due, even if the bot is killed in between. */
   settle(): Promise<void>;
-  /** Returns the time of the next due work; undefined if nothing waits. */
+  /** Returns the time at which the next work is due, or undefined if nothing waits. */
   nextDue(): Promise<Date | undefined>;
   close(): Promise<void>;
 }
 
 type MortalBotOptions = {
-  /** Address of the forge for the bot only. */
+  /** Address of the forge that only the bot uses. */
   readonly url: string;
   readonly token: string;
   readonly data: string;
   /** Patterns of served repositories. */
   readonly repositories: readonly string[];
   readonly clock: Clock;
-  /** Advances the clock while the forge is not asked because it failed. */
+  /** Advances the clock while the bot sends no requests to a failed forge. */
   readonly advance: (ms: number) => void;
   /** Waits until the forge has sent its events. */
   readonly heard: () => Promise<unknown>;
 };
 
 type Life = {
-  /** The store, independent of the bot's death. */
+  /** Store that can be used even after the bot's death. */
   readonly store: Store;
   readonly work: Work;
   readonly rules: RuleSource;
   readonly death: AbortController;
 };
 
-/** Time for which a failed forge is not asked. */
+/** Time for which a failed forge receives no requests. */
 const outageMs = 1_500;
 
-/** Starts the bot with a receiver of its own. */
+/** Starts the bot with a separate receiver. */
 async function startMortalBot(options: MortalBotOptions): Promise<MortalBot> {
   let operatorRules: readonly LoadedRule[] = [];
   let life = await beginLife(options, operatorRules);
@@ -273,7 +272,7 @@ async function workOnce({ work }: Life): Promise<void> {
   await work.worker.idle();
 }
 
-/** Advances the clock until the forge is probed again, and waits for its answer. */
+/** Advances the clock until the forge is probed again, and waits for the response. */
 async function outliveOutage({ work: { worker } }: Life, { advance }: MortalBotOptions): Promise<void> {
   if (worker.status().breaker !== 'open') return;
   advance(outageMs);
@@ -334,7 +333,7 @@ async function beginLife(
   return { store: file, work, rules, death };
 }
 
-/** Returns the store as a process sees it: after its death, no call is made or answered any more. */
+/** Returns the store as a process sees it: after the death of the process, calls are neither made nor answered. */
 function untilDeath(store: Store, death: AbortSignal): Store {
   const never = new Promise<never>(() => {});
   return new Proxy(store, {

@@ -14,7 +14,7 @@ rules:
     steps: [{ uses: queue-merge, with: { method: merge } }]
 `;
 
-/** Statuses that a base usually requires. `reeve/queue` prevents people from merging past the queue. */
+/** Statuses that a base usually requires. `reeve/queue` prevents people from bypassing the queue. */
 const usualContexts = ['ci', 'reeve/queue'] as const;
 
 /** Makes a branch require statuses. */
@@ -42,7 +42,10 @@ type QueueRepositoryOptions = {
   readonly contexts?: readonly string[];
 };
 
-/** Creates a repository of an organization with a protected `main`, in which the bot may write. Returns its id. */
+/**
+ * Creates a repository of an organization, with a protected `main` and write access for the bot. Returns the
+ * repository's id.
+ */
 export async function makeQueueRepository(
   root: Client,
   { owner, name, bot, contexts }: QueueRepositoryOptions,
@@ -58,7 +61,9 @@ export async function makeQueueRepository(
   return { at, id };
 }
 
-/** Simulates CI: reports on the heads of open pull requests without a report; `isRed` decides which ones fail. */
+/**
+ * Simulates CI: reports on the heads of open pull requests that have no report yet. `isRed` decides which heads fail.
+ */
 export async function reportChecks(
   root: Client,
   at: RepositoryAt,

@@ -7,10 +7,10 @@ import { requireStatuses } from './queue-repository.ts';
 
 /** Repository in which a history of merge queues runs, with everything that an observer would know. */
 export type QueueStage = QueueInstallation & {
-  /** Name of the repository, which people may change. */
+  /** Owner and name of the repository. The name may change during a history. */
   readonly at: { readonly owner: string; repo: string };
   readonly repositoryId: number;
-  /** Numbers of the opened pull requests, in order; the branch of #7 is `work-7`, its file `7.txt`. */
+  /** Numbers of the opened pull requests, in order. The branch of #7 is `work-7`, and its file is `7.txt`. */
   readonly opened: number[];
   /** Reports of CI, in order. */
   readonly checks: { readonly sha: string; readonly state: 'success' | 'failure'; readonly at: Date }[];
@@ -20,7 +20,7 @@ export type QueueStage = QueueInstallation & {
   serial: number;
 };
 
-/** Differences between the repositories of histories. */
+/** Settings in which the repositories of histories differ. */
 export type StageSettings = {
   readonly method: 'merge' | 'squash' | 'rebase-merge' | 'fast-forward-only';
   /** Whether the base requires the status of the queue in addition to that of CI. */
@@ -29,7 +29,7 @@ export type StageSettings = {
 
 let stages = 0;
 
-/** Creates the repository: labels, the merge style, a protected base. */
+/** Creates the repository with its labels, its merge style and a protected base. */
 export async function openStage(
   installation: QueueInstallation,
   { method, requiresQueue }: StageSettings,
@@ -60,7 +60,7 @@ export async function openStage(
   return stage;
 }
 
-/** Opens a pull request that wants to be merged. CI has already passed, as is often the case before a label is set. */
+/** Opens a pull request that is to be merged. CI has already passed, as is often the case before a label is set. */
 export async function openPull(stage: QueueStage, { isUrgent = false } = {}): Promise<number> {
   const { root, at, opened } = stage;
   stage.serial += 1;
@@ -90,7 +90,7 @@ export async function report(
 export const listAllPulls = ({ root, at }: QueueStage): Promise<readonly PullRequest[]> =>
   root.call(operations.listPulls, { params: at, query: { state: 'all', limit: 50 } });
 
-/** Makes CI pass on every head of an open pull request without a report. */
+/** Makes CI pass on the head of every open pull request that has no report yet. */
 export async function runChecks(stage: QueueStage): Promise<void> {
   for (const { state, head } of await listAllPulls(stage)) {
     const sha = head?.sha ?? '';
@@ -101,7 +101,7 @@ export async function runChecks(stage: QueueStage): Promise<void> {
 export const listStageQueues = async ({ bot, repositoryId }: QueueStage) =>
   (await bot.store.listQueues({ repositoryId })).map((row) => ({ base: row.base, ...queueStateOf(row) }));
 
-/** Advances the clock until nothing is left to do in any queue. Returns whether that happened within a day. */
+/** Advances the clock until no queue has anything left to do. Returns whether that took less than a day. */
 export async function rest(
   stage: QueueStage,
   { hasChecks }: { readonly hasChecks: boolean },

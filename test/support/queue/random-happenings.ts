@@ -40,7 +40,7 @@ const toPulls = {
 const toAll = {
   checks: async (stage) => {
     await runChecks(stage);
-    // The bot receives no status events; after this time it has looked again.
+    // The bot receives no status events, but within this time it looks again.
     stage.advance(60_000);
   },
   base: (stage) => addFile(stage.root, stage.at, 'main', `base-${nextSerial(stage)}.txt`),
@@ -99,7 +99,7 @@ export const randomHappening: fc.Arbitrary<QueueHappening> = fc.oneof(
 
 /**
  * Performs a happening. It has no effect if the forge refuses it; for example, a closed pull request cannot be merged
- * by hand.
+ * manually.
  */
 export async function happen(stage: QueueStage, one: QueueHappening): Promise<void> {
   stage.advance(1_000);

@@ -16,8 +16,8 @@ export type ServeOptions = {
 };
 
 /**
- * Runs the server in a separate process, with a clock that its parent advances, so that a test decides when polls
- * occur.
+ * Runs the server in a separate process, with a clock that the parent process advances, so that a test decides when
+ * polls occur.
  */
 const options = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
 let { aheadMs } = options;

@@ -1,18 +1,18 @@
 import { type Fixture, jsonOf, kindOf, type Recording } from './fixture.ts';
 
-/** Difference between a recording and another one of the same steps. */
+/** Difference between a recording and another recording of the same steps. */
 type Divergence = {
-  /** Kinds at which it occurs, or the step whose events differ. */
+  /** Event kinds in which the difference occurs, or the step whose events differ. */
   readonly at: readonly string[];
   readonly path: string;
-  /** Value in the recording, then in the other one. */
+  /** Value in the first recording, then in the other recording. */
   readonly told: string;
 };
 
 /**
  * Returns the differences between two recordings of the same steps: other events, other headers, other fields of
- * payloads or other types of values. Values themselves, ids and times are not compared. Steps that occur in only one of
- * the two are ignored.
+ * payloads or other types of values. Values, ids and times are not compared. Steps that occur in only one of the
+ * recordings are ignored.
  */
 export function compareRecordings(recorded: Recording, other: Recording): readonly Divergence[] {
   const found = new Map<string, { path: string; told: string; at: Set<string> }>();
@@ -67,8 +67,8 @@ function differences(was: Fixture, is: Fixture): readonly (readonly [string, str
 }
 
 /**
- * Returns a header. Ids and signatures differ each time, so only their length is kept, which shows whether they are
- * present.
+ * Returns the value of a header. Ids and signatures differ each time, so their digits are replaced, and only their
+ * presence and length are compared.
  */
 function headerOf({ headers }: Fixture, name: string): string {
   const value = headers[name];
@@ -80,13 +80,13 @@ function memberTree(fixture: Fixture): MemberTree {
   return treeOf(JSON.parse(jsonOf(fixture)));
 }
 
-/** Possible types of a field; a list counts as `list` with its elements below it. */
+/** Possible types of a field. A list counts as `list`, and its elements are below it. */
 type Kind = 'null' | 'text' | 'number' | 'flag' | 'list' | 'object';
 
 /** Fields of a payload by their path (`issue.labels[].name`), each with the observed types. */
 type MemberTree = ReadonlyMap<string, ReadonlySet<Kind>>;
 
-/** Returns the fields of a value, with those of a list's elements merged. */
+/** Returns the fields of a value. The fields of all elements of a list are merged. */
 function treeOf(value: unknown): MemberTree {
   const tree = new Map<string, Set<Kind>>();
   const walk = (at: unknown, path: string): void => {
@@ -111,15 +111,19 @@ function valueKindOf(value: unknown): Kind {
 }
 
 /**
- * Difference between two trees at one path. Fields below a missing field, or one of another type, are not listed again.
+ * Difference between two trees at one path. Fields below a field that is missing or has another type are not listed
+ * again.
  */
 type Difference = {
   readonly path: string;
-  /** Such as `object → null`: type in the recording, then in the other one; `nothing` if it has no such field. */
+  /**
+   * Types such as `object → null`: in the first recording, then in the other. `nothing` means that a recording does not
+   * have the field.
+   */
   readonly told: string;
 };
 
-/** Returns the differences between a tree and the recorded one. */
+/** Returns the differences between the recorded tree and another tree. */
 function compareTrees(recorded: MemberTree, other: MemberTree): readonly Difference[] {
   const differences: Difference[] = [];
   for (const path of [...new Set([...recorded.keys(), ...other.keys()])].sort()) {

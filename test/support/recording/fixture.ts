@@ -6,12 +6,12 @@ import { join } from 'node:path';
 export const fixtureSecret = 'the-secret-of-recorded-deliveries';
 export const fixtureAuthorization = 'Bearer the-authorization-of-recorded-deliveries';
 
-/** Folder that contains a folder for each server and version. */
+/** Folder that contains a subfolder for each server and version. */
 export const fixtureFolder = join(import.meta.dirname, '../../fixtures');
 
 /**
- * Hooks of a recording: one for each level, and two more of the repository, with another content type and without a
- * secret.
+ * Hooks of a recording: one for each level, and two more for the repository, one with another content type and one
+ * without a secret.
  */
 export type HookName = 'repository' | 'organization' | 'user' | 'system' | 'form' | 'unsigned';
 
@@ -22,15 +22,15 @@ export type Fixture = {
   readonly eventType: string;
   /** The payload's `action`; empty if the kind has none. */
   readonly activity: string;
-  /** Step of the recording that provoked it. */
+  /** Step of the recording that caused the delivery. */
   readonly step: string;
   /** Hook that received this delivery. */
   readonly hook: HookName;
-  /** Every hook that received these bytes, with separate headers. */
+  /** Every hook that received these bytes, each with its own headers. */
   readonly heardBy: readonly HookName[];
-  /** Headers with their original spelling; those of the transport (host, length, encoding) are omitted. */
+  /** Headers in their original spelling. Headers of the transport (host, length, encoding) are left out. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes of the body as text; the signatures cover exactly this text. */
+  /** Bytes of the body as text. The signatures cover exactly this text. */
   readonly body: string;
 };
 
@@ -38,9 +38,9 @@ export type Fixture = {
 export type Recording = {
   readonly server: string;
   readonly version: string;
-  /** Kinds that each step produced, in alphabetical order, because deliveries have no fixed order. */
+  /** Kinds of events that each step caused, in alphabetical order, because deliveries have no fixed order. */
   readonly steps: readonly { readonly name: string; readonly came: readonly string[] }[];
-  /** Expected events that did not arrive, or steps that failed, with the server's message. */
+  /** Expected events that did not arrive, and failed steps with the server's message. */
   readonly missing: readonly {
     readonly step: string;
     readonly kinds: readonly string[];
@@ -49,12 +49,12 @@ export type Recording = {
   readonly fixtures: readonly Fixture[];
 };
 
-/** Returns the kind of a delivery as fixtures and steps name it: `issues.opened`, `push`. */
+/** Returns the kind of a delivery as used in fixtures and steps, such as `issues.opened` or `push`. */
 export function kindOf({ eventType, activity }: { eventType: string; activity: string }): string {
   return activity === '' ? eventType : `${eventType}.${activity}`;
 }
 
-/** Returns the recordings in `test/fixtures/`, oldest version first. */
+/** Returns the recordings in `test/fixtures/`, the oldest version first. */
 export function readRecordings(): readonly Recording[] {
   const folders = readdirSync(fixtureFolder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(join(fixtureFolder, entry.name, 'index.json')))
@@ -72,14 +72,15 @@ function readJson(path: string): unknown {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** Returns the JSON text of a delivery, extracted from the form if it was sent as one. */
+/** Returns the JSON text of a delivery, extracted from the form if the delivery is a form. */
 export function jsonOf({ headers, body }: Pick<Fixture, 'headers' | 'body'>): string {
   const isForm = headers['Content-Type']?.startsWith('application/x-www-form-urlencoded');
   return isForm ? (new URLSearchParams(body).get('payload') ?? '') : body;
 }
 
 /**
- * Returns the value of each signature header for a JSON text, by its lower-case name; both content types sign the JSON.
+ * Returns the value of each signature header for a JSON text, by the header's lower-case name. Both content types sign
+ * the JSON.
  */
 export function signaturesOf(json: string, secret: string): Readonly<Record<string, string>> {
   const sign = (algorithm: string): string =>

@@ -1,6 +1,6 @@
 import type { RecordingSetup, Step, Topic } from './setup.ts';
 
-/** Events of issues and their comments; `pulls` performs the same steps on a pull request. */
+/** Events of issues and their comments. `createPullTopic` performs the same steps on a pull request. */
 export function createIssueTopic(setup: RecordingSetup): Topic {
   const { repository: at, people } = setup;
   const { ada, ben } = people;
@@ -75,7 +75,8 @@ export function createIssueTopic(setup: RecordingSetup): Topic {
 }
 
 /**
- * Returns the steps that issues and pull requests have in common, performed on the one with the number from `index`.
+ * Returns the steps that issues and pull requests have in common. They are performed on the issue or pull request with
+ * the number that `index` returns.
  */
 export function createSubjectSteps(
   setup: RecordingSetup,

@@ -118,7 +118,7 @@ export function createReleaseTopic({
   };
 }
 
-/** Events of the end of repositories, and of mere changes to them, which send none. */
+/** Events of deleted repositories, and changes to repositories that send no event. */
 export function createRemovalTopic({
   ask,
   repository: at,
@@ -168,8 +168,8 @@ export function createRemovalTopic({
 const label = 'pretended';
 
 /**
- * Events of workflows. Forgejo reports only how a run ended, with kinds of its own. It never sends
- * `action_run_recover`: the function that finds the previous run is a stub there (`models/actions/run.go`
+ * Events of workflows. Forgejo only reports how a run ended, with kinds of events that Gitea does not have. It never
+ * sends `action_run_recover`: its function that finds the previous run is a stub (`models/actions/run.go`
  * GetRunBefore).
  */
 export function createWorkflowTopic(setup: RecordingSetup): Topic {
@@ -249,21 +249,21 @@ export function createWorkflowTopic(setup: RecordingSetup): Topic {
   };
 }
 
-/** Runner that executes nothing: it takes a job, reports its start, and reports its result. */
+/** Runner that executes nothing. It takes a job, reports its start, and reports its result. */
 interface FakeRunner {
-  /** Takes the next job as soon as there is one, and reports on it in two messages: running, finished. */
+  /** Takes the next job as soon as one is available, and reports on it in two messages: running and finished. */
   run(result: 'SUCCESS' | 'FAILURE'): Promise<void>;
 }
 
 /**
- * Registers a runner of a repository. It uses the runner protocol in its JSON form (source: forge
+ * Registers a runner of a repository through the runner protocol in its JSON form (source: forge
  * `routers/api/actions/runner/runner.go`).
  */
 async function registerRunner(setup: RecordingSetup, label: string): Promise<FakeRunner> {
   const { ask, repository, url, people } = setup;
   const path = `/repos/${repository}/actions/runners/registration-token`;
   const as = people.ada;
-  // Gitea creates the token with POST, older Forgejo with GET.
+  // Gitea creates the token with POST, older versions of Forgejo with GET.
   const { token } = await ask('POST', path, { as }).catch(() => ask('GET', path, { as }));
   const call = async (method: string, body: object, headers: Record<string, string> = {}) => {
     const response = await fetch(`${url}/api/actions/runner.v1.RunnerService/${method}`, {

@@ -1,7 +1,7 @@
 import { createSubjectSteps } from './issues.ts';
 import type { Person, RecordingSetup, Topic } from './setup.ts';
 
-/** Events of pull requests, except for reviews. */
+/** Events of pull requests, except reviews. */
 export function createPullTopic(setup: RecordingSetup): Topic {
   const { repository: at, people } = setup;
   const { ada, ben, cyd } = people;
@@ -44,7 +44,7 @@ export function createPullTopic(setup: RecordingSetup): Topic {
             assignees: [ben.name],
             reviewers: [ben.name],
           });
-          // Forgejo accepts no reviewers here.
+          // Forgejo accepts no reviewers in this request.
           const { requested_reviewers: asked } = await ask('GET', `/pulls/${full}`);
           if (!asked?.length)
             await ask('POST', `/pulls/${full}/requested_reviewers`, { reviewers: [ben.name] });
@@ -135,7 +135,9 @@ export function createPullTopic(setup: RecordingSetup): Topic {
   };
 }
 
-/** Waits until the background check of a pull request is finished; if it never finishes, the merge reports why. */
+/**
+ * Waits until the background check of a pull request is finished. If it never finishes, the merge reports the reason.
+ */
 async function whenMergeable(read: () => Promise<{ mergeable: boolean }>): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     if ((await read()).mergeable) return;

@@ -38,7 +38,7 @@ type RecordOptions = {
   tell?(line: string): void;
 };
 
-/** Provokes every kind of event on a forge and returns the resulting deliveries, normalised and signed again. */
+/** Causes every kind of event on a forge, and returns the resulting deliveries, normalised and signed again. */
 export async function record(options: RecordOptions): Promise<Recording> {
   const { url, token, without = [], tell = () => {} } = options;
   const receiver = await startReceiver();
@@ -55,7 +55,7 @@ export async function record(options: RecordOptions): Promise<Recording> {
     const come = (): readonly Fixture[] =>
       receiver.received
         .slice(from)
-        // A system hook receives events of others on the same server.
+        // A system hook also receives events of other tests on the same server.
         .filter(({ body }) => body.includes(suffix))
         .map((one) => readDelivery(one, { server, version, step: step.name }));
     const problem = await provoke(step);
@@ -100,7 +100,7 @@ async function provoke(step: Step): Promise<string | undefined> {
   }
 }
 
-/** Returns the address that a server uses for itself, which may differ from the requested one. */
+/** Returns the address that a server uses for itself, which may differ from the requested address. */
 function rootUrlOf(came: readonly Fixture[]): string | undefined {
   for (const one of came) {
     const { repository } = JSON.parse(jsonOf(one));
@@ -123,8 +123,8 @@ type Normaliser = {
 };
 
 /**
- * Removes from a delivery the traces of the recording machine and run, and signs it again. Times and ids stay. Throws
- * if the original signature was wrong: a server with other signatures must be examined, not corrected.
+ * Removes traces of the recording machine and run from a delivery, and signs it again. Times and ids are kept. Throws
+ * if the original signature was wrong, because a server with other signatures must be examined, not corrected.
  */
 function normalise(delivery: Fixture, secret: string, { suffix, rootUrl }: Normaliser): Fixture {
   const json = jsonOf(delivery);
@@ -151,7 +151,7 @@ function normalise(delivery: Fixture, secret: string, { suffix, rootUrl }: Norma
 const transport = new Set(['host', 'content-length', 'connection', 'accept-encoding', 'transfer-encoding']);
 const usual: readonly HookName[] = ['repository', 'organization', 'system'];
 
-/** Reads a request as a delivery; the address of a hook ends in its name. */
+/** Reads a request as a delivery. The address of a hook ends in the name of the hook. */
 function readDelivery(
   { rawHeaders, url, body }: Received,
   about: { server: string; version: string; step: string },
@@ -169,7 +169,7 @@ function readDelivery(
   return { server, version, eventType, activity: action, step, hook, heardBy: [hook], headers, body };
 }
 
-/** Returns the expected kinds of a step that some hook has not received yet. */
+/** Returns the expected kinds of a step that at least one hook has not received yet. */
 function missingKinds({ expects, hooks = usual }: Step, came: readonly Fixture[]): readonly string[] {
   const lacking = new Set<string>();
   for (const hook of hooks) {
@@ -184,8 +184,8 @@ function missingKinds({ expects, hooks = usual }: Step, came: readonly Fixture[]
 }
 
 /**
- * Returns the deliveries of a step to keep: of those with the same bytes, only that of the first hook, unless the step
- * keeps all.
+ * Returns the deliveries of a step to keep. Of deliveries with the same bytes, only that of the first hook is kept,
+ * unless the step keeps all.
  */
 function withoutDuplicates({ keepsAll = false }: Step, came: readonly Fixture[]): readonly Fixture[] {
   const kept: Fixture[] = [];
@@ -203,7 +203,7 @@ function withoutDuplicates({ keepsAll = false }: Step, came: readonly Fixture[])
       }
       const both = { ...known, heardBy: [...known.heardBy, hook] };
       kept[same] = both;
-      // The same bytes count twice for a hook that receives them twice.
+      // If a hook receives the same bytes twice, they count as two deliveries.
       taken.add(both);
     }
   }

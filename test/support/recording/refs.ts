@@ -209,7 +209,7 @@ export function createRefTopic(setup: RecordingSetup): Topic {
       },
       {
         name: 'fork-into-organization',
-        // The hooks of the source receive the fork event; those of its new owner, a repository event.
+        // The hooks of the source receive the fork event. Hooks of the fork's owner receive a repository event.
         expects: ['repository.created'],
         hooks: ['organization', 'system'],
         async perform() {

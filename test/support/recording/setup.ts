@@ -3,35 +3,41 @@ import { hookEventNames } from '../../../src/contract/events/hook-events.ts';
 import { cloneRepository, type GitClone } from '../git-client.ts';
 import { fixtureAuthorization, fixtureSecret, type HookName } from './fixture.ts';
 
-/** Person of the recording. */
+/** Person in a recording. */
 export type Person = { readonly name: string; readonly password: string; readonly token: string };
 
-/** Place of a recording: people, an organization and repositories that it created itself, on any kind of forge. */
+/**
+ * Place of a recording: people, an organization and repositories, all created for the recording, on any kind of forge.
+ */
 export interface RecordingSetup {
   readonly url: string;
   readonly version: string;
-  /** Suffix of every name, so that several recordings fit on one server. */
+  /** Suffix of every name, so that one server can hold several recordings. */
   readonly suffix: string;
-  /** Owner, reviewer, external contributor, second member of the team. */
+  /** Owner, reviewer, external contributor, and second member of the team. */
   readonly people: Readonly<Record<'ada' | 'ben' | 'cyd' | 'dee', Person>>;
   readonly organization: string;
   /** `acme/demo`, with the suffix in the organization's name. */
   readonly repository: string;
-  /** Calls the API; throws for every answer with status 300 or higher. The body is JSON unless it is text. */
+  /**
+   * Calls the API. Throws if the status of the response is 300 or higher. The body is sent as JSON unless it is text.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: a script looks into answers of every shape
   ask(method: string, path: string, options?: { as?: Person; body?: unknown }): Promise<any>;
-  /** Creates a hook, by default for all kinds. Its address contains the name, which identifies its deliveries. */
+  /**
+   * Creates a hook, by default for all kinds of events. Its address contains the name, which identifies its deliveries.
+   */
   hook(
     name: HookName,
     options?: { config?: Record<string, string>; events?: readonly string[] },
   ): Promise<void>;
   /** Clones a repository as a person. */
   clone(repository: string, person: Person): Promise<GitClone>;
-  /** Removes the hooks that receive more than the recording's own events, and the clones. */
+  /** Removes the hooks that receive more than the events of the recording, and the clones. */
   close(): Promise<void>;
 }
 
-/** Creates people and organization, and hooks of the levels that exist before any repository. */
+/** Creates people, an organization, and hooks of the levels that exist before any repository. */
 export async function createRecordingSetup(options: {
   url: string;
   token: string;
@@ -136,22 +142,23 @@ export async function createRecordingSetup(options: {
   return setup;
 }
 
-/** Action on a forge, with the expected events. */
+/** Action on a forge, with the events that it should cause. */
 export type Step = {
-  /** Name in kebab case; together with the kind, it names the fixtures. */
+  /** Name in kebab case. Together with the kind, it names the fixtures. */
   readonly name: string;
   /**
-   * Kinds that each hook waits for; a kind listed twice arrives twice. Additional events may arrive and are recorded.
+   * Kinds of events that each hook waits for. A kind listed twice arrives twice. Additional events may arrive, and are
+   * recorded.
    */
   readonly expects: readonly string[];
-  /** Hooks that receive the events; default: repository, organization and system. */
+  /** Hooks that receive the events. Default: repository, organization and system. */
   readonly hooks?: readonly HookName[];
-  /** Keeps the delivery of each hook; otherwise the first of those with the same bytes represents all. */
+  /** Keeps the delivery of each hook. Otherwise, only the first of several deliveries with the same bytes is kept. */
   readonly keepsAll?: boolean;
-  /** Seconds to wait if the server is slow; default: the patience of the recording. */
+  /** Seconds to wait if the server is slow. Default: the patience of the recording. */
   readonly timeoutSeconds?: number;
   perform(): Promise<void>;
 };
 
-/** Part of the recording: its topic, and its steps in order. Later steps build on earlier ones. */
+/** Part of the recording, with its name and its steps in order. Later steps build on earlier ones. */
 export type Topic = { readonly name: string; readonly steps: readonly Step[] };
