@@ -8,7 +8,7 @@ const page = read('docs/architecture.md');
 /** A row of a table: a file, and the name of a declaration in it. */
 type Stop = { readonly section: string; readonly file: string; readonly name: string };
 
-/** The rows of all tables that name a file and a function, with the title of their section. */
+/** Rows of all tables that name a file and a declaration, with the title of their section. */
 const stops = page.split(/^## /m).flatMap((text): readonly Stop[] => {
   const section = text.split('\n', 1)[0] ?? '';
   const rows = text.matchAll(/^\| (?:\d+ \| )?`(src\/[^`]+)` \| `([\w.#]+)` \|/gm);
@@ -25,7 +25,7 @@ describe('docs/architecture.md', () => {
     expect(stops.length).toBeGreaterThan(numbers.length);
   });
 
-  it('names one declaration with a body in each row', () => {
+  it('names in each row exactly one declaration that has a body', () => {
     const wrong = stops.flatMap(({ file, name }) => {
       const found = countDeclarations(file, name);
       return found === 1 ? [] : [`${file} ${name}: ${found} declarations with a body`];
@@ -41,7 +41,7 @@ describe('docs/architecture.md', () => {
     ['a function without a statement', 'src/server/dashboard/visibility.ts', 'confirm'],
     ['a member of another class', 'src/work/deliveries/router.ts', 'Router.keep'],
     ['a name in a file that does not exist', 'src/engine/gone.ts', 'runRules'],
-  ])('would not accept %s', (_what, file, name) => {
+  ])('must not name %s', (_what, file, name) => {
     expect(countDeclarations(file, name)).toBe(0);
   });
 
@@ -53,7 +53,7 @@ describe('docs/architecture.md', () => {
 });
 
 describe('CONTRIBUTING.md', () => {
-  it('states how much there is to read, to about a tenth', () => {
+  it('states how many lines there are to read, with an error of less than a tenth', () => {
     const principle = /^6\. .*\n(?: .*\n)*/m.exec(read('CONTRIBUTING.md'))?.[0].replaceAll(/\s+/g, ' ') ?? '';
     const figures = /about ([\d,]+) lines\..* the (\d+) files of the first walk .* have ([\d,]+) lines/;
     const [, lines, files, linesOfWalk] = figures.exec(principle) ?? [];
@@ -66,7 +66,7 @@ describe('CONTRIBUTING.md', () => {
   });
 });
 
-/** Compares a written figure with the counted one. */
+/** Expects a written figure to be within a tenth of the counted one. */
 function expectAbout(written: string | undefined, counted: number): void {
   const figure = Number(written?.replaceAll(',', ''));
   expect(Math.abs(figure - counted) / counted, `${written} is written, ${counted} counted`).toBeLessThan(0.1);
@@ -76,7 +76,7 @@ function countLines(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + read(path).split('\n').length - 1, 0);
 }
 
-/** A declaration with a body, and the names of the classes and functions around it. */
+/** Declaration with a body, and the names of the classes and functions that contain it. */
 type Declaration = { readonly name: string; readonly owners: readonly string[] };
 
 const known = new Map<string, readonly Declaration[]>();
@@ -94,7 +94,10 @@ function declarationsIn(file: string): readonly Declaration[] {
   return found;
 }
 
-/** Returns how many declarations of a file have this name. `Owner.name` is one inside the class or function `Owner`. */
+/**
+ * Returns the number of declarations of a file that have this name. `Owner.name` is a declaration inside the class or
+ * function `Owner`.
+ */
 function countDeclarations(file: string, name: string): number {
   if (!existsSync(new URL(`../${file}`, import.meta.url))) return 0;
   const declared = known.get(file) ?? declarationsIn(file);
@@ -104,7 +107,7 @@ function countDeclarations(file: string, name: string): number {
     .length;
 }
 
-/** Returns the name that a node declares for a value; undefined for other nodes, types included. */
+/** Returns the name that a node declares for a value, or undefined for other nodes, including types. */
 function nameOf(node: ts.Node): string | undefined {
   const isValue =
     ts.isFunctionDeclaration(node) ||
@@ -116,7 +119,9 @@ function nameOf(node: ts.Node): string | undefined {
   return isValue ? node.name?.getText() : undefined;
 }
 
-/** Returns whether a declaration does something: a function has a statement, a member is a function or a row of a table. */
+/**
+ * Returns whether a declaration has a body: a function has a statement, or a member is a function or a row of a table.
+ */
 function hasBody(node: ts.Node): boolean {
   if (ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node)) return !isEmpty(node.body);
   if (ts.isClassDeclaration(node)) return node.members.length > 0;

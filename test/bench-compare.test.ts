@@ -13,8 +13,8 @@ const row = (ratio: number | null, changes: Partial<BenchRow> = {}): BenchRow =>
 });
 const cost = (ratio: number) => row(ratio, { name: 'sweep', target: '<= 1.5 x' });
 
-describe('a benchmark that is compared with an earlier one', () => {
-  it('reports ratios that are more than a tenth worse, whether more or less is better', () => {
+describe('the comparison of a benchmark with an earlier one', () => {
+  it('reports ratios that are more than a tenth worse, whether a higher or a lower ratio is better', () => {
     expect(findWorse([row(0.8), cost(1.2)], [row(0.9), cost(1)])).toEqual([
       { name: 'intake', before: 0.9, now: 0.8 },
       { name: 'sweep', before: 1, now: 1.2 },
@@ -23,14 +23,14 @@ describe('a benchmark that is compared with an earlier one', () => {
     expect(findWorse([row(2), cost(0.1)], [row(0.9), cost(1)])).toEqual([]);
   });
 
-  it('compares rows of one name by their target, but not new rows or rows without a ratio', () => {
+  it('compares rows with the same name by their target, but not new rows or rows without a ratio', () => {
     const other = row(0.5, { target: '>= 1 x' });
 
     expect(findWorse([row(0.9), other], [row(0.9), { ...other, ratio: 0.5 }])).toEqual([]);
     expect(findWorse([row(0.1), row(null, { name: 'start' })], [row(null, { name: 'start' })])).toEqual([]);
   });
 
-  it('compares rows without a target by their reference; of values per second, more is better', () => {
+  it('compares rows without a target by their reference; for rates, higher is better', () => {
     const rate = (against: string, ratio: number) => row(ratio, { target: '–', unit: 'jobs/s', against });
 
     expect(

@@ -26,11 +26,11 @@ const report = (...cases: readonly object[]) => ({
 });
 
 describe('the conformance page', () => {
-  it('matches the stored results, and every server was tested in every way', () => {
+  it('matches the stored results, and every server was tested with every suite', () => {
     expect(findProblems()).toEqual([]);
   });
 
-  it('contains only differences that are declared with the same reason', () => {
+  it('contains only differences that are declared, with the same reason', () => {
     const declared = new Set(differences.map(({ reason }) => reason));
 
     for (const { contract } of readResults()) {
@@ -59,7 +59,7 @@ describe('a result', () => {
       'labels.test.ts hook.edit 200 real\nlabels.test.ts hook.edit 404 real\nlabels.test.ts hook.edit 403 embedded\n',
   };
 
-  it('counts what ran on the server, and its known differences', () => {
+  it('counts the cases that ran on the server, and its known differences', () => {
     const result = readResult(given);
 
     expect(result.contract).toEqual({
@@ -75,7 +75,7 @@ describe('a result', () => {
     expect(result.operations).toEqual({ 'hook.edit': [200, 404] });
   });
 
-  it('names the files of flows that were not run', () => {
+  it('lists the files of flows that were not run', () => {
     const result = readResult(given);
 
     expect(conformancePage([result])).not.toContain('Not run');
@@ -83,7 +83,7 @@ describe('a result', () => {
     expect(conformancePage([partial])).toContain('Not run, and not counted: outages, retention.');
   });
 
-  it('is faulty with flows skipped without a reason, or kinds of answers that no request produced', () => {
+  it('has faults if flows were skipped without a reason, or if no request produced an expected kind of response', () => {
     const faults = findFaults(readResult(given));
 
     expect(faults).toContain('Gitea 1.27.0: labels > was left out: no reason given');
@@ -100,7 +100,7 @@ describe('a known difference', () => {
     ['1.27.0', 'labels > a', false],
     ['15.0.3+gitea-1.22.0', 'hooks > b > c', true],
     ['1.26.3', 'labels > ab', false],
-  ])('of %s covers "%s": %s', (version, name, isKnown) => {
+  ])('on %s covers "%s": %s', (version, name, isKnown) => {
     expect(findDifference(name, lineOf(version), rows) !== undefined).toBe(isKnown);
   });
 

@@ -23,11 +23,11 @@ describe('events of hooks', () => {
     expect(wantedEvents(written)).toEqual(shownEvents(shown));
   });
 
-  it('differ if a family is wanted and only one kind of it is shown', () => {
+  it('differ if a family is wanted and the hook has only one kind of it', () => {
     expect(wantedEvents(['pull_request'])).not.toEqual(shownEvents(['pull_request']));
   });
 
-  it('are returned as they were sent, whatever was wanted', () => {
+  it('are wanted again when the forge returns them as it stored them', () => {
     for (const name of hookEventNames.filter((one) => !one.startsWith('action_run'))) {
       const kinds = wantedEvents([name]);
       expect(shownEvents(enabledEvents(namesToSend(kinds)))).toEqual(kinds);

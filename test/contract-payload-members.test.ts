@@ -10,7 +10,7 @@ const malformed = { code: 'delivery-malformed' };
 describe.each(makeDeliveries())('a delivery of $eventType ($activity)', ({ eventType, payload }) => {
   const family = familyOf(eventType) as Family;
 
-  it.each(requiredMembers(eventFamilies[family]))('is malformed with another %s', (member) => {
+  it.each(requiredMembers(eventFamilies[family]))('is malformed with another value of %s', (member) => {
     for (const value of wrongForAll) {
       expect(() => parseDelivery(eventType, { ...payload, [member]: value })).toThrow(
         expect.objectContaining({
@@ -29,7 +29,7 @@ describe.each(makeDeliveries())('a delivery of $eventType ($activity)', ({ event
     }
   });
 
-  it('is an event if nothing is changed', () => {
+  it('is a valid event if it is not changed', () => {
     expect(parseDelivery(eventType, payload)).toEqual(parseEvent(eventType, payload));
   });
 });
@@ -58,7 +58,7 @@ describe('an event', () => {
     expect(parseDelivery('moon_landing', { repository: 5, sender: null }).family).toBeUndefined();
   });
 
-  it('takes the repository of a run from the run, even if the payload names none', () => {
+  it('takes the repository of a run from the run, even if the payload has no repository', () => {
     const run = { id: 1, repository: { id: 7, full_name: 'a/b' } };
     const payload = { action: 'failure', run, repository: null };
 

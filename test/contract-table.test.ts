@@ -34,7 +34,7 @@ describe('the table of operations', () => {
     expect(() => fillPath(operations.getBranch, { owner: 'o', repo: 'r', branch: value })).toThrow(TypeError);
   });
 
-  it('keeps slashes, except in names that not every forge finds with them', () => {
+  it('keeps slashes, except in names that some forges do not find with slashes', () => {
     const at = { owner: 'o', repo: 'r' };
 
     expect(fillPath(operations.getBranch, { ...at, branch: 'a/b' })).toBe('/repos/o/r/branches/a/b');
@@ -66,7 +66,7 @@ describe('the table of event kinds', () => {
   });
 });
 
-it('uses every error code, and no other', () => {
+it('every error code is used', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && path !== 'errors.ts')
     .map((path) => readFileSync(`src/${path}`, 'utf8'))

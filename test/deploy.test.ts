@@ -28,7 +28,7 @@ const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'reeve-deploy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Servers are installed in folders that are not on every user's path. */
+/** Adds the folders in which servers are installed, which are not on every user's path. */
 const environment = { ...process.env, PATH: `${process.env.PATH}${delimiter}/usr/sbin${delimiter}/sbin` };
 const read = (path: string): string => readFileSync(join(packageRoot, 'deploy', path), 'utf8');
 const write = (name: string, text: string): string => {
@@ -37,7 +37,7 @@ const write = (name: string, text: string): string => {
   return path;
 };
 
-/** Runs the program that reads a file; undefined if the program is not installed. */
+/** Runs a program that validates a file. Returns its output, or undefined if the program is not installed. */
 async function validate(program: string, args: readonly string[]): Promise<string | undefined> {
   try {
     const { stdout, stderr } = await execute(program, args, { env: environment });
@@ -51,13 +51,13 @@ async function validate(program: string, args: readonly string[]): Promise<strin
 const known = new Set(
   settingsTable.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
 );
-/** Variables of other programs. */
+/** Variables that other programs read. */
 const others = ['NODE_ENV'];
 
 describe('the systemd unit', () => {
   const unit = read('systemd/reeve.service');
 
-  it('sets variables that Reeve reads, and reads each credential that it loads', () => {
+  it('sets only variables that Reeve or Node reads, and uses each credential that it loads', () => {
     const names = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
       line.split(' ').map((pair) => pair.split('=', 1)[0] ?? ''),
     );
@@ -109,7 +109,7 @@ describe('the proxy configurations', () => {
 });
 
 describe('nginx in front of two Reeves', () => {
-  it('forwards each delivery to one that acknowledges it', async ({ skip }) => {
+  it('forwards each delivery to an instance that acknowledges it', async ({ skip }) => {
     if ((await validate('nginx', ['-v'])) === undefined) return skip('nginx is not installed');
     const acknowledged: string[] = [];
     const canStore = [true, true];
@@ -184,7 +184,7 @@ describe('the alerts', () => {
   const { groups }: Rules = parse(readFileSync(path, 'utf8'));
   const expressions = groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
 
-  it('name only metrics and labels that Reeve has', () => {
+  it('name only metrics and labels that Reeve exports', () => {
     const labels: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
       Object.entries(metricTable).map(([name, row]) => [name, row.labels]),
     );
@@ -226,7 +226,7 @@ describe.each(readdirSync(join(packageRoot, 'deploy/compose')))('the compose fil
   };
   const text = read(`compose/${name}`);
   const { services, secrets, volumes, networks = {} }: Compose = parse(text, { merge: true });
-  /** Returns the service together with what it inherits from another file. */
+  /** Returns the service, including what it inherits from another file. */
   const complete = ({ extends: from, ...own }: Service): Service => {
     if (from === undefined) return own;
     const base = (parse(read(`compose/${from.file}`)) as Compose).services[from.service] ?? {};
@@ -235,7 +235,7 @@ describe.each(readdirSync(join(packageRoot, 'deploy/compose')))('the compose fil
   const all = Object.entries(services).map(([id, service]) => [id, complete(service)] as const);
   const reeves = all.filter(([, { image }]) => image === 'reeve:local');
 
-  it('sets variables that Reeve reads, and mounts each secret that it names', () => {
+  it('sets only variables that Reeve reads, and mounts each secret that it names', () => {
     expect(reeves.length).toBe(name === 'postgres.yml' ? 2 : 1);
     for (const [, { environment: variables = {}, secrets: mounted = [], ...service }] of reeves) {
       const files = Object.values(variables).filter((value) => value.startsWith('/run/secrets/'));
@@ -307,7 +307,7 @@ describe('the manifests for Kubernetes', () => {
     };
   };
 
-  it('are all listed in the kustomization, whose image has this version', async () => {
+  it('are all listed in the kustomization, whose image tag is the current version', async () => {
     const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
 
     expect(kustomization.resources.toSorted()).toEqual(
@@ -343,7 +343,7 @@ describe('the manifests for Kubernetes', () => {
     );
   });
 
-  it('set only variables that Reeve reads, and all the settings that it needs', async () => {
+  it('set only variables that Reeve reads, and all the settings that Reeve needs', async () => {
     for (const deployment of deployments) {
       const environment = environmentOf(deployment);
       const files = Object.entries(environment).filter(([name]) => name.endsWith('_FILE'));
@@ -374,7 +374,7 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
-  it('name keys of one secret, which the documentation creates, and contain none', () => {
+  it('use the keys of one secret, which the documentation creates, and contain no secret themselves', () => {
     const keys = new Set(
       deployments
         .flatMap((one) => Object.entries(environmentOf(one)))
@@ -396,7 +396,7 @@ describe('the manifests for Kubernetes', () => {
       expect(read(`kubernetes/${file}`)).not.toMatch(/postgres:\/\/|[\w+/]{40,}|kind: Secret/);
   });
 
-  it('mount each volume, and only volumes of the pod', () => {
+  it('mount each volume of their pod, and no other volume', () => {
     for (const deployment of deployments) {
       const { volumes } = deployment.spec.template.spec;
       const mounted = containerOf(deployment).volumeMounts;
@@ -443,7 +443,7 @@ describe('the manifests for Kubernetes', () => {
     for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
       expect(spec.selector.matchLabels).toEqual(labels.get(metadata.name));
       const replicas = deployments.find((one) => one.metadata.name === metadata.name)?.spec.replicas ?? 0;
-      // Otherwise no node could be drained.
+      // With a higher number, no node could be drained.
       expect(spec.minAvailable).toBeLessThan(replicas);
     }
     const [service] = ofKind('Service');
@@ -459,8 +459,8 @@ describe('the manifests for Kubernetes', () => {
       expect(pod).toMatchObject(policy?.spec.podSelector.matchLabels ?? { none: '' });
   });
 
-  it('contain rules without problems, which Reeve finds in the mounted volume', async () => {
-    // Imitates a Kubernetes volume: links to a folder that an update replaces.
+  it('contain rules without problems, and Reeve finds the rules in the mounted volume', async () => {
+    // Imitates a Kubernetes volume, in which files are links to a folder that an update replaces.
     const volume = mkdtempSync(join(folder, 'rules-'));
     const rules = configMaps.get('reeve-rules') ?? {};
     mkdirSync(join(volume, '..2026_11_01'));

@@ -33,7 +33,7 @@ describe('a forge for the tests of other projects', () => {
     return { status: response.status, json: await response.json() };
   };
 
-  it('has an administrator, accounts with tokens, the contents of its seed, and its own time', async () => {
+  it('has an administrator, accounts with tokens, the contents of its seed, and the given time', async () => {
     const forge = await start({ seed: JSON.stringify(seed), now: () => new Date('2030-05-06T07:08:09Z') });
     const ben = await forge.createAccount('ben');
 
@@ -50,7 +50,7 @@ describe('a forge for the tests of other projects', () => {
     );
   });
 
-  it('runs the example of its page', async () => {
+  it('runs the example of its documentation page', async () => {
     const page = await readFile(join(packageRoot, 'docs/forge.md'), 'utf8');
     const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
     const folder = await mkdtemp(join(tmpdir(), 'reeve-example-'));
@@ -85,7 +85,7 @@ describe('a forge for the tests of other projects', () => {
     expect(heard).toBe(1);
   });
 
-  it('keeps a folder across a restart, and its administrator gets a new token', async () => {
+  it('keeps its folder across a restart, and its administrator gets a new token', async () => {
     const data = await mkdtemp(join(tmpdir(), 'reeve-embedded-'));
     open.push({ close: () => rm(data, { recursive: true }) });
     const first = await createForge({ data, seed });
@@ -97,7 +97,7 @@ describe('a forge for the tests of other projects', () => {
     expect((await ask(second, '/repos/ada/shop', first.admin.token)).status).toBe(401);
   });
 
-  it('says what is wrong with a seed, and leaves nothing behind if its port is taken', async () => {
+  it('reports the mistakes of a seed, and leaves nothing behind if its port is taken', async () => {
     await expect(createForge({ seed: { version: 1, accounts: [{ nam: 'ada' }] } })).rejects.toThrow(
       /^the seed cannot be used\n.*accounts/s,
     );

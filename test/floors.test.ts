@@ -90,7 +90,7 @@ describe('the floor check', () => {
     ]);
   });
 
-  it('rejects platform files and embedded forge tables that import more, imported handlers, and a file without a folder', () => {
+  it('rejects upward imports in platform files and table rows of the embedded forge, imports of handlers, and a file without a folder', () => {
     expect(violationsOf('forge/')).toEqual([
       'forge-handlers-imported: src/forge/pulls/create.ts → src/forge/pulls/pulls.ts',
       'forge-platform-imports-upward: src/forge/platform/context.ts → src/forge/pulls/list.ts',
@@ -99,7 +99,7 @@ describe('the floor check', () => {
     ]);
   });
 
-  it('rejects imports between folders on one floor', () => {
+  it('rejects imports between folders on the same floor', () => {
     expect(violationsOf('patterns/')).toEqual([
       'src/patterns-imports-upward: src/patterns/glob.ts → src/contract/shape.ts',
     ]);
@@ -116,14 +116,14 @@ describe('the floor check', () => {
     ]);
   });
 
-  it('rejects a package that package.json does not list, and one that is not bundled', () => {
+  it('rejects a package that package.json does not list, and a package that is not bundled', () => {
     expect(violationsOf('exports/')).toEqual([
       'tool-in-source: src/exports/run-reeve.ts → node_modules/tool/index.js',
       'unknown-package: src/exports/run-reeve.ts → node_modules/unlisted/index.js',
     ]);
   });
 
-  it('reports nothing else', () => {
+  it('reports no other violation', () => {
     expect(violations).toHaveLength(14);
   });
 });

@@ -17,13 +17,13 @@ import { at, type Harness, people } from './support/harness.ts';
 import { startOperatorHarness } from './support/operator-harness.ts';
 import { scrapeMetrics } from './support/scrape-metrics.ts';
 
-/** Series of a query result: labels, and its latest value as text. */
+/** Series of a query result, with its labels and its latest value as text. */
 type PrometheusSeries = {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
 };
 
-/** A Prometheus server on loopback. */
+/** Prometheus server on loopback. */
 interface Prometheus {
   /** Returns the current series of an expression. Rejects if Prometheus refuses the expression. */
   query(expression: string): Promise<readonly PrometheusSeries[]>;
@@ -32,7 +32,10 @@ interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** Starts Prometheus with a configuration file and data in a folder; undefined if it is not installed. */
+/**
+ * Starts Prometheus with a configuration file, and with its data in a folder. Returns undefined if Prometheus is not
+ * installed.
+ */
 async function startPrometheus(options: {
   readonly configuration: string;
   readonly folder: string;
@@ -89,7 +92,7 @@ const queries = panels.flatMap((panel) =>
   panel.type === 'row' ? [] : panel.targets.map((target) => ({ title: panel.title, ...target })),
 );
 
-/** Returns the type errors in TypeScript files that exist only in memory, by file. */
+/** Returns the type errors of TypeScript files that exist only in memory, for each file. */
 function typeErrors(files: Readonly<Record<string, string>>): readonly (readonly string[])[] {
   const options: ts.CompilerOptions = {
     strict: true,
@@ -139,7 +142,7 @@ describe('the Grafana dashboard', () => {
     expect(value?.join()).toContain('"many"');
   });
 
-  it('can be imported anywhere: it names no data source, and only variables that it defines', () => {
+  it('can be imported anywhere: it contains no fixed data source, and uses only variables that it defines', () => {
     const names = dashboard.templating.list.map(({ name }) => name);
     const used = [...text.matchAll(/\$\{?([a-z]\w*)/g)].map(([, name]) => name);
 
@@ -184,7 +187,7 @@ describe('the Grafana dashboard', () => {
     }
   });
 
-  it('shows each metric of Reeve, and counters as rates', () => {
+  it('shows each metric of Reeve, with counters as rates', () => {
     const rows: Readonly<Record<string, { type: string }>> = metricTable;
     const shown = new Set(queries.flatMap(({ expr }) => usesIn(expr).map(({ metric }) => metric)));
 
@@ -199,7 +202,7 @@ describe('the Grafana dashboard', () => {
     }
   });
 
-  it('filters metrics of the installation by job, and metrics of a process by process', () => {
+  it('filters metrics of the installation by job, and metrics of a process also by instance', () => {
     const rows: Readonly<Record<string, { type: string; ofInstallation?: true }>> = metricTable;
     for (const { expr } of queries) {
       for (const { metric, matchers } of usesIn(expr)) {
@@ -220,7 +223,7 @@ type MetricUse = {
   readonly isRate: boolean;
 };
 
-/** Returns the metrics that an expression reads; a series of a histogram has the name of the histogram. */
+/** Returns the metrics that an expression reads. The series of a histogram count as the histogram. */
 function usesIn(expression: string): readonly MetricUse[] {
   return [...expression.matchAll(/(?:(rate|increase)\()?\b([a-z]\w*)\{([^}]*)\}/g)].map(
     ([, rate, exported = '', matchers = '']) => ({
@@ -246,10 +249,10 @@ rules:
     steps: [{ uses: sync-labels, with: { labels: [{ name: kept, color: ff0000 }] } }]
 `;
 
-/** Metrics without a series until a merge queue has worked, which takes minutes. */
+/** Metrics that have no series until a merge queue has worked, which takes minutes. */
 const absentWithoutQueue = ['reeve_merge_queue_wait_seconds', 'reeve_merge_queue_removed_total'];
 
-describe('the queries of the dashboard, on a Reeve with deliveries', () => {
+describe('the queries of the dashboard, for a Reeve with deliveries', () => {
   let aheadMs = 0;
   let harness: Harness;
   let prometheus: Prometheus | undefined;
@@ -298,7 +301,7 @@ describe('the queries of the dashboard, on a Reeve with deliveries', () => {
       await harness.ada.call(operations.createIssue, { params: at, body: { title } });
     await harness.idle();
   };
-  /** Creates enough garbage for a collection, as occurs in any process after a while. */
+  /** Creates enough garbage to trigger a garbage collection, which occurs in any process after a while. */
   const collectGarbage = (): number => Array.from({ length: 2_000_000 }, (_, index) => ({ index })).length;
   const readMetrics = () => scrapeMetrics({ url: harness.server.url, data: harness.data });
 

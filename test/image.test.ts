@@ -34,7 +34,7 @@ describe('a line of a Dockerfile', () => {
     expect(only('RUN a \\\n  # why\n && b\n')).toEqual({ keyword: 'RUN', text: 'a && b', line: 2 });
   });
 
-  it('yields the packages that it installs, the variables that it sets, and its words', () => {
+  it('is parsed into the packages that it installs, the variables that it sets, and its words', () => {
     expect(packagesOf(only('RUN apt-get update && apt-get install -y git ca-certificates && rm x'))).toEqual([
       'git',
       'ca-certificates',
@@ -51,7 +51,7 @@ describe('a line of a Dockerfile', () => {
     expect(() => only(text)).toThrow(message);
   });
 
-  it('in shell form, or with variables that are not pairs, is refused', () => {
+  it('with a command in shell form, or with variables that are not NAME=value pairs, is refused', () => {
     expect(() => wordsOf(only('CMD node x'))).toThrow('CMD must be a JSON list');
     expect(() => pairsOf(only('ENV A b'))).toThrow('must be NAME=value pairs');
   });

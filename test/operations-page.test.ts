@@ -15,7 +15,7 @@ import { operationAt } from './support/record-operations.ts';
 const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
 
 describe('the page of operations', () => {
-  it('is up to date, and names a calling test for every operation', () => {
+  it('is up to date, and lists a test that calls each operation', () => {
     expect(findProblems(page)).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('the page of operations', () => {
 });
 
 describe('the operations of gitea-js', () => {
-  it('are served, or have a reason', () => {
+  it('are served, or there is a reason why not', () => {
     expect(findUnreasoned()).toEqual([]);
     // Number of operations in the package's file: a parser that found none would also find no fault.
     expect(listGiteaJsOperations()).toHaveLength(416);
@@ -49,7 +49,7 @@ describe('the operations of gitea-js', () => {
     expect(page).toContain(`serves ${416 - listUnserved().length} of the 416 operations of gitea-js`);
   });
 
-  it('are a problem if they are neither served nor have a reason, or both', () => {
+  it('are a problem if they are neither served nor have a reason, or if they have both', () => {
     const [unserved = ''] = listUnserved();
     const served = { reason: 'x', isFinal: true, operations: ['GET /version'] };
 
@@ -72,6 +72,6 @@ it.each([
   ['POST', '/api/v1/repos/a/b/contents', 'contents.change'],
   ['POST', '/api/v1/repos/a/b/contents/x/y', 'contents.create'],
   ['GET', '/a/b', undefined],
-])('%s %s reaches %s', (method, path, id) => {
+])('%s %s is the operation %s', (method, path, id) => {
   expect(operationAt(method, path)?.id).toBe(id);
 });

@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), 'reeve-package-'));
 const home = join(folder, 'home');
 const installed = join(folder, 'installed/node_modules/@reeve-forge/reeve');
 
-/** With the variables of `npm test`, npm would use this checkout. */
+/** Does not contain the variables of `npm test`, with which npm would use this checkout. */
 const environment = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`, HOME: home };
 
 type Packed = { readonly filename: string; readonly files: readonly { readonly path: string }[] };
@@ -58,7 +58,7 @@ describe.runIf(isThorough)('the package', () => {
     expect(about).toMatchObject({ name: '@reeve-forge/reeve', publishConfig: { access: 'public' } });
     expect(about.private).toBeUndefined();
     expect(about.dependencies).toBeUndefined();
-    // `prepack` runs where the package is built; npm runs these scripts where it is installed.
+    // `prepack` runs when the package is built. npm would run these scripts when the package is installed.
     expect(Object.keys(about.scripts).filter((name) => /install$|^prepare$/.test(name))).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe.runIf(isThorough)('the package', () => {
     );
   });
 
-  it('loads only what a command needs, from few files', () => {
+  it('loads only the code that a command needs, from few files', () => {
     const built = join(installed, 'dist/package');
     const chunk = (name: string): string =>
       join('chunks', readdirSync(join(built, 'chunks')).find((file) => file.startsWith(`${name}-`)) ?? name);
@@ -103,11 +103,11 @@ describe.runIf(isThorough)('the package', () => {
     const serve = staticImports(built, chunk('serve'));
 
     expect(bytesOf(help)).toBeLessThan(bytesOf(serve) / 20);
-    // Each file loaded at the start costs about half a millisecond.
+    // Each file that is loaded at the start costs about half a millisecond.
     expect(serve.length).toBeLessThan(40);
   });
 
-  it('exports exactly what the declarations say', async () => {
+  it('exports exactly what its declarations contain', async () => {
     const script = join(folder, 'installed', 'exports.mjs');
     writeFileSync(
       script,
@@ -125,15 +125,15 @@ process.stdout.write(JSON.stringify(names.map((module) => Object.keys(module))))
     const attw = [bin('@arethetypeswrong/cli/dist/index.js'), '--profile', 'esm-only', tarball];
 
     for (const args of [publint, attw]) {
-      // A finding causes an exit status other than 0, which rejects with the output.
+      // If there is a finding, the exit status is not 0, and the call rejects with the output.
       await execute(process.execPath, args, { cwd: folder, env: environment });
     }
   });
 });
 
 /**
- * Returns the paths of the files that a file of the package loads at its start, including itself, relative to the
- * folder of the package.
+ * Returns the paths of the files that a file of the package loads when it starts, including the file itself, relative
+ * to the folder of the package.
  */
 function staticImports(built: string, entry: string): readonly string[] {
   const found = new Set([entry]);
@@ -150,7 +150,7 @@ async function run(node: string, args: readonly string[]) {
   const cwd = mkdtempSync(join(folder, 'empty-'));
   const child = spawn(node, [join(folder, 'installed/node_modules/.bin/reeve'), ...args], {
     cwd,
-    // Free ports, because the standard ones may be in use on this machine.
+    // Uses free ports, because the default ports may be in use on this machine.
     env: { ...environment, PORT: '0', FORGE_PORT: '0' },
   });
   const seen = { out: '', error: '' };
@@ -256,7 +256,7 @@ process.stdout.write(source);`,
 it('npx reeve runs the program of the checkout, not a package from the registry', async () => {
   const { stdout } = await execute('npx', ['reeve', '--version'], {
     cwd: packageRoot,
-    // Like a person who declines to install a package of that name.
+    // Acts like a person who declines to install a package of that name.
     env: { ...environment, npm_config_offline: 'true', npm_config_yes: 'false' },
   });
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));

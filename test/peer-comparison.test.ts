@@ -12,7 +12,7 @@ import { isThorough } from './support/figure.ts';
 
 const steps = [...seedSteps, ...readSteps(), ...refusedSteps(), ...lastSteps];
 
-describe('the comparison of two answers', () => {
+describe('the comparison of two responses', () => {
   const ours = createSide('http://127.0.0.1:1000', 'a', {});
   const theirs = createSide('http://127.0.0.1:2000', 'b', {});
   const options = { run: 'run', isInstanceWide: false, isUnordered: false };
@@ -59,7 +59,7 @@ describe('the comparison of two answers', () => {
     ]);
   });
 
-  it('ignores the order of unordered lists, and rows of other tests', () => {
+  it('ignores the order of unordered lists, and rows created by other tests', () => {
     const [one, other] = [reply([{ a: 1 }, { a: 2 }]), reply([{ a: 2 }, { a: 1 }])];
     const wide = { isInstanceWide: true };
 
@@ -70,7 +70,7 @@ describe('the comparison of two answers', () => {
     expect(compare(reply([{ name: 'ada-run' }]), reply([]), wide)).toEqual(['body.length']);
   });
 
-  it('explains a server bug, and nothing else in that answer', () => {
+  it('excuses a known server bug, but no other difference in the same response', () => {
     const get = step('ada', 'GET', '/repos/$ada/site');
     const at = 'status';
 
@@ -88,7 +88,7 @@ describe('the requests of the comparison', () => {
       ),
   );
 
-  it('number thousands, each of them for an operation', () => {
+  it('are thousands, each for an existing operation', () => {
     const unknown = steps.filter(({ method, path }) => {
       const asked = `${method} ${path.replace(/\?.*/, '')}`;
       return !patterns.some((pattern) => pattern.test(asked));
@@ -105,7 +105,7 @@ describe('the requests of the comparison', () => {
     expect(unasked.length).toBeLessThan(10);
   });
 
-  // Sends thousands of requests to two forges; the contract suite asserts the same behaviour.
+  // Sends thousands of requests to two forges. The contract suite asserts the same behaviour.
   it.runIf(isThorough)('find no difference between two embedded forges', async () => {
     const peer = await startEmbedded();
     try {

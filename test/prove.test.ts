@@ -57,7 +57,7 @@ const judge = (...tests: readonly TestResult[]) =>
   judgeTests({ file: 'test/a.test.ts', titled: /loses/ }, tests);
 
 describe('a row', () => {
-  it('contains the figure measured by its tests, or their number', () => {
+  it('contains the figure measured by its tests, or the number of tests', () => {
     expect(judge(result({ figure: '0 of 10 lost' }), result({}))).toEqual({
       verdict: 'ok',
       figure: '0 of 10 lost',
@@ -78,7 +78,7 @@ describe('a row', () => {
     expect(rowOf(row, [], true).verdict).toBe('broken');
   });
 
-  it('is skipped with the reason if all tests of a proof are', () => {
+  it('is skipped with the reason if all tests of a proof are skipped', () => {
     const skipped = judge(result({ state: 'skipped', note: 'strace is not installed' }));
 
     expect(skipped).toEqual({ verdict: 'skipped', figure: 'strace is not installed' });
@@ -91,7 +91,7 @@ describe('a row', () => {
     });
   });
 
-  it('is written into the page between the two markers, row by row and in order', () => {
+  it('is written between the two markers of the page, sorted by its id', () => {
     const page = readFileSync(`${root}docs/reliability.md`, 'utf8');
     const rowNamed = (id: string, figure: string) =>
       rowOf({ ...row, id }, [{ verdict: 'ok', figure }], false);

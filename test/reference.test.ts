@@ -25,7 +25,7 @@ it('the pages are up to date', () => {
   expect(stalePages()).toEqual([]);
 });
 
-it('there is a page for everything that a rule file may name', () => {
+it('there is a page for each action, fact, event and function', () => {
   const paths = [...referencePages().keys()];
 
   for (const { name } of actions) expect(paths).toContain(`actions/${name}.md`);
@@ -75,12 +75,12 @@ describe('the example of each function holds', () => {
     expect(answer).toMatchObject({ result: 'held' });
   });
 
-  it('and no example is for a function that no longer exists', () => {
+  it('no example is for a function that no longer exists', () => {
     expect(Object.keys(functionExamples).filter((name) => !names.includes(name))).toEqual([]);
   });
 });
 
-it.each(Object.keys(eventFamilies))('the rule that listens to %s loads', (family) => {
+it.each(Object.keys(eventFamilies))('the example rule for the event %s loads', (family) => {
   const text = eventExample(family as Family);
 
   expect(loadRuleFile({ path: 'x.yml', text, level: 'operator', commit: '', registry }).problems).toEqual([]);

@@ -10,7 +10,7 @@ import { facts } from '../src/facts/facts.ts';
 const audiences = ['repository', 'subject', 'code', 'issues', 'pulls', 'administrators', 'operators'];
 
 describe.each(facts.map((fact) => [fact.name, fact] as const))('the row of the fact %s', (_name, fact) => {
-  it('has an audience no wider than the data that the fact shows', () => {
+  it('has an audience no wider than that of the data in the fact', () => {
     const { visibleTo, shows, narrow, narrowsForAll } = fact;
 
     expect(audiences).toContain(visibleTo);
@@ -19,7 +19,7 @@ describe.each(facts.map((fact) => [fact.name, fact] as const))('the row of the f
     if (shows === 'admin') expect(['administrators', 'operators']).toContain(visibleTo);
   });
 
-  it('has the audience of the fact that it is a member of: pages look up the first word of a name', () => {
+  it('has the same audience as the fact that it is a member of, because pages look up only the first word of a name', () => {
     const owner = facts.find(({ name }) => name === fact.name.split('.')[0]);
 
     expect(owner?.visibleTo).toBe(fact.visibleTo);
@@ -40,14 +40,14 @@ describe.each(actions.map((action) => [action.name, action] as const))(
 
     it('declares whether live state can be adopted', () => {
       expect(action).toHaveProperty('adoption');
-      // These actions declare settings, which can be read back; the others write about one event.
+      // These actions declare settings, which can be read back. The other actions write about one event.
       const declaresSettings = /^(sync|protect)-/.test(action.name);
       expect(action.adoption !== undefined).toBe(declaresSettings);
     });
   },
 );
 
-it('the events that need a capability are families, and names that hooks can list', () => {
+it('events that need a capability are event families, and names that hooks can list', () => {
   for (const event of Object.keys(capabilityOfEvent)) {
     expect(Object.keys(eventFamilies)).toContain(event);
     expect(hookEventNames).toContain(event);
@@ -57,19 +57,19 @@ it('the events that need a capability are families, and names that hooks can lis
 describe.each(Object.values(operations).map((row: Operation) => [row.id, row] as const))(
   'the row of the operation %s',
   (_id, row) => {
-    it('has the target that its path names', () => {
+    it('has the target that its path contains', () => {
       expect(row.target).toMatch(targetOf(row));
     });
 
-    it('declares the order of the archive check if and only if it can answer 423', () => {
+    it('declares the order of the archive check if and only if it can respond with 423', () => {
       expect(row.archived !== undefined).toBe(row.errors.includes(423));
     });
 
-    it("declares the answer to a token for public resources if it concerns the caller's data", () => {
+    it("declares the response to a token for public resources if and only if it concerns the caller's data", () => {
       expect(row.publicOnly !== undefined).toBe(/^\/(user|notifications)(\/|$)/.test(row.path));
     });
 
-    it('names the normalization of an answer that forges write differently', () => {
+    it('names the normalization of a response that forges write differently', () => {
       const isRunner = /\/runners(\/\{runner_id\})?$/.test(row.path) && row.response !== undefined;
       const isContents = row.method === 'GET' && /\/contents/.test(row.path);
       const isCompare = /\/compare\//.test(row.path);

@@ -52,13 +52,13 @@ describe('the changelog', () => {
   const before =
     '# Changelog\n\n## Unreleased\n\n### Added\n\n- One.\n\n### Fixed\n\n## 0.1.0 - 2026-01-02\n\n- Old.\n';
 
-  it('gets a section for the version, without empty parts, below a new empty one', () => {
+  it('gets a section for the version, without empty parts, below a new empty section', () => {
     expect(releaseNotes(before, '0.2.0', '2026-03-04')).toBe(
       '# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- One.\n\n## 0.1.0 - 2026-01-02\n\n- Old.\n',
     );
   });
 
-  it('has nothing to release if it consists of headings only', () => {
+  it('has nothing to release if its unreleased section contains only headings', () => {
     expect(unreleasedNotes(before.replace('- One.\n', ''))).toBe('');
     expect(() => unreleasedNotes('# Changelog\n')).toThrow('no section');
   });
@@ -75,7 +75,7 @@ it('a release sets the version in every file that contains it', () => {
   expect(found.toSorted()).toEqual(versionPlaces.map(({ path }) => path).toSorted());
 });
 
-it('the provenance is an in-toto statement with the SLSA predicate, and names the commit and the digest', async () => {
+it('the provenance is an in-toto statement with the SLSA predicate, and contains the commit and the digest', async () => {
   const statement = await provenanceOf({
     root: packageRoot,
     name: '@reeve-forge/reeve',
@@ -107,7 +107,7 @@ it('the provenance is an in-toto statement with the SLSA predicate, and names th
   });
 });
 
-describe.runIf(isThorough)('the script, in a clone', () => {
+describe.runIf(isThorough)('the release script, in a clone', () => {
   let tree: ScratchTree;
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: tree.folder, encoding: 'utf8' }).trim();
@@ -147,7 +147,7 @@ describe.runIf(isThorough)('the script, in a clone', () => {
     git('tag', '--delete', `v${current}`);
   });
 
-  it('makes the release that its dry run announced, and pushes nothing', async () => {
+  it('makes the same release as its dry run, and pushes nothing', async () => {
     const before = state();
     const dry = await release('--version', next, '--dry-run');
     expect([dry.status, dry.tail]).toEqual([0, expect.stringContaining('dry run')]);

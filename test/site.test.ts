@@ -32,7 +32,7 @@ async function serveSite(): Promise<{ url: string; close(): void }> {
 }
 
 describe.skipIf(!isThorough)('the documentation site', () => {
-  it('builds without dead links, and no page loads from another host', async () => {
+  it('builds without dead links, and no page loads anything from another host', async () => {
     const { stdout } = await promisify(execFile)('npm', ['run', 'site'], {
       cwd: root,
       maxBuffer: 64 * 2 ** 20,

@@ -30,7 +30,7 @@ describe('a soak', () => {
     expect(missed({})).toEqual([]);
   });
 
-  it('does not mistake pages that the heap keeps for a leak', () => {
+  it('does not report pages that the heap keeps as a leak', () => {
     const samples = samplesOf(20).map((sample) => {
       const used = sample.used && { ...sample.used, rssBytes: 100 * mib };
       return { ...sample, heapBytes: 50 * mib, used };
@@ -39,7 +39,7 @@ describe('a soak', () => {
     expect(missed({ samples })).toEqual([]);
   });
 
-  it('says which part of the memory grows', () => {
+  it('reports which part of the memory grows', () => {
     const parts = judgeSoak({ ...record, samples: samplesOf(20) }).find(({ name }) =>
       name.includes('by part'),
     );
@@ -73,7 +73,7 @@ describe('a soak', () => {
       'resident memory without free pages of the heap',
     ],
     ['no samples', { samples: [] }, 'heap in use after collection'],
-  ])('misses its target by %s', (_title, changes, name) => {
+  ])('misses its target because of %s', (_title, changes, name) => {
     expect(missed(changes)).toEqual(expect.arrayContaining([expect.stringContaining(name)]));
   });
 
@@ -88,7 +88,7 @@ describe('a soak', () => {
 describe('the search for secrets', () => {
   const secret = 'b32a77f0c1+/&"e4d9a11e7c55aa0b';
 
-  it('finds a secret in every spelling, even a part of it, and nothing in other texts', () => {
+  it('finds a secret in every spelling, even a part of a secret, and finds nothing in other texts', () => {
     expect(() => proveSearch(secret)).not.toThrow();
     for (const before of ['', 'x', 'reeve:', 'ab']) {
       const header = `Basic ${Buffer.from(`${before}${secret}\n`).toString('base64')}`;

@@ -12,7 +12,7 @@ import { isThorough } from './support/figure.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const twins = await loadTwins(join(root, 'test/twins'));
 
-describe('a broken twin of test/twins/', () => {
+describe('a broken twin in test/twins/', () => {
   it.each(twins.map((twin) => [twin.name, twin] as const))('applies to the source: %s', (_name, twin) => {
     const { status, stderr } = spawnSync('git', [...applyArguments, '--check', '-'], {
       cwd: root,
@@ -158,7 +158,7 @@ it('adds one and one', () => expect(sum(1, 1)).toBe(2));
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('are given up on abort, and leave nothing behind', async () => {
+  it('are abandoned on abort, and leave nothing behind', async () => {
     const abort = new AbortController();
     const judging = judgeTwins({
       root: project,

@@ -17,7 +17,7 @@ import { authorization, secret } from './support/bot-hook.ts';
 import { reeve, reeveProcess } from './support/command.ts';
 import { type PostgresServer, startPostgres } from './support/postgres-server.ts';
 
-/** Contents of a recorded installation; see test/fixtures/upgrade/README.md. */
+/** Contents of a recorded installation, as described in test/fixtures/upgrade/README.md. */
 type Recorded = {
   readonly madeAt: string;
   readonly issues: Readonly<Record<string, number>>;
@@ -38,14 +38,17 @@ type Recorded = {
 };
 
 const fixtures = join(packageRoot, 'test/fixtures/upgrade');
-/** Rules are identified by their path, which was relative to the checkout at the time of the recording. */
+/**
+ * Folder of the rules. Rules are identified by their path, which was relative to the checkout at the time of the
+ * recording.
+ */
 const rules = 'test/fixtures/upgrade/rules';
 const commits = readdirSync(fixtures)
   .filter((name) => name.endsWith('.tar.gz'))
   .map((name) => name.replace('.tar.gz', ''));
 const demo = { owner: 'acme', repo: 'demo' };
 
-/** Durable, as commands and the server require. */
+/** Durable server, because commands and the server require one. */
 let server: PostgresServer | undefined;
 let schemas = 0;
 beforeAll(async () => {
@@ -63,7 +66,7 @@ it('there is a recorded installation', () => {
   expect(commits).toContain('e8eb7d0');
 });
 
-/** An installation in PostgreSQL is one that `reeve store copy` has moved there. */
+/** Installations with both kinds of store. `reeve store copy` has moved the store to PostgreSQL where necessary. */
 const installations = commits.flatMap((commit) => [
   { commit, store: 'SQLite' },
   { commit, store: 'PostgreSQL' },
@@ -91,7 +94,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
   });
 
-  /** Clock that starts an hour after the recording, so that retries are due and nothing is too old. */
+  /** The clock starts an hour after the recording, so that retries are due and nothing is too old. */
   const startMs = performance.now();
   const clock = {
     ...systemClock,
@@ -113,7 +116,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
   it('has deliveries in every state, and runs with every verdict and outcome', () => {
     const states = new Set(recorded.deliveries.map(({ state }) => state));
 
-    // No delivery was deferred before deferred runs existed.
+    // When the installation was recorded, deferred runs did not exist.
     expect([...states].toSorted()).toEqual(deliveryStates.filter((state) => state !== 'deferred').toSorted());
     expect(recorded.deliveries.some(({ state, routed }) => state === 'accepted' && routed === 0)).toBe(true);
     expect(
@@ -126,7 +129,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     expect(Object.keys(recorded.verdicts).toSorted()).toEqual(['failed', 'matched', 'skipped', 'unmatched']);
   });
 
-  it('opens with every delivery, run and memory that it had', async () => {
+  it('opens with all of its deliveries, runs and memory', async () => {
     const store = await openStoreAt(place, { role: 'all', clock });
     try {
       const { items } = await store.listDeliveries({ limit: 500 });
@@ -153,7 +156,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
       expect(await store.pause({ kind: 'all' }, 'ada')).toBe(true);
       expect(await store.listAudit()).toMatchObject([{ action: 'pause', object: 'all writes', by: 'ada' }]);
       expect(await store.resume({ kind: 'all' }, 'ada')).toBe(true);
-      // Merge queues did not exist at the time; they work from now on.
+      // When the installation was recorded, merge queues did not exist. They can be used from now on.
       expect([await store.listQueues(), await store.listQueueHistory()]).toEqual([[], []]);
       const queue = { repositoryId: 1, base: 'main', repository: 'acme/demo' };
       const lease = await store.claimQueue(queue, 60_000);
@@ -162,7 +165,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
       expect(await store.saveQueue(begun)).toBe(true);
       expect(await store.listQueues()).toMatchObject([{ ...queue, revision: 1, state: { n: 1 } }]);
       expect(await store.listQueueHistory()).toMatchObject([{ ...queue, ...entered }]);
-      // Failures are counted from now on, not those of earlier versions.
+      // Failures are counted from now on; failures in earlier versions are not counted.
       expect(await store.listIncidents()).toEqual([]);
       const incident = {
         kind: 'sweep-failed',
@@ -223,7 +226,7 @@ describe.each(installations)('an installation of commit $commit in $store', ({ c
     expect(twice.out.trim().split('\n')).toHaveLength(2);
   });
 
-  it('reverts a run on the forge that it was applied to', async () => {
+  it('reverts a run on the forge where it was applied', async () => {
     const { forge, url, root } = await startForge();
     try {
       const { labelled = 0 } = recorded.issues;

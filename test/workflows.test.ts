@@ -32,7 +32,10 @@ const paths = ['.gitea/workflows/nightly.yml', '.github/workflows/nightly.yml'] 
 const load = (path: string): Workflow => parse(readFileSync(join(packageRoot, path), 'utf8'));
 const [gitea, github] = paths.map(load);
 
-/** Returns the steps of a workflow without the versions of actions, because a forge may need another version. */
+/**
+ * Returns the steps of a workflow without the versions of actions, because different forges may need different
+ * versions.
+ */
 const withoutVersions = (workflow: Workflow | undefined): unknown =>
   JSON.parse(JSON.stringify(workflow).replaceAll(/("uses":"[^"@]+)@[^"]+/g, '$1'));
 
@@ -69,7 +72,7 @@ describe.each(paths)('%s', (path) => {
     expect(crashes.map((run) => run.includes('--store postgres'))).toEqual([false, true, true, true]);
   });
 
-  it('names only scripts that package.json has', () => {
+  it('uses only scripts that package.json contains', () => {
     const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
     const named = commands.flatMap((run) => [...run.matchAll(/npm run (?:--silent )?([\w:]+)/g)]);
 
@@ -88,14 +91,14 @@ describe.each(paths)('%s', (path) => {
   });
 
   it('fails if a step fails, and has a timeout', () => {
-    // Uses a shell with pipefail, so that `| tee` does not hide an exit status.
+    // The shell has pipefail, so that `| tee` does not hide an exit status.
     expect(workflow.defaults).toEqual({ run: { shell: 'bash' } });
     expect(JSON.stringify(workflow)).not.toContain('continue-on-error');
     for (const run of commands) expect(run).not.toMatch(/\|\| *(true|:)/);
     for (const [, job] of jobs) expect(job['timeout-minutes']).toBeGreaterThan(0);
   });
 
-  it('keeps the output of each job, even if it failed', () => {
+  it('keeps the output of each job, even if the job failed', () => {
     for (const [name, { steps }] of jobs) {
       const file = steps.flatMap(({ run = '' }) => /tee (\S+)/.exec(run)?.[1] ?? [])[0];
       const kept = steps.filter(({ uses = '' }) => uses.includes('upload-artifact'));
@@ -107,7 +110,7 @@ describe.each(paths)('%s', (path) => {
     }
   });
 
-  it('names each action by a commit, or by a major version', () => {
+  it('pins each action to a commit or a major version', () => {
     const uses = jobs.flatMap(([, { steps }]) => steps.flatMap((step) => step.uses ?? []));
 
     expect(uses.filter((name) => !/^actions\/[\w-]+@([0-9a-f]{40}|v\d+)$/.test(name))).toEqual([]);
