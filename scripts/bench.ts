@@ -4,12 +4,13 @@ import { parseArgs } from 'node:util';
 import { type BenchRow, betterOf, findWorse, type Measure } from './bench/runner.ts';
 
 /**
- * `npm run bench`: measures what the design promises. `-- --quick` within a few minutes; `-- --json` one array of rows;
- * `-- --only NAME` one file, also several times; `-- --write` stores the sections of what was measured in docs/benchmarks.md. Exit 0
- * whatever was reached: it is a report.
+ * `npm run bench`: measures what the design promises, and prints a report. `-- --quick` takes a few minutes;
+ * `-- --json` prints one array of rows; `-- --only NAME` measures one section, and can be repeated; `-- --write` stores
+ * the measured sections in docs/benchmarks.md. The exit status is 0 even if a target is missed.
  *
- * `-- --against FILE` compares with the rows that `--json` printed before: a section with a ratio that is more than a tenth worse is
- * measured again, and exit 1 if it stays worse. Without the file there is nothing to compare with.
+ * `-- --against FILE` compares with the rows that `--json` printed before: a section with a ratio that is more than a
+ * tenth worse is measured again, and the exit status is 1 if the ratio stays worse. If the file cannot be read, nothing
+ * is compared.
  */
 const benches: Readonly<Record<string, () => Promise<{ readonly measure: Measure }>>> = {
   intake: () => import('./bench/intake.ts'),
@@ -53,7 +54,7 @@ if (values.write) await writeFile(page, pageOf(sectionsOf(await readFile(page, '
 const rows = [...measured.values()].flat();
 console.log(values.json ? JSON.stringify(rows) : tableOf(rows));
 
-/** Measures each section again that has a worse ratio than the rows of the file, and says which stay worse. */
+/** Measures each section again that has a worse ratio than in the file, and reports the rows that stay worse. */
 async function compareWith(file: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return console.error(`${file} cannot be read: nothing to compare with`);
@@ -80,7 +81,7 @@ function tableOf(rows: readonly BenchRow[]): string {
   );
 }
 
-/** Returns the sections of the page, by the name of their benchmark. */
+/** Returns the sections of the page by the name of their benchmark. */
 function sectionsOf(text: string): ReadonlyMap<string, string> {
   const sections = text.split(/^## /m).slice(1);
   return new Map(sections.map((section) => [section.split('\n', 1)[0] ?? '', section]));

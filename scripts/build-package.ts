@@ -1,4 +1,5 @@
-// Builds what the npm package runs, dist/package/, which is not committed: `npm pack` and `npm publish` call it (prepack).
+// Builds dist/package/, the code that the npm package runs. It is not committed; `npm pack` and `npm publish` run this
+// script (prepack).
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -14,9 +15,9 @@ const declared = ['run-reeve', 'embedded-forge'];
 const threads = ['src/forge/issues/render-markdown.ts'];
 
 /**
- * Programs for which chunks are made: the command line, which prints its help without loading anything else, and the
- * commands that differ considerably in what they load. Other commands load the chunks of these, and what only they
- * need.
+ * Programs for which separate chunks are made: the command line, which prints its help without loading anything else,
+ * and the commands that load considerably different modules. Other commands load the chunks of these programs, and the
+ * modules that only they need.
  */
 const programs = [
   'src/cli/cli.ts',
@@ -86,7 +87,7 @@ if (import.meta.main) {
 
 /** Data about modules while a bundle is divided into chunks. */
 type ModuleGraph = {
-  /** Returns the ids of the modules that a module imports at its start, or null for an unknown one. */
+  /** Returns the ids of the modules that a module imports at its start, or null if the module is unknown. */
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 };
 
@@ -108,12 +109,12 @@ function chunksByPrograms(
   };
 }
 
-/** Returns, for each module, the numbers of the programs that need it, joined. */
+/** Returns, for each module, the joined numbers of the programs that need it. */
 function usersOfModules(programs: readonly string[], graph: ModuleGraph): Map<string, string> {
   const users = new Map<string, string>();
   for (const [number, program] of programs.entries()) {
     const needed = new Set([program]);
-    // The iteration covers entries that are added to the set meanwhile.
+    // The loop also visits entries that are added to the set meanwhile.
     for (const id of needed) {
       const info = graph.getModuleInfo(id);
       if (info === null) throw new Error(`${id} is no module of the bundle`);
@@ -149,7 +150,7 @@ function declarationsOf(path: string): string {
 
 /**
  * Returns the names, versions and licence texts of the libraries to which the input files of a bundle belong. Throws
- * for a library without a licence, because its copy must not be shipped.
+ * for a library without a licence, because it must not be shipped.
  */
 function licensesOf(inputs: readonly string[]): string {
   const folders = new Set<string>();

@@ -73,7 +73,7 @@ function runSuite(
 ): unknown {
   const output = join(folder, `${suite.replace('/', '-')}.json`);
   const program = join(root, 'node_modules/vitest/vitest.mjs');
-  // A server needs time, and some flows wait for the next minute.
+  // A real server is slow, and some flows wait for the next minute.
   const patience = ['--testTimeout=240000', '--hookTimeout=240000'];
   const reports = ['--reporter=dot', '--reporter=json', `--outputFile.json=${output}`];
   const given = [program, 'run', suite, ...patience, ...reports, ...more];
@@ -94,7 +94,7 @@ function fileOf(folder: string, version: string): string {
   return join(folder, `${name.replace(/[^a-z0-9.]+/g, '-')}.json`);
 }
 
-/** Compares with the server of the environment, stores the result and writes the page. */
+/** Compares the embedded forge with the server that the environment names, stores the result and writes the page. */
 async function runPeer(forge: RealForge): Promise<void> {
   const comparison = await comparePeer(forge);
   for (const line of reportOf(comparison)) console.log(line);

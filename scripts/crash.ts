@@ -17,8 +17,9 @@ import { percentile } from './harness/sender.ts';
  * `npm run crash -- --queue --store postgres --kills N [--seed S]`: runs two `reeve serve` processes with one merge
  * queue, an embedded forge and CI; pull requests are opened continuously.
  *
- * Exit 1 when a delivery was lost, out of order, handled twice at a time or settled twice, or the store was damaged; or
- * when a pull request was merged twice, untested, or wrongly for its contents.
+ * Exit 1 when a delivery was lost, out of order, handled twice at the same time or settled twice, or the store was
+ * damaged; or when a pull request was merged twice or untested, or was merged or refused although its contents require
+ * the opposite.
  */
 const usage = `usage: crash --kills N [--store sqlite|postgres] [--twin ack-first]
        crash --store postgres --minutes M
@@ -104,7 +105,7 @@ async function crashQueueByKills(kills: number, seed: number): Promise<boolean> 
   }
 }
 
-/** Prints the report. Returns whether nothing was wrong. */
+/** Prints the report. Returns whether the run had no errors. */
 function printQueue(report: QueueCrashReport): boolean {
   const { pulls, merged, failed, conflicting, repeated, requests } = report;
   const { mergedTwice, untested, brokenBases, lost, wrong, misreported, comments } = report;
@@ -121,7 +122,7 @@ function printQueue(report: QueueCrashReport): boolean {
   return merged > 0 && all.every((count) => count === 0);
 }
 
-/** Prints the report. Returns whether nothing was wrong. */
+/** Prints the report. Returns whether the run had no errors. */
 function print(report: WorkersReport): boolean {
   const { lost, overlaps, outOfOrder, doubles, repeats, attempts, takeoverMs } = report;
   const secondsOf = (share: number): string => ((percentile(takeoverMs, share) || 0) / 1_000).toFixed(1);

@@ -19,8 +19,8 @@ type Language = {
 const target = fileURLToPath(new URL('../src/forge/code/', import.meta.url));
 
 /**
- * An extension shared by several languages belongs to the first of these that has it, otherwise to the language that
- * linguist has known longest.
+ * Common languages. An extension shared by several languages belongs to the first language of this list that has it,
+ * otherwise to the language that linguist has known longest.
  */
 const common =
   'C,C#,C++,CSS,Clojure,Common Lisp,D,Elixir,Erlang,F#,Fortran,GLSL,Go,HTML,Haskell,Java,JavaScript,Kotlin,Lua,Markdown,Text,' +

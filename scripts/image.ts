@@ -17,16 +17,16 @@ import {
 } from './image/dockerfile.ts';
 
 /**
- * `npm run image`: executes the Dockerfile without a container engine, and runs the result like one: as its user, with
- * a read-only root file system and a separate network. Needs Linux, root, `unshare` and `ip`; this machine, which
- * should run Debian, replaces the base image. Exit 0: the health check passed, all exposed ports are reachable from
- * outside the container, and the process ended on request.
+ * `npm run image`: executes the Dockerfile without a container engine, and runs the result like an engine would: as the
+ * image's user, with a read-only root file system and a separate network. Needs Linux, root, `unshare` and `ip`; the
+ * file system of this machine, which should run Debian, replaces the base image. Exit 0: the health check passed, all
+ * exposed ports are reachable from outside the container, and the process ended on request.
  */
 const isInside = process.argv[2] === 'inside';
 const healthyWithinMs = 120_000;
 const print = (line: string): void => console.log(line);
 
-/** Starts this program again in a mount namespace, so that nothing stays mounted in any case. */
+/** Starts this program again in a mount namespace, so that nothing stays mounted, even after a failure. */
 function enter(): number {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
     print('skipped: building without a container engine needs Linux and root');
@@ -104,7 +104,10 @@ async function run(root: StageRoot, { instructions }: BuildStage): Promise<numbe
   return status === 0 && open.length === ports.length ? 0 : 1;
 }
 
-/** Returns which ports accept connections on all interfaces; the demo opens the last of them after the health check passes. */
+/**
+ * Returns which ports accept connections on all interfaces; the demo opens its last port only after the health check
+ * has passed.
+ */
 async function openPorts(pid: number | undefined, ports: readonly number[]): Promise<readonly number[]> {
   const startedMs = systemClock.monotonicMs();
   for (;;) {
@@ -125,7 +128,7 @@ function fail(why: string): number {
 /** Variables through which package managers find a registry or a proxy. */
 const passed = /^(npm_config_(registry|cafile|strict_ssl)|NODE_EXTRA_CA_CERTS|(https?|no)_proxy)$/i;
 
-/** File system of a build stage, on top of that of this machine instead of the base image. */
+/** File system of a build stage. It is an overlay on the file system of this machine, which replaces the base image. */
 class StageRoot {
   readonly path: string;
   readonly #upper: string;
@@ -141,7 +144,10 @@ class StageRoot {
     ),
   };
 
-  /** Mounts the file system in a folder. The caller has a separate mount namespace, with which the mount disappears. */
+  /**
+   * Mounts the file system in a folder. The caller must have a separate mount namespace; the mount ends with that
+   * namespace.
+   */
   constructor(folder: string, { base }: BuildStage, print: (line: string) => void) {
     const [upper, work, path] = ['upper', 'work', 'root'].map((name) => join(folder, name)) as [
       string,
@@ -155,7 +161,7 @@ class StageRoot {
     mount('-t', 'overlay', 'overlay', '-o', `lowerdir=/,upperdir=${upper},workdir=${work}`, path);
     mount('--rbind', '/dev', join(path, 'dev'));
     mount('-t', 'proc', 'proc', join(path, 'proc'));
-    // Only COPY makes files of the checkout available to a line.
+    // Only COPY makes files of the checkout available to an instruction.
     mount('-t', 'tmpfs', 'tmpfs', join(path, 'tmp'));
     if (!packageRoot.startsWith('/tmp/')) mount('-t', 'tmpfs', 'tmpfs', join(path, packageRoot));
     const [, major] = /^node:(\d+)/.exec(base) ?? [];
@@ -164,11 +170,11 @@ class StageRoot {
     const node = join(path, 'usr/local/bin/node');
     writeFileSync(node, '', { mode: 0o755 });
     mount('--bind', process.execPath, node);
-    // The official image has this account.
+    // Creates the account that the official image has.
     if (!this.#succeeds('id node')) this.#inRoot('useradd --create-home --shell /bin/bash node');
   }
 
-  /** Executes a line of the Dockerfile. `stages` are the earlier ones, by name. */
+  /** Executes an instruction of the Dockerfile. `stages`: the earlier stages, by name. */
   follow(
     instruction: Instruction,
     { stages, allowed }: { stages: ReadonlyMap<string, StageRoot>; allowed: ReadonlySet<string> },
@@ -202,8 +208,8 @@ class StageRoot {
   }
 
   /**
-   * Returns the command that runs a program in the image, as its user and in its folder, and the variables of the
-   * process.
+   * Returns the command that runs a program in the image, with the user and the folder of the image, and the variables
+   * of the process.
    */
   command(words: readonly string[]): {
     readonly words: readonly string[];

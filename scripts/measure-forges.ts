@@ -6,8 +6,8 @@ import { at, type Harness, type HarnessOptions, people, startHarness } from '../
 
 /**
  * `node scripts/measure-forges.ts [--times N] [--json]`: measures the time from the end of a call, or of `git push`, to
- * the changed label, and the number of requests of a run. It measures the embedded forge and, with `FORGE_URL` and
- * `FORGE_TOKEN`, that server, in one process and one after another, each scenario N times (default 30).
+ * the changed label, and the number of requests of a run. It runs each scenario N times (default 30) on the embedded
+ * forge and, if `FORGE_URL` and `FORGE_TOKEN` are set, on that server, one after the other in one process.
  */
 const { values } = parseArgs({
   options: { times: { type: 'string', default: '30' }, json: { type: 'boolean', default: false } },
@@ -17,7 +17,10 @@ const times = Number(values.times);
 /** Number of warm-up rounds, in which rule files, labels and the account are read. */
 const warmUp = 2;
 const places = Array.from({ length: times + warmUp }, (_, place) => place);
-/** Each round has its own labels, because a label that is added and removed would be stopped as flapping. */
+/**
+ * Uses different labels in each round, because a label that is repeatedly added and removed would be stopped as
+ * flapping.
+ */
 const sync = (labelOf: (place: number) => string, condition: (place: number) => string): string =>
   places.map((place) => `            ${labelOf(place)}: '${condition(place)}'`).join('\n');
 const issueLabel = (place: number): string => `issue/${place}`;
@@ -118,7 +121,10 @@ async function pushCommits(harness: Harness): Promise<readonly Sample[]> {
   }
 }
 
-/** Repeatedly performs an action that changes a label; the change counts from the forge's answer to the write. */
+/**
+ * Repeatedly performs an action that changes a label. The label counts as changed when the forge has responded to the
+ * write.
+ */
 async function repeat(
   harness: Harness,
   happen: (time: number) => Promise<unknown>,

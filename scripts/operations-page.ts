@@ -184,7 +184,7 @@ export function listUnserved(): readonly string[] {
   return listGiteaJsOperations().filter((operation) => !served.has(shapeOf(operation)));
 }
 
-/** Returns the problems of a list of reasons: an operation without a reason or with two, and one that is served. */
+/** Returns the problems of a list of reasons: operations with no reason or with two, and operations that are served. */
 export function findUnreasoned(rows: readonly Reason[] = reasons): readonly string[] {
   const unserved = listUnserved();
   const known = new Set(listGiteaJsOperations());

@@ -1,6 +1,7 @@
-// Records the webhooks of a forge into test/fixtures/: creates people, an organization and repositories there, performs
-// every action that is known to send an event, and stores what arrives. The forge must be allowed to reach loopback
-// ([security] ALLOWED_HOST_LIST, before 1.27 [webhook]); FORGE_TOKEN is a site administrator's with every scope.
+// Records the webhooks of a forge into test/fixtures/: creates accounts, an organization and repositories there,
+// performs every action that is known to send an event, and stores the deliveries. The forge must be allowed to reach
+// loopback ([security] ALLOWED_HOST_LIST, before 1.27 [webhook]); FORGE_TOKEN is the token of a site administrator,
+// with all scopes.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ const { values } = parseArgs({
   options: {
     /** Seconds to wait for expected events; a busy server needs more. */
     patience: { type: 'string', default: '30' },
-    /** Milliseconds of silence after which a step is over. */
+    /** Milliseconds without a delivery after which a step is complete. */
     quiet: { type: 'string', default: '1000' },
     /** Topics to omit, separated by commas. */
     without: { type: 'string', default: '' },
@@ -46,7 +47,7 @@ for (const { step, kinds, why } of recording.missing) {
   console.log(`could not be provoked: ${kinds.join(', ') || step} (${step}): ${why}`);
 }
 
-/** Writes a recording, which replaces that of the same server and version; returns its folder. */
+/** Writes a recording, replacing the one of the same server and version; returns its folder. */
 function writeRecording({ fixtures, ...recording }: Recording): string {
   const folder = join(fixtureFolder, `${recording.server}-${recording.version.replace(/\+.*/, '')}`);
   rmSync(folder, { recursive: true, force: true });

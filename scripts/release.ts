@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   for (const obstacle of obstacles) console.error(`release: ${obstacle}`);
   if (obstacles.length > 0) return 1;
   const before = await git('rev-parse', 'HEAD');
-  // Children receive the signal as well and fail, and the changes are then undone.
+  // Child processes also receive the signal and fail; the changes are then undone.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
   try {
     const tarball = await makeRelease(version, { isDry });
@@ -55,7 +55,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Resets the checkout to a commit. Its tree was clean, so nothing is lost. */
+/** Resets the checkout to a commit. The work tree was clean, so nothing is lost. */
 const restore = (commit: string): Promise<string> => git('reset', '--quiet', '--hard', commit);
 
 /** Changes the files, builds and packs; commits and tags except in a dry run. */
@@ -99,7 +99,7 @@ async function changeFiles(version: string, at: Date): Promise<readonly string[]
   return [...paths, 'CHANGELOG.md', 'dist/action.mjs'];
 }
 
-/** Returns an address without the user and the token that it may contain in a clone. */
+/** Returns the address of a remote without the user and the token that it may contain. */
 function withoutCredentials(address: string): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DrainResult } from './children/backlog.ts';
 import { benchRow, type Measure, megabytes, onStage } from './runner.ts';
 
-/** A backlog of deliveries over many lanes, drained by the real store and worker with a handler that does nothing. */
+/** Drains a backlog of deliveries over many lanes, with the real store and worker and a handler that does nothing. */
 export const measure: Measure = ({ quick }) =>
   onStage(async ({ folder, start }) => {
     const deliveries = quick ? 5_000 : 100_000;

@@ -4,7 +4,9 @@ import { headersOf } from '../harness/sender.ts';
 
 export type WebhookRequest = { method: 'POST'; headers: Record<string, string>; body: string };
 
-/** Returns a push of about 8 KB with headers as a forge sends them; no two are alike, so that none is a repeat. */
+/**
+ * Returns a push of about 8 KB with the headers that a forge sends. Each push is different, so none counts as a repeat.
+ */
 export function makeRequest(repositoryId = 7): WebhookRequest {
   const uuid = randomUUID();
   const message = 'a commit message of ordinary length';
@@ -28,7 +30,7 @@ export function makeRequest(repositoryId = 7): WebhookRequest {
   return { method: 'POST', headers, body };
 }
 
-/** Repositories and issues of each: 1,000 lanes. */
+/** Number of repositories, and of issues in each of them: 1,000 lanes together. */
 const repositories = 50;
 const issues = 20;
 
@@ -38,7 +40,7 @@ export type BacklogEvent = {
   readonly issue: { readonly number: number };
 };
 
-/** Returns the event with that number, from 0 on; the lanes take turns. */
+/** Returns the event with this number, starting at 0. Consecutive events are in different lanes. */
 export function backlogEvent(number: number): BacklogEvent {
   const index = (Math.floor(number / repositories) % issues) + 1;
   return {
@@ -58,7 +60,7 @@ export function acceptOne(store: Store, eventType: string, body: string): Promis
   return store.accept({ ...about, receivedAt: new Date(), body: Buffer.from(body) });
 }
 
-/** Stores so many deliveries, a thousand at a time. */
+/** Stores this many deliveries, a thousand at a time. */
 export async function storeBacklog(store: Store, deliveries: number): Promise<void> {
   for (let from = 0; from < deliveries; from += 1_000) {
     const events = Array.from({ length: Math.min(1_000, deliveries - from) }, (_, at) =>

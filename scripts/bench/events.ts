@@ -17,14 +17,14 @@ import {
   type Stage,
 } from './runner.ts';
 
-/** Deliveries that are sent at the same time. */
+/** Number of deliveries that are sent at the same time. */
 const connections = 8;
 
-/** Who puts a label on new issues. */
+/** Bots that label new issues. */
 type BotName = 'reeve' | 'peer';
 type Bot = {
   readonly url: string;
-  /** Returns the processor time of all its threads since its start, once it has nothing left to do. */
+  /** Returns the processor time of all threads of the bot since its start, once the bot has nothing left to do. */
   readonly processorMs: () => Promise<number>;
 };
 type Bots = Readonly<Record<BotName, Bot>> & {
@@ -32,7 +32,10 @@ type Bots = Readonly<Record<BotName, Bot>> & {
   readonly done: () => Promise<Done>;
 };
 
-/** From deliveries to labels: how long one takes, and what it costs. Beside Reeve, in turns, `children/peer-bot.ts`. */
+/**
+ * Measures the way from delivery to label: how long it takes, and what it costs. Alternates between Reeve and
+ * `children/peer-bot.ts`.
+ */
 export const measure: Measure = ({ quick }) =>
   onStage(async (stage) => {
     const repositories = quick ? 60 : 500;
@@ -47,7 +50,7 @@ export const measure: Measure = ({ quick }) =>
     const times = await inTurns(['reeve', 'peer'] as const, load, (name) =>
       measureMany(bots, name, load.count),
     );
-    // After thousands of events, like a server that has run for some time: its code is compiled.
+    // Measured after thousands of events, like a server that has run for some time and whose code is compiled.
     const latencies = await measureSingles(bots, singles);
     const asIs = (ms: number): number => ms;
     const event = `an event with one label, 1,000 rules, ${repositories} repositories with rule files`;
@@ -73,7 +76,7 @@ export const measure: Measure = ({ quick }) =>
 
 const peerTitle = 'a bot of 40 lines that stores nothing';
 
-/** Starts Reeve with the rules of an operator, and the other bot. */
+/** Starts Reeve, with the rules of an operator, and the peer bot. */
 async function startBots(stage: Stage, forge: LabelForge, rules: string): Promise<Bots> {
   const reeve = await startReeve(stage, forge, rules);
   const peer = await stage.start<string>('peer-bot', [forge.url, forge.token, secret]);
@@ -85,7 +88,10 @@ async function startBots(stage: Stage, forge: LabelForge, rules: string): Promis
   };
 }
 
-/** Starts Reeve on the forge, with its data in the folder `reeve`; resolves when it has done what it does at a start. */
+/**
+ * Starts Reeve for the forge, with its data in the folder `reeve`. Resolves when Reeve has finished its work at the
+ * start.
+ */
 export async function startReeve(stage: Stage, forge: LabelForge, rules: string) {
   const paths = [join(stage.folder, 'reeve'), rules, join(stage.folder, 'reeve.log')];
   const { child, ready } = await stage.start<string>(
@@ -94,19 +100,22 @@ export async function startReeve(stage: Stage, forge: LabelForge, rules: string)
     startedAs,
   );
   const done = (): Promise<Done> => child.ask('done');
-  // Catching up with each repository and reading its rule file are deliveries as well.
+  // Catching up with each repository and reading its rule file are deliveries as well, which Reeve handles first.
   await done();
   return { url: ready, done, pid: child.pid, database: join(stage.folder, 'reeve/reeve.db') };
 }
 
-/** Sends the first event of each repository, one at a time: what Reeve asks then it knows afterwards. */
+/**
+ * Sends the first event of each repository, one at a time. It causes requests whose responses Reeve remembers for later
+ * events.
+ */
 async function measureFirst({ forge, reeve, done }: Bots, repositories: number) {
   const sender = createSender(1);
   const found: { readonly requests: number; readonly processorMs: number }[] = [];
   try {
     for (const place of forge.take(repositories)) {
       const before = await reeve.processorMs();
-      // What was asked until then, for instance by catching up, belongs to no event.
+      // Discards earlier requests, for example for catching up, because no event caused them.
       await forge.answered();
       await forge.labelBy(sender, reeve.url, place);
       const { processorMs } = await done();
@@ -121,7 +130,10 @@ async function measureFirst({ forge, reeve, done }: Bots, repositories: number) 
   };
 }
 
-/** Sends deliveries as fast as they are accepted until each issue has its label; returns the processor time of one. */
+/**
+ * Sends deliveries as fast as the bot accepts them, and waits until each issue has its label. Returns the processor
+ * time per delivery.
+ */
 async function measureMany({ forge, done, ...bots }: Bots, name: BotName, count: number): Promise<number> {
   const { url, processorMs } = bots[name];
   const deliveries = forge.take(count).map((place) => forge.deliveryOf(place));
@@ -140,12 +152,15 @@ async function measureMany({ forge, done, ...bots }: Bots, name: BotName, count:
   }
 }
 
-/** Single events that are not counted. */
+/** Number of single events that are not counted. */
 const warmUp = 20;
 
 type Latencies = { readonly times: Rounds<BotName | 'bare', number>; readonly requests: number };
 
-/** Sends one delivery at a time to each bot in turn, and in turns with them, on another issue, the requests that Reeve has sent. */
+/**
+ * Sends each bot one delivery at a time. In every round, also repeats the requests that Reeve sent for its issue,
+ * without a bot and for another issue.
+ */
 async function measureSingles({ forge, reeve, peer, done }: Bots, count: number): Promise<Latencies> {
   const sender = createSender(1);
   const times: Latencies['times'] = new Rounds();
@@ -161,7 +176,7 @@ async function measureSingles({ forge, reeve, peer, done }: Bots, count: number)
       await forge.answered();
       const reeveMs = await timeOf(reeve, first);
       await done();
-      // Reeve also asks the forge for other things, such as its own account from time to time.
+      // Reeve also sends other requests to the forge, for example for its own account from time to time.
       const caused = (await forge.answered()).filter(({ path }) => path.includes(pathOf(first)));
       const peerMs = await timeOf(peer, second);
       const bareMs = await forge.repeatRequests(sender, caused, first, third);
@@ -196,12 +211,12 @@ function latencyRows({ times, requests }: Latencies): readonly BenchRow[] {
 
 const files = 20;
 const rulesPerFile = 50;
-/** How many of the rules listen to new issues. */
+/** Number of rules that listen to new issues. */
 const listening = 10;
 
 /**
- * Writes 1,000 rules of the operator. Ten listen to new issues, and the issues of the benchmark satisfy the conditions of none; the
- * others listen to other events.
+ * Writes 1,000 rules of the operator. Ten of them listen to new issues, but no issue of the benchmark satisfies their
+ * conditions; the others listen to other events.
  */
 async function writeOperatorRules(folder: string): Promise<void> {
   await mkdir(folder);

@@ -10,13 +10,16 @@ import type { Child } from './process.ts';
 import { type BenchRow, benchRow, inTurns, type Measure, megabytes, onStage } from './runner.ts';
 
 const connections = 8;
-/** Requests of a load before it is measured, on each forge: the first ones measure how its code is compiled. */
+/**
+ * Number of requests of a load that each forge receives before the measurement: they include the time for compiling
+ * code.
+ */
 const warmUp = 600;
 const sizes = {
   small: { repositories: 10, issues: 100, hooks: 2, branches: 10 },
   large: { repositories: 10_000, issues: 100_000, hooks: 1_000, branches: 200 },
 };
-/** As `bin/reeve.mjs` starts `reeve forge`. */
+/** Node flags and environment with which `bin/reeve.mjs` starts `reeve forge`. */
 const start = {
   nodeFlags: startedAs.nodeFlags.filter((flag) => !flag.startsWith('--max-old-space-size')),
   environment: startedAs.environment,
@@ -25,7 +28,7 @@ type Asked = { readonly method?: string; readonly path: string; readonly body?: 
 type Forge = StartedForge & { readonly child: Child; readonly access: BenchAccess };
 type Forges = Readonly<Record<keyof typeof sizes, Forge>>;
 
-/** What is asked; pages are equally long on both forges, so that the size of the forge is all that differs. */
+/** Measured requests. Pages have the same length on both forges, so that only the size of the forge differs. */
 const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchAccess) => Asked[] }[] = [
   { name: 'GET issue', requests: () => [{ path: '/repos/owner/measured/issues/1' }] },
   {
@@ -40,7 +43,7 @@ const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchA
   },
   {
     name: 'PUT labels',
-    // In turns, so that every request changes something.
+    // Alternates between two sets of labels, so that every request changes something.
     requests: ({ labels }) =>
       [labels, labels.slice(0, 1)].map((wanted) => ({
         method: 'PUT',
@@ -53,8 +56,8 @@ const loads: readonly { name: string; isGit?: boolean; requests: (access: BenchA
 ];
 
 /**
- * The embedded forge: requests/s of single operations on a small forge and on a large one, in turns; the operations of the
- * service's description, beside another forge where `PEER_URL` names one; memory.
+ * Measures the embedded forge: requests/s of single operations, alternating between a small and a large forge; the
+ * operations of the service's description, compared with the forge at `PEER_URL` if it is set; memory.
  */
 export const measure: Measure = ({ quick }) =>
   onStage(async (stage) => {
@@ -105,7 +108,10 @@ async function compare(
   });
 }
 
-/** Sends requests over kept connections, each as soon as the one before it is answered; returns how many a second. */
+/**
+ * Sends requests over keep-alive connections, each as soon as the previous one on its connection has been answered.
+ * Returns the requests per second.
+ */
 async function shoot({ url, access }: Forge, asked: readonly Asked[], amount: number): Promise<number> {
   const headers = { authorization: `token ${access.token}`, 'content-type': 'application/json' };
   let sent = 0;
@@ -127,12 +133,12 @@ async function shoot({ url, access }: Forge, asked: readonly Asked[], amount: nu
   return amount / ((performance.now() - startedAt) / 1000);
 }
 
-/** What the load needs to know of a forge that was made. */
+/** Data of a created forge that the load needs. */
 type BenchAccess = { readonly token: string; readonly labels: readonly number[] };
 
 /**
- * Makes a forge in a folder: one repository with branches, a file, an issue and two labels through its API, the bulk of
- * the size through SQL. Nothing runs when it returns.
+ * Creates a forge in a folder: one repository with branches, a file, an issue and two labels through its API, and the
+ * bulk of the data with SQL. The forge is stopped when this function returns.
  */
 async function createBenchForge(
   data: string,
@@ -151,7 +157,7 @@ async function createBenchForge(
         body: JSON.stringify(body),
       });
       if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-      // The answers of these few operations all have what is asked for.
+      // The responses of these few operations have the fields that are read.
       return (await response.json()) as { id: number; sha1: string };
     };
     const { sha1: token } = await post('/users/owner/tokens', { name: 'bench', scopes: ['all'] });
@@ -175,12 +181,12 @@ function addBranches(folder: string, count: number): void {
   execFileSync('git', ['update-ref', '--stdin'], { cwd: folder, input: lines.join('') });
 }
 
-/** How large a forge is made. */
+/** Amount of data in a forge. */
 type Size = { readonly repositories: number; readonly issues: number; readonly hooks: number };
 
 /**
- * Fills a forge's database with SQL alone: what is measured is asking, not making. Every row hangs on the accounts and
- * the repository that are there; issues and hooks are spread over the repositories.
+ * Fills the database of a forge with SQL, because the benchmark measures requests, not creation. All rows belong to the
+ * existing account; issues, labels and hooks are spread over the repositories.
  */
 function fillForge(file: string, size: Size): void {
   const db = openDatabase(file);

@@ -8,15 +8,15 @@ import { registry } from '../../src/rules/registry.ts';
 import { createRuleSet } from '../../src/rules/rule.ts';
 import { makeClock } from '../../test/support/make-clock.ts';
 
-/** Texts that make patterns and searches as expensive as they can be. */
+/** Texts for which patterns and searches are as expensive as possible. */
 export const hostileTexts = {
-  /** Three letters in no order that a pattern could foresee. */
+  /** Three letters in an order that no pattern can predict. */
   letters: shuffled('abc', 60_000),
   ab: 'ab'.repeat(30_000),
   spaces: `${' '.repeat(59_999)}a`,
 } as const;
 
-/** Returns what a hostile person may put before a hostile rule: a body of 60 KB, 1,000 labels, 1,000 files. */
+/** Returns data that an attacker may submit to a hostile rule: a body of 60 KB, 1,000 labels, 1,000 files. */
 export function hostileData(body: string = hostileTexts.letters) {
   const labels = Array.from({ length: 1_000 }, (_, id) => ({ id, name: `label-${id}`, color: 'ffffff' }));
   const files = Array.from({ length: 1_000 }, (_, place) => ({
@@ -34,7 +34,7 @@ export function hostileData(body: string = hostileTexts.letters) {
   };
 }
 
-/** Expressions written to be expensive. `test/rules/expressions/hostile.test.ts` makes thousands more of them. */
+/** Expressions designed to be expensive. `test/rules/expressions/hostile.test.ts` generates thousands more. */
 export const hostileExpressions: readonly string[] = [
   'issue.body.matches("(([abc]{1,30})a){30}$")',
   'issue.body.matches("(a+)+$")',
@@ -77,7 +77,7 @@ function shuffled(letters: string, length: number): string {
 const steps = [{ uses: 'set-labels', with: { add: ['x'] } }];
 const letters = hostileTexts.letters.slice(0, 50_000);
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, number) => number);
-/** A number without a pattern, for texts that no state of a pattern fits twice. */
+/** Scrambles a number, for texts in which no state of a pattern matches twice. */
 const spread = (number: number): number => Math.imul(number, 0x9e3779b1) >>> 9;
 const text = (length: number, character: (number: number) => number): string =>
   numbers(length)
@@ -93,17 +93,17 @@ const pull = { number: 7, title: 'fix: it', state: 'open', base: { ref: 'main' }
 const costly = { if: 'event.pull_request.body.matches("(([abc]{1,30})a){30}$")' };
 const bodyIs = (pattern: string): string => `event.pull_request.body.matches("${pattern}")`;
 
-/** A rule file of a repository, and the event and facts that it is held against. */
+/** Rule file of a repository, with the event and the facts for which it is evaluated. */
 type HostileRun = {
   readonly rules: Readonly<Record<string, object>>;
-  /** Members of the pull request. */
+  /** Fields of the pull request. */
   readonly pull?: Readonly<Record<string, unknown>>;
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** Whether some of the rules must be stopped, since they cost more than a run may. */
+  /** Whether some of the rules must be stopped because they exceed the budget of a run. */
   readonly isStopped: boolean;
 };
 
-/** Runs written to be expensive, in one kind of work each. Each rule file has at most 64 KiB. */
+/** Runs designed to be expensive, each with one kind of work. Each rule file has at most 64 KiB. */
 export const hostileRuns: Readonly<Record<string, HostileRun>> = {
   'patterns with overlapping repetitions': {
     isStopped: true,
@@ -196,7 +196,10 @@ export const hostileRuns: Readonly<Record<string, HostileRun>> = {
   },
 };
 
-/** Returns a hostile run, ready to be made any number of times. Throws where its rule file is refused. */
+/**
+ * Returns a function that executes a hostile run, and that can be called any number of times. Throws if the rule file
+ * is refused.
+ */
 export function prepareHostileRun({ rules, pull: more, facts }: HostileRun): () => Promise<Run> {
   const forms = Object.entries(rules).map(([name, rule]) => [
     name,

@@ -18,9 +18,9 @@ import {
 import { copyStored, storedCount, storedText } from './stored.ts';
 
 /**
- * Durable intake: 8 KB deliveries over 64 connections, each with its own uuid and body, header and signature verified,
- * synced before the 202, with an empty store and with one that has been used for a while. Beside it, in turns, a bare fastify
- * that parses the same body, and @octokit/webhooks.
+ * Measures durable intake: 8 KB deliveries over 64 connections, each with a unique UUID and body. Header and signature
+ * are verified, and the delivery is synced before the 202. The store is either empty or has been used for a while.
+ * Rounds alternate with a bare fastify that parses the same body, and with @octokit/webhooks.
  */
 export const measure: Measure = ({ quick }) =>
   onStage(async (stage) => {
@@ -66,7 +66,10 @@ export const measure: Measure = ({ quick }) =>
     return [...rows, memory('memory after a hostile 200 MB body, started as reeve serve does', hostileBytes)];
   });
 
-/** Who is loaded: Reeve with an empty store, with a used one, and with one in PostgreSQL; and what it is compared with. */
+/**
+ * Servers under load: Reeve with an empty store, with a used one, and with one in PostgreSQL; and the servers with
+ * which Reeve is compared.
+ */
 type Contender = 'bare' | 'octokit' | 'reeve' | 'used' | 'postgres';
 type Server = { readonly contender: Contender; readonly child: Child; readonly port: number };
 type Results = Rounds<Contender, LoadResult>;
@@ -75,7 +78,7 @@ const connections = 64;
 export const p99Of = ({ p99Ms }: LoadResult): number => p99Ms;
 const rateOf = ({ perSecond }: LoadResult): number => perSecond;
 
-/** Starts a server; one of Reeve as `reeve serve` starts, with its store at `address`. */
+/** Starts a server. Reeve starts like `reeve serve`, with its store at `address`. */
 export async function startIntake({ start }: Stage, contender: Contender, address = ''): Promise<Server> {
   const kind = contender === 'used' ? 'reeve' : contender;
   const { child, ready } = await start<number>(
@@ -86,7 +89,10 @@ export async function startIntake({ start }: Stage, contender: Contender, addres
   return { contender, child, port: ready };
 }
 
-/** Loads the servers in turns over 64 connections; returns the rounds, and how many deliveries each server got. */
+/**
+ * Loads the servers in turns over 64 connections. Returns the rounds, and the number of deliveries that each server
+ * received.
+ */
 export async function loadInTurns(
   { start }: Stage,
   servers: readonly Server[],
@@ -103,13 +109,13 @@ export async function loadInTurns(
   return { results, sent: (rounds + 1) * connections * perConnection };
 }
 
-/** Throws unless a server of Reeve has stored all that it was sent. */
+/** Throws unless a Reeve server has stored everything that was sent to it. */
 export async function requireStored({ child }: Server, sent: number): Promise<void> {
   const counts = await child.ask<Record<string, number>>('counts');
   if (counts.accepted !== sent) throw new Error(`${sent} sent, stored ${JSON.stringify(counts)}`);
 }
 
-/** Returns the row of the rate of a server beside another one. */
+/** Returns a row that compares the rate of one server with that of another. */
 export function intakeRow(
   results: Results,
   [contender, other]: readonly [Contender, Contender],
@@ -125,13 +131,13 @@ export function intakeRow(
   });
 }
 
-/** Sends a body without a length and without an end in sight, as fast as it is read, until it is cut off. */
+/** Sends a chunked body without an end, as fast as the server reads it, until the server closes the connection. */
 async function sendHostile(port: number, bytes: number): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'x'), Buffer.from('\r\n')]);
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
   let answer = '';
-  // Being reset is expected.
+  // A connection reset is expected.
   socket
     .on('error', () => {})
     .on('data', (data) => {

@@ -8,17 +8,17 @@ import type { Answered, Labelled, StartedForge } from './children/forge.ts';
 import type { Child } from './process.ts';
 import type { Stage } from './runner.ts';
 
-/** An issue that has no label yet, and whose delivery has not been sent. */
+/** Issue without a label, whose delivery has not been sent. */
 export type Place = { readonly repository: MadeForge['repositories'][number]; readonly number: number };
 
-/** An embedded forge in a process of its own, and issues of it that wait for their label. */
+/** Embedded forge in a separate process, with issues that wait for their label. */
 export class LabelForge {
   readonly url: string;
   readonly token: string;
   readonly #made: MadeForge;
   readonly #child: Child;
   readonly #places: Place[];
-  /** How many requests have put labels on an issue so far. */
+  /** Number of requests so far that labelled an issue. */
   #labelled = 0;
 
   private constructor(
@@ -41,13 +41,16 @@ export class LabelForge {
     return new LabelForge(made, { child, url: ready.url, issues: size.issues });
   }
 
-  /** Returns the next issues, of all repositories in turns. */
+  /** Returns the next issues, cycling through the repositories. */
   take(count: number): readonly Place[] {
     if (this.#places.length < count) throw new Error(`${this.#places.length} issues are left, not ${count}`);
     return this.#places.splice(0, count);
   }
 
-  /** Returns the delivery of a new issue, signed as the forge signs. Its body has as many bytes as asked for, by its text. */
+  /**
+   * Returns the delivery of a new issue, signed like a forge does. With `bytes`, the text of the issue is chosen so
+   * that the body has this size.
+   */
   deliveryOf({ repository: { id, name }, number }: Place, bytes?: number): Sent {
     const { payload } = this.#made;
     const about = (text: string): string =>
@@ -56,7 +59,7 @@ export class LabelForge {
         number,
         issue: { ...payload.issue, id: id * 10_000 + number, number, body: text },
         repository: { ...payload.repository, id, name, full_name: `${owner}/${name}` },
-        // Many people: of one that causes much in an hour, Reeve would ask who that is.
+        // Uses many senders: if one sender caused many events in an hour, Reeve would look up that account.
         sender: { ...payload.sender, id: 100 + number, login: `person-${number}` },
       } satisfies IssuePayload);
     const { body: text } = payload.issue;
@@ -64,7 +67,10 @@ export class LabelForge {
     return { method: 'POST', headers: headersOf(body, 'issues'), body };
   }
 
-  /** Sends the delivery of an issue to a bot; returns the instant at which the forge had answered the request that put its label. */
+  /**
+   * Sends the delivery of an issue to a bot. Returns the time at which the forge had responded to the request that
+   * added the label.
+   */
   async labelBy(
     sender: Sender,
     botUrl: string,
@@ -80,18 +86,21 @@ export class LabelForge {
     return Number(atNs) / 1e6;
   }
 
-  /** Resolves when so many more issues have their label. */
+  /** Resolves when this many more issues have their label. */
   untilLabelled(count: number): Promise<Labelled> {
     this.#labelled += count;
     return this.#child.ask('labels', this.#labelled);
   }
 
-  /** Returns the requests that were answered since the question before. */
+  /** Returns the requests to which the forge has responded since the last call. */
   answered(): Promise<readonly Answered[]> {
     return this.#child.ask('answered');
   }
 
-  /** Sends the requests about one issue for another one, one after the other over a kept connection; returns the time they take. */
+  /**
+   * Repeats the requests about one issue for another issue, one after another over a keep-alive connection. Returns the
+   * time they take.
+   */
   async repeatRequests(
     sender: Sender,
     requests: readonly Answered[],
@@ -113,12 +122,15 @@ export class LabelForge {
   }
 }
 
-/** Returns the path of an issue, without that of the API. */
+/** Returns the path of an issue, without the path of the API. */
 export function pathOf({ repository, number }: Place): string {
   return `/repos/${owner}/${repository.name}/issues/${number}`;
 }
 
-/** Sends a request and returns its whole answer; rejects unless its status is below 300. */
+/**
+ * Sends a request and returns its complete response. Rejects if there is no response, or if its status is 300 or
+ * higher.
+ */
 export async function ask(sender: Sender, url: string, sent: Sent): Promise<string> {
   const { status, text } = await sender.send(url, sent);
   if (status === 0 || status >= 300)
@@ -174,8 +186,8 @@ rules:
 const scopes = ['read:user', 'read:organization', 'write:repository', 'write:issue'];
 
 /**
- * Makes the forge in a folder: the first repository through its API, the others as copies of it, in SQL and on the disk: what is
- * measured is asking, not making. Nothing runs when it returns.
+ * Creates the forge in a folder: the first repository through its API, the others as copies of it, with SQL and on
+ * disk, because the benchmark measures requests, not creation. The forge is stopped when this function returns.
  */
 async function makeForge(data: string, size: ForgeSize): Promise<MadeForge> {
   const { from, ...made } = await makeRepository(data);
@@ -193,7 +205,7 @@ async function makeRepository(data: string) {
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    // The answers of these few operations all have what is asked for.
+    // The responses of these few operations have the fields that are read.
     return (await response.json()) as Answer;
   };
   try {
@@ -228,7 +240,7 @@ async function makeRepository(data: string) {
   }
 }
 
-/** Copies a repository with its git data, label and issue, and adds further issues like its first one to each. */
+/** Copies a repository with its git data and label, and fills each repository with copies of its first issue. */
 function copyRepository(data: string, from: number, size: ForgeSize): MadeForge['repositories'] {
   const db = openDatabase(join(data, 'forge.db'));
   const numbers = 'WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?)';

@@ -6,14 +6,14 @@ import type { Store } from '../../src/store/store.ts';
 import { acceptOne } from './deliveries.ts';
 import { benchRow, type Measure, onStage, round } from './runner.ts';
 
-/** Deliveries on their way at once, as from so many connections. */
+/** Number of concurrent deliveries, as with this many connections. */
 const lines = 64;
-/** How often the file is looked at, in deliveries. */
+/** Number of deliveries between two looks at the size of the file. */
 const lookEvery = 100;
 
 /**
- * Size of the write-ahead log under steady load: deliveries of 8 KB over 64 lines, without a pause in which the log could
- * restart by itself. The file is looked at all the time; its largest size counts.
+ * Measures the size of the write-ahead log under steady load: deliveries of 8 KB, 64 at a time, without a pause in
+ * which the log could restart by itself. The size of the file is read repeatedly; the largest one counts.
  */
 export const measure: Measure = ({ quick }) =>
   onStage(async ({ folder, defer }) => {

@@ -8,13 +8,13 @@ import { startReeve } from './events.ts';
 import { LabelForge } from './label-forge.ts';
 import { benchRow, type Measure, median, onStage, round } from './runner.ts';
 
-/** Events that are not counted: the first one of a repository remembers more. */
+/** Number of events that are not counted: for the first event of a repository, Reeve remembers additional data. */
 const warmUp = 5;
 const bodyBytes = 4_096;
 
 /**
- * What is written for one event with one label that arrives alone, while nothing else happens: with 64 connections, many deliveries share
- * a page and a transaction, and small forges send one event at a time.
+ * Measures what Reeve writes for a single event with one label, while nothing else happens. With 64 connections, many
+ * deliveries share a page and a transaction, but small forges send one event at a time.
  */
 export const measure: Measure = ({ quick }) =>
   onStage(async (stage) => {
@@ -50,8 +50,9 @@ export const measure: Measure = ({ quick }) =>
   });
 
 /**
- * Holds a read transaction, so that the log only grows: what follows a frame that is read is not overwritten. Checkpoints still copy
- * from it, which adds nothing to it. Without this, the log restarts at its beginning after a checkpoint, and its file keeps its size.
+ * Holds a read transaction, so that the log only grows: frames after the one that the transaction reads are not
+ * overwritten. Checkpoints still copy from the log, but add nothing to it. Without the transaction, the log would
+ * restart at its beginning after a checkpoint, and its file would keep its size.
  */
 function holdLog(path: string): () => void {
   const reader = new DatabaseSync(path, { readOnly: true });
@@ -59,10 +60,10 @@ function holdLog(path: string): () => void {
   return () => reader.close();
 }
 
-/** Bytes in the write-ahead log, and write calls of the process (NaN where the system does not count them). */
+/** Bytes in the write-ahead log, and write calls of the process (NaN if the system does not count them). */
 type Written = { readonly log: number; readonly calls: number };
 
-/** Returns what was written until now, once nothing was written for a while: a label is put before its delivery has ended. */
+/** Returns what has been written so far, after a while without writes: a label is set before its delivery has ended. */
 async function writtenAtRest(database: string, pid: number): Promise<Written> {
   for (let last = -1; ; ) {
     const written = { log: statSync(`${database}-wal`).size, calls: writeCallsOf(pid) };

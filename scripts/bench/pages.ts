@@ -9,7 +9,10 @@ import { exampleSamples } from '../../test/support/example-samples.ts';
 import { benchRow, type Measure, median, onStage, round } from './runner.ts';
 import { copyStored, storedCount } from './stored.ts';
 
-/** The pages of the dashboard, asked for by an operator, in a store with very many deliveries: what the server takes for each. */
+/**
+ * Measures how long the server takes for each page of the dashboard, requested by an operator, with a very large number
+ * of stored deliveries.
+ */
 export const measure: Measure = ({ quick }) =>
   onStage(async ({ folder, defer }) => {
     const deliveries = storedCount(quick);
@@ -57,7 +60,7 @@ async function signIn(app: App): Promise<string> {
   return String(answer.headers['set-cookie']).split(';')[0] ?? '';
 }
 
-/** Returns the middle time of an answer, after one that is not measured. */
+/** Returns the median response time, after a first request that is not measured. */
 async function timeOf(app: App, url: string, cookie: string, rounds: number): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
@@ -69,7 +72,7 @@ async function timeOf(app: App, url: string, cookie: string, rounds: number): Pr
   return median(times);
 }
 
-/** Adds a run of each of the newest 10,000 deliveries. */
+/** Adds a run for each of the newest 10,000 deliveries. */
 function addRuns(path: string): void {
   const database = new DatabaseSync(path);
   const newest = database.prepare(

@@ -23,8 +23,8 @@ import {
 } from './runner.ts';
 
 /**
- * The store in PostgreSQL, on a server with its own settings that syncs. Beside it, in turns, the store in a file; and pg-boss and
- * graphile-worker on the same server.
+ * Measures the store in PostgreSQL, on a separate server that syncs. Rounds alternate with the store in a file, and
+ * with pg-boss and graphile-worker on the same server.
  */
 export const measure: Measure = ({ quick }) =>
   onStage(async ({ folder, defer }) => {
@@ -41,25 +41,26 @@ export const measure: Measure = ({ quick }) =>
         return { folder: join(folder, schema), url: server.url, schema };
       };
       rows.push(...(await part({ quick, makePlace })));
-      // What one part leaves behind must not slow down the next: the server writes what it has put off.
+      // Removes the data of this part and lets the server finish deferred writes, so that they do not slow down the
+      // next part.
       for (const schema of schemas)
         await queryAt(server.url, `DROP SCHEMA IF EXISTS ${schema} CASCADE`, 'CHECKPOINT');
     }
     return rows;
   });
 
-/** Where one store of a measurement is: in a folder, or in a schema of the server. */
+/** Location of one store: a folder, or a schema of the server. */
 type Place = { readonly folder: string; readonly url: string; readonly schema: string };
 
-/** What the parts of this benchmark are given. */
+/** Options of each part of this benchmark. */
 type PartOptions = { readonly quick: boolean; readonly makePlace: () => Place };
 
-/** Returns the connection string of the store of Reeve. */
+/** Returns the connection string of Reeve's store. */
 function storeUrl({ url, schema }: Place): string {
   return `${url}&schema=${schema}`;
 }
 
-/** Sends statements over a connection of their own; returns the result of the first. */
+/** Executes statements over a separate connection; returns the result of the first. */
 async function queryAt(url: string, first: string, ...more: readonly string[]): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -72,12 +73,12 @@ async function queryAt(url: string, first: string, ...more: readonly string[]): 
   }
 }
 
-/** Collects what the server knows of the tables: a measurement begins as after hours, not as in the first seconds. */
+/** Updates the statistics of the tables, so that a measurement starts as if the server had run for hours. */
 async function analyze(url: string): Promise<void> {
   await queryAt(url, 'VACUUM ANALYZE', 'CHECKPOINT');
 }
 
-/** Starts a process of Reeve; returns the port of its receiver, too. */
+/** Starts a Reeve process; also returns the port of its receiver. */
 async function startReeve(options: ReeveProcess): Promise<{ child: Child; port: number }> {
   const { child, ready } = await startChild<number>('postgres-reeve', [JSON.stringify(options)]);
   return { child, port: ready };
@@ -88,10 +89,13 @@ async function startLibrary(options: LibraryProcess): Promise<Child> {
   return (await startChild('postgres-library', [JSON.stringify(options)])).child;
 }
 
-/** As many as a process handles at once. */
+/** Number of deliveries in a claim: as many as a process handles at once. */
 const limit = 8;
 
-/** A claim while many wait, each from another of 1,000 lanes; what is claimed is settled before the next claim. */
+/**
+ * Measures a claim while many deliveries wait. Each claimed delivery is from a different one of 1,000 lanes, and is
+ * settled before the next claim.
+ */
 async function measureClaims({ quick, makePlace }: PartOptions): Promise<readonly BenchRow[]> {
   const waiting = quick ? 10_000 : 100_000;
   const [own, boss] = [makePlace(), makePlace()];
@@ -131,7 +135,7 @@ async function measureClaims({ quick, makePlace }: PartOptions): Promise<readonl
   }
 }
 
-/** The intake of `./intake.ts`: the 202 comes after the commit of the server. */
+/** Measures the intake of `./intake.ts` with PostgreSQL, where the server commits before the 202. */
 function measureIntake({ quick, makePlace }: PartOptions): Promise<readonly BenchRow[]> {
   return onStage(async (stage) => {
     const place = makePlace();
@@ -161,12 +165,12 @@ function measureIntake({ quick, makePlace }: PartOptions): Promise<readonly Benc
   });
 }
 
-/** Where deliveries are sent to, and which process handles them. */
+/** Port of the receiver, process that handles the deliveries, and the times at which they were sent. */
 type Handler = { readonly port: number; readonly worker: Child; readonly sentMs: Map<string, number> };
 
 /**
- * From the request to the begin of its handler, one delivery at a time: with PostgreSQL in another process than the one that
- * accepts it, with SQLite in the same.
+ * Measures the time from the request to the start of its handler, one delivery at a time. With PostgreSQL, the handler
+ * runs in a different process than the receiver; with SQLite, in the same process.
  */
 async function measureStarts({ quick, makePlace }: PartOptions): Promise<readonly BenchRow[]> {
   const deliveries = quick ? 60 : 300;
@@ -215,7 +219,7 @@ async function measureStarts({ quick, makePlace }: PartOptions): Promise<readonl
   }
 }
 
-/** Deliveries that are not counted. */
+/** Number of deliveries that are not counted. */
 const warmUp = 20;
 const repositories = 50;
 
@@ -226,7 +230,7 @@ async function send({ port, sentMs }: Handler, sender: Sender, at: number): Prom
   if (status !== 202) throw new Error(`answered ${status} ${text}`);
 }
 
-/** Waits until all have begun. */
+/** Waits until all handlers have started; returns the latencies without the warm-up. */
 async function latenciesOf({ worker, sentMs }: Handler): Promise<readonly number[]> {
   for (let look = 0; look < 100; look += 1) {
     const begun = new Map(await worker.ask<readonly (readonly [string, number])[]>('starts'));
@@ -237,21 +241,21 @@ async function latenciesOf({ worker, sentMs }: Handler): Promise<readonly number
   throw new Error('deliveries were not handled within 10 s');
 }
 
-/** Handled at once by each process: the default of `reeve serve`. */
+/** Number of deliveries that each process handles at once: the default of `reeve serve`. */
 const concurrency = 8;
-/** What a handler waits for a forge that is as far away as in the section sweeps. */
+/** Time that a handler waits for a forge, with the same latency as in the section sweeps. */
 const handlerMs = 50;
 /**
- * The sizes of the backlogs: of handlers that do nothing, and of those that wait. Each process compiles its code first: a short
- * backlog would measure that four times with four processes.
+ * Sizes of the backlogs, for handlers that do nothing and for handlers that wait. Each process first compiles its code;
+ * with a short backlog, four processes would mostly measure that four times.
  */
 const sizes = { quick: { jobs: 1_000, waiting: 400 }, full: { jobs: 12_000, waiting: 2_000 } };
 
-/** Who handles the backlog: so many processes, started by `start`. */
+/** Setup that handles the backlog: this many processes, each started by `start`. */
 type Contender = {
   readonly title: string;
   readonly processes: number;
-  /** Whether its handlers wait. */
+  /** Whether the handlers wait. */
   readonly waits?: boolean;
   readonly start: (place: Place) => Promise<Child>;
 };
@@ -275,18 +279,18 @@ const contenders = {
 } satisfies Readonly<Record<string, Contender>>;
 type Name = keyof typeof contenders;
 
-/** What one contender did with its backlog. */
+/** Result of one contender. */
 type Result = {
   readonly jobs: number;
-  /** Jobs per second between the first and the last one. */
+  /** Jobs per second between the first and the last job. */
   readonly rate: number;
-  /** Processor time of the server and all processes for each job, in microseconds. */
+  /** Processor time per job of the server and all processes, in microseconds. */
   readonly processorUs: number;
 };
 
 /**
- * A backlog of jobs of 1 KB over 1,000 lanes, handled by processes that do nothing with them, and by processes that wait for a
- * forge; each end is synced.
+ * Measures a backlog of jobs of 1 KB over 1,000 lanes, for processes that do nothing with the jobs, and for processes
+ * that wait for a forge. The end of each job is synced.
  */
 async function measureThroughput({ quick, makePlace }: PartOptions): Promise<readonly BenchRow[]> {
   const size = sizes[quick ? 'quick' : 'full'];
@@ -335,7 +339,7 @@ async function handleBacklog(
   await mkdir(place.folder);
   const children: Child[] = [];
   try {
-    // One after the other: the first one creates the tables.
+    // Starts one after another, because the first one creates the tables.
     for (let at = 0; at < processes; at += 1) children.push(await start(place));
     await children[0]?.ask('store', jobs);
     await analyze(place.url);
@@ -406,7 +410,7 @@ function throughputRows(results: Rounds<Name, Result>): readonly BenchRow[] {
     rate('one', 'graphileOne', 1),
     rate('two', 'one', 1),
     rate('four', 'one'),
-    // More processes than cores must not get into each other's way.
+    // More processes than cores must not slow each other down.
     rate('four', 'two', 0.75),
     rate('twoWait', 'oneWaits', 1.8),
     rate('fourWait', 'oneWaits', 3),
@@ -418,7 +422,10 @@ function throughputRows(results: Rounds<Name, Result>): readonly BenchRow[] {
   ];
 }
 
-/** Returns the function that reads the processor time, in milliseconds, of a server with all processes that it has had. */
+/**
+ * Returns a function that reads the processor time, in milliseconds, of a server and all of its child processes,
+ * including ended ones.
+ */
 async function openProcessorTime(url: string): Promise<() => number> {
   const { rows } = await queryAt(url, "SELECT pg_read_file('postmaster.pid') AS text");
   const pid = Number.parseInt(rows[0].text, 10);
@@ -430,7 +437,7 @@ function childrenOf(pid: number): readonly number[] {
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
-/** Its own time, and that together with the time of its children that have ended. */
+/** Processor time of the process, and its sum with the time of ended child processes. */
 function timesOf(pid: number): { own: number; all: number } {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -441,7 +448,7 @@ function timesOf(pid: number): { own: number; all: number } {
       .map((ticks) => Number(ticks) * 10);
     return { own: user + system, all: user + system + ofUser + ofSystem };
   } catch {
-    // It ended in between: then its parent has its time.
+    // The process ended meanwhile; its parent then has its time.
     return { own: 0, all: 0 };
   }
 }

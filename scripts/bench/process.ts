@@ -2,15 +2,17 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { nowMs } from '../harness/progress.ts';
 
-/** A process that answers one question at a time, so that what is measured shares no event loop with who measures. */
+/**
+ * Process that answers one question at a time, so that the measured code shares no event loop with the measuring code.
+ */
 export interface Child {
   readonly pid: number;
-  /** Asks what a script names so in `answerQuestions`. */
+  /** Asks a question by its name in the script's `answerQuestions`. */
   ask<Answer>(question: string, value?: unknown): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-/** What a process gets when it starts, as `bin/memory.json` says it. */
+/** Node flags and environment of a new process, as in `bin/memory.json`. */
 export type Start = {
   readonly nodeFlags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -18,7 +20,10 @@ export type Start = {
 
 type Question = { readonly question: string; readonly value?: unknown };
 
-/** Starts a script, by its name in `children/` or by its address. `ready` is what it says when it is ready. */
+/**
+ * Starts a script, by its name in `children/` or by its URL. `ready` is the message that the script sends when it is
+ * ready.
+ */
 export async function startChild<Ready>(
   script: string | URL,
   args: readonly string[] = [],
@@ -34,7 +39,7 @@ export async function startChild<Ready>(
     pid: running.pid ?? 0,
     async ask<Answer>(question: string, value?: unknown) {
       running.send({ question, value } satisfies Question);
-      // The border between processes: both ends are scripts of this folder.
+      // Process boundary: both ends are scripts of this folder.
       return (await nextMessage(running)) as Answer;
     },
     async stop() {
@@ -58,7 +63,10 @@ function nextMessage(child: ChildProcess): Promise<unknown> {
   });
 }
 
-/** Answers the questions of the parent, one at a time, for as long as it lives. `close` runs before this process is stopped. */
+/**
+ * Answers the questions of the parent process, one at a time, until the parent ends. `close` runs before this process
+ * is stopped.
+ */
 export function answerQuestions(
   ready: unknown,
   answers: Readonly<Record<string, (value: never) => unknown>>,
@@ -78,7 +86,7 @@ export function answerQuestions(
   process.send?.(ready);
 }
 
-/** Returns the function that reads the most memory that this process has held from now on, in bytes. */
+/** Returns a function that reads the peak memory of this process from now on, in bytes. */
 export function watchMemory(): () => number {
   let peakBytes = 0;
   const look = (): number => {
@@ -96,8 +104,8 @@ export function processorMs(): number {
 }
 
 /**
- * How many were handled, and when the first and the last of them, in milliseconds of the monotonic clock of the machine; and the
- * processor time that the process has used so far.
+ * Number of handled deliveries, times of the first and the last one, in milliseconds of the machine's monotonic clock,
+ * and the processor time that the process has used so far.
  */
 export type Handled = {
   readonly count: number;
@@ -106,7 +114,7 @@ export type Handled = {
   readonly processorMs: number;
 };
 
-/** Counts what a process has handled. */
+/** Counts the deliveries that a process has handled. */
 export function createTally() {
   let [count, firstMs, lastMs] = [0, 0, 0];
   return {

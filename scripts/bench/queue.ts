@@ -16,7 +16,10 @@ const at = { owner: 'root', repo: 'queued' };
 const checkMs = 10_000;
 const request = { method: 'merge', priority: 0, timeoutMs: 3_600_000, forks: false } as const;
 
-/** A merge queue whose checks take 10 s, on the embedded forge and a simulated clock: requests of each pull request. */
+/**
+ * Measures the requests per pull request of a merge queue whose checks take 10 s, on the embedded forge with a
+ * simulated clock.
+ */
 export const measure: Measure = ({ quick }) =>
   onStage(async ({ folder: data, defer }) => {
     const count = quick ? 8 : 50;
@@ -54,7 +57,7 @@ export const measure: Measure = ({ quick }) =>
         const before = client.requests;
         const seen = await lookAtQueue({ client, account, repository, now, judge }, state, about);
         tally.looks += client.requests - before;
-        // A look reads the pull request, its base and its statuses, as often as it polls; the rest happens once.
+        // Each poll reads the pull request, its base and its statuses; the other requests are sent only once.
         tally.polls += Math.min(client.requests - before, seen.base ? 3 : 1);
         return seen;
       },
@@ -127,7 +130,7 @@ async function openPull(root: Client, number: number): Promise<string> {
   return pull.head?.sha ?? '';
 }
 
-/** Reports on every head that CI has had for long enough. */
+/** Reports the success of CI for each head that has been checked for long enough. */
 async function runChecks(root: Client, seenAt: Map<string, number>, nowMs: number): Promise<void> {
   for await (const { head } of root.items(operations.listPulls, { params: at, query: { state: 'open' } })) {
     const sha = head?.sha ?? '';

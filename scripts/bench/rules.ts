@@ -26,7 +26,7 @@ function load(text: string, path: string): readonly LoadedRule[] {
   return rules;
 }
 
-/** Returns a file of rules; those named `busy` listen to the event that is measured. */
+/** Returns a file with `count` rules that listen to `on`. Their names are numbered from `from`. */
 function fileOf(from: number, count: number, on: string): string {
   const rules = Array.from({ length: count }, (_, place) => {
     const name = `rule-${from + place}`;
@@ -76,13 +76,13 @@ function measureLoading(): BenchRow {
     count = createRuleSet(rules).rules.length;
     return performance.now() - startedMs;
   };
-  // All but a tenth of it is spent in the YAML parser; the best of three leaves out what else the machine does.
+  // The YAML parser takes nine tenths of this time. The best of three excludes other load of the machine.
   const value = Math.min(once(), once(), once()) / 1_000;
   const name = `${count.toLocaleString('en')} rules loaded, best of three`;
   return benchRow({ name, value, unit: 's', target: '<= 2 s' });
 }
 
-/** The budget is one for each run: a run of all hostile rules may cost no more than one of them alone. */
+/** The budget applies to the whole run: a run of all hostile rules may cost no more than one of them alone. */
 async function measureHostile(): Promise<BenchRow> {
   const data = hostileData();
   const hostileEvent = parseEvent('issues', {
@@ -90,7 +90,7 @@ async function measureHostile(): Promise<BenchRow> {
     issue: { ...payload.issue, body: data.issue.body },
   });
   const texts = hostileExpressions.map((expression, place) => ruleOf(`hostile-${place}`, expression));
-  // What the loader refuses costs nothing when it would run.
+  // A rule that the loader refuses costs nothing at run time.
   const each = texts.flatMap((rule, place) =>
     loadIfAllowed(`{ "version": 1, "rules": { ${rule} } }`, `${place}.yml`),
   );
@@ -100,7 +100,7 @@ async function measureHostile(): Promise<BenchRow> {
   });
   let worst = 0;
   for (const once of [...runs, ...Object.values(hostileRuns).map(prepareHostileRun)]) {
-    // What else the machine does, and the compiler in the first rounds, fall on some of the rounds.
+    // Other load of the machine, and the compiler in the first rounds, affect only some of the rounds.
     let best = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 8; round += 1) {
       const before = process.cpuUsage();
@@ -124,7 +124,9 @@ function loadIfAllowed(text: string, path: string): readonly LoadedRule[] {
   return loadRuleFile({ path, text, level: 'operator', commit: '', registry }).rules;
 }
 
-/** Rules: how much many of them cost, how fast they load, how bad an expression can be, and what a label costs. */
+/**
+ * Measures rules: the cost of many rules, the time to load them, the worst expressions, and the requests for a label.
+ */
 export const measure: Measure = async ({ quick }) => {
   const rows = [await measureListening(quick ? 300 : 3_000), measureLoading(), await measureHostile()];
   const { changing, idle, withPull } = await measureRequests();
@@ -152,7 +154,7 @@ ${condition}    steps:
         with: { sync: { area/docs: 'files.exists(f, f.filename.glob("docs/**"))' } }
 `;
 
-/** Plays pull requests on an embedded forge and counts what a warm bot asks of it. */
+/** Opens and changes pull requests on an embedded forge, and counts the requests of a bot that is warmed up. */
 async function measureRequests() {
   const harness = await startHarness({ rules: rules('') });
   try {

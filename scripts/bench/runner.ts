@@ -6,26 +6,26 @@ export type BenchRow = {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it is measured against in the same run, or what is worth knowing beside it; empty for neither. */
+  /** What the value is compared with in the same run, or additional information; empty if there is neither. */
   readonly against: string;
-  /** value ÷ what it is measured against; null where the value stands alone. */
+  /** The value divided by the one it is compared with; null if there is no comparison. */
   readonly ratio: number | null;
-  /** What is to be reached, as written: `>= 0.9 x`, `<= 20 ms`. */
+  /** Target, as text: `>= 0.9 x`, `<= 20 ms`. */
   readonly target: string;
   readonly ok: boolean;
 };
 
-/** What a file of `scripts/bench/` exports as `measure`. `quick`: all files together take a few minutes. */
+/** Function that a file of `scripts/bench/` exports as `measure`. `quick`: all files together take a few minutes. */
 export type Measure = (options: { readonly quick: boolean }) => Promise<readonly BenchRow[]>;
 
-/** Returns a row. It is judged by the figures that it shows, unless `ok` says how it is judged. */
+/** Returns a row. The rounded figures decide whether the target is reached, unless `ok` is given. */
 export function benchRow(row: {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
   readonly against?: string;
   readonly ratio?: number | undefined;
-  /** Default: there is none. */
+  /** Default: no target. */
   readonly target?: string;
   readonly ok?: boolean;
 }): BenchRow {
@@ -35,7 +35,10 @@ export function benchRow(row: {
   return { name, value, unit, against, ratio, target, ok: row.ok ?? isReached(target, value, ratio) };
 }
 
-/** `0`; `<= 20 ms` is about the value, `>= 0.9 x` about the ratio; both with ` and `. */
+/**
+ * Returns whether a target is reached. `0` and `<= 20 ms` apply to the value, `>= 0.9 x` to the ratio; ` and ` combines
+ * several targets.
+ */
 function isReached(target: string, value: number, ratio: number | null): boolean {
   if (target === '–') return true;
   return target.split(' and ').every((part) => {
@@ -46,7 +49,7 @@ function isReached(target: string, value: number, ratio: number | null): boolean
   });
 }
 
-/** Returns the middle value: one round beside a noisy neighbour must not decide. */
+/** Returns the median, so that a single round disturbed by other load does not decide. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -54,17 +57,17 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-/** Returns the number with three digits that mean something. */
+/** Returns the number rounded to three significant digits. */
 export function round(value: number): number {
   return Number(value.toPrecision(3));
 }
 
-/** Returns whole megabytes. */
+/** Converts bytes to whole megabytes. */
 export function megabytes(bytes: number): number {
   return Math.round(bytes / 2 ** 20);
 }
 
-/** What contenders did in the rounds of a measurement. */
+/** Results of contenders in the rounds of a measurement. */
 export class Rounds<Name, Result> {
   readonly #results = new Map<Name, Result[]>();
 
@@ -81,7 +84,10 @@ export class Rounds<Name, Result> {
     return median(this.of(name).map(read));
   }
 
-  /** Returns one contender ÷ another, round by round: neighbours in time share what else the machine does. */
+  /**
+   * Returns one contender ÷ another, calculated per round, because consecutive measurements are affected by the same
+   * load of the machine.
+   */
   ratio(name: Name, other: Name, read: (result: Result) => number): number {
     const beside = this.of(other).map(read);
     return median(this.of(name).map((result, at) => read(result) / (beside[at] ?? Number.NaN)));
@@ -105,7 +111,7 @@ export async function inTurns<Name, Result>(
   return found;
 }
 
-/** A folder and processes that end with the measurement. */
+/** Folder and processes that exist until the end of the measurement. */
 export type Stage = Workspace & {
   readonly start: <Ready>(
     script: string | URL,
@@ -131,12 +137,12 @@ export function onStage<Result>(measureThere: (stage: Stage) => Promise<Result>)
 /** A row whose ratio is worse than before. */
 type WorseRow = { readonly name: string; readonly before: number; readonly now: number };
 
-/** By how much a ratio may get worse: neighbours of a machine cost some percent. */
+/** Share by which a ratio may get worse: other load of the machine costs a few percent. */
 const tolerance = 0.1;
 
 /**
- * Returns the rows whose ratio got more than a tenth worse. Rows without a ratio depend on the machine, and new rows have nothing
- * to compare with.
+ * Returns the rows whose ratio has become more than a tenth worse. Rows without a ratio depend on the machine, and new
+ * rows have no earlier value.
  */
 export function findWorse(rows: readonly BenchRow[], before: readonly BenchRow[]): readonly WorseRow[] {
   const ratios = new Map(before.map((row) => [keyOf(row), row.ratio]));
@@ -148,7 +154,7 @@ export function findWorse(rows: readonly BenchRow[], before: readonly BenchRow[]
   });
 }
 
-/** Returns of each row the better one of two measurements. */
+/** Returns, for each row, the better of two measurements. */
 export function betterOf(rows: readonly BenchRow[], again: readonly BenchRow[]): readonly BenchRow[] {
   const seconds = new Map(again.map((row) => [keyOf(row), row]));
   return rows.map((row) => {
@@ -158,7 +164,7 @@ export function betterOf(rows: readonly BenchRow[], again: readonly BenchRow[]):
   });
 }
 
-// One name may stand in several rows, measured against different things, whose own figures follow a colon.
+// Rows with the same name differ in what they are compared with, whose figures follow a colon.
 const keyOf = ({ name, target, against }: BenchRow): string => `${name} ${target} ${against.split(':')[0]}`;
 
 const isMoreBetter = ({ target, unit }: BenchRow): boolean =>

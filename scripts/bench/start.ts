@@ -15,9 +15,9 @@ import { copyStored, storedCount, storedText } from './stored.ts';
 const execute = promisify(execFile);
 
 /**
- * The installed package, as `npm pack` and `npm install` make it: the time of `reeve --help`, and `reeve serve` on the embedded forge,
- * from its start to its first label and to its memory at rest and under load, with an empty store and with one that has been used for a
- * while. Both stores are kept from one start to the next.
+ * Measures the installed package, as created by `npm pack` and `npm install`: the time of `reeve --help`; and `reeve
+ * serve` with the embedded forge: the time from its start to the first label, and its memory at rest and under load,
+ * with an empty store and with one that has been used for a while. Both stores are kept from one start to the next.
  */
 export const measure: Measure = ({ quick }) =>
   onStage(async (stage) => {
@@ -101,7 +101,7 @@ export const measure: Measure = ({ quick }) =>
     ];
   });
 
-/** Returns the row of the memory with a used store, beside that with an empty one. */
+/** Returns a row that compares the memory with a used store to that with an empty one. */
 function memoryRow(
   name: string,
   limit: number,
@@ -116,12 +116,12 @@ function memoryRow(
   });
 }
 
-/** Returns a folder in which the package is installed. */
+/** Installs the package in a folder below `folder`; returns the new folder. */
 async function install(folder: string): Promise<string> {
   const npm = (args: readonly string[], cwd: string) =>
     execute('npm', args, { cwd, maxBuffer: 64 * 2 ** 20 });
   const { stdout } = await npm(['pack', '--json', '--pack-destination', folder], packageRoot);
-  // What the build prints comes before the JSON.
+  // The output of the build precedes the JSON.
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   const installed = join(folder, 'installed');
   await mkdir(installed);
@@ -129,10 +129,10 @@ async function install(folder: string): Promise<string> {
   return installed;
 }
 
-/** Variables that a person at a shell has, without HOME; what the measuring process was started with is left out. */
+/** Environment of a person's shell, without HOME and without the other variables of the measuring process. */
 const plainEnvironment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR };
 
-/** Returns the time of a process from its start to its end. Rejects where it fails. */
+/** Returns the time of a process from its start to its end. Rejects if the process fails. */
 async function timeRun(args: readonly string[], home: string): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, args, { env: { ...plainEnvironment, HOME: home }, stdio: 'ignore' });
@@ -145,7 +145,7 @@ type Served = { readonly process: ChildProcess; readonly pid: number; readonly u
 /** Starts `reeve serve` on a data folder. Resolves when it accepts deliveries. */
 type Begin = (data: string) => Promise<Served>;
 
-/** Returns the function that starts `reeve serve` for the repositories of the forge. */
+/** Returns a function that starts `reeve serve` for the repositories of the forge. */
 async function prepareServe(reeve: string, folder: string, forge: LabelForge): Promise<Begin> {
   const config = join(folder, 'reeve.yml');
   await writeFile(config, 'version: 1\nrepositories: ["reeve/*"]\n', { mode: 0o600 });
@@ -177,7 +177,7 @@ async function prepareServe(reeve: string, folder: string, forge: LabelForge): P
 
 type Started = { readonly readyMs: number; readonly labelMs: number; readonly bytes: number };
 
-/** Starts the server and sends an event as soon as it accepts deliveries. */
+/** Starts the server, and sends an event as soon as the server accepts deliveries. */
 async function startToLabel(begin: Begin, data: string, forge: LabelForge): Promise<Started> {
   const sender = createSender(1);
   const startMs = nowMs();
@@ -194,7 +194,7 @@ async function startToLabel(begin: Begin, data: string, forge: LabelForge): Prom
   }
 }
 
-/** Returns the memory of the server after ten seconds in which nothing is sent to it. */
+/** Returns the memory of the server ten seconds after its start, while nothing is sent to it. */
 async function restBytes(begin: Begin, data: string): Promise<number> {
   const startMs = nowMs();
   const served = await begin(data);
@@ -206,7 +206,10 @@ async function restBytes(begin: Begin, data: string): Promise<number> {
   }
 }
 
-/** Returns the most memory of the server until so many events, sent as fast as they are accepted, have their labels. */
+/**
+ * Sends this many events as fast as the server accepts them. Returns the peak memory of the server until all of them
+ * have led to their labels.
+ */
 async function loadedBytes(begin: Begin, data: string, forge: LabelForge, events: number): Promise<number> {
   const sender = createSender(64);
   const served = await begin(data);
@@ -227,12 +230,12 @@ function startReeve(
   args: readonly string[],
   { cwd, environment = {} }: { cwd: string; environment?: Record<string, string> },
 ): ChildProcess {
-  // Compiled code is kept below HOME.
+  // The cache of compiled code is below HOME.
   const env = { ...plainEnvironment, HOME: cwd, ...environment };
   return spawn(process.execPath, [reeve, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Resolves with the first line of a process that matches. */
+/** Resolves with the first text in the output of a process that matches. */
 function firstLine(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let seen = '';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { migrate, migrations } from '../../src/store/sqlite/migrations.ts';
 import { openSqliteFile, openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
-/** How many deliveries are stored in a store that has been used for a while. */
+/** Number of deliveries in a store that has been used for a while. */
 export const storedCount = (quick: boolean): number => (quick ? 200_000 : 1_000_000);
 
 /** `1,000,000 stored deliveries`. */
@@ -13,7 +13,7 @@ export const storedText = (count: number): string => `${count.toLocaleString('en
 
 let made: Promise<string> | undefined;
 
-/** Puts a store with that many ended deliveries at a path. It is made once in a run, and copied. */
+/** Copies a store with this many ended deliveries to a path. The original is created once per run. */
 export async function copyStored(path: string, count: number): Promise<void> {
   made ??= makeStored(count);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -25,24 +25,25 @@ async function makeStored(count: number): Promise<string> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'reeve.db');
   fill(path, count);
-  // Takes the further steps of the schema, as after an upgrade, and leaves no log.
+  // Applies the later steps of the schema, as an upgrade does, and leaves no log.
   await (await openSqliteStore({ path, role: 'worker', checkpoints: 'in-commits' })).close();
   return path;
 }
 
-/** The step of the schema whose columns `fill` names: released steps do not change. */
+/** Step of the schema that has the columns used by `fill`; released steps do not change. */
 const filledStep = 8;
 
-/** The days from the oldest delivery to the newest: none is old enough for retention. */
+/** Days from the oldest delivery to the newest: none is old enough to be deleted. */
 const days = 25;
 
 /**
- * Fills the tables in one transaction. Every hundredth delivery is a job, every thousandth is dead, and the others are settled events of
- * 50 repositories with bodies of 1 KB. Uuids, marks and digests are as random as those of deliveries, and arrive in no order.
+ * Fills the tables in one transaction. Every hundredth delivery is a job, every thousandth is dead, and the others are
+ * settled events of 50 repositories with bodies of 1 KB. UUIDs, marks and digests are as random and unordered as those
+ * of real deliveries.
  */
 function fill(path: string, count: number): void {
   const database = openSqliteFile({ path });
-  // What fails here is made again; nothing has to be rolled back.
+  // After a failure, the file is created again; no rollback is needed.
   database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536');
   migrate(database, path, migrations.slice(0, filledStep));
   const stepMs = Math.floor((days * 86_400_000) / count);

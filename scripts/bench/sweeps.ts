@@ -17,7 +17,7 @@ import type { Cost } from './children/sweeps-reeve.ts';
 import { acceptOne } from './deliveries.ts';
 import { type BenchRow, benchRow, type Measure, megabytes, onStage, round, type Stage } from './runner.ts';
 
-/** Whatever is measured beside a tenth of it. */
+/** Numbers of items. Each measurement is compared with one of a tenth of the items. */
 const sizes = {
   quick: { repositories: 1_000, notifications: 5_000, runners: 100 },
   full: { repositories: 10_000, notifications: 50_000, runners: 1_000 },
@@ -25,8 +25,9 @@ const sizes = {
 const kinds = ['repositories', 'notifications', 'runners'] as const;
 
 /**
- * Sweeps over what is as the rules want it, on the embedded forge: at 50 ms latency what is read and written and how
- * long it takes; without, whether memory stays flat and time linear over ten times as many items; and what the store takes.
+ * Measures sweeps over items that already match the rules, on the embedded forge: with 50 ms latency, the reads, writes
+ * and time; without latency, whether memory stays flat and time linear over ten times as many items; and the space used
+ * in the store.
  */
 export const measure: Measure = async ({ quick }) => {
   const large = quick ? sizes.quick : sizes.full;
@@ -63,7 +64,7 @@ async function beside(
   many: Sweep,
   { kind, small, large }: { kind: (typeof kinds)[number]; small: number; large: number },
 ): Promise<readonly BenchRow[]> {
-  // The first sweep of a process is slower than those that follow: code is compiled, connections are made.
+  // The first sweep of a process is slower than later ones, because code is compiled and connections are opened.
   await few(kind, small);
   const less = await few(kind, small);
   const more = await many(kind, large);
@@ -104,7 +105,7 @@ async function beside(
 
 const bodyBytes = 8 * 1024;
 
-/** What one of them takes in the file of the store, written as the server writes it. */
+/** Kinds of data whose size in the file of the store is measured, written like the server writes them. */
 const things: readonly {
   what: string;
   maxBytes: number;
@@ -114,7 +115,7 @@ const things: readonly {
     what: 'a delivery of 8 KB',
     maxBytes: 12 * 1024,
     async write(store, count) {
-      // Random text: a body that is the same everywhere would say nothing of pages that are packed.
+      // Random text, because a uniform body would say nothing about the size of packed pages.
       const accept = () =>
         acceptOne(store, 'push', JSON.stringify({ text: randomBytes(bodyBytes / 2).toString('hex') }));
       for (let at = 0; at < count; at += 64) await Promise.all(Array.from({ length: 64 }, accept));
@@ -151,7 +152,7 @@ const things: readonly {
   },
 ];
 
-/** Measures the file of the store for what it keeps most of. */
+/** Measures the space that the most frequent kinds of data need in the file of the store. */
 async function measureRoom(count: number): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const { what, maxBytes, write } of things) {
@@ -162,7 +163,7 @@ async function measureRoom(count: number): Promise<readonly BenchRow[]> {
       const before = (await stat(path)).size;
       const store = await openSqliteStore({ path, role: 'worker' });
       await write(store, count);
-      // Closing brings the log of writes into the file.
+      // Closing the store moves the write-ahead log into the file.
       await store.close();
       const value = Math.round(((await stat(path)).size - before) / count);
       rows.push(
@@ -173,7 +174,7 @@ async function measureRoom(count: number): Promise<readonly BenchRow[]> {
   return rows;
 }
 
-/** A run as a pull request of an average repository makes it. */
+/** Returns a run like that of a pull request in an average repository. */
 function makeRun(): Run {
   const id = randomUUID();
   const rule = 'rules/labels.yml#label-by-path';
@@ -232,10 +233,10 @@ function makeRun(): Run {
   };
 }
 
-/** Sweeps with a rule of `sweeps.yml` over so many items, with this latency before every answer. */
+/** Sweeps with a rule of `sweeps.yml` over this many items, with this latency before every response. */
 type Sweep = (rule: (typeof kinds)[number], count: number, latencyMs?: number) => Promise<Cost>;
 
-/** Makes an embedded forge of some size, and starts it and Reeve, each in a process of its own. */
+/** Creates an embedded forge of this size, and starts the forge and Reeve, each in a separate process. */
 async function startSweepBench({ folder, start }: Stage, name: string, size: Size): Promise<Sweep> {
   const data = join(folder, `forge-${name}`);
   const empty = await createForgeInstance({ clock: () => new Date(), data });
@@ -245,7 +246,7 @@ async function startSweepBench({ folder, start }: Stage, name: string, size: Siz
   const forge = await start<StartedForge>('forge', [data]);
   const rules = fileURLToPath(new URL('./sweeps.yml', import.meta.url));
   const args = [forge.ready.url, join(folder, `reeve-${name}`), rules];
-  // As `reeve sweep` starts, and the collector at hand.
+  // Starts like `reeve sweep`, and exposes the garbage collector.
   const reeve = await start(await bundleReeve(), args, {
     ...memory,
     nodeFlags: [...memory.nodeFlags, '--expose-gc'],
@@ -257,8 +258,8 @@ async function startSweepBench({ folder, start }: Stage, name: string, size: Siz
 }
 
 /**
- * Returns Reeve's script as JavaScript, as the installed package runs: taking the types off sources holds some 25 MB for
- * as long as the process lives.
+ * Returns Reeve's script as JavaScript, like in the installed package: stripping types from sources occupies about 25
+ * MB as long as the process runs.
  */
 async function bundleReeve(): Promise<URL> {
   const outfile = fileURLToPath(new URL('../../node_modules/.cache/reeve-bench/reeve.mjs', import.meta.url));
@@ -267,7 +268,7 @@ async function bundleReeve(): Promise<URL> {
   return pathToFileURL(outfile);
 }
 
-/** How much there is to sweep over. */
+/** Number of items to sweep. */
 type Size = {
   readonly repositories: number;
   readonly notifications: number;
@@ -275,9 +276,9 @@ type Size = {
 };
 
 /**
- * Fills the database of a forge that does not run: repositories that the first account owns and has starred, each with
- * the tag protection that the rule wants; unread notifications of open issues; runners of the account, all online. With
- * SQL alone: what is measured is asking, not making.
+ * Fills the database of a stopped forge: repositories that the first account owns and has starred, each with the tag
+ * protection that the rule requires; unread notifications of open issues; runners of the account, all online. Uses SQL,
+ * because the benchmark measures requests, not creation.
  */
 function fillForSweeps(file: string, size: Size): void {
   const db = openDatabase(file);

@@ -6,7 +6,7 @@ import { lineOf } from '../../test/support/real-forge.ts';
 import { page, table, word } from '../reference/text.ts';
 import { type PeerResult, peerSection, type Result } from './result.ts';
 
-/** Operations that the description of the service numbers, and its notification operations. */
+/** Numbered operations of the service's description, and its notification operations. */
 const described = [
   'hook.edit',
   'pull.create',
@@ -42,7 +42,9 @@ const kinds = {
   permission: (status: number) => status === 401 || status === 403,
 } as const;
 
-/** Returns the gaps of a run: flows skipped without a reason, and described operations without an answer of each kind. */
+/**
+ * Returns the gaps of a run: flows skipped without a reason, and described operations without a response of each kind.
+ */
 export function findFaults(result: Result): readonly string[] {
   const { name } = lineOf(result.version);
   const { flows } = result;
@@ -116,7 +118,7 @@ The number of operations by kind of answer: a success, an error (400 and above),
   );
 }
 
-/** Operations that some servers lack, with the capability that decides. */
+/** Operations that some servers lack, each with the capability of the servers that have it. */
 const lackable: Readonly<Record<string, Capability>> = { 'contents.get-ext': 'contents_ext' };
 
 function isLacking({ version }: Result, id: string): boolean {
@@ -125,7 +127,7 @@ function isLacking({ version }: Result, id: string): boolean {
 }
 
 /**
- * Returns whether an answer of a kind can be expected: an operation whose row lists only refusals as errors has no
+ * Returns whether a response of a kind can be expected: an operation whose row lists only refusals as errors has no
  * error to test.
  */
 function mayAnswer(id: string, kind: string): boolean {
@@ -172,7 +174,7 @@ function byReason(rows: readonly Named[]): string[][] {
   return groups.map(([reason, of]) => [reason, of.map((one) => one.case).join('; ')]);
 }
 
-/** Returns the failures for the page: a failure is one of our bugs that is not fixed yet. */
+/** Returns the failures for the page: each is a bug of this project that is not fixed yet. */
 function failuresOf({ contract, flows }: Result): string {
   const failed = [...contract.failed, ...flows.failed];
   return failed.length === 0

@@ -1,4 +1,4 @@
-// Sends the same requests to the embedded forge and to a real server, and lists where the answers differ.
+// Sends the same requests to the embedded forge and to a real server, and lists where the responses differ.
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { createForgeInstance } from '../../src/forge/forge.ts';
@@ -12,7 +12,7 @@ import { lastSteps, people, seedSteps } from './peer/seed-steps.ts';
 import { createSide, type Reply, type Side, type Step, send } from './peer/side.ts';
 import type { PeerResult } from './result.ts';
 
-/** Result of a run: equal answers, explained differences and others. */
+/** Result of a run: equal responses, explained differences and unexplained ones. */
 export type Comparison = {
   readonly requests: number;
   readonly equal: number;
@@ -22,7 +22,7 @@ export type Comparison = {
 
 /**
  * Wait in milliseconds before a differing read is repeated, because a real server does some of its work after its
- * answer.
+ * response.
  */
 const settling = 3_000;
 

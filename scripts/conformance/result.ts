@@ -27,7 +27,7 @@ export const Result = z.strictObject({
     /** Files that were not run on this day; their flows are not counted. */
     notRun: z.array(z.string()).optional(),
   }),
-  /** Statuses with which each operation was answered, by its id. */
+  /** Response statuses of each operation, by its id. */
   operations: z.record(z.string(), z.array(z.int())),
 });
 export type Result = z.infer<typeof Result>;
@@ -53,7 +53,7 @@ const Report = z.object({
 });
 
 /**
- * Reads two JSON reports of vitest and the record of answered operations.
+ * Reads two JSON reports of vitest and the record of the responses of operations.
  *
  * @param given.contract report of `test/contract`; cases that ran on the embedded forge are ignored
  * @param given.flows report of `test/flows`
@@ -99,7 +99,7 @@ type Case = {
 function casesOf(report: unknown): readonly Case[] {
   return Report.parse(report).testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ ancestorTitles, title, status, meta }) => ({
-      // The outermost title is more informative than the file name, which is used only without a title.
+      // The outermost title is more informative than the file name, which is used only if there is no such title.
       title: [ancestorTitles.filter(Boolean).length > 0 ? '' : fileOf(name), ...ancestorTitles, title]
         .filter(Boolean)
         .map((part) => part.replace(/ on https?:\/\/\S+$/, ''))
@@ -115,8 +115,8 @@ function fileOf(path: string): string {
 }
 
 /**
- * Returns a skipped flow with its reason, which the flow recorded or which is at the end of the title: `… [needs
- * control routes: only … has them]`.
+ * Returns a skipped flow with its reason, which the flow recorded or which its title ends with: `… [needs control
+ * routes: only … has them]`.
  */
 function skippedFlow({ title, meta }: Case): { case: string; reason: string } {
   if (meta.lack !== undefined) return { case: title, reason: meta.lack };
@@ -146,7 +146,7 @@ const PeerResult = z.strictObject({
   day: z.iso.date(),
   /** Number of requests to each of the two servers. */
   requests: z.int(),
-  /** Number of requests with two equal answers. */
+  /** Number of requests with two equal responses. */
   equal: z.int(),
   /** Number of requests with an unexplained difference. */
   unexplained: z.int(),

@@ -83,7 +83,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /**
- * Returns the configuration. The allowed hosts of hooks are set in two sections: Gitea reads the first from 1.27 on,
+ * Returns the configuration. The allowed hosts of hooks are set in two sections: Gitea 1.27 and later read the first,
  * all others the second.
  */
 function configurationOf(given: {

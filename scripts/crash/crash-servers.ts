@@ -38,8 +38,8 @@ type CrashReport = WorkersReport & { readonly acked: number; readonly isIntact: 
 
 /**
  * Kills receiving servers with SIGKILL at random times, and counts acknowledged deliveries that are missing in the
- * store, and errors with the others. It tests the death of a process, not a power failure. With a file, there is one
- * server; with PostgreSQL, three servers share the database.
+ * store, and errors in the handling of the others. It tests the death of a process, not a power failure. With a file,
+ * there is one server; with PostgreSQL, three servers share the database.
  */
 export function crash({
   kills,
@@ -83,12 +83,12 @@ export function crash({
   });
 }
 
-/** A kill comes after at most this many acknowledgements. */
+/** Load of a server, which is killed after at most `maxAcked` acknowledgements. */
 type Load = { readonly padBytes: number; readonly maxAcked: number };
 const usual: Load = { padBytes: 1_000, maxAcked: 280 };
 /** Large enough for kills during a checkpoint and after a restart of the log. */
 const large: Load = { padBytes: 64_000, maxAcked: 600 };
-/** Maximum wait for a kill, because a busy machine reaches the number late. */
+/** Maximum wait before a kill, because a busy machine takes longer to reach the number of acknowledgements. */
 const maxWaitMs = 3_000;
 
 async function runUntilKill(servers: Servers, count: number, load: Load): Promise<readonly string[]> {
@@ -151,12 +151,10 @@ function startSending(ports: readonly number[], padBytes: number) {
   };
 }
 
-/**
- * Store of the servers. It is read directly from the database, so that the store's own code does not confirm itself.
- */
+/** Store of the servers. It is read directly from the database, so that the store's code does not verify itself. */
 interface Place {
   readonly address: string;
-  /** Number of servers that use it at the same time. */
+  /** Number of servers that use the store at the same time. */
   readonly serverCount: number;
   /**
    * Counts the missing deliveries. `earlier` is the minimum number of earlier rows, which need not be read again. With
@@ -191,7 +189,7 @@ function openSqlitePlace(path: string): Place {
   };
 }
 
-/** Starts a separate server that syncs. */
+/** Starts a separate PostgreSQL server, which syncs. */
 async function openPostgresPlace(): Promise<Place> {
   const server = await startPostgres();
   const client = new pg.Client({ connectionString: server.url });

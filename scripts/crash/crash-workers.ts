@@ -139,8 +139,8 @@ function stopOne(workers: Workers, { lifeMs }: Liveness): Promise<void> {
 }
 
 /**
- * Resolves when every worker, and the process that feeds them, has had a heartbeat since then, because a new process
- * may declare them dead.
+ * Resolves when every worker, and the process that feeds them, has had a heartbeat after `since`; before that, a new
+ * process may declare them dead.
  */
 async function untilAllAreBack(store: Pick<Store, 'listProcesses'>, since: Date): Promise<void> {
   for (;;) {

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readRows } from './database.ts';
 import type { LoadTarget } from './load.ts';
 
-/** Records answers, and whether the store has what it acknowledged. */
+/** Records responses, and whether the store has the deliveries that they acknowledged. */
 export interface Book {
   readonly note: LoadTarget['onAnswer'];
   acknowledged(): number;
-  /** Kinds of deliveries that were answered in an unexpected way, and how often. */
+  /** Kinds of deliveries with an unexpected response, and how often it occurred. */
   readonly unexpected: ReadonlyMap<string, number>;
   /** Response times in milliseconds. */
   readonly answers: readonly number[];
@@ -24,7 +24,7 @@ export interface Book {
 const dayMs = 86_400_000;
 /** Housekeeping reads the clock once a minute. */
 const housekeepingMs = 90_000;
-/** Maximum number of stored answers; beyond it, every second one is dropped. */
+/** Maximum number of stored response times; beyond it, the older half is dropped. */
 const maxAnswers = 200_000;
 
 /** Opens the book of a store. */

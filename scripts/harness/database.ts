@@ -1,8 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 
 /**
- * Returns rows of a store in a file, read directly from the database, so that the store's own code does not confirm
- * itself.
+ * Returns rows of a store in a file, read directly from the database, so that the store's code does not verify itself.
  */
 export function readRows(path: string, sql: string, ...values: SQLInputValue[]) {
   const database = new DatabaseSync(path, { readOnly: true });

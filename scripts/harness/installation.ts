@@ -23,7 +23,7 @@ type InstallationOptions = {
   readonly isHooked?: boolean;
   /** Returns the address of the forge that Reeve uses. Default: the forge's own. */
   readonly between?: (forgeUrl: string) => Promise<string>;
-  /** Default: those of `sender.ts`. Without a secret, deliveries are not signed. */
+  /** Default: the header and secret of `sender.ts`. Without a secret, deliveries are not signed. */
   readonly authorization?: string;
   readonly secret?: string;
   /** Additional environment for `reeve serve`. */
@@ -58,7 +58,7 @@ export interface Installation extends ArrangedForge {
   startReeve(): Promise<void>;
   /** Ends the process of Reeve; returns its exit status and the time it took. */
   stopReeve(signal: NodeJS.Signals): Promise<{ readonly status: number | null; readonly ms: number }>;
-  /** Ends the process of the forge and starts it on the same address after a while. */
+  /** Ends the process of the forge and starts it again on the same address after `awayMs`. */
   restartForge(awayMs: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -91,7 +91,7 @@ async function startIn(folder: string, options: InstallationOptions): Promise<In
     ...options.environment,
   };
   const failed = Promise.withResolvers<never>();
-  // It may fail between two waits.
+  // The promise may reject while nothing waits for it.
   failed.promise.catch(() => {});
   let reeve: ChildProcess | undefined;
   let log = '';

@@ -14,7 +14,7 @@ const kinds: Readonly<Record<Kind, { readonly share: number; readonly statuses: 
   unknown: { share: 0.2, statuses: taken },
   /** With the UUID of an earlier delivery. */
   repeated: { share: 0.08, statuses: taken },
-  /** An address with too many wrong deliveries is told to wait. */
+  /** An address that sends too many wrong deliveries is rate-limited. */
   forged: { share: 0.05, statuses: [401, 429] },
   large: { share: 0.02, statuses: [413] },
 };
@@ -44,7 +44,10 @@ export interface Load {
   sendFast(connections: number, isOver: () => boolean): Promise<number>;
 }
 
-/** Maximum number of unanswered deliveries: a forge that is slower than its events does not drop any either. */
+/**
+ * Maximum number of deliveries without a response. When it is reached, the load waits; a forge that is slower than its
+ * events does not drop any either.
+ */
 const maxInFlight = 64;
 const tickMs = 20;
 

@@ -9,7 +9,7 @@ export interface Line {
   readonly port: number;
   /**
    * `pass` forwards; `hold` forwards later, once it passes again; `cut` breaks and refuses connections; `swallow`
-   * leaves them open, and never forwards anything on them again; `mute` swallows only the answers.
+   * leaves them open, and never forwards anything on them again; `mute` swallows only what the server sends.
    */
   set(mode: NetworkMode): void;
   /** Directs new connections to another server, like a name or an address that moves. */

@@ -28,7 +28,7 @@ export type Sent = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
 };
-/** `status` is 0 if the connection broke before the answer; `text` is then the reason. */
+/** `status` is 0 if the connection broke before the response; `text` is then the reason. */
 export type Answer = { readonly status: number; readonly text: string };
 
 /** Keep-alive connections. */
@@ -66,7 +66,7 @@ export function createSender(maxSockets: number = Number.POSITIVE_INFINITY): Sen
 /** Measurements of the sent deliveries. */
 export type LoadResult = {
   readonly sent: number;
-  /** Answers other than 202, and errors, with their number. */
+  /** Responses other than 202, and errors, each with how often it occurred. */
   readonly others: ReadonlyMap<string, number>;
   readonly p99Ms: number;
   readonly maxMs: number;
@@ -82,8 +82,8 @@ type LoadOptions = {
 };
 
 /**
- * Sends deliveries at a fixed rate, whether or not earlier ones are answered: a receiver that stalls delays all
- * deliveries that are due meanwhile. Each is measured from the time at which it was due.
+ * Sends deliveries at a fixed rate, without waiting for the responses to earlier ones: a receiver that stalls delays
+ * all deliveries that are due meanwhile. Each is measured from the time at which it was due.
  */
 export async function sendAtRate(options: LoadOptions): Promise<LoadResult> {
   const { url, perSecond, seconds, make, signal } = options;
@@ -118,7 +118,7 @@ export async function sendAtRate(options: LoadOptions): Promise<LoadResult> {
   return { sent: count, others, p99Ms: percentile(times, 0.99), maxMs: percentile(times, 1) };
 }
 
-/** Describes answers other than 202, for a figure. */
+/** Describes responses other than 202, for a figure. */
 export function describeOthers(others: LoadResult['others']): string {
   const all = [...others].map(([answer, count]) => `${count} × ${answer}`);
   return all.length === 0 ? '' : `, not acknowledged: ${all.join(', ')}`;

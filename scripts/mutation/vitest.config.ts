@@ -36,7 +36,7 @@ export default defineConfig({
     include: globs('MUTATION_TESTS'),
     exclude: ['**/node_modules/**', ...globs('MUTATION_WITHOUT')],
     setupFiles: ['scripts/mutation/one-mutant.ts', 'test/support/end-processes.ts'],
-    // Ends a hanging mutant. The first run, without a mutant, has all tests, on a machine that may be busy.
+    // Ends a hanging mutant. The first run has no mutant but all tests, on a machine that may be busy.
     testTimeout: 20_000,
     hookTimeout: 20_000,
     expect: { poll: { timeout: 10_000 } },

@@ -7,7 +7,7 @@ import { type Book, openBook } from '../harness/book.ts';
 import { createLoad } from '../harness/load.ts';
 import { authorization, secret } from '../harness/sender.ts';
 
-/** `reeve serve` with a stand-in for the forge, under a load of deliveries whose acknowledgements are recorded. */
+/** `reeve serve` with a simulated forge, under a load of deliveries whose acknowledgements are recorded. */
 export interface LoadedServer {
   readonly child: ChildProcess;
   readonly url: string;

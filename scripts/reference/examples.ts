@@ -56,7 +56,7 @@ retention: { settled: 14d, dead: 180d, max-size: 20GiB }
 allow-admin: false
 `;
 
-/** Expression for each function and loop that is true. A test evaluates them, and the reference shows them. */
+/** True expression for each function and loop. A test evaluates them, and the reference shows them. */
 export const functionExamples: Readonly<Record<string, string>> = {
   startsWith: '"release/1.2".startsWith("release/")',
   endsWith: '"src/app.ts".endsWith(".ts")',
@@ -101,7 +101,7 @@ export const functionExamples: Readonly<Record<string, string>> = {
   has: '!has(event.no_such_member)',
 };
 
-/** Returns the example of a function; those of dates and times are all of one form. */
+/** Returns the example of a function. The examples of all date and time functions have the same form. */
 export function exampleOf(name: string): string {
   return functionExamples[name] ?? `timestamp("2026-01-02T03:04:05Z").${name}() >= 0`;
 }

@@ -69,7 +69,7 @@ type Build = {
   readonly version: string;
   readonly tarball: Tarball;
   readonly commit: string;
-  /** Address from which the repository is fetched; undefined: it has none. */
+  /** Address from which the repository is fetched; undefined if there is none. */
   readonly repository: string | undefined;
   readonly npm: string;
   readonly startedAt: Date;

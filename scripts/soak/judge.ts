@@ -44,7 +44,7 @@ export const oldestAllowedDays = retentionDays + 2;
 const mib = 2 ** 20;
 const maxLogBytes = 64 * mib;
 const maxPerHour = mib;
-/** Growth caused by an allocator and a compiler without a leak, in a run that is too short to tell. */
+/** Growth that an allocator and a compiler cause without a leak, in a run that is too short to tell the difference. */
 const noiseBytes = { heap: 4 * mib, resident: 12 * mib };
 const shortHours = 0.25;
 

@@ -212,7 +212,7 @@ async function sampleOf(
   const stop = (status: unknown): void => ended.abort(new Error(`reeve serve ended with ${status}`));
   child.once('exit', stop);
   const ask = async (question: ProbeQuestion): Promise<ProbeSample> => {
-    // A process that has ended accepts no message; that error is the one that is thrown.
+    // Listens before sending: if the process has ended, sending causes the error that is thrown here.
     const answer = once(child, 'message', { signal: AbortSignal.any([ended.signal, signal]) });
     child.send(question);
     return (await answer)[0] as ProbeSample;
@@ -300,7 +300,7 @@ function startEdits({ root }: Installation, { sizes, issues, isOver, stuckMs }: 
   const done = (async () => {
     for (let turn = 0; !isOver(); turn += 1) {
       const { number } = issues[turn % issues.length] ?? { number: 1 };
-      // The forge may be down; the edit, or the read of its effect, is then repeated with the next one.
+      // The forge may be down; the edit, or the measurement of its effect, is then given up, and the next edit follows.
       await editOne(number).catch(() => undefined);
       await pause(editEveryMs);
     }
@@ -341,7 +341,7 @@ const phases: readonly { from: number; to: number; of10: number; fault: Fault }[
 const restartAt = 0.7;
 const awayMs = 1_000;
 
-/** Makes the forge fail in each cycle: errors, slow answers, broken connections, lost answers, and a restart. */
+/** Makes the forge fail in each cycle: errors, slow responses, broken connections, lost responses, and a restart. */
 function causeFaults(
   { proxy, restartForge }: ProxiedInstallation,
   { cycleMs, isOver }: { readonly cycleMs: number; readonly isOver: () => boolean },

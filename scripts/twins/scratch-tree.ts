@@ -46,12 +46,12 @@ export async function createScratchTree(
   const remove = () => rm(scratch, { recursive: true, force: true, maxRetries: 5 });
   try {
     await Promise.all([mkdir(folder), mkdir(temporary)]);
-    // If a test of root starts a database, it runs as another user.
+    // A test that root runs starts its database as another user, who must be able to reach the folder.
     await chmod(scratch, 0o711);
     await copyCheckout(root, folder);
     await symlink(await realpath(join(root, 'node_modules')), join(folder, 'node_modules'));
     await git('init', '--quiet');
-    // .gitignore only ignores a folder of this name, but here it is a link.
+    // .gitignore only ignores a folder of this name, but here `node_modules` is a link.
     await writeFile(join(folder, '.git/info/exclude'), '/node_modules\n');
     await git('add', '--all');
   } catch (error) {

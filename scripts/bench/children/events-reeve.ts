@@ -7,14 +7,17 @@ import { hookSecrets } from '../../harness/receiver.ts';
 import { secret } from '../../harness/sender.ts';
 import { answerQuestions, processorMs } from '../process.ts';
 
-/** What the process has done, once nothing waits in its store. */
+/** State of the process once nothing waits in its store. */
 export type Done = {
   readonly dead: number;
-  /** Processor time of all its threads since its start. */
+  /** Processor time of all threads since the start of the process. */
   readonly processorMs: number;
 };
 
-/** Reeve as `reeve serve` starts it: receiver, store, worker, engine, client, log. The parent asks when it has nothing left to do. */
+/**
+ * Runs Reeve like `reeve serve`: receiver, store, worker, engine, client, log. Answers the question `done` once Reeve
+ * has nothing left to do.
+ */
 const [url = '', token = '', data = '', rules = '', log = ''] = process.argv.slice(2);
 const server = await startServer({
   forge: { url, credentials: { token } },

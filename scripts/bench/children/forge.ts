@@ -3,14 +3,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createForgeInstance } from '../../../src/forge/forge.ts';
 import { answerQuestions, watchMemory } from '../process.ts';
 
-/** What the process says when it is ready. */
+/** Message of the process when it is ready. */
 export type StartedForge = { readonly url: string; readonly controlToken: string };
-/** One request that the forge has answered; its path has the query. */
+/** Request to which the forge has responded; its path includes the query. */
 export type Answered = { readonly method: string; readonly path: string; readonly status: number };
-/** The request that put labels on an issue, and when its answer was handed to the system: `process.hrtime` of any process. */
+/**
+ * Request that labelled an issue, and the time at which its response was handed to the system: `process.hrtime`, which
+ * all processes share.
+ */
 export type Labelled = { readonly path: string; readonly atNs: string };
 
-/** The embedded forge, in a process of its own. With `watched` it notes its answers, and is asked by nothing that takes its time. */
+/**
+ * Runs the embedded forge in a separate process. With `watched`, it records its responses, so that it need not be
+ * polled during a measurement.
+ */
 const [data = '', watched = ''] = process.argv.slice(2);
 const forge = await createForgeInstance({ clock: () => new Date(), data, control: true });
 const url = await forge.listen();
@@ -22,7 +28,7 @@ let onLabelled = (): void => {};
 if (watched !== '')
   subscribe('http.server.response.finish', (message) => {
     const atNs = String(process.hrtime.bigint());
-    // The channel is documented to publish these members.
+    // Documented fields of the messages of this channel.
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     const { method = '', url: path = '' } = request;
     answered.push({ method, path, status: response.statusCode });
@@ -35,7 +41,7 @@ answerQuestions(
   { url, controlToken } satisfies StartedForge,
   {
     memory: watchMemory(),
-    /** Sets the latency before every answer. */
+    /** Sets the latency before every response. */
     async latency(ms: number) {
       const answer = await fetch(`${url}/-/control/faults`, {
         method: 'PUT',
@@ -44,13 +50,13 @@ answerQuestions(
       });
       return answer.status;
     },
-    /** All requests that were answered since the question before. */
+    /** Returns all requests to which the forge has responded since the last call. */
     answered() {
       const since = answered;
       answered = [];
       return since;
     },
-    /** The request that put labels for the nth time since the start, once it is answered. */
+    /** Returns the nth request since the start that labelled an issue, as soon as the forge has responded to it. */
     labels: (nth: number) =>
       new Promise<Labelled>((resolve) => {
         onLabelled = () => {

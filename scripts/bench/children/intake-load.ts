@@ -8,7 +8,7 @@ export type LoadResult = {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** What was not answered by 2xx, as text: `92 × 507`, `3 × no answer`; empty if everything was. */
+  /** Requests without a 2xx response, as text: `92 × 507`, `3 × no answer`; empty if there are none. */
   readonly refused: string;
 };
 
@@ -23,11 +23,11 @@ async function run({ port, connections, perConnection }: Load): Promise<LoadResu
     sampleInt: 50,
     setupClient: (client) => {
       client.setRequests(Array.from({ length: perConnection }, () => makeRequest()));
-      // All requests are made before the first leaves: what counts begins after the last was made.
+      // All requests are created before the first one is sent; the measured time begins after that.
       startMs = performance.now();
     },
   });
-  // The type says promise, the value is also the emitter that it documents.
+  // The declared type is a promise, but the value is also the documented event emitter.
   (instance as unknown as EventEmitter).on('response', () => {
     endMs = performance.now();
   });

@@ -3,8 +3,8 @@ import { secret } from '../../harness/sender.ts';
 import { answerQuestions, watchMemory } from '../process.ts';
 
 /**
- * One server under load; the parent learns its port, and then its memory as often as it asks. Each kind imports what it
- * needs itself, so that its memory is its own.
+ * One server under load. The parent receives its port, and can then ask for its memory at any time. Each kind imports
+ * only what it needs, so that its memory does not include the other kinds.
  */
 const kinds = {
   /** Parses the same body and stores nothing. */
@@ -15,7 +15,7 @@ const kinds = {
     await app.listen({ port: 0, host: '127.0.0.1' });
     return Number(new URL(app.listeningOrigin).port);
   },
-  /** Verifies the signature with the library most receivers use, and stores nothing. */
+  /** Verifies the signature with the library that most receivers use, and stores nothing. */
   async octokit(): Promise<number> {
     const { createServer } = await import('node:http');
     const { createNodeMiddleware, Webhooks } = await import('@octokit/webhooks');
@@ -42,7 +42,7 @@ let counts: (() => Promise<unknown>) | undefined;
 const port = await kinds[kind as keyof typeof kinds](address);
 answerQuestions(port, { memory, counts: () => counts?.() });
 
-/** Serves the receiver of Reeve; the parent may ask what it has stored. */
+/** Serves Reeve's receiver; the parent can ask how many deliveries it has stored. */
 async function receive(store: Store): Promise<number> {
   const { serveReceiver } = await import('../../harness/receiver.ts');
   counts = () => store.counts();

@@ -4,8 +4,8 @@ import ky from 'ky';
 import { answerQuestions, processorMs } from '../process.ts';
 
 /**
- * What a person writes who needs one label and no Reeve: it verifies the signature, answers, reads the labels of the issue and puts
- * them with one more. It stores nothing: an event is lost when the process or the forge fails.
+ * Bot such as a person would write for one label without Reeve: verifies the signature, responds, reads the labels of
+ * the issue, and sets them with one more. It stores nothing, so an event is lost if the process or the forge fails.
  */
 const [forgeUrl = '', token = '', secret = ''] = process.argv.slice(2);
 const forge = ky.create({ prefix: `${forgeUrl}/api/v1`, headers: { authorization: `Bearer ${token}` } });
@@ -34,5 +34,5 @@ app.post<{ Body: string }>('/webhook', async ({ headers, body }, reply) => {
 });
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
 
-// What the benchmark asks beside.
+// Other question of the benchmark.
 answerQuestions(url, { processor: processorMs });

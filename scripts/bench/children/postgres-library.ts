@@ -4,22 +4,22 @@ import { nowMs } from '../../harness/progress.ts';
 import { type BacklogEvent, backlogEvent } from '../deliveries.ts';
 import { answerQuestions, createTally } from '../process.ts';
 
-/** How this script is started. */
+/** Start options of this script. */
 export type LibraryProcess = {
   readonly library: 'pg-boss' | 'graphile-worker';
   readonly url: string;
   readonly schema: string;
   readonly concurrency: number;
-  /** Whether the jobs of one lane are handled one after the other. */
+  /** Whether the jobs of one lane are handled one after another. */
   readonly isOrdered: boolean;
 };
 
-/** What each library does, as the questions of the parent name it. */
+/** Operations of each library, by the question of the parent. */
 type Answers = {
   /** Stores jobs. */
   store(jobs: number): Promise<void>;
   start(): Promise<void>;
-  /** Claims again and again, and completes what was claimed; returns how long each claim took. */
+  /** Claims and completes jobs repeatedly; returns how long each claim took. */
   claim?(options: { times: number; limit: number }): Promise<readonly number[]>;
 };
 
@@ -33,7 +33,7 @@ function laneOf({ repository, issue }: BacklogEvent): string {
   return `${repository.id}/${issue.number}`;
 }
 
-/** Returns the events from..to, in batches. */
+/** Returns the events with numbers below `count`, in batches. */
 function* batchesOf(
   count: number,
 ): Generator<readonly { readonly number: number; readonly event: BacklogEvent }[]> {
@@ -44,12 +44,12 @@ function* batchesOf(
     }));
 }
 
-/** Ids that grow: those of jobs that are stored together decide their order. */
+/** Returns an id that increases with the number: the ids of jobs that are stored together decide their order. */
 function idOf(number: number): string {
   return `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`;
 }
 
-/** Batches of as many as run at once, fetched again without a pause while they are full. */
+/** Fetches batches of as many jobs as run at once, without a pause between full batches. */
 async function usePgBoss(): Promise<Answers> {
   const boss = new PgBoss({ connectionString: url, schema });
   boss.on('error', (error) => {
@@ -91,9 +91,9 @@ async function usePgBoss(): Promise<Answers> {
   };
 }
 
-/** With the settings that its documentation recommends for throughput: jobs are fetched and completed in batches. */
+/** Uses the settings that the documentation recommends for throughput: jobs are fetched and completed in batches. */
 async function useGraphileWorker(): Promise<Answers> {
-  // It would write two lines for each job.
+  // The default logger would write two lines for each job.
   const logger = new Logger(() => () => {});
   const utils = await makeWorkerUtils({ connectionString: url, schema, logger });
   await utils.migrate();

@@ -9,23 +9,26 @@ import { serveReceiver } from '../../harness/receiver.ts';
 import { storeBacklog } from '../deliveries.ts';
 import { answerQuestions, createTally } from '../process.ts';
 
-/** How this script is started. */
+/** Start options of this script. */
 export type ReeveProcess = {
   readonly data: string;
-  /** Absent: the store is in a file. */
+  /** If absent, the store is in a file. */
   readonly databaseUrl?: string;
   readonly role: ServerRole;
   readonly concurrency: number;
-  /** How long a handler waits, as for the answers of a forge; default: it does nothing. */
+  /** Time that a handler waits, as for the responses of a forge. Default: it does nothing. */
   readonly handlerMs?: number;
 };
 
-/** One process of Reeve: receiver, store and worker, with a handler that changes nothing. Says its port when it is ready. */
+/**
+ * Runs one Reeve process: receiver, store and worker, with a handler that changes nothing. Reports its port when it is
+ * ready.
+ */
 const { role, concurrency, handlerMs = 0, ...place } = JSON.parse(process.argv[2] ?? '{}') as ReeveProcess;
 let wake = (): void => {};
 const store = await openStoreAt(place, { role, onWork: () => wake() });
 const tally = createTally();
-/** When the handler began, by uuid. */
+/** Start times of the handlers, by the UUID of the delivery. */
 const starts = new Map<string, number>();
 
 const worker = createWorker({
@@ -55,7 +58,7 @@ async function routeAll(): Promise<void> {
   }
 }
 
-/** Claims again and again, and settles what was claimed; returns how long each claim took. */
+/** Claims and settles deliveries repeatedly; returns how long each claim took. */
 async function claim({ times, limit }: { times: number; limit: number }): Promise<readonly number[]> {
   const taken: number[] = [];
   for (let at = 0; at < times; at += 1) {

@@ -6,21 +6,21 @@ import { startServer } from '../../../src/server/server.ts';
 import { SweepStore } from '../../../src/work/sweeps/progress.ts';
 import { answerQuestions, watchMemory } from '../process.ts';
 
-/** What one sweep cost. */
+/** Cost of one sweep. */
 export type Cost = {
   readonly items: number;
   readonly failed: number;
   readonly reads: number;
   readonly writes: number;
   readonly seconds: number;
-  /** What the heap has grown by from the first tenth of the items to the end, garbage collected. */
+  /** Growth of the heap from the first tenth of the items to the end, after garbage collection. */
   readonly growthBytes: number;
-  /** The most memory that the process has held so far, and what it held before its first sweep. */
+  /** Peak memory of the process so far, and its memory before the first sweep. */
   readonly peakBytes: number;
   readonly restBytes: number;
 };
 
-/** Reeve as `reeve sweep` starts it, in a process of its own; the parent names a rule and how many items it has. */
+/** Runs Reeve like `reeve sweep`, in a separate process. The parent names a rule and the number of its items. */
 const [url = '', data = '', rules = ''] = process.argv.slice(2);
 const asked = { reads: 0, writes: 0 };
 let done = 0;
@@ -45,7 +45,8 @@ const server = await startServer({
   port: 0,
   log,
   jobsOnly: true,
-  // A sweep is a job of another process here: by itself it would wait for up to a second, longer than the smaller ones take.
+  // The worker finds the job of a sweep only by polling. With the default interval of a second, that could take longer
+  // than a small sweep.
   pollMs: 10,
   onSweepRun() {
     done += 1;
@@ -80,7 +81,7 @@ async function sweep({ rule, count }: { rule: string; count: number }): Promise<
 answerQuestions('ready', { sweep }, server.stop);
 
 function heapBytes(): number {
-  // Without collecting first, what counts is when the collector last came: 1 MB is kept, 28 MB were seen.
+  // Without a collection, the result depends on when the collector last ran: 28 MB were measured where 1 MB is kept.
   if (globalThis.gc === undefined) throw new Error('start this with --expose-gc');
   globalThis.gc();
   return process.memoryUsage().heapUsed;

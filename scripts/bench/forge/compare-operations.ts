@@ -23,14 +23,17 @@ const sizes = {
 } as const satisfies Record<string, PlaceSize>;
 type SizeName = keyof typeof sizes;
 
-/** Rounds of a row: each sends one request to every forge. A slow row ends earlier, after `fewest` rounds at least. */
+/**
+ * Rounds of a row, each of which sends one request to every forge. A slow row ends earlier, but not before `fewest`
+ * rounds.
+ */
 export const amounts = {
   full: { warmUpMs: 700, warmUps: 50, measureMs: 3_500, rounds: 300, fewest: 12 },
   quick: { warmUpMs: 100, warmUps: 5, measureMs: 250, rounds: 20, fewest: 3 },
 };
 type Amount = (typeof amounts)['full'];
 
-/** The embedded forge under load; its folder is on this disk. */
+/** Embedded forge under load, whose folder is on this machine. */
 type EmbeddedForge = {
   readonly url: string;
   readonly token: string;
@@ -43,7 +46,7 @@ type Contestant = { readonly api: BenchApi; readonly places: ReadonlyMap<SizeNam
 type Peer = { readonly name: string; readonly contestant: Contestant };
 type Latency = { readonly p50: number; readonly p99: number };
 
-/** The forge that is compared with, if any: `PEER_URL`, and in `PEER_TOKEN` the token of a site administrator. */
+/** Returns the forge to compare with, if any: `PEER_URL`, and the token of a site administrator in `PEER_TOKEN`. */
 function readPeer(): { readonly url: string; readonly token: string } | undefined {
   const { PEER_URL: url, PEER_TOKEN: token } = process.env;
   if (!url) return undefined;
@@ -52,9 +55,9 @@ function readPeer(): { readonly url: string; readonly token: string } | undefine
 }
 
 /**
- * Measures every operation of the service's description on a small and on a large repository of the embedded forge: the time
- * from the request to the end of its answer, one request at a time. With a peer the same repositories are made there, and the
- * two forges are asked in turns.
+ * Measures every operation of the service's description on a small and on a large repository of the embedded forge: the
+ * time from the request to the end of its response, one request at a time. With a peer, the same repositories are
+ * created there, and requests alternate between the two forges.
  */
 export async function compareOperations(
   embedded: EmbeddedForge,
@@ -93,7 +96,7 @@ async function measureRows(
   return rows;
 }
 
-/** Returns a name of an account that no earlier run took. */
+/** Returns an account name that no earlier run has used. */
 function newName(size: SizeName): string {
   return `bench-${size}-${Date.now().toString(36)}`;
 }
@@ -121,7 +124,10 @@ export async function arrangeEmbedded(
   }
 }
 
-/** The peer fetches the history from an account of the embedded forge: a push of thousands of branches takes it minutes. */
+/**
+ * Creates the place on the peer. The peer fetches the history from an account of the embedded forge, because it would
+ * need minutes for a push of thousands of branches.
+ */
 export async function arrangePeer(api: BenchApi, from: string, size: SizeName): Promise<Place> {
   return await arrangePlace(api, {
     name: newName(size),
@@ -134,7 +140,7 @@ export async function arrangePeer(api: BenchApi, from: string, size: SizeName): 
   });
 }
 
-/** Returns what kind of forge an address is, and which version. */
+/** Returns the kind and version of the forge at an address. */
 async function nameOf({ url, token }: { url: string; token: string }): Promise<string> {
   const response = await fetch(`${url}/api/v1/version`, { headers: { authorization: `token ${token}` } });
   const { version } = (await response.json()) as { version: string };
@@ -168,7 +174,7 @@ export async function measureRow(
     const endAt = performance.now() + ms;
     for (let at = 0; at < rounds && (at < fewest || performance.now() < endAt); at += 1) {
       number += 1;
-      // Each begins every other round.
+      // The forges take turns in being first.
       const order = number % 2 === 0 ? [...contestants.keys()] : [...contestants.keys()].reverse();
       const lengths = new Set<number>();
       for (const which of order) {
@@ -176,7 +182,7 @@ export async function measureRow(
         samples[which]?.push(took);
         lengths.add(length);
       }
-      // Lists of other lengths are other work.
+      // Lists of different lengths require different work.
       if (lengths.size > 1) throw new Error(`${load.name}: lists of ${[...lengths].join(' and ')} items`);
     }
   };
@@ -190,7 +196,7 @@ export async function measureRow(
   );
 }
 
-/** Returns how many items an answer lists; 0 for one that is no list. */
+/** Returns the number of items in a response; 0 if it is not a list. */
 function lengthOf(text: string): number {
   if (text === '') return 0;
   const found = JSON.parse(text) as { runners?: unknown[]; dir_contents?: unknown[] };

@@ -2,12 +2,12 @@ import { type Call, headBranches, hook, measured, type Place, pathOf } from './p
 
 type Wanted = Omit<Call, 'token'>;
 
-/** One operation of the service's description as it is measured. */
+/** Measurement of one operation of the service's description. */
 export type OperationLoad = {
   readonly name: string;
-  /** Returns the request of a number; one that writes changes something with each number. */
+  /** Returns the request with this number; each request of a write changes something. */
   readonly ask: (place: Place, number: number) => Wanted;
-  /** Returns what takes back the effect of an answer, where the next request needs that; it is not measured. */
+  /** Returns the request that undoes a response, if the next request requires that; it is not measured. */
   readonly undo?: (place: Place, answer: string) => Wanted;
 };
 
@@ -16,12 +16,12 @@ const by =
   (method: string) =>
   (path: string, body?: object): Wanted => ({ method, path, ...(body && { body }) });
 const [get, post, put, patch] = [by('GET'), by('POST'), by('PUT'), by('PATCH')];
-/** Pinned threads are listed like unread ones: both marks change something, and the lists stay as long. */
+/** Pinned threads are listed like unread ones, so both statuses change something, and the lists keep their length. */
 const mark = (number: number): string => `to-status=${number % 2 === 0 ? 'pinned' : 'unread'}`;
 const everyStatus = 'status-types=unread&status-types=pinned';
 const folderOf = ({ size }: Place, number: number): string => `folder-${number % size.history.folders}`;
 
-/** The 26 operations in the order of the description; contents of files and of folders are measured apart. */
+/** The 26 operations in the order of the description; the contents of files and of folders are measured separately. */
 export const operationLoads: readonly OperationLoad[] = [
   {
     name: 'PATCH /repos/{owner}/{repo}/hooks/{id}',

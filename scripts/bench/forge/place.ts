@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Answer, createSender, type Sender } from '../../harness/sender.ts';
 
-/** How many of each kind are listed, and how large the git repository is. */
+/** Number of items in each list, and size of the git repository. */
 export type PlaceSize = { readonly items: number; readonly history: HistorySize };
 
-/** A repository with all that the operations read and change, and the accounts and the organization around it. */
+/** Repository with everything that the operations read and change, and the accounts and the organization around it. */
 export type Place = {
   readonly size: PlaceSize;
   readonly owner: string;
@@ -15,7 +15,7 @@ export type Place = {
   readonly organization: string;
   readonly labels: readonly number[];
   readonly hook: number;
-  /** An issue with dependencies, tracked times and a comment that has a file. */
+  /** Issue with dependencies, tracked times and a comment with a file. */
   readonly issue: number;
   readonly comment: number;
   readonly attachment: number;
@@ -24,16 +24,16 @@ export type Place = {
   readonly thread: number;
 };
 
-/** Name of the repository that is measured. */
+/** Name of the measured repository. */
 export const measured = 'measured';
 
-/** Makes `count` runners of an organization known to a forge; each forge learns of them in another way. */
+/** Adds `count` runners to an organization, in a way that depends on the forge. */
 type PutRunners = (organization: string, token: string, count: number) => Promise<void>;
 
-/** Makes the repository that is measured, with its history, as an account of the forge. */
+/** Creates the measured repository, with its history, as an account of the forge. */
 export type PutHistory = (by: Pick<Scene, 'name' | 'token' | 'ask'>) => Promise<void>;
 
-/** Members that arranging reads of answers. */
+/** Fields that are read from responses. */
 type Found = { readonly id: number; readonly number: number; readonly sha1: string };
 
 type Scene = {
@@ -44,11 +44,11 @@ type Scene = {
   readonly items: number;
   /** Path of the repository. */
   readonly base: string;
-  /** Sends a request of the owner, or of another account by its token. */
+  /** Sends a request as the owner, or as another account with its token. */
   readonly ask: (method: string, path: string, body?: object, token?: string) => Promise<Found>;
 };
 
-/** Arranges a place through the API. `name` is new on the forge. */
+/** Creates a place through the API. `name` must be new on the forge. */
 export async function arrangePlace(
   api: BenchApi,
   options: {
@@ -63,7 +63,7 @@ export async function arrangePlace(
   const token = await makeAccount(api, name);
   const ask: Scene['ask'] = async (method, path, body, as = token) => {
     const { text } = await api.send({ method, path, token: as, ...(body === undefined ? {} : { body }) });
-    // The answers that arranging looks into have these members.
+    // The responses that are used have these fields.
     return (text === '' ? {} : JSON.parse(text)) as Found;
   };
   const base = `/repos/${name}/${measured}`;
@@ -85,7 +85,7 @@ export async function arrangePlace(
   };
 }
 
-/** Makes an account with a token for everything; returns the token. */
+/** Creates an account with a token that has all scopes; returns the token. */
 async function makeAccount(api: BenchApi, name: string): Promise<string> {
   const password = `Password-of-${name}-1`;
   const body = { username: name, email: `${name}@example.org`, password, must_change_password: false };
@@ -96,7 +96,7 @@ async function makeAccount(api: BenchApi, name: string): Promise<string> {
   return (await post(`${api.url}/api/v1/users/${name}/tokens`, headers, asked)).sha1;
 }
 
-/** Sends what the client of the load does not: other credentials, a form. */
+/** Sends what the client of the load does not support: other credentials, and forms. */
 async function post(url: string, headers: Record<string, string>, body: string | FormData): Promise<Found> {
   const response = await fetch(url, { method: 'POST', headers, body });
   const text = await response.text();
@@ -104,7 +104,7 @@ async function post(url: string, headers: Record<string, string>, body: string |
   return JSON.parse(text) as Found;
 }
 
-/** Returns a hook that sends nothing: its deliveries would be measured with every write. */
+/** Returns an inactive hook, because deliveries would be measured with every write. */
 export function hook(number: number): object {
   return {
     type: 'gitea',
@@ -135,7 +135,7 @@ async function arrangeIssue(
   }
   const { number: issue } = await ask('POST', `${base}/issues`, { title: 'measured', body: 'text', labels });
   for (let at = 0; at < items; at += 1) {
-    // By another account, so that the owner is notified.
+    // Created by another account, so that the owner is notified.
     const other = await ask('POST', `${base}/issues`, { title: `issue ${at}`, body: 'text' }, reviewer);
     const blocker = { owner: name, repo: measured, index: other.number };
     await ask('POST', `${base}/issues/${issue}/dependencies`, blocker);
@@ -149,7 +149,7 @@ async function arrangeIssue(
   return { labels, issue, comment, attachment, thread: await awaitThreads(scene) };
 }
 
-/** Waits for the notifications, which a forge may make in the background; returns the newest one. */
+/** Waits for the notifications, which a forge may create in the background; returns the newest one. */
 async function awaitThreads({ api, token, items }: Scene): Promise<number> {
   for (const deadline = performance.now() + 30_000; ; await sleep(100)) {
     const { text } = await api.send({ method: 'GET', path: '/notifications?limit=50', token });
@@ -160,7 +160,8 @@ async function awaitThreads({ api, token, items }: Scene): Promise<number> {
 }
 
 async function arrangePull({ ask, base, reviewer }: Scene): Promise<Pick<Place, 'pull' | 'review'>> {
-  // Into another branch than those that are measured: two open pull requests of the same branches are refused.
+  // Uses another base branch than the measured pull requests: a second open pull request with the same branches is
+  // refused.
   const wanted = { title: 'reviewed', head: headBranches()[0], base: 'branch-0' };
   const { number: pull } = await ask('POST', `${base}/pulls`, wanted);
   const said = { event: 'REQUEST_CHANGES', body: 'not yet' };
@@ -177,19 +178,19 @@ export type Call = {
   readonly token: string;
 };
 
-/** A forge under load, whichever program it is. */
+/** Forge under load, independent of its program. */
 export interface BenchApi {
   readonly url: string;
   /** Token of a site administrator. */
   readonly token: string;
-  /** Sends a request over the one connection that is kept; throws for an answer that is no success. */
+  /** Sends a request over a single keep-alive connection. Throws unless the response is a success. */
   send(call: Call): Promise<Answer>;
   close(): void;
 }
 
 /**
- * Creates the client of one forge. It is the client of node:http, whose cost per request is small and the same for every forge,
- * and which passes on the bodies of 205, unlike `fetch`.
+ * Creates the client of a forge. It uses node:http, whose cost per request is small and the same for every forge, and
+ * which returns the bodies of 205 responses, unlike `fetch`.
  */
 export function createBenchApi(url: string, token: string): BenchApi {
   const sender = createSender(1);
@@ -212,7 +213,7 @@ async function send(sender: Sender, url: string, { method, path, body, token }: 
 
 const run = promisify(execFile);
 
-/** The git repository that is measured; every forge gets the same objects. */
+/** Size of the measured git repository; every forge gets the same objects. */
 type HistorySize = {
   readonly folders: number;
   readonly filesPerFolder: number;
@@ -220,10 +221,13 @@ type HistorySize = {
   readonly branches: number;
 };
 
-/** Branches with a commit of their own, from which pull requests are made; the others are at commits of `main`. */
+/**
+ * Number of branches with a commit of their own, from which pull requests are created; the other branches point to
+ * commits of `main`.
+ */
 const heads = 10;
 
-/** Returns the names of branches that pull requests are made from. */
+/** Returns the names of the branches from which pull requests are created. */
 export function headBranches(): readonly string[] {
   return Array.from({ length: heads }, (_, at) => `work-${at}`);
 }
@@ -233,7 +237,10 @@ export function pathOf({ folders, filesPerFolder }: HistorySize, number: number)
   return `folder-${number % folders}/file-${Math.floor(number / folders) % filesPerFolder}.txt`;
 }
 
-/** Makes a bare repository: the first commit has every file, each further one changes one, in turns; then the branches. */
+/**
+ * Creates a bare repository: the first commit adds every file, each further commit changes one file, in turns; then
+ * creates the branches.
+ */
 export function makeHistory(folder: string, size: HistorySize): void {
   mkdirSync(folder, { recursive: true });
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);
@@ -259,7 +266,7 @@ function streamOf(size: HistorySize): string {
   commit('refs/heads/main', 1, 'first');
   for (let at = 0; at < files; at += 1) write(pathOf(size, at), `${at}\n${'line of a file\n'.repeat(20)}`);
   for (let mark = 2; mark <= size.commits; mark += 1) {
-    // A step that shares no factor with the number of files reaches every one of them.
+    // A step that has no common factor with the number of files reaches every file.
     const at = (mark * 7919) % files;
     commit('refs/heads/main', mark, `change ${mark}`, mark - 1);
     write(pathOf(size, at), `${at}\n${'line of a file\n'.repeat(20)}changed by ${mark}\n`);
@@ -275,9 +282,9 @@ function streamOf(size: HistorySize): string {
 }
 
 /**
- * Pushes the branches; `main` first, so that it becomes the default branch. Branches without commits of their own are made in
- * `bare`, the folder of the repository on the forge: thousands of new branches are thousands of events. The token is in the
- * environment of git alone.
+ * Pushes the branches, `main` first, so that it becomes the default branch. Branches without commits of their own are
+ * created directly in `bare`, the folder of the repository on the forge, because pushing thousands of new branches
+ * would cause thousands of events. Only git has the token in its environment.
  */
 export async function pushHistory(
   folder: string,
@@ -303,7 +310,7 @@ export async function pushHistory(
 
 const about = (name: string) => ({ name, version: 'v1.0.0', labels: ['linux'] });
 
-/** Returns what registers runners at a server, by the protocol that runners speak (Connect, in JSON). */
+/** Returns a function that registers runners at a server, through the protocol of runners (Connect, in JSON). */
 export function registerRunners(url: string): PutRunners {
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const response = await fetch(`${url}${path}`, {
@@ -328,10 +335,10 @@ export function registerRunners(url: string): PutRunners {
   };
 }
 
-/** Runners that were put into an embedded forge, by its address: the control route takes those of the whole forge. */
+/** Runners added to each embedded forge, by its address: the control route sets all runners of a forge at once. */
 const put = new Map<string, object[]>();
 
-/** Returns what puts runners into an embedded forge through its control route. */
+/** Returns a function that adds runners to an embedded forge through its control route. */
 export function putRunnersByControl(url: string, controlToken: string): PutRunners {
   const all = put.get(url) ?? [];
   put.set(url, all);

@@ -1,7 +1,7 @@
 import type { Reply, Side } from './side.ts';
 
 /**
- * Position of a difference between two answers to one request: `status`, a header, or a field of the body
+ * Difference between two responses to one request. `at`: `status`, a header, or a field of the body
  * (`body.labels[].color`).
  */
 export type Difference = { readonly at: string; readonly ours: string; readonly theirs: string };
@@ -19,11 +19,11 @@ const headers = [
 ] as const;
 /** Headers that count rows of the whole instance. */
 const counting = new Set(['link', 'x-total-count']);
-/** Maximum number of differences reported for one answer. */
+/** Maximum number of differences reported for one response. */
 const most = 20;
 
 /**
- * Returns the differences between two answers, after parts that necessarily differ (addresses, row numbers, times,
+ * Returns the differences between two responses, after parts that necessarily differ (addresses, row numbers, times,
  * random values) have been made equal.
  */
 export function compareReplies(
@@ -69,7 +69,7 @@ function compareValues(ours: unknown, theirs: unknown, at: string, note: Note): 
 }
 
 /**
- * Returns the body of an answer with everything that necessarily differs replaced. The bytes of archives are not
+ * Returns the body of a response with everything that necessarily differs replaced. The bytes of archives are not
  * compared, only their headers.
  */
 function bodyOf(
@@ -83,7 +83,7 @@ function bodyOf(
   const value = options.isInstanceWide ? ownRows(reply.json, options.run) : reply.json;
   const plainValue = plainDeep(side, value, '');
   if (!options.isUnordered || !Array.isArray(plainValue)) return plainValue;
-  // Which rows of the same second are on the page is as undefined as their order.
+  // If there are more pages, it is undefined which rows of the same second are on this page.
   const isCut = Number(reply.headers.get('x-total-count') ?? 0) > plainValue.length;
   return isCut ? plainValue.map(() => undefined) : sorted(plainValue);
 }
@@ -153,7 +153,7 @@ function plain(side: Side, text: string, key: string): string {
   return (
     text
       .replace(/; charset=/, ';charset=')
-      // For a push without commits, the feeds of one server contain either form.
+      // For a push without commits, the feeds of one server contain both forms.
       .replace('"Commits":null', '"Commits":[]')
       .replaceAll(side.url, '<url>')
       .replaceAll(host, '<host>')

@@ -15,7 +15,7 @@ const ownerOf = ({ access }: Operation): string => (access === 'site' ? 'admin' 
 const pages = ['page=2&limit=1', 'page=0&limit=0', 'page=99&limit=2', 'limit=-1', 'limit=1000', 'page=x'];
 
 /**
- * Returns every read of the contract by its owner, by others and without credentials, for existing and missing objects.
+ * Returns every read of the contract as the owner, as others and without credentials, for existing and missing objects.
  */
 export function readSteps(): readonly Step[] {
   return rows.filter(({ method }) => method === 'GET').flatMap(readsOf);
@@ -168,7 +168,7 @@ function valuesOf(path: string): Readonly<Record<string, string>> {
 }
 
 const parameter = /\{(\w+)\*?\}/g;
-/** Names that belong to the target, and not to what is asked for in it. */
+/** Path parameters that name the target itself, not something in it. */
 const targets = new Set(['owner', 'repo', 'org', 'username']);
 
 /** Returns the path of an operation with its names filled in; `override` can, for example, name another repository. */
@@ -177,7 +177,7 @@ function pathOf({ path }: Operation, override: Readonly<Record<string, string>> 
   return path.replace(parameter, (_, name: string) => values[name] ?? '1');
 }
 
-/** Returns the path with a last name that does not exist, or undefined if the path names nothing but its target. */
+/** Returns the path with a last name that does not exist, or undefined if the path names only its target. */
 function missingPathOf(operation: Operation): string | undefined {
   const last = [...operation.path.matchAll(parameter)].map(([, name = '']) => name).at(-1);
   if (last === undefined || (targets.has(last) && operation.path.startsWith('/repos/'))) return undefined;

@@ -8,7 +8,7 @@ export type Explanation = {
   readonly requests: RegExp;
   /** Positions of the difference: `status`, a header, a field of the body. */
   readonly at: RegExp;
-  /** Value of the real server at that position; absent: any value. */
+  /** Value of the real server at that position; if absent, any value. */
   readonly theirs?: RegExp;
 };
 
@@ -113,7 +113,7 @@ export const explanations: readonly Explanation[] = [
   },
 ];
 
-/** Returns why two answers to a step differ, or undefined. */
+/** Returns why two responses to a step differ, or undefined if that is not explained. */
 export function explain({ method, path }: Step, { at, theirs }: Difference): Explanation | undefined {
   return explanations.find(
     (one) => one.requests.test(`${method} ${path}`) && one.at.test(at) && (one.theirs?.test(theirs) ?? true),

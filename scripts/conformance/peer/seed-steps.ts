@@ -15,7 +15,7 @@ const publicKey =
 const otherKey =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAWIFs7vhzEJQKOEuyPZaRHKGOzeO0OtwB5IzpFJBMNZ two@example.org';
 
-/** Returns steps of the owner; `keep` names fields of the answer that later steps use. */
+/** Returns steps of the owner; `keep` names fields of the response that later steps use. */
 const byOwner =
   (method: string) =>
   (path: string, body?: unknown, keep?: Readonly<Record<string, string>>): Step =>
@@ -531,7 +531,7 @@ const twice = (as: string, method: string, path: string, body?: unknown): Step[]
   return [step(as, method, path, more), step(as, method, path, more)];
 };
 
-/** Removals and renames, each requested twice, the second time without anything left to do. */
+/** Removals and renames, each requested twice; the second request has nothing left to do. */
 export const lastSteps: readonly Step[] = [
   ...twice('dan', 'DELETE', `${site}/issues/comments/$danComment`),
   ...twice('dan', 'DELETE', `${site}/issues/1/reactions`, { content: 'heart' }),

@@ -8,7 +8,7 @@ export type Reply = {
 
 type Value = string | number;
 
-/** One of the two servers: its address, the credentials of people there, and values from its answers. */
+/** One of the two servers: its address, the credentials of people there, and values from its responses. */
 export type Side = {
   readonly url: string;
   /** Value of the header `authorization` by person. */
@@ -16,7 +16,7 @@ export type Side = {
   readonly kept: Map<string, Value>;
 };
 
-/** Time in milliseconds after which a server that does not answer is reported. */
+/** Time in milliseconds after which a server that does not respond is reported. */
 const patience = 60_000;
 
 /** Returns a side with its administrator; `names` are values that are the same on both sides. */
@@ -68,8 +68,8 @@ function keep(side: Side, name: string, value: unknown): void {
 const places = /\$([A-Za-z]+)/g;
 
 /**
- * Fills in values. A value that no answer contained remains a name, so the request then names a missing object on both
- * sides.
+ * Replaces names by values. A name without a value from a response stays, so the request then names a missing object on
+ * both sides.
  */
 function fill(side: Side, text: string): string {
   return text.replace(places, (whole, name: string) => String(side.kept.get(name) ?? whole.slice(1)));
@@ -103,9 +103,9 @@ function parse(text: string): unknown {
 }
 
 /**
- * Request that is sent to both servers. In `path` and `body`, `$name` represents a value from an earlier answer of the
- * same server, because row numbers differ between servers; a text that consists only of `$name` keeps the type of the
- * value.
+ * Request that is sent to both servers. In `path` and `body`, `$name` represents a value from an earlier response of
+ * the same server, because row numbers differ between servers; a text that consists only of `$name` keeps the type of
+ * the value.
  */
 export type Step = {
   /** A person of the scenario, `admin`, or `anonymous` for a request without credentials. */
@@ -118,13 +118,13 @@ export type Step = {
   readonly raw?: { readonly type: string; readonly text: string };
   /** File that is sent as a form, in the part with this name. */
   readonly upload?: { readonly part: string; readonly name: string; readonly text: string };
-  /** Values of the answer that later steps use: the path of fields by name (`commit.sha`, `0.id`). */
+  /** Values of the response that later steps use: the path of fields by name (`commit.sha`, `0.id`). */
   readonly keep?: Readonly<Record<string, string>>;
   /** Lists of the whole instance contain objects of others, so only rows with the names of this run are compared. */
   readonly isInstanceWide?: boolean;
   /** Rows of the same second have no fixed order. */
   readonly isUnordered?: boolean;
-  /** Whether earlier steps must have taken effect first: a real server sends notifications after its answer. */
+  /** Whether earlier steps must have taken effect first: a real server sends notifications after its response. */
   readonly isSettled?: boolean;
 };
 

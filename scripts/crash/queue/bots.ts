@@ -26,7 +26,7 @@ export interface Bots {
   going(): readonly number[];
   /** Kills a process with SIGKILL and starts it again. Does nothing while it is starting. */
   kill(bot: number): Promise<void>;
-  /** Suspends a process with SIGSTOP until `go`. */
+  /** Suspends a process with SIGSTOP until `go` is called. */
   stop(bot: number): void;
   go(bot: number): void;
   /** Kills all processes permanently. */

@@ -64,7 +64,7 @@ export function startChecks({ root, at, folder }: QueueForge, random: Random): C
       const query = { state: 'open', limit: 50 };
       for await (const { head } of root.items(operations.listPulls, { params: at, query })) {
         const sha = head?.sha ?? '';
-        // A forge shows a new pull request for a moment before it knows its head.
+        // For a moment, a forge shows a new pull request without its head.
         if (sha === '' || begun.has(sha)) continue;
         begun.set(sha, check(sha).catch(failing.reject));
       }
@@ -85,7 +85,7 @@ export function startChecks({ root, at, folder }: QueueForge, random: Random): C
 
 /**
  * Kinds of contributions. `plain` must be merged. `broken` fails. Of two pull requests that are a `pair`, and of two
- * that `conflict`, one must be merged: the other one fails, or conflicts, once it contains the first.
+ * that `conflict`, one must be merged: the other fails, or conflicts, as soon as it contains the merged one.
  */
 const kinds = [
   { kind: 'plain', weight: 6, files: (n: number) => [`plain-${n}`] },
@@ -100,7 +100,7 @@ export type Contribution = { readonly kind: (typeof kinds)[number]['kind']; read
 /** People who open pull requests. */
 interface Contributors {
   readonly contributions: readonly Contribution[];
-  /** Rejects when they cannot continue. */
+  /** Rejects when the contributors cannot continue. */
   readonly failed: Promise<never>;
   /** Opens no more pull requests; resolves when those in progress are open. */
   stop(): Promise<void>;

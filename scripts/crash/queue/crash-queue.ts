@@ -22,11 +22,11 @@ import { type Aim, aims, type Requests, watchRequests } from './requests.ts';
 export type QueueCrashReport = QueueReport & { readonly kills: number; readonly stops: number };
 
 type QueueCrashOptions = {
-  /** Connection string of a database that no other Reeve uses. */
+  /** Connection string of a database that no other Reeve instance uses. */
   readonly databaseUrl: string;
   readonly kills: number;
   readonly stops: number;
-  /** Planned disturbances; absent: they are drawn at random. */
+  /** Planned disturbances; if absent, they are drawn at random. */
   readonly plan?: readonly Disturbance[];
   /** Minimum number of open pull requests; default 4. */
   readonly openAtOnce?: number;
@@ -40,7 +40,7 @@ type QueueCrashOptions = {
   readonly onWrong?: (finding: string) => void;
 };
 
-/** More changes than a long run makes in an hour, because the run does not test budgets. */
+/** Its limits allow more changes than a long run makes in an hour, because the run does not test budgets. */
 const operatorFile = `version: 1
 repositories: ["${at.owner}/*"]
 limits: { hour: 10000, repository-hour: 10000 }
@@ -141,13 +141,13 @@ const stopMs = { least: 18_000, most: 45_000 };
 const maxAimMs = { drawn: 3_000, planned: 30_000 };
 
 /**
- * Disturbance of the processes. `both`: at once; `any`: one of them at any time; otherwise: the one that sends such a
- * request.
+ * Processes that a disturbance affects. `both`: both at once; `any`: one of them, at any time; otherwise: the one that
+ * sends a request of this kind.
  */
 type Disturbance = 'both' | 'any' | Aim;
 
 type DisturbOptions = {
-  /** Disturbances in order. Absent: they are drawn until there have been enough kills. */
+  /** Disturbances in order. If absent, they are drawn until there have been enough kills. */
   readonly plan?: readonly Disturbance[] | undefined;
   readonly kills: number;
   /** Number of times that a process is suspended meanwhile. */
@@ -161,8 +161,8 @@ type DisturbOptions = {
 };
 
 /**
- * Kills processes: at any time, while a request of the queue is on its way to the forge, or while its answer is on the
- * way back; sometimes both at once. Processes are suspended meanwhile. Returns how often that happened.
+ * Kills processes: at any time, while a request of the queue is on its way to the forge, or while the response is on
+ * its way back; sometimes both processes at once. Also suspends processes meanwhile; returns how often.
  */
 async function disturb(bots: Bots, requests: Requests, options: DisturbOptions): Promise<number> {
   const { kills, stops, gapMs, random, failed } = options;
@@ -205,7 +205,7 @@ async function killAny(bots: Bots, random: Random): Promise<void> {
   await bots.kill(random.pick(bots.going()) ?? 0);
 }
 
-/** Returns whether there was such a request. */
+/** Kills the process that sends such a request. Returns whether there was one. */
 async function killAt(bots: Bots, requests: Requests, aim: Aim, maxMs: number): Promise<boolean> {
   const caught = await requests.catchOne(aim, maxMs);
   if (caught === undefined) return false;

@@ -19,7 +19,7 @@ export type QueueForge = {
 export async function startQueueForge(folder: string, processes: number): Promise<QueueForge> {
   const { url } = await startForge(folder, 0);
   const { root, tokens } = await arrangeAccounts(url, processes);
-  // Without `reeve/queue`, because the forge must not refuse requests that the queue must not send.
+  // Does not require `reeve/queue`, because the forge must accept even the requests that the queue must not send.
   const { at: place, id } = await makeQueueRepository(root, {
     owner: at.owner,
     name: at.repo,

@@ -13,16 +13,16 @@ import type { MergeRequest } from './requests.ts';
 export type QueueReport = {
   readonly pulls: number;
   readonly merged: number;
-  /** Pull requests that left with a failed check, or with a conflict. */
+  /** Pull requests that left the queue with a failed check, or with a conflict. */
   readonly failed: number;
   readonly conflicting: number;
-  /** Merged more than once, according to the answers of the forge or the contents of the base branch. */
+  /** Merged more than once, according to the responses of the forge or the contents of the base branch. */
   readonly mergedTwice: number;
   /** Merged without an earlier success of CI on that head, or with contents that CI has not seen. */
   readonly untested: number;
   /** Commits of the base branch that fail. */
   readonly brokenBases: number;
-  /** Neither merged nor told the reason. */
+  /** Neither merged nor given a reason. */
   readonly lost: number;
   /**
    * Merged or refused wrongly for its contents: a plain one that left, a broken one that was merged, a pair of which
@@ -36,7 +36,7 @@ export type QueueReport = {
   readonly misreported: number;
   /** Comments on one pull request beyond the first. */
   readonly comments: number;
-  /** Statuses that repeat the previous one, for example after a lost answer. */
+  /** Statuses that repeat the previous one, for example after a lost response. */
   readonly repeated: number;
   readonly requests: number;
 };
@@ -123,7 +123,7 @@ async function readEnds(forge: QueueForge): Promise<readonly PullEnd[]> {
   const ends: PullEnd[] = [];
   const query = { state: 'all', limit: 50 };
   for await (const { number: index } of root.items(operations.listPulls, { params: at, query })) {
-    // The list does not contain who merged.
+    // The list does not say who merged.
     ends.push(await readEnd(forge, await root.call(operations.getPull, { params: { ...at, index } })));
   }
   return ends;

@@ -2,11 +2,11 @@ import type { Fault, FaultProxy } from '../../../test/support/fault-proxy.ts';
 import { nowMs } from '../../harness/progress.ts';
 import type { Bots } from './bots.ts';
 
-/** Request to merge a pull request that reached the forge, with its answer. */
+/** Request to merge a pull request that reached the forge, with its response. */
 export type MergeRequest = {
   readonly number: number;
   readonly bot: number;
-  /** Time at which it was passed on to the forge. */
+  /** Time at which the request was passed on to the forge. */
   readonly atMs: number;
   readonly status: number;
 };
@@ -21,7 +21,7 @@ export const aims = ['write', 'update', 'status', 'merge'] as const;
 export interface Requests {
   readonly merges: readonly MergeRequest[];
   /**
-   * Waits for a targeted request for a limited time. Returns its sender, and holds the request or its answer until
+   * Waits for a targeted request for a limited time. Returns its sender, and holds the request or its response until
    * `release`; with `drop`, a request that the forge has not received never gets there.
    */
   catchOne(aim: Aim, maxMs: number): Promise<Caught | undefined>;

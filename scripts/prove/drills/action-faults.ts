@@ -11,7 +11,7 @@ import type { Drill } from '../promise.ts';
 
 const page = '<html><title>Bad gateway</title></html>';
 
-/** Faults of the first request of each kind that writes. */
+/** Faults that hit the first request of each kind that writes. */
 const faults: Readonly<Record<string, Fault>> = {
   'reset after it was applied': { kind: 'lose' },
   '500 after it was applied': { kind: 'replace', status: 500, body: '{"message":"internal"}' },
@@ -31,7 +31,7 @@ const faults: Readonly<Record<string, Fault>> = {
 const quickFaults = ['reset after it was applied', '500 after it was applied'];
 /** Actions whose effect a second request would repeat. */
 const quickActions = ['comment', 'report-issue', 'open-pull-request', 'merge', 'set-labels', 'set-status'];
-/** Its messages do not go to the forge: test/flows/notify.test.ts. */
+/** Its messages do not go to the forge; test/flows/notify.test.ts tests them. */
 const withoutForge = ['notify'];
 
 const maxWaitMs = 180_000;
@@ -62,7 +62,7 @@ export const drill: Drill = async ({ isQuick, signal }) => {
       wrong.push(...result.wrong.map((text) => `${name}, ${text}`));
     }
   };
-  // They wait most of the time, the last ones longest.
+  // Three run at a time, because they wait most of the time. They are taken from the end: the last faults wait longest.
   await Promise.all(Array.from({ length: 3 }, meetAll));
   return {
     figure: `${count} faults × ${rows.length} actions: ${met} requests met one, ${wrong.length} lost or seen twice${wrong.length > 0 ? `: ${wrong.slice(0, 3).join('; ')}` : ''}`,
@@ -103,7 +103,7 @@ type Meeting = {
   readonly signal: AbortSignal;
 };
 
-/** Returns how many requests met the fault, and which rows ended in another state than the declared one. */
+/** Returns how many requests met the fault, and which rows ended in a different state than declared. */
 async function meetFault({ rows, harness, receiver, fault, signal }: Meeting) {
   const wrong: string[] = [];
   let met = 0;

@@ -46,7 +46,10 @@ export const drill: Drill = ({ isQuick, signal }) =>
     };
   });
 
-/** Makes a backup. Returns whether it has every delivery up to one time that is not before its start. */
+/**
+ * Makes a backup. Returns whether it contains every delivery up to a certain time, and that time is not before the
+ * start of the backup.
+ */
 async function isConsistent({ data, environment }: LoadedServer, path: string): Promise<boolean> {
   const before = readNumber(join(data, 'reeve.db'), 'SELECT max(id) AS n FROM deliveries');
   const { status } = await reeveProcess(['store', 'backup', path], { environment });

@@ -27,8 +27,8 @@ rules:
 const settings = 'limits: { hour: 100000, repository-hour: 100000 }\n';
 
 /**
- * Answers of a forge, or of a proxy in front of it, that repeat a credential. `pad` moves the credential to where texts
- * are truncated.
+ * Responses of a forge, or of a proxy in front of it, that repeat a credential. `pad` moves the credential to where
+ * texts are truncated.
  */
 const echoes: readonly ((credential: string, pad: string) => Fault)[] = [
   (credential, pad) => answer(422, JSON.stringify({ message: `${pad}bad ${credential}` })),
@@ -119,7 +119,7 @@ function createSearch(secrets: readonly string[]) {
   };
 }
 
-/** Opens issues; the requests about each of them are answered in a different way. */
+/** Opens issues; the requests about each of them receive a different response. */
 async function meetEchoes(installation: ProxiedInstallation, issues: number): Promise<void> {
   const { root, proxy, data } = installation;
   proxy.decide = ({ method, path }, authorization = '') => {
@@ -145,7 +145,7 @@ async function meetEchoes(installation: ProxiedInstallation, issues: number): Pr
   }
 }
 
-/** Sends what the receiver refuses, with part of what it would accept; `large` is over its limit. */
+/** Sends deliveries that the receiver refuses, some with valid credentials; `large` exceeds its size limit. */
 async function refuseDeliveries({ url }: ProxiedInstallation, authorization: string): Promise<void> {
   const json = 'application/json';
   const bodies = { broken: '{"a": 1', large: 'x'.repeat(9 * 2 ** 20) };
@@ -157,12 +157,12 @@ async function refuseDeliveries({ url }: ProxiedInstallation, authorization: str
     [{ authorization, 'content-type': json }, bodies.large],
   ];
   for (const [headers, body] of refused) {
-    // A delivery refused before its end may find its connection closed.
+    // The receiver may close the connection of a delivery that it refuses before its end.
     await fetch(`${url}/webhook`, { method: 'POST', body, headers }).catch(() => undefined);
   }
 }
 
-/** Runs commands while the forge works, and while it repeats the credential in every answer. */
+/** Runs commands while the forge works, and while it repeats the credential in every response. */
 async function runCommands(
   installation: ProxiedInstallation,
   round: number,

@@ -6,7 +6,10 @@ import { createRandom, type Random } from '../../harness/random.ts';
 import { type Answer, createSender, headersOf, type Sender } from '../../harness/sender.ts';
 import type { Drill } from '../promise.ts';
 
-/** Deliveries per round: their store has some hundred megabytes, and the next round starts with an empty one. */
+/**
+ * Number of deliveries per round. The store grows to several hundred megabytes, and the next round starts with an empty
+ * one.
+ */
 const perRound = 25_000;
 const lines = 32;
 const maxMinutes = 14;
@@ -26,8 +29,8 @@ rules:
 `;
 
 /**
- * Sends recorded deliveries with random changes, to a server that parses them before its answer and to one that parses
- * them later.
+ * Sends recorded deliveries with random changes, to a server that parses them before its response and to one that
+ * parses them later.
  */
 export const drill: Drill = async ({ isQuick, signal }) => {
   const count = isQuick ? 10_000 : 1_000_000;
@@ -67,7 +70,7 @@ async function fuzzOnce({ size, random, isSigned, totals, signal }: Round): Prom
     rules,
     labels: ['never'],
     nodeArgs: ['--import', watch],
-    // Without a signature, the body is parsed before the answer.
+    // Without a signature, the body is parsed before the response.
     ...(isSigned ? {} : { secret: '' }),
   });
   try {
@@ -84,7 +87,7 @@ async function fuzzOnce({ size, random, isSigned, totals, signal }: Round): Prom
         const delivery = bodies[number] ?? mutate(random.pick(recorded), recorded, random);
         const { status, text } = await send(sender, installation, delivery);
         count(totals, `× ${status}`);
-        // If there was no answer, the process states the reason when it ends.
+        // If there was no response, the process states the reason when it ends.
         if (status === 0) await Promise.race([installation.failed, sleep(2_000)]);
         if (!usual.has(status) || !isJson(text))
           problem = `${status} ${text.slice(0, 200)} for ${delivery.eventType} ${delivery.body.toString('base64').slice(0, 2_000)}`;
@@ -243,7 +246,7 @@ function mutate(from: FuzzedDelivery, others: readonly FuzzedDelivery[], random:
     const tree: { root: unknown } = { root: JSON.parse(body.toString()) };
     for (let time = 0; time < times; time += 1) mutateMember(tree, random);
     body = Buffer.from(JSON.stringify(tree.root) ?? '');
-    // Texts that no program value produces: names of prototypes, invalid numbers, duplicate names.
+    // Inserts texts that JSON.stringify never produces: names of prototypes, invalid numbers, duplicate names.
     if (random.chance(0.2)) body = Buffer.from(insertText(body.toString(), random));
   }
   if (random.chance(0.25))

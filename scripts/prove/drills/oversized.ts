@@ -107,12 +107,12 @@ async function stream(
   let sent = 0;
   let isDone = false;
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
-  // A reset after the answer is expected.
+  // A reset after the response is expected.
   socket
     .on('error', () => {})
     .on('data', (part) => {
       answer += part.toString('latin1');
-      // Data beyond the declared length is another request, and the answer to this one has already arrived.
+      // Data beyond the declared length is another request, and the response to this one has already arrived.
       if (length !== undefined && length <= sent) isDone = true;
     });
   const encoding = length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`;

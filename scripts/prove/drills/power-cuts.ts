@@ -134,7 +134,7 @@ function replay(paths: Paths, { before, steps, cuts, seed, signal }: Replay) {
   return result;
 }
 
-/** Opens the files left by a cut, directly with SQLite, so that the store's own code does not confirm itself. */
+/** Opens the files left by a cut, directly with SQLite, so that the store's code does not verify itself. */
 function lookAt({ folder, database, log }: Paths, files: ReadonlyMap<string, Buffer>, number: number) {
   const place = join(folder, `cut-${number}`);
   mkdirSync(place, { recursive: true });
@@ -230,7 +230,7 @@ function tear(change: Extract<Change, { kind: 'write' }>, random: Random): Chang
 type TracedStep =
   | { readonly kind: 'write'; readonly file: string; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly file: string; readonly length: number }
-  /** `from`: number of steps before the sync started. It does not cover later ones. */
+  /** `from`: number of steps before the sync started. The sync does not cover later steps. */
   | { readonly kind: 'sync'; readonly file: string; readonly from: number }
   /** Text that the process wrote to the file of its acknowledgements. */
   | { readonly kind: 'note'; readonly text: string };
