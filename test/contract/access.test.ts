@@ -51,15 +51,18 @@ describeContract('access by role', (forge) => {
     }
   });
 
-  it.each(table)('%s %s on a public repository answers by role', async (method, path, body, statuses) => {
-    const answers: number[] = [];
-    for (const role of roles) {
-      const answer = await forge.ask(method, `/repos/${open}${path}`, { as: accounts[role], body });
-      answers.push(answer.status);
-    }
+  it.each(table)(
+    '%s %s on a public repository returns the expected status for each role',
+    async (method, path, body, statuses) => {
+      const answers: number[] = [];
+      for (const role of roles) {
+        const answer = await forge.ask(method, `/repos/${open}${path}`, { as: accounts[role], body });
+        answers.push(answer.status);
+      }
 
-    expect(answers).toEqual(statuses);
-  });
+      expect(answers).toEqual(statuses);
+    },
+  );
 
   it.each(table)('%s %s hides a private repository from strangers', async (method, path, body, statuses) => {
     const answers: number[] = [];
@@ -111,7 +114,7 @@ describeContract('access by role', (forge) => {
     expect([anonymous.status, person.status]).toEqual([401, 403]);
   });
 
-  it('returns callers their own permissions, and administrators those of everyone', async () => {
+  it('shows callers their own permissions, and administrators the permissions of everyone', async () => {
     const path = (name: string) => `/repos/${open}/collaborators/${name}/permission`;
     const { owner, writer, reader, stranger } = accounts as Record<Role, Account>;
 

@@ -47,7 +47,7 @@ describeContract('account settings', (forge) => {
       expect([400, 422]).toContain(edited.status);
     });
 
-    it('work for signing in with the password, and identify the account in commits', async () => {
+    it('can be used to sign in with the password, and identify the account in commits', async () => {
       const repository = await forge.makeRepository(ada);
       const author = { name: 'x', email: `${another}@example.org` };
       const body = { content: '', message: 'x', author };
@@ -72,7 +72,7 @@ describeContract('account settings', (forge) => {
     it('can be deleted, except the primary one', async () => {
       expect((await ask('DELETE', '/user/emails', { emails: [] })).status).toBe(204);
       expect((await ask('DELETE', '/user/emails', { emails: ['stranger@example.org'] })).status).toBe(404);
-      // Both forges answer 500.
+      // Gitea and Forgejo return 500.
       expect([422, 500]).toContain((await ask('DELETE', '/user/emails', { emails: [own()] })).status);
       const deleted = await ask('DELETE', '/user/emails', { emails: [`${another}@example.org`] });
       expect(deleted.status).toBe(204);
@@ -129,7 +129,7 @@ describeContract('account settings', (forge) => {
     }
   });
 
-  it('can hide the email address from others, also in commits', async () => {
+  it('can hide the email address from others, including in commits', async () => {
     const shown = await ask('GET', `/users/${ada.name}`, undefined, stranger);
     await ask('PATCH', '/user/settings', { hide_email: true });
     const hidden = await ask('GET', `/users/${ada.name}`, undefined, stranger);

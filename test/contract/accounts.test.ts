@@ -39,9 +39,9 @@ describeContract('accounts', (forge) => {
   it.each([
     ['a name with a space', { username: 'a b' }],
     ['a reserved name', { username: 'api' }],
-    ['an ending that pages have', { username: 'ada.keys' }],
+    ['a name with the ending of a page', { username: 'ada.keys' }],
     ['a name that starts with a dot', { username: '.x' }],
-    ['a broken address', { email: 'nonsense' }],
+    ['an invalid email address', { email: 'nonsense' }],
     ['an unknown visibility', { visibility: 'secret' }],
     ['no name', { username: '' }],
   ])('refuses an account with %s', async (_, wrong) => {
@@ -53,7 +53,7 @@ describeContract('accounts', (forge) => {
     expect(answer.status).toBe(422);
   });
 
-  it('refuses a name and an address that are taken, ignoring case', async () => {
+  it('refuses a name or an email address that is taken, ignoring case', async () => {
     const name = freshName('user');
     const make = (username: string, email: string) =>
       forge.ask('POST', '/admin/users', {
@@ -159,7 +159,7 @@ describeContract('accounts', (forge) => {
       expect(answer.status).toBe(422);
     });
 
-    it('are hidden from strangers when private, and refuse their settings with 403', async () => {
+    it('are hidden from strangers when private, although edits by strangers are refused with 403', async () => {
       const name = await forge.makeOrganization(ada, { visibility: 'private' });
       const stranger = await forge.makeUser();
 
@@ -217,20 +217,20 @@ describeContract('accounts', (forge) => {
     );
 
     it.each([
-      ['a broken address', { email: 'nonsense' }],
-      ['a website that is none', { website: 'ftp://example.org' }],
+      ['an invalid email address', { email: 'nonsense' }],
+      ['a website with another scheme', { website: 'ftp://example.org' }],
       ['a website with a control character', { website: 'http:\n' }],
-      ['a website of an impossible host', { website: 'http://a b/' }],
+      ['a website with an invalid host', { website: 'http://a b/' }],
       ['an unknown visibility', { visibility: 'secret' }],
-      ['a long name', { full_name: 'x'.repeat(101) }],
-      ['a long place', { location: 'x'.repeat(51) }],
+      ['a name that is too long', { full_name: 'x'.repeat(101) }],
+      ['a location that is too long', { location: 'x'.repeat(51) }],
     ])('refuse an edit with %s', async (_, body) => {
       const name = await forge.makeOrganization(ada);
 
       expect((await forge.ask('PATCH', `/orgs/${name}`, { as: ada, body })).status).toBe(422);
     });
 
-    it('are edited by their owners and by administrators, even if hidden from others', async () => {
+    it('can be edited by their owners and by site administrators, even if hidden from others', async () => {
       const name = await forge.makeOrganization(ada, { visibility: 'private' });
       const edit = (as?: Account | string) =>
         forge.ask('PATCH', `/orgs/${name}`, { as, body: { description: 'x', visibility: '' } });

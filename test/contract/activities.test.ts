@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, type Answer, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-/** Time that a real server may take to record a push. */
+/** Polling options for pushes, which a real server records after a delay. */
 const patience = { interval: 100 };
 
 type Activity = { op_type: string; content: string; ref_name: string };
@@ -160,7 +160,7 @@ describeContract('activities', (forge) => {
     expect(kinds(forks)).toEqual(['create_repo']);
   });
 
-  describe('in feeds', () => {
+  describe('feeds', () => {
     let open: string;
     let secret: string;
     let organization: string;
@@ -229,7 +229,7 @@ describeContract('activities', (forge) => {
       expect((await ask('GET', `${path}?date=x`, ada)).json).toHaveLength(2);
     });
 
-    it('are hidden if the account hides them, and those of private repositories from tokens limited to public resources', async () => {
+    it('are hidden if the account hides them, and show no private repositories to tokens limited to public resources', async () => {
       const guest = await forge.makeUser();
       const place = await forge.makeRepository(guest);
       const hidden = await forge.makeRepository(guest, { private: true });

@@ -105,7 +105,7 @@ describeContract('administration', (forge) => {
     expect(names).toEqual(names.toSorted());
   });
 
-  it('finds no repository to adopt if there is none, or if it is already known', async () => {
+  it('lists no repositories to adopt if there are none, and returns 404 for missing and already known ones', async () => {
     const known = await forge.makeRepository(ada);
     const list = await ask('GET', `/admin/unadopted?query=${freshName('absent')}/*`);
     const paths = [

@@ -153,7 +153,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(commit.json[0].commit.message).toContain(`from ${reader.name}/one into main`);
   });
 
-  it('need no push permission on a protected branch, but are refused to blocked accounts', async () => {
+  it('need no push permission on a protected branch, but are rejected for blocked accounts', async () => {
     const protection = { rule_name: 'main', enable_push: false };
     await forge.ask('POST', `/repos/${repository}/branch_protections`, { as: owner, body: protection });
     const opened = await push('origin', 'HEAD:refs/for/main/topic');
@@ -190,7 +190,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     ]);
   });
 
-  it('are refused to accounts that cannot read the repository, and in an empty repository', async () => {
+  it('are rejected for accounts that cannot read the repository, and in an empty repository', async () => {
     const hidden = await forge.makeRepository(owner, { auto_init: true, private: true });
     const empty = await forge.makeRepository(owner);
 
@@ -217,7 +217,7 @@ describeContract('pushes for review', (forge: ContractForge) => {
     expect(seen).toContain('HEAD -> refs/pull/1/head');
   });
 
-  it('can make a repository private or a template only in its first push', async () => {
+  it('can make a repository private or a template only with the first push', async () => {
     const empty = await forge.makeRepository(owner);
     const options = ['-o', 'repo.private=true', '-o', 'repo.template=true'];
     await push(...options, addressOf(owner, empty), 'HEAD:main');

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 
-describeContract('answers', (forge) => {
+describeContract('responses', (forge) => {
   let ada: Account;
   let ben: Account;
   let repository: string;
@@ -29,8 +29,8 @@ describeContract('answers', (forge) => {
     });
   });
 
-  describe('of titles', () => {
-    it('cut them to 255 columns and trim white space', async () => {
+  describe('to writes with a title', () => {
+    it('cut the title to 255 columns and trim its white space', async () => {
       const long = await inRepository('POST', '/issues', { title: 'x'.repeat(256) });
       const whole = await inRepository('POST', '/issues', { title: 'x'.repeat(255) });
       const spaced = await inRepository('POST', '/issues', { title: '  a title  ' });
@@ -55,13 +55,13 @@ describeContract('answers', (forge) => {
     });
   });
 
-  it('to token creation refuse a token before they read the body', async () => {
+  it('to token creation refuse a token as credentials before the body is read', async () => {
     const { status } = await ask('POST', `/users/${ada.name}/tokens`, []);
 
     expect(status).toBe(401);
   });
 
-  it('about topics list the invalid names, and treat a missing list as an empty one', async () => {
+  it('about topics list the invalid names; a missing list counts as an empty one', async () => {
     const wrong = await inRepository('PUT', '/topics', { topics: ['fine', 'Not Fine'] });
     await inRepository('PUT', '/topics', { topics: ['fine'] });
     const cleared = await inRepository('PUT', '/topics', {});
@@ -137,7 +137,7 @@ describeContract('answers', (forge) => {
     expect(json.map(({ name }: { name: string }) => name)).toEqual(['second', 'first']);
   });
 
-  it('of the administration refuse a short password, and keep the login name', async () => {
+  it('of the administration API refuse a short password, and contain an edited login name', async () => {
     const name = freshName('user');
     const body = { username: name, email: `${name}@example.org`, password: 'x' };
     const admin = { as: forge.adminToken };

@@ -9,7 +9,7 @@ import {
 
 describeContract('attachments', (forge) => {
   let shared: SharedRepository;
-  /** The path of the comment. */
+  /** API path of the comment. */
   let comment: string;
   beforeEach(async () => {
     shared = await makeSharedRepository(forge);
@@ -91,11 +91,11 @@ describeContract('attachments', (forge) => {
     expect((await shared.ask('GET', '/issues/1/comments')).json[0].assets).toEqual([onComment]);
   });
 
-  it('take another name from the query', async () => {
+  it('take their name from the query if it is given', async () => {
     expect((await upload('/issues/1', { query: '?name=given.md' })).json.name).toBe('given.md');
   });
 
-  it('are downloaded unchanged, by accounts that can read the repository', async () => {
+  it('are downloaded unchanged by accounts that can read the repository', async () => {
     const { browser_download_url: address } = (await upload(comment, { bytes: '<script>1</script>' })).json;
 
     const owner = await download(address, 'owner');
@@ -179,9 +179,9 @@ describeContract('attachments', (forge) => {
     expect((await upload('/issues/1', { as: 'anonymous' })).status).toBe(401);
   });
 
-  it('are an empty answer if the unit of their comment is disabled', async () => {
+  it('are an empty response if the unit of their comment is disabled', async () => {
     const { id } = (await upload(comment)).json;
-    // An empty repository has no pull requests either, and would answer 404.
+    // An empty repository has no pull requests either, and would return 404.
     await shared.ask('POST', '/contents/a', { body: { content: 'eA==', message: 'a' } });
     await shared.ask('PATCH', '', { body: { has_issues: false } });
 

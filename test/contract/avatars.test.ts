@@ -94,7 +94,7 @@ describeContract('avatars', (forge) => {
     expect((await ask('POST', '/user/avatar', { image: '***' })).status).toBe(400);
     expect((await ask('POST', '/user/avatar', {})).status).toBe(422);
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64');
-    // Both forges answer 500.
+    // Gitea and Forgejo return 500.
     for (const image of ['aGVsbG8=', svg, withSize(4097, 1), withSize(1, 4097), withSize(0, 0)])
       expect([422, 500]).toContain((await ask('POST', '/user/avatar', { image })).status);
     expect((await ask('POST', '/user/avatar', { image: withSize(4096, 4096) })).status).toBe(204);

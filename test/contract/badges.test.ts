@@ -10,7 +10,7 @@ describeContract('badges', (forge) => {
 
     const list = await forge.ask('GET', path, { as });
     expect([list.status, list.json, list.headers.get('x-total-count')]).toEqual([200, [], '0']);
-    // Gitea answers 500.
+    // Gitea returns 500.
     expect([404, 500]).toContain((await forge.ask('POST', path, { as, body })).status);
     expect((await forge.ask('DELETE', path, { as, body })).status).toBe(204);
     for (const method of ['GET', 'POST', 'DELETE'])

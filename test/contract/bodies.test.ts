@@ -57,8 +57,8 @@ describeContract('bodies', (forge) => {
 
   describe('D1: a body that is missing or of another type is refused', () => {
     /**
-     * Returns the operations that answer with a status other than 422, and their status. A disabled operation refuses
-     * its caller before it reads the body.
+     * Returns the operations that respond with an unexpected status, and that status. The expected status is 422, or
+     * 403 from a disabled operation, which refuses its caller before it reads the body.
      */
     async function exceptions(rows: readonly Operation[], options: Pick<Ask, 'headers' | 'body'>) {
       const answers: [string, number][] = [];
@@ -127,7 +127,7 @@ describeContract('bodies', (forge) => {
       expect([made.status, made.json.time, wrong.status]).toEqual([200, 30, 422]);
     });
 
-    it('in several parts', async () => {
+    it('as multipart data', async () => {
       const body = new FormData();
       body.set('title', 'in parts');
       body.set('file', new Blob(['x']), 'x.txt');
@@ -148,8 +148,8 @@ describeContract('bodies', (forge) => {
 
     it.each([
       ['a required field', '/labels', 'color=fff'],
-      ['a flag that is one', '/labels', 'name=x&color=fff&exclusive=maybe'],
-      ['a readable encoding', '/issues', 'title=%zz'],
+      ['a valid flag', '/labels', 'name=x&color=fff&exclusive=maybe'],
+      ['a valid encoding', '/issues', 'title=%zz'],
     ])('unless it lacks %s', async (_, path, body) => {
       expect((await ask('POST', path, body, form)).status).toBe(422);
     });
@@ -205,7 +205,7 @@ describeContract('bodies', (forge) => {
       expect(response.status).toBe(422);
     });
 
-    it('of any type that names it is accepted', async () => {
+    it('is accepted with any content type that names JSON', async () => {
       const headers = { 'content-type': 'application/vnd.api+json; charset=utf-8' };
 
       expect((await ask('POST', '/issues', '{"title":"x"}', headers)).status).toBe(201);

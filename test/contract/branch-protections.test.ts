@@ -40,7 +40,7 @@ const members = [
   'updated_at',
 ];
 
-describeContract('branch protections', (forge) => {
+describeContract('a branch protection', (forge) => {
   let ada: Account;
   let writer: Account;
   let reader: Account;
@@ -71,7 +71,7 @@ describeContract('branch protections', (forge) => {
   const branch = (name: string, as?: Account | string): Promise<Answer> =>
     forge.ask('GET', `/repos/${repository}/branches/${name}`, { as });
 
-  it('has all 36 members, off or empty by default', async () => {
+  it('has all 36 fields, off or empty by default', async () => {
     const { status, json } = await make('main');
 
     expect(status).toBe(201);
@@ -131,10 +131,10 @@ describeContract('branch protections', (forge) => {
   it.each([
     ['without enable_push', { enable_push_whitelist: true, enable_force_push: true }],
     [
-      'without the flag above',
+      'without the flag they depend on',
       { enable_push: true, push_whitelist_deploy_keys: true, enable_force_push_allowlist: true },
     ],
-  ])('ignores dependent flags %s on creation', async (_, given) => {
+  ])('on creation, ignores dependent flags %s', async (_, given) => {
     const { json } = await make('main', given);
 
     expect(json).toMatchObject({
@@ -201,7 +201,7 @@ describeContract('branch protections', (forge) => {
     expect((await make('other', { required_approvals: -3 })).json.required_approvals).toBe(0);
   });
 
-  it('lists rules in order of precedence', async () => {
+  it('is listed in order of precedence', async () => {
     await make('*');
     await make('main');
     await make('first', { priority: 1 });
@@ -212,7 +212,7 @@ describeContract('branch protections', (forge) => {
     expect(json.map((rule: { rule_name: string }) => rule.rule_name)).toEqual(['first', '*', 'm*', 'main']);
   });
 
-  it('applies only the first matching rule to a branch, and shows its name only to administrators', async () => {
+  it('applies to a branch only if it is the first match, and shows its name only to administrators', async () => {
     await make('MAIN', { required_approvals: 2, enable_push: true });
     await make('*', { required_approvals: 7 });
 

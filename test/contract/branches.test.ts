@@ -132,7 +132,7 @@ describeContract('branches', (forge) => {
 
   it('are not created from a missing ref', async () => {
     expect((await make('topic', { old_branch_name: 'nothing' })).status).toBe(404);
-    // Gitea answers 500 for an unknown ref.
+    // Gitea returns 500 for an unknown ref.
     expect([404, 500]).toContain((await make('topic', { old_ref_name: 'nothing' })).status);
     expect((await ask('POST', '/branches', {})).status).toBe(422);
   });
@@ -155,7 +155,7 @@ describeContract('branches', (forge) => {
     expect((await forge.ask('POST', path, { body: { new_branch_name: 'x' } })).status).toBe(401);
   });
 
-  describe('compared', () => {
+  describe('when compared', () => {
     it('return commits, newest first, and files since their merge base', async () => {
       await make('topic');
       const first = await write('a', 'topic', '2030-01-01T00:00:00Z');
@@ -177,7 +177,7 @@ describeContract('branches', (forge) => {
     });
 
     it.each(['nothing...main', 'main...nothing', 'main...missing:main', '--help...main'])(
-      'answer %s with 404',
+      'return 404 for %s',
       async (words) => {
         expect((await ask('GET', `/compare/${words}`)).status).toBe(404);
       },

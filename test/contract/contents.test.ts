@@ -207,11 +207,11 @@ describeContract('contents', (forge) => {
       ['/contents/%2e%2e%2f%2e%2e%2fetc%2fpasswd', 404],
       ['/contents/--help', 404],
       ['/contents/a%00b', 404],
-    ])('answer %s with %i', async (path, status) => {
+    ])('are refused: %s returns %i', async (path, status) => {
       expect((await ask('GET', path)).status).toBe(status);
     });
 
-    it('answer `null` after the error in `contents-ext`', async () => {
+    it('return the error followed by `null` from `contents-ext`', async () => {
       const answer = await ask('GET', '/contents-ext/nothing');
 
       expect(answer.status).toBe(404);
@@ -232,7 +232,7 @@ describeContract('contents', (forge) => {
       expect(full.last_commit_message).toMatch(/^Initial commit/);
     });
 
-    it.each(['', '.', '%2F'])('list the root at "%s", never with content', async (path) => {
+    it.each(['', '.', '%2F'])('list the root at "%s", always without content', async (path) => {
       const { json } = await ask('GET', `/contents-ext/${path}?includes=file_content`);
 
       expect(json.file_contents).toBeUndefined();
@@ -244,7 +244,7 @@ describeContract('contents', (forge) => {
     });
   });
 
-  describe('written', () => {
+  describe('when written', () => {
     it('create a commit on the branch, authored by the caller', async () => {
       const { status, json } = await write('a.txt', 'x');
 
@@ -259,7 +259,7 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/branches/main')).json.commit.id).toBe(json.commit.sha);
     });
 
-    it('can be changed only with the current SHA, and are moved with `from_path`', async () => {
+    it('can be changed only with the current SHA, and moved with `from_path`', async () => {
       const { sha } = (await write('a', 'one')).json.content;
 
       const wrong = await ask('PUT', '/contents/a', { content: encode('two'), sha: '0'.repeat(40) });
@@ -285,7 +285,7 @@ describeContract('contents', (forge) => {
       expect((await ask('GET', '/contents/a')).status).toBe(404);
     });
 
-    it('go to a new branch if one is named', async () => {
+    it('are committed to a new branch if one is given', async () => {
       const { json } = await write('a', 'x', { new_branch: 'topic' });
 
       expect((await ask('GET', '/branches/topic')).json.commit.id).toBe(json.commit.sha);
@@ -304,17 +304,17 @@ describeContract('contents', (forge) => {
     });
 
     it.each([
-      ['a file that is there', 'README.md', { content: encode('x') }, [422]],
-      ['below a file', 'README.md/x', { content: encode('x') }, [422]],
-      ['no base64', 'a', { content: '%%%' }, [422]],
-      ['inside .git', '.git/hooks/x', { content: encode('x') }, [422]],
-      ['inside the short name of .git on Windows', 'git~1/x', { content: encode('x') }, [422]],
-      ['inside another spelling of .git on Windows', '.git%20./x', { content: encode('x') }, [422]],
-      // Gitea answers 500 here.
-      ['outside', '..%2f..%2fx', { content: encode('x') }, [422, 500]],
+      ['an existing file', 'README.md', { content: encode('x') }, [422]],
+      ['a path below a file', 'README.md/x', { content: encode('x') }, [422]],
+      ['content that is not base64', 'a', { content: '%%%' }, [422]],
+      ['a path inside .git', '.git/hooks/x', { content: encode('x') }, [422]],
+      ['a path inside the Windows short name of .git', 'git~1/x', { content: encode('x') }, [422]],
+      ['a path inside another Windows spelling of .git', '.git%20./x', { content: encode('x') }, [422]],
+      // Gitea returns 500 here.
+      ['a path outside the repository', '..%2f..%2fx', { content: encode('x') }, [422, 500]],
       ['an unknown branch', 'a', { content: encode('x'), branch: 'nothing' }, [404]],
-      ['a branch with an impossible name', 'a', { content: encode('x'), new_branch: '../x' }, [422]],
-    ])('refuse %s', async (_, path, body, statuses) => {
+      ['a branch with an invalid name', 'a', { content: encode('x'), new_branch: '../x' }, [422]],
+    ])('are refused for %s', async (_, path, body, statuses) => {
       expect(statuses).toContain((await ask('POST', `/contents/${path}`, body)).status);
     });
 
@@ -338,11 +338,11 @@ describeContract('contents', (forge) => {
       expect((await write('a', 'x')).status).toBe(423);
     });
 
-    it('can be read once confirmed, also after many concurrent writes', async () => {
+    it('are readable once the write is confirmed, even after many concurrent writes', async () => {
       const answers = await Promise.all(Array.from({ length: 8 }, (_, at) => write(`file-${at}`, 'x')));
 
       const written = answers.filter(({ status }) => status === 201);
-      // If the branch moved in the meantime, the writer gets 403, from Forgejo 500.
+      // If the branch moved in the meantime, the write fails with 403, or on Forgejo with 500.
       for (const { status } of answers) expect([201, 403, 500]).toContain(status);
       expect(written).not.toHaveLength(0);
       expect((await ask('GET', '/contents')).json).toHaveLength(written.length + 1);

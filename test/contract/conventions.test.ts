@@ -18,7 +18,7 @@ describeContract('conventions', (forge) => {
     }
   });
 
-  it('answers JSON without a space before the charset and without a newline at the end', async () => {
+  it('returns JSON without a space before the charset and without a newline at the end', async () => {
     const answer = await forge.ask('GET', `/repos/${repository}`);
 
     expect(answer.headers.get('content-type')).toBe('application/json;charset=utf-8');
@@ -49,7 +49,7 @@ describeContract('conventions', (forge) => {
     },
   );
 
-  it('includes in an error the message and the URL of the API description', async () => {
+  it('includes the message and the URL of the API description in an error', async () => {
     const answer = await forge.ask('GET', `/repos/${freshName('missing')}/nothing`);
 
     expect(answer.status).toBe(404);
@@ -66,7 +66,7 @@ describeContract('conventions', (forge) => {
   });
 
   it.each(['/issues/abc', '/issues/99999999999999999999', '/issues/-1', '/issues/1.5'])(
-    'answers 404 to the invalid number in %s',
+    'returns 404 for the invalid number in %s',
     async (path) => {
       const answer = await forge.ask('GET', `/repos/${repository}${path}`);
 
@@ -109,14 +109,14 @@ describeContract('conventions', (forge) => {
 
   describe('a body', () => {
     it.each([
-      ['is no JSON', '{'],
-      ['is no object', '[]'],
-      ['has one name twice', '{"name":"x","color":"ffffff","name":"y"}'],
-      ['has one name twice in two spellings', '{"name":"x","color":"ffffff","n\\u0061me":"y"}'],
-      ['has a member of the wrong type', { name: 1, color: 'ffffff' }],
-      ['lacks a required member', { name: 'x' }],
-      ['has an empty text where one is required', { name: '', color: 'ffffff' }],
-      ['has null where something is required', { name: null, color: 'ffffff' }],
+      ['is not JSON', '{'],
+      ['is not an object', '[]'],
+      ['has a duplicate field', '{"name":"x","color":"ffffff","name":"y"}'],
+      ['has a duplicate field with another spelling', '{"name":"x","color":"ffffff","n\\u0061me":"y"}'],
+      ['has a field of the wrong type', { name: 1, color: 'ffffff' }],
+      ['lacks a required field', { name: 'x' }],
+      ['has an empty text in a required field', { name: '', color: 'ffffff' }],
+      ['has null in a required field', { name: null, color: 'ffffff' }],
     ])('that %s is refused with 422', async (_, body) => {
       const answer = await forge.ask('POST', `/repos/${repository}/labels`, { as: ada, body });
 
@@ -133,7 +133,7 @@ describeContract('conventions', (forge) => {
   });
 
   describe('a disabled unit', () => {
-    it('answers 404 for its content', async () => {
+    it('returns 404 for its content', async () => {
       const quiet = await forge.makeRepository(ada);
       await forge.ask('POST', `/repos/${quiet}/issues`, { as: ada, body: { title: 'x' } });
       await forge.ask('PATCH', `/repos/${quiet}`, { as: ada, body: { has_issues: false } });
@@ -163,13 +163,13 @@ describeContract('conventions', (forge) => {
     });
 
     it.each(['limit=0', 'limit=-1', 'limit=x', 'limit=1000', ''])(
-      'treat %s as the default or the maximum',
+      'use the default or maximum size with "%s"',
       async (query) => {
         expect((await list(query)).json).toHaveLength(5);
       },
     );
 
-    it('are linked: next and last, then first and previous, keys of the query in order', async () => {
+    it('have links to the next and last, then the first and previous page, with sorted query keys', async () => {
       const relations = async (query: string) =>
         [...((await list(query)).headers.get('link') ?? '').matchAll(/\?([^>]*)>; rel="(\w+)"/g)].map(
           ([, text, relation]) => `${relation} ${text}`,
@@ -189,7 +189,7 @@ describeContract('conventions', (forge) => {
       expect(await relations('limit=50')).toEqual([]);
     });
 
-    it('expose the headers that they set', async () => {
+    it('list their headers in Access-Control-Expose-Headers', async () => {
       const linked = await list('limit=2');
       const whole = await list('limit=50');
 

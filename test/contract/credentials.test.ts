@@ -11,12 +11,12 @@ describeContract('credentials', (forge) => {
 
   it.each([
     ['a token header', () => ({ authorization: `token ${ada.token}` })],
-    ['a token header in other letters', () => ({ authorization: `TOKEN ${ada.token}` })],
+    ['a token header in another letter case', () => ({ authorization: `TOKEN ${ada.token}` })],
     ['a bearer header', () => ({ authorization: `Bearer ${ada.token}` })],
     ['a password', () => basic(ada.name, ada.password)],
     ['a token in place of the password', () => basic(ada.name, ada.token)],
-    ['a token in place of the name', () => basic(ada.token, '')],
-    ['a token in place of the name, as old clients do', () => basic(ada.token, 'x-oauth-basic')],
+    ['a token in place of the user name', () => basic(ada.token, '')],
+    ['a token in place of the user name, as old clients send it', () => basic(ada.token, 'x-oauth-basic')],
   ])('accept %s', async (_, headers) => {
     const answer = await forge.ask('GET', '/user', { headers: headers() });
 
@@ -34,8 +34,8 @@ describeContract('credentials', (forge) => {
     ['an unknown token', () => ({ authorization: `token ${'0'.repeat(40)}` })],
     ['an unknown bearer token', () => ({ authorization: 'Bearer nonsense' })],
     ['a wrong password', () => basic(ada.name, 'wrong')],
-    ['an unknown name', () => basic(freshName('missing'), 'wrong')],
-  ])('answer 401 to %s, even if no credentials were needed', async (_, headers) => {
+    ['an unknown user name', () => basic(freshName('missing'), 'wrong')],
+  ])('with %s are refused with 401, even if none are required', async (_, headers) => {
     const answer = await forge.ask('GET', `/repos/${repository}`, { headers: headers() });
 
     expect(answer.status).toBe(401);
@@ -46,15 +46,15 @@ describeContract('credentials', (forge) => {
   it.each([
     ['an unknown scheme', 'Digest abc'],
     ['three words', 'token a b'],
-    ['Basic without a colon', `Basic ${Buffer.from('nocolon').toString('base64')}`],
-  ])('treat %s as an anonymous caller', async (_, authorization) => {
+    ['a Basic value without a colon', `Basic ${Buffer.from('nocolon').toString('base64')}`],
+  ])('with %s count as anonymous', async (_, authorization) => {
     const open = await forge.ask('GET', `/repos/${repository}`, { headers: { authorization } });
     const closed = await forge.ask('GET', '/user', { headers: { authorization } });
 
     expect([open.status, closed.status]).toEqual([200, 401]);
   });
 
-  it('answer 403 without a `url` field to an account that must change its password', async () => {
+  it('of an account that must change its password are refused with 403, without a `url` field', async () => {
     const name = freshName('user');
     const body = {
       username: name,
@@ -101,7 +101,7 @@ describeContract('credentials', (forge) => {
       [['write:user', 'write:repository'], 'POST', '/user/repos', 201],
       [['all'], 'GET', '/user', 200],
       [['read:misc'], 'GET', '/version', 200],
-    ])('%j may %s %s: %i', async (scopes, method, path, status) => {
+    ])('%j for %s %s return %i', async (scopes, method, path, status) => {
       const token = await tokenWith(...scopes);
       const body = method === 'POST' ? { name: freshName('thing'), color: 'ffffff' } : undefined;
 
@@ -110,7 +110,7 @@ describeContract('credentials', (forge) => {
       expect(answer.status).toBe(status);
     });
 
-    it('hides private repositories from a token limited to public resources', async () => {
+    it('hide private repositories from a token limited to public resources', async () => {
       const secret = await forge.makeRepository(ada, { private: true });
       const token = await tokenWith('read:repository', 'public-only');
 
@@ -120,7 +120,7 @@ describeContract('credentials', (forge) => {
       expect([hidden.status, shown.status]).toEqual([404, 200]);
     });
 
-    it('refuses the hooks of its account to a token limited to public resources', async () => {
+    it('hide the hooks of the account from a token limited to public resources', async () => {
       const answer = await forge.ask('GET', '/user/hooks', {
         as: await tokenWith('read:user', 'public-only'),
       });

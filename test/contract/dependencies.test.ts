@@ -18,7 +18,7 @@ describeContract('dependencies', (forge) => {
     shared.ask('POST', `/issues/${index}/dependencies`, { body: meta(by) });
   const numbers = (json: { number: number }[]) => json.map(({ number }) => number).sort();
 
-  it('are added, listed from both ends, and removed', async () => {
+  it('are added, listed for both issues, and removed', async () => {
     const added = await block(1, 2);
     const blocking = await shared.ask('POST', '/issues/3/blocks', { body: meta(1) });
     const dependencies = await shared.ask('GET', '/issues/1/dependencies');
@@ -36,7 +36,7 @@ describeContract('dependencies', (forge) => {
     expect((await shared.ask('GET', '/issues/1/dependencies')).json).toEqual([]);
   });
 
-  it('come in pages, for `blocks` without headers', async () => {
+  it('come in pages, without paging headers for `blocks`', async () => {
     await block(1, 2);
     await block(1, 3);
     await block(2, 3);
@@ -95,12 +95,12 @@ describeContract('dependencies', (forge) => {
   it.each([
     ['an unknown issue in the path', '/issues/99/dependencies', 1],
     ['an unknown issue in the body', '/issues/1/dependencies', 99],
-    ['an unknown issue that blocks', '/issues/99/blocks', 1],
-  ])('answer 404 for %s', async (_what, path, index) => {
+    ['an unknown blocking issue', '/issues/99/blocks', 1],
+  ])('return 404 for %s', async (_what, path, index) => {
     expect((await shared.ask('POST', path, { body: meta(index) })).status).toBe(404);
   });
 
-  it('answer 404 for an unknown repository in the body', async () => {
+  it('return 404 for an unknown repository in the body', async () => {
     const body = { index: 1, owner: shared.owner.name, repo: 'nowhere' };
 
     expect((await shared.ask('POST', '/issues/1/dependencies', { body })).status).toBe(404);
@@ -131,7 +131,7 @@ describeContract('dependencies', (forge) => {
     ).toBe(401);
   });
 
-  it('can refer to other repositories; issues that the caller cannot read are placeholders', async () => {
+  it('can refer to other repositories; issues that the caller cannot read are shown as placeholders', async () => {
     const other = await forge.makeRepository(shared.owner, { private: true });
     await forge.ask('POST', `/repos/${other}/issues`, { as: shared.owner, body: { title: 'secret' } });
     const body = { index: 1, owner: shared.owner.name, repo: other.split('/')[1] };
@@ -148,7 +148,7 @@ describeContract('dependencies', (forge) => {
     expect(asReader.headers.get('x-total-count')).toBe('2');
   });
 
-  it('answer 404 if disabled in the repository, and then block nothing', async () => {
+  it('return 404 if disabled in the repository, and then block nothing', async () => {
     await block(1, 2);
     const internal_tracker = {
       enable_issue_dependencies: false,

@@ -106,18 +106,18 @@ describeContract('deploy keys', (forge) => {
     const { json } = await add(makePublicKey(), {}, other);
 
     expect((await shared.ask('GET', `/keys/${json.id}`)).status).toBe(404);
-    // Gitea answers 500.
+    // Gitea returns 500.
     expect([403, 500]).toContain((await shared.ask('DELETE', `/keys/${json.id}`)).status);
     expect((await other.ask('GET', `/keys/${json.id}`)).status).toBe(200);
   });
 
   it.each([
-    ['no key', { key: 'not a key' }],
-    ['a short key', { key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5' }],
-    ['another type', { key: makePublicKey().replace('ssh-ed25519', 'ssh-rsa') }],
+    ['a text that is not a key', { key: 'not a key' }],
+    ['a truncated key', { key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5' }],
+    ['a mismatched type', { key: makePublicKey().replace('ssh-ed25519', 'ssh-rsa') }],
     ['no title', { title: '', key: makePublicKey() }],
-    ['no content', { key: '' }],
-    ['a long text', { key: `${makePublicKey()}${' '.repeat(20_000)}.` }],
+    ['an empty key', { key: '' }],
+    ['a key that is too long', { key: `${makePublicKey()}${' '.repeat(20_000)}.` }],
   ])('are refused with %s', async (_, body) => {
     expect((await shared.ask('POST', '/keys', { body: { title: 'refused', ...body } })).status).toBe(422);
   });

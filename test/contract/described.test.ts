@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type Account, basic, describeContract, freshName } from '../support/contract-forge.ts';
 
-/** Operations that the description of the service numbers, and its notification operations. */
+/** Operations that are numbered in the description of the service, and its notification operations. */
 const described = [
   ['PATCH', '/repos/REPO/hooks/1'],
   ['POST', '/repos/REPO/pulls'],
@@ -51,14 +51,14 @@ describeContract('described operations', (forge) => {
     path.replace('REPO', repository).replace('ORG', organization).replace('ADA', ada.name);
   const bodyOf = (method: string): { body?: object } => (method === 'GET' ? {} : { body: {} });
 
-  it.each(described)('refuses %s %s to a token of another scope', async (method, path) => {
+  it.each(described)('refuse %s %s to a token of another scope', async (method, path) => {
     const answer = await forge.ask(method, fill(path), { as: narrow, ...bodyOf(method) });
 
     expect(answer.status, answer.text).toBe(403);
   });
 
   it.each(described.filter(([, path]) => /REPO|ORG/.test(path)))(
-    'answers %s %s with 404 for an unknown name',
+    'return 404 for %s %s with an unknown name',
     async (method, path) => {
       const elsewhere = path.replace('REPO', `${ada.name}/nothing-here`).replace('ORG', 'missing-account');
 

@@ -11,5 +11,5 @@ export type Difference = {
   readonly reason: string;
 };
 
-/** All known differences. A case that no longer differs fails. */
+/** All known differences. A case listed here fails once the forge no longer differs. */
 export const differences: readonly Difference[] = [...giteaDifferences, ...forgejoDifferences];

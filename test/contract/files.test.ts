@@ -40,7 +40,7 @@ indent_size = 8
 `;
 
 const bytes = Buffer.from(Array.from({ length: 3000 }, (_, at) => (at * 7) % 256));
-/** Larger than a forge holds in memory at once. */
+/** Content larger than what a forge holds in memory at once. */
 const large = Buffer.alloc(3 * 1024 * 1024, 'line of text that repeats\n');
 
 describeContract('files', (forge) => {
@@ -130,7 +130,7 @@ describeContract('files', (forge) => {
       expect([answer.status, answer.text]).toEqual([200, text]);
     });
 
-    it('are unchanged, whole and by range', async () => {
+    it('are unchanged, both whole and by range', async () => {
       const whole = await download('/raw/bytes.bin');
       const part = await download('/raw/bytes.bin', { range: 'bytes=5-9' });
       const rest = await download('/media/bytes.bin', { range: 'bytes=2990-' });
@@ -150,7 +150,7 @@ describeContract('files', (forge) => {
       expect(beyond.status).toBe(416);
     });
 
-    it('may be large, also by range', async () => {
+    it('may be large, both whole and by range', async () => {
       const whole = await download('/raw/large.txt');
       const part = await download('/raw/large.txt', { range: 'bytes=2000000-2000099' });
 
@@ -208,11 +208,11 @@ describeContract('files', (forge) => {
       expect((await ask(path)).status).toBe(404);
     });
 
-    it('are not found by an abbreviated id', async () => {
+    it('are not found by an abbreviated commit id', async () => {
       expect((await ask(`/raw/${first.slice(0, 10)}/README.md`)).status).toBe(404);
     });
 
-    it('are not found by an abbreviated id in `ref` of the contents', async () => {
+    it('are not found by an abbreviated commit id in `ref` of the contents operation', async () => {
       expect((await ask(`/contents/README.md?ref=${first.slice(0, 10)}`)).status).toBe(404);
       expect((await ask(`/contents?ref=${first.slice(0, 7)}`)).status).toBe(404);
       expect((await ask(`/contents?ref=${first}`)).status).toBe(200);
@@ -237,7 +237,7 @@ describeContract('files', (forge) => {
       ['topic/x.zip', 'topic-x.zip', 'PK\u0003\u0004'],
       ['v1.0.tar.gz', 'v1.0.tar.gz', '\u001f\u008b'],
       ['FIRST.zip', 'FIRST.zip', 'PK\u0003\u0004'],
-    ])('are in the format %s', async (name, file, magic) => {
+    ])('are downloaded as %s', async (name, file, magic) => {
       const { status, headers, body } = await download(`/archive/${name.replace('FIRST', first)}`);
 
       const [, repo] = repository.split('/');
@@ -265,7 +265,7 @@ describeContract('files', (forge) => {
       expect([missing.status, ofBundle.status]).toEqual([400, 400]);
     });
 
-    it('can be a bundle with the history, which git clones', async () => {
+    it('can be downloaded as a bundle with the history, which git can clone', async () => {
       const { status, body } = await download('/archive/topic/x.bundle');
       const folder = await mkdtemp(join(tmpdir(), 'bundle-'));
       try {
@@ -289,7 +289,7 @@ describeContract('files', (forge) => {
       ['--help.zip', 404],
       ['--output=x.tar.gz', 404],
       ['main..topic.zip', 404],
-    ])('are refused as %s', async (name, status) => {
+    ])('are refused with the name %s', async (name, status) => {
       expect((await ask(`/archive/${name}`)).status).toBe(status);
     });
   });
@@ -307,7 +307,7 @@ describeContract('files', (forge) => {
       expect([status, json]).toEqual([200, settings]);
     });
 
-    it('answer 404 if no file defines settings', async () => {
+    it('return 404 if no file defines settings', async () => {
       expect((await ask(`/editorconfig/x.go?ref=${first}`)).status).toBe(404);
       const empty = await forge.makeRepository(ada);
       expect((await forge.ask('GET', `/repos/${empty}/editorconfig/x`, { as: ada })).status).toBe(404);
@@ -315,7 +315,7 @@ describeContract('files', (forge) => {
   });
 
   it('are counted by language, largest first', async () => {
-    // A real forge counts in the background after the push.
+    // A real forge counts languages in the background after the push.
     await expect.poll(async () => Object.keys((await ask('/languages')).json)).toHaveLength(4);
     const { json } = await ask('/languages');
 
@@ -341,7 +341,7 @@ describeContract('files', (forge) => {
     expect([status, json]).toEqual([200, []]);
   });
 
-  describe('at the URLs in answers', () => {
+  describe('at the URLs in responses', () => {
     it('are downloaded', async () => {
       const { json } = await ask('/contents/README.md?ref=topic/x');
       const list = (await ask('/contents/src')).json;
@@ -415,7 +415,7 @@ describeContract('files', (forge) => {
       'src/branch/main/nothing',
       'commit/0000000000',
       'raw/branch/main/src',
-    ])('answer 404 at %s', async (path) => {
+    ])('return 404 at %s', async (path) => {
       expect((await download(`${forge.url}/${repository}/${path}`)).status).toBe(404);
     });
   });

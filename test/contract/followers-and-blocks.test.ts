@@ -154,7 +154,7 @@ describeContract('blocks', (forge) => {
     await unblock(ada, pest);
   });
 
-  describe('in force', () => {
+  describe('while active', () => {
     let issue: number;
     let comment: number;
     let pestsIssue: number;
@@ -177,7 +177,7 @@ describeContract('blocks', (forge) => {
       ] as const;
       for (const [method, path, body] of tries)
         expect([path, await status(method, path, pest, body)]).toEqual([path, 403]);
-      // Gitea answers 500 for an edit of the blocked account's own issue.
+      // Gitea returns 500 for an edit of the blocked account's own issue.
       for (const body of [{ title: 'x' }, { body: 'x' }])
         expect([403, 500]).toContain(await status('PATCH', `${place}/issues/${pestsIssue}`, pest, body));
       const kept = await ask('GET', `${place}/issues/${pestsIssue}`, pest);

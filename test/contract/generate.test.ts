@@ -209,7 +209,7 @@ describeContract('forks', (forge) => {
     expect(again.json).toEqual({ merge_type: 'up-to-date' });
   });
 
-  it('merge the default branch of the parent if it has no branch of the same name', async () => {
+  it('merge the default branch of the parent if the parent has no branch of the same name', async () => {
     await add(fork, ben, 'd.txt', { new_branch: 'own' });
     await add(base, ada, 'e.txt');
     const { status, json } = await merge({ branch: 'own' });
@@ -217,7 +217,7 @@ describeContract('forks', (forge) => {
     expect([status, json]).toEqual([200, { merge_type: 'merge' }]);
   });
 
-  it('refuse to merge the parent without the branch, a parent or access, and if archived', async () => {
+  it('refuse to merge the parent if the branch, the parent or access is missing, or if archived', async () => {
     await forge.share(fork, ben, { with: ada, permission: 'read' });
     const unknown = await merge({ branch: 'none' });
     const reader = await merge({ branch: 'main' }, ada);
@@ -228,7 +228,7 @@ describeContract('forks', (forge) => {
     const archived = await merge({ branch: 'main' });
 
     expect([unknown.status, reader.status, hidden.status, archived.status]).toEqual([404, 403, 403, 423]);
-    // Gitea answers 500.
+    // Gitea returns 500.
     expect([400, 500]).toContain(noFork.status);
   });
 });

@@ -4,7 +4,7 @@ import { cloneRepository } from '../support/git-client.ts';
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-describeContract('git reads', (forge) => {
+describeContract('git data', (forge) => {
   let ada: Account;
   let stranger: Account;
   let repository: string;
@@ -47,7 +47,7 @@ describeContract('git reads', (forge) => {
   const names = (answer: Answer) => answer.json.map(({ ref }: { ref: string }) => ref);
   const ids = (answer: Answer) => answer.json.map(({ sha }: { sha: string }) => sha);
 
-  describe('of refs', () => {
+  describe('refs', () => {
     it('are listed by name, annotated tags as tag objects', async () => {
       const { status, json } = await ask('/git/refs');
 
@@ -76,13 +76,13 @@ describeContract('git reads', (forge) => {
       }
     });
 
-    it('are 404 in an empty repository', async () => {
+    it('return 404 in an empty repository', async () => {
       expect((await forge.ask('GET', `/repos/${empty}/git/refs`, { as: ada })).status).toBe(404);
     });
   });
 
-  describe('of an annotated tag', () => {
-    it('include its object, its commit and its tagger', async () => {
+  describe('an annotated tag', () => {
+    it('includes its object, its commit and its tagger', async () => {
       const { status, json } = await ask(`/git/tags/${tag}`);
 
       const api = `${forge.url}/api/v1/repos/${repository}/git`;
@@ -97,17 +97,17 @@ describeContract('git reads', (forge) => {
           verification: { verified: false },
         },
       ]);
-      // A real forge may sign on behalf of its users.
+      // A real forge may sign the tag on behalf of the user, so the name of the tagger is not known.
       expect(json.tagger.name).not.toBe('');
     });
 
-    it.each(['v1', '0'.repeat(40), 'COMMIT'])('are refused for %s', async (sha) => {
+    it.each(['v1', '0'.repeat(40), 'COMMIT'])('is refused for %s', async (sha) => {
       expect((await ask(`/git/tags/${sha.replace('COMMIT', shas[1] ?? '')}`)).status).toBe(400);
     });
   });
 
-  describe('of a tree', () => {
-    it('list the entries of a commit, a branch, a tag or a folder', async () => {
+  describe('a tree', () => {
+    it('lists the entries of a commit, a branch, a tag or a folder', async () => {
       const { status, json, headers } = await ask('/git/trees/main');
 
       const api = `${forge.url}/api/v1/repos/${repository}/git`;
@@ -143,14 +143,14 @@ describeContract('git reads', (forge) => {
       }
     });
 
-    it('has the id of the tree, not that of the commit', async () => {
+    it('has its own id, not that of the commit', async () => {
       const { json } = await ask('/git/trees/main');
 
       expect(json.sha).not.toBe(shas[2]);
       expect((await ask(`/git/trees/${json.sha}`)).json.sha).toBe(json.sha);
     });
 
-    it('are recursive on request, page by page', async () => {
+    it('is recursive on request, page by page', async () => {
       const pathsOf = async (query: string) => {
         const { json } = await ask(`/git/trees/main?recursive=true${query}`);
         return [json.tree?.map(({ path }: { path: string }) => path) ?? null, json.truncated, json.page];
@@ -165,7 +165,7 @@ describeContract('git reads', (forge) => {
     });
 
     it.each(['nothing', '--help', 'main:nothing', '0'.repeat(40), 'main..topic', 'BLOB'])(
-      'are refused for %s',
+      'is refused for %s',
       async (name) => {
         const { sha } = (await ask('/contents/README.md')).json;
         expect((await ask(`/git/trees/${name.replace('BLOB', sha)}`)).status).toBe(400);
@@ -173,8 +173,8 @@ describeContract('git reads', (forge) => {
     );
   });
 
-  describe('of notes', () => {
-    it('return the note of a commit, and the commit of the note', async () => {
+  describe('notes', () => {
+    it('are returned for a commit, with the commit of the note', async () => {
       const url = new URL(`${forge.url}/${repository}.git`);
       Object.assign(url, { username: ada.name, password: ada.token });
       const clone = await cloneRepository(url.href);
@@ -204,15 +204,15 @@ describeContract('git reads', (forge) => {
       expect(names(await ask('/git/refs/notes'))).toEqual(['refs/notes/commits']);
     });
 
-    it('are 404 without a note or for an unknown commit, and 422 for an invalid name', async () => {
+    it('return 404 without a note or for an unknown commit, and 422 for an invalid name', async () => {
       expect((await ask('/git/notes/v1')).status).toBe(404);
       expect((await ask('/git/notes/nothing')).status).toBe(404);
       expect((await ask('/git/notes/a..b')).status).toBe(422);
     });
   });
 
-  describe('of commits', () => {
-    it('list them newest first, with paging in two sets of headers', async () => {
+  describe('commits', () => {
+    it('are listed newest first, with two sets of paging headers', async () => {
       const { status, json, headers } = await ask('/commits?limit=2');
 
       const header = (name: string) => headers.get(name);
@@ -289,7 +289,7 @@ describeContract('git reads', (forge) => {
     it.each([
       ['sha=nothing', [404]],
       ['sha=--all', [404]],
-      // Both forges answer 500.
+      // Gitea and Forgejo return 500.
       ['not=nothing', [404, 500]],
       ['path=README.md&sha=nothing', [404, 500]],
       ['path=../x', [422, 500]],
@@ -298,7 +298,7 @@ describeContract('git reads', (forge) => {
       expect(statuses).toContain((await ask(`/commits?${query}`)).status);
     });
 
-    it('are 409 in an empty repository', async () => {
+    it('return 409 in an empty repository', async () => {
       expect((await forge.ask('GET', `/repos/${empty}/commits`, { as: ada })).status).toBe(409);
     });
 
@@ -338,7 +338,7 @@ describeContract('git reads', (forge) => {
     expect((await ask('/commits', undefined)).status).toBe(200);
   });
 
-  it('find a repository by its id', async () => {
+  it('belong to a repository that is also found by its id', async () => {
     const { id, full_name } = (await ask('')).json;
     const hidden = await forge.makeRepository(ada, { private: true });
     const { json } = await forge.ask('GET', `/repos/${hidden}`, { as: ada });

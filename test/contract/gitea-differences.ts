@@ -19,12 +19,12 @@ export const giteaDifferences: readonly Difference[] = [
   },
   {
     on: ['gitea 1.27'],
-    cases: ['runner registration tokens > are the same by GET and by POST'],
+    cases: ['runner registration tokens > are the same for GET and for POST'],
     reason: 'Gitea 1.27 gives the registration token of runners by POST alone.',
   },
   {
     on: ['gitea 1.26', 'gitea 1.27'],
-    cases: ['git reads > of a tree > has the id of the tree, not that of the commit'],
+    cases: ['git data > a tree > has its own id, not that of the commit'],
     reason: 'Gitea answers a tree with the id of the commit that it was asked by, before 1.28.',
   },
   {
@@ -53,22 +53,22 @@ export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea 1.26'],
     cases: [
-      'contents > at a missing or invalid path or ref > answer /contents/.git/config with 400',
-      'contents > at a missing or invalid path or ref > answer /contents/a/.GIT/b with 400',
+      'contents > at a missing or invalid path or ref > are refused: /contents/.git/config returns 400',
+      'contents > at a missing or invalid path or ref > are refused: /contents/a/.GIT/b returns 400',
     ],
     reason: 'Gitea 1.26 answers 500 to paths inside of `.git`.',
   },
   {
     on: ['gitea 1.26'],
-    cases: ['reviews > keeps comments on lines, with resolution and replies'],
+    cases: ['a review > keeps comments on lines, with their resolution and replies'],
     reason: 'Gitea 1.26 has no operation that answers a comment on a line.',
   },
   {
     on: ['gitea 1.26'],
     cases: [
-      'branch protections > has all 36 members, off or empty by default',
-      'branch protections > silently drops accounts that could not use the permission',
-      'branch protections > keeps the fields that an edit omits, replaces lists, and clears the bypass list when its flag is turned off',
+      'a branch protection > has all 36 fields, off or empty by default',
+      'a branch protection > silently drops accounts that could not use the permission',
+      'a branch protection > keeps the fields that an edit omits, replaces lists, and clears the bypass list when its flag is turned off',
       'merging into a protected branch > can be forced by administrators and the bypass list, only on request, unless overrides are blocked',
     ],
     reason: 'Protections of branches have no list of who may bypass them before Gitea 1.27.',
@@ -76,10 +76,10 @@ export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea 1.26'],
     cases: [
-      'answers > of getRepository have every member of the contract',
-      'answers > of listOrganizationRepositories have every member of the contract',
-      'answers > of listOwnRepositories have every member of the contract',
-      'answers > of listStarred have every member of the contract',
+      'responses > of getRepository have every field of the contract',
+      'responses > of listOrganizationRepositories have every field of the contract',
+      'responses > of listOwnRepositories have every field of the contract',
+      'responses > of listStarred have every field of the contract',
     ],
     reason:
       'Members of repositories that came with Gitea 1.27 are not there: `allow_merge_update` and its kind.',
@@ -87,8 +87,8 @@ export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea 1.26'],
     cases: [
-      'answers > of listIssues have every member of the contract',
-      'answers > of getIssue have every member of the contract',
+      'responses > of listIssues have every field of the contract',
+      'responses > of getIssue have every field of the contract',
     ],
     reason: 'Issues tell no projects before Gitea 1.27.',
   },
@@ -99,7 +99,7 @@ export const giteaDifferences: readonly Difference[] = [
   },
   {
     on: ['gitea 1.26'],
-    cases: ['hooks > when edited > refuse a broken filter'],
+    cases: ['hooks > when edited > refuse an invalid branch filter'],
     reason: 'Gitea 1.26 looks at a branch filter only when a hook is made.',
   },
   {
@@ -109,7 +109,7 @@ export const giteaDifferences: readonly Difference[] = [
   },
   {
     on: ['gitea 1.26'],
-    cases: ['reviews > is judged again when the base of the pull request changes'],
+    cases: ['a review > is evaluated again when the base of the pull request changes'],
     reason: 'Gitea 1.26 leaves reviews as they counted when a pull request is aimed at another branch.',
   },
   {
@@ -131,7 +131,7 @@ export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea 1.26'],
     cases: [
-      'organizations and accounts > members > are removed by owners, from every team, except the last owner',
+      'organizations and accounts > members > are removed from every team by owners; the last owner cannot be removed',
       'teams > are listed with a count and found by members of the organization',
     ],
     reason: 'The search of Gitea 1.26 for teams finds those of the caller alone, for owners too.',
@@ -156,10 +156,10 @@ export const giteaDifferences: readonly Difference[] = [
     cases: [
       'teams > are created with a permission per unit',
       'teams > are refused with an unknown visibility',
-      'teams > change the fields that an edit names, and for Owners only the description',
-      'teams > that are private are visible to those who may see them',
-      'teams > that are limited are visible to those who may see them',
-      'teams > that are public are visible to those who may see them',
+      'teams > change the fields that an edit contains, and the Owners team only its description',
+      'teams > that are private are visible only to the permitted roles',
+      'teams > that are limited are visible only to the permitted roles',
+      'teams > that are public are visible only to the permitted roles',
       'teams > add and remove members, who leave the organization with their last team',
     ],
     reason: 'Teams have no visibility before Gitea 1.27: their members and owners see them.',
@@ -172,8 +172,8 @@ export const giteaDifferences: readonly Difference[] = [
   {
     on: ['gitea 1.26'],
     cases: [
-      'OAuth2 applications > are refused with an address of another kind',
-      'OAuth2 applications > are refused with an address that is none',
+      'OAuth2 applications > are refused with a redirect URI of another scheme',
+      'OAuth2 applications > are refused with an invalid redirect URI',
     ],
     reason: 'Gitea 1.26 takes every text for an address of an OAuth2 application.',
   },

@@ -58,13 +58,13 @@ describeContract('OpenPGP keys', (forge) => {
     expect((await ask('GET', `/user/gpg_keys/${id}`)).status).toBe(404);
   });
 
-  it('are added once, with an address of the account or a signature of the token', async () => {
+  it('are added once, with an email address of the account or a signed verification token', async () => {
     const key = makePgpKey({ name: nameOf(ada) });
     const foreign = makePgpKey({ name: `Stranger <${freshName('absent')}@example.org>` });
     await add(key.armored);
 
     const again = await add(key.armored);
-    // The token changes every minute.
+    // The verification token changes every minute.
     const before = await token(ben);
     const refused = await add(foreign.armored, ben);
     const tokens = [before, await token(ben)];
@@ -79,7 +79,7 @@ describeContract('OpenPGP keys', (forge) => {
     expect(Date.parse(listed.json[0].expires_at)).toBeLessThan(0);
   });
 
-  it('are verified by a signature of the token', async () => {
+  it('are verified by signing the verification token', async () => {
     const key = makePgpKey({ name: nameOf(ada) });
     await add(key.armored);
     const verify = (signature: string, keyId = key.keyId) =>
@@ -104,7 +104,7 @@ describeContract('OpenPGP keys', (forge) => {
     for (const text of ['hello', armor('AAAA'), armor(forged), armor(key.armored.slice(0, 90))])
       expect([text, (await add(text)).status]).toEqual([text, 422]);
     expect((await ask('POST', '/user/gpg_keys', {})).status).toBe(422);
-    // Gitea answers 500.
+    // Gitea returns 500.
     expect([422, 500]).toContain((await add(armor(''))).status);
     for (const path of ['gpg_keys', 'gpg_key_token'])
       expect((await forge.ask('GET', `/user/${path}`)).status).toBe(401);

@@ -60,7 +60,7 @@ describeContract('hooks of every level', (forge) => {
     expect([wrong.status, gone.status]).toEqual([422, 204]);
     expect(refused).toEqual(level.others);
     expect([(await ask('GET')).status, (await ask('DELETE')).status]).toEqual([404, 404]);
-    // Gitea answers 500 for instance hooks.
+    // Gitea returns 500 for instance hooks.
     expect([404, 500]).toContain((await ask('PATCH', {})).status);
   });
 

@@ -41,7 +41,7 @@ describeContract('test deliveries', (forge) => {
     });
   });
 
-  it('are refused if the hook or every commit is missing, and use the default branch if the ref is missing', async () => {
+  it('are refused for an unknown hook or an empty repository, and use the default branch if the ref is unknown', async () => {
     const empty = await forge.makeRepository(ada);
     const config = { url: receiver.url, content_type: 'json' };
     const body = { type: 'gitea', config };

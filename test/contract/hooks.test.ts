@@ -71,7 +71,7 @@ describeContract('hooks', (forge) => {
         'pull_request_sync',
       ],
     ],
-  ])('for %j receive %j', async (events, enabled) => {
+  ])('with the events %j receive %j', async (events, enabled) => {
     const answer = await make({ events });
 
     expect([...answer.json.events].sort()).toEqual(enabled);
@@ -81,10 +81,10 @@ describeContract('hooks', (forge) => {
     ['an unknown type', { type: 'pigeon' }],
     ['no url', { config: { content_type: 'json' } }],
     ['no content type', { config: { url: config.url } }],
-    ['another content type', { config: { ...config, content_type: 'xml' } }],
-    ['an address that is no web address', { config: { ...config, url: 'ftp://localhost/' } }],
-    ['a broken filter', { branch_filter: '[' }],
-    ['a long name', { name: 'x'.repeat(256) }],
+    ['an unknown content type', { config: { ...config, content_type: 'xml' } }],
+    ['a URL that is not HTTP', { config: { ...config, url: 'ftp://localhost/' } }],
+    ['an invalid branch filter', { branch_filter: '[' }],
+    ['a name that is too long', { name: 'x'.repeat(256) }],
   ])('are refused with %s', async (_, wrong) => {
     expect((await make(wrong)).status).toBe(422);
   });
@@ -148,9 +148,9 @@ describeContract('hooks', (forge) => {
     });
 
     it.each([
-      ['an address that is none', { config: { url: 'nonsense' } }],
-      ['another content type', { config: { content_type: 'xml' } }],
-      ['a broken filter', { branch_filter: '{' }],
+      ['an invalid URL', { config: { url: 'nonsense' } }],
+      ['an unknown content type', { config: { content_type: 'xml' } }],
+      ['an invalid branch filter', { branch_filter: '{' }],
     ])('refuse %s', async (_, wrong) => {
       const { id } = (await make(full)).json;
 

@@ -49,7 +49,7 @@ describeContract('issue moderation, milestones and organization labels', (forge)
       const unpinned = await shared.ask('DELETE', '/issues/1/pin');
 
       expect(statuses.slice(0, 3)).toEqual([204, 204, 204]);
-      // Gitea answers 500.
+      // Gitea returns 500.
       expect([400, 500]).toContain(statuses[3]);
       expect(pinned.json.map(({ number }: { number: number }) => number)).toEqual([2, 1, 3]);
       expect(pinned.json.map(({ pin_order }: { pin_order: number }) => pin_order)).toEqual([1, 2, 3]);
@@ -88,7 +88,7 @@ describeContract('issue moderation, milestones and organization labels', (forge)
       ['DELETE', '/issues/1/pin', undefined, [204, 403, 403, 404, 404]],
       ['GET', '/issues/pinned', undefined, [200, 200, 200, 404, 404]],
       ['POST', '/issues/1/deadline', { due_date: null }, [201, 201, 403, 404, 404]],
-    ])('answers %s %s by role', async (method, path, body, expected) => {
+    ])('returns the expected status for each role on %s %s', async (method, path, body, expected) => {
       expect(await shared.statuses(method, path, body)).toEqual(expected);
     });
 
@@ -98,7 +98,7 @@ describeContract('issue moderation, milestones and organization labels', (forge)
       ['POST', '/issues/9/pin'],
       ['DELETE', '/issues/9/pin'],
       ['POST', '/issues/9/deadline'],
-    ])('that does not exist answers %s %s with 404', async (method, path) => {
+    ])('that does not exist returns 404 on %s %s', async (method, path) => {
       expect((await shared.ask(method, path, { body: {} })).status).toBe(404);
     });
   });

@@ -46,7 +46,7 @@ body:
 
 const form = (field: string) => `name: Form\nabout: A form\nbody:\n  - ${field.replaceAll('\n', '\n    ')}\n`;
 
-/** Invalid templates, by their error. */
+/** Invalid templates, keyed by their error message. */
 const mistakes: Readonly<Record<string, string>> = {
   'no-name': 'about: x\nbody:\n  - type: markdown\n    attributes: {value: x}\n',
   'no-about': 'name: x\nbody:\n  - type: markdown\n    attributes: {value: x}\n',

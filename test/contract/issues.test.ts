@@ -125,7 +125,7 @@ describeContract('issues', (forge) => {
   describe('when edited', () => {
     beforeEach(() => ask('POST', '/issues', { title: 'first', body: 'text' }));
 
-    it('answer 201 and keep omitted fields', async () => {
+    it('return 201 and keep omitted fields', async () => {
       const answer = await ask('PATCH', '/issues/1', { title: 'second' });
 
       expect([answer.status, answer.json.title, answer.json.body]).toEqual([201, 'second', 'text']);
@@ -177,13 +177,13 @@ describeContract('issues', (forge) => {
       expect(answer.json).toMatchObject({ title: 'still mine', state: 'closed' });
     });
 
-    it('answer an empty 403 to a stranger', async () => {
+    it('are refused to a stranger with an empty 403', async () => {
       const answer = await ask('PATCH', '/issues/1', { title: 'x' }, bob);
 
       expect([answer.status, answer.text]).toEqual([403, '']);
     });
 
-    it('answer 404 if they do not exist', async () => {
+    it('return 404 if they do not exist', async () => {
       expect((await ask('PATCH', '/issues/7', { title: 'x' })).status).toBe(404);
     });
   });
@@ -238,7 +238,7 @@ describeContract('issues', (forge) => {
   describe('comments', () => {
     beforeEach(() => ask('POST', '/issues', { title: 'first' }));
 
-    it('belong to their issue, oldest first, without pages', async () => {
+    it('are listed for their issue, oldest first, without paging', async () => {
       for (const body of ['one', 'two', 'three']) await ask('POST', '/issues/1/comments', { body });
 
       const list = await ask('GET', '/issues/1/comments?limit=1');
@@ -248,7 +248,7 @@ describeContract('issues', (forge) => {
       expect((await ask('GET', '/issues/1')).json.comments).toBe(3);
     });
 
-    it('contain the web URL of the issue but not of a pull request', async () => {
+    it('contain the web URL of the issue, and no pull request URL', async () => {
       const answer = await ask('POST', '/issues/1/comments', { body: 'hm' });
 
       expect(answer.status).toBe(201);
@@ -307,7 +307,7 @@ describeContract('issues', (forge) => {
       expect((await ask('POST', '/issues/1/comments', { body: '' })).status).toBe(422);
     });
 
-    it('of an unknown issue are a client error, except on Gitea', async () => {
+    it('of an unknown issue return 404, or 500 on Gitea', async () => {
       const list = await ask('GET', '/issues/77/comments');
       const write = await ask('POST', '/issues/77/comments', { body: 'x' });
 

@@ -48,7 +48,7 @@ describeContract('labels', (forge) => {
       ['?sort=reversealphabetically', ['c', 'b', 'a']],
       ['?sort=mostissues', ['b', 'c', 'a']],
       ['?sort=leastissues', ['a', 'c', 'b']],
-    ])('are listed by %s', async (query, names) => {
+    ])('are sorted by the query "%s"', async (query, names) => {
       for (const name of ['c', 'a', 'b']) await make(name);
       for (const labels of [['b'], ['b', 'c']]) {
         const issue = await ask('POST', '/issues', { title: 'i' });
@@ -79,7 +79,7 @@ describeContract('labels', (forge) => {
       expect(reset.json).toMatchObject({ name: 'old', description: 'd', color: 'ffffff' });
     });
 
-    it('answer 404 to an edit of an unknown label, and 204 to its deletion', async () => {
+    it('return 404 for an edit of an unknown label, and 204 for its deletion', async () => {
       const edit = await ask('PATCH', '/labels/999999999', { name: 'x' });
       const removal = await ask('DELETE', '/labels/999999999');
 
@@ -95,7 +95,7 @@ describeContract('labels', (forge) => {
       expect((await ask('GET', `/issues/${issue.json.number}`)).json.labels).toEqual([]);
     });
 
-    it('exclude those of the organization', async () => {
+    it('do not include labels of the organization', async () => {
       await forge.ask('POST', `/orgs/${organization}/labels`, {
         as: ada,
         body: { name: 'everywhere', color: 'fff' },
@@ -139,7 +139,7 @@ describeContract('labels', (forge) => {
       ['unknown names', () => ['bug', 'nothing'], ['bug']],
       ['unknown ids', () => [ids.bug, 999_999_999], ['bug']],
       ['fractions of ids', () => [(ids.bug ?? 0) + 0.9], ['bug']],
-      ['names in other letters', () => ['BUG'], []],
+      ['names in another letter case', () => ['BUG'], []],
       ['the same name twice', () => ['bug', 'bug'], ['bug']],
       ['nothing', () => [], []],
     ])('are replaced by %s', async (_, wanted, names) => {
@@ -160,9 +160,9 @@ describeContract('labels', (forge) => {
     });
 
     it.each([
-      ['a mixture', [1, 'bug'], 400],
-      ['a flag', [true], 400],
-      ['null', [null], 400],
+      ['a mixture of ids and names', [1, 'bug'], 400],
+      ['a list with a boolean', [true], 400],
+      ['a list with null', [null], 400],
       ['a text in place of a list', 'bug', 422],
     ])('reject %s', async (_, wanted, status) => {
       await put(['docs']);
@@ -171,13 +171,13 @@ describeContract('labels', (forge) => {
       expect(namesOf((await ask('GET', labels)).json)).toEqual(['docs']);
     });
 
-    it('keep only the exclusive label of a scope whose name sorts last', async () => {
+    it('keep only the label that sorts last by name in an exclusive scope', async () => {
       const answer = await put(['size/s', 'size/l', 'size/m', 'bug']);
 
       expect(namesOf(answer.json)).toEqual(['bug', 'size/s']);
     });
 
-    it('replace the exclusive labels of a scope when another is added', async () => {
+    it('replace the labels of an exclusive scope when another one is added', async () => {
       await put(['size/s', 'bug']);
 
       const answer = await ask('POST', labels, { labels: ['size/l'] });
@@ -185,7 +185,7 @@ describeContract('labels', (forge) => {
       expect(namesOf(answer.json)).toEqual(['bug', 'size/l']);
     });
 
-    it('can be those of the organization; a name in both adds both', async () => {
+    it('can be labels of the organization; a name that exists in both adds both labels', async () => {
       const shared = { name: 'bug', color: 'fff' };
       await forge.ask('POST', `/orgs/${organization}/labels`, { as: ada, body: shared });
 
@@ -226,7 +226,7 @@ describeContract('labels', (forge) => {
       expect((await ask('GET', labels)).json).toEqual([]);
     });
 
-    it('answer 404 for an unknown issue', async () => {
+    it('return 404 for an unknown issue', async () => {
       const answers = await Promise.all([
         ask('GET', '/issues/99/labels'),
         ask('PUT', '/issues/99/labels', { labels: [] }),

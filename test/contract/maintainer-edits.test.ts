@@ -6,7 +6,7 @@ describeContract('pushes through allow_maintainer_edit', (forge: ContractForge) 
   let victim: Account;
   let stranger: Account;
   let repository: string;
-  /** The fork of the stranger. */
+  /** Fork that belongs to the stranger. */
   let fork: string;
   const clones: GitClone[] = [];
   beforeEach(async () => {

@@ -90,12 +90,15 @@ describeContract('merging', (forge) => {
   it.each([
     [{}, 404],
     [{ delete_branch_after_merge: false }, 200],
-  ])('deletes the head branch by default if the repository says so: %j', async (more, status) => {
-    await ask('PATCH', '', { has_pull_requests: true, default_delete_branch_after_merge: true });
-    expect((await merge({ do: 'merge', ...more })).status).toBe(200);
+  ])(
+    'deletes the head branch if this is the default of the repository and the request does not override it: %j',
+    async (more, status) => {
+      await ask('PATCH', '', { has_pull_requests: true, default_delete_branch_after_merge: true });
+      expect((await merge({ do: 'merge', ...more })).status).toBe(200);
 
-    expect((await ask('GET', '/branches/topic')).status).toBe(status);
-  });
+      expect((await ask('GET', '/branches/topic')).status).toBe(status);
+    },
+  );
 
   it('keeps a head branch that another pull request uses, and the default branch', async () => {
     await ask('POST', '/branches', { new_branch_name: 'next', old_branch_name: 'main' });
@@ -127,8 +130,8 @@ describeContract('merging', (forge) => {
 
   it('is refused if the branches conflict', async () => {
     await write('a.txt', 'other\n');
-    // Servers check for conflicts in the background. If a merge is requested before, Forgejo tries it, and answers 500
-    // for a fast-forward.
+    // Servers check for conflicts in the background. Before that check, Forgejo tries a requested merge, and returns
+    // 500 for a fast-forward.
     const isMergeable = async () => (await ask('GET', '/pulls/1')).json.mergeable;
     await expect.poll(isMergeable).toBe(false);
 
@@ -156,7 +159,7 @@ describeContract('merging', (forge) => {
   });
 
   describe('from a fork', () => {
-    it('works as from a branch of the same repository', async () => {
+    it('works like merging from a branch of the same repository', async () => {
       const other = await forge.makeUser();
       const forked = await ask('POST', '/forks', {}, other);
       const name = repository.split('/')[1];
@@ -196,7 +199,7 @@ describeContract('merging', (forge) => {
       expect((await ask('POST', '/forks', {}, other)).status).toBe(409);
       expect((await ask('POST', '/forks', { organization })).status).toBe(202);
       const misnamed = await ask('POST', '/forks', { name: 'bad/name' }, await forge.makeUser());
-      // Gitea answers 500.
+      // Gitea returns 500.
       expect([422, 500]).toContain(misnamed.status);
     });
   });

@@ -139,7 +139,7 @@ describeContract('mirrors', (forge) => {
     const sync = (repository: string) =>
       forge.ask('POST', `/repos/${repository}/push_mirrors-sync`, { as: ada });
 
-    it('receive every push on demand, and lose deleted refs', async () => {
+    it('are synchronized on demand, including deleted refs', async () => {
       const { from, to, created } = await makePair({ interval: '8h' });
       const name = created.json.remote_name;
       await add(from, 'a.txt', { new_branch: 'side' });
@@ -179,7 +179,7 @@ describeContract('mirrors', (forge) => {
       expect(shown.text).not.toContain(ben.password);
     });
 
-    it('follow each push if requested', async () => {
+    it('are synchronized after each push if requested', async () => {
       const { from, to } = await makePair({ sync_on_commit: true });
       await add(from, 'a.txt');
       const tip = await tipOf(from, ada);
@@ -220,7 +220,7 @@ describeContract('mirrors', (forge) => {
       expect(text).not.toContain('wrong-password');
     });
 
-    it('limit URLs and intervals', async () => {
+    it('refuse invalid URLs and intervals', async () => {
       for (const [more, status] of [
         [{ interval: '' }, 400],
         [{ interval: 'soon' }, 400],

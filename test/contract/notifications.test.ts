@@ -61,7 +61,7 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.owner, 1)).toEqual(['another']);
   });
 
-  it('notify mentioned accounts that can read, and no others', async () => {
+  it('notify mentioned accounts only if they can read the repository', async () => {
     const text = `see (@${shared.reader.name}), @${shared.stranger.name} and mail@${shared.owner.name}.example`;
     await open('mention', shared.owner, { body: text });
     await shared.ask('POST', '/issues/1/comments', { body: { body: `@${shared.writer.name}: you too` } });
@@ -245,7 +245,7 @@ describeContract('notifications', (forge) => {
       ['?all=true', ['pinned', 'read', 'unread'], []],
       ['?all=true&to-status=unread', [], ['pinned', 'read', 'unread']],
       ['?last_read_at=2001-01-01T00:00:00Z', ['read'], ['pinned', 'unread']],
-    ])('PUT %s leaves %j read and %j not', async (query, read, other) => {
+    ])('PUT with the query "%s" leaves %j read and %j unread or pinned', async (query, read, other) => {
       for (const path of ['/notifications', `/repos/${shared.fullName}/notifications`]) {
         expect((await forge.ask('PUT', path + query, { as: shared.owner })).status).toBe(205);
 
@@ -318,7 +318,7 @@ describeContract('notifications', (forge) => {
     ['GET', '/notifications/new'],
     ['GET', '/notifications/threads/1'],
     ['PATCH', '/notifications/threads/1'],
-  ])('require an anonymous %s %s to sign in', async (method, path) => {
+  ])('require authentication for %s %s', async (method, path) => {
     expect((await forge.ask(method, path)).status).toBe(401);
   });
 

@@ -46,8 +46,8 @@ describeContract('OAuth2 applications', (forge) => {
 
   it.each([
     ['no name', { name: '' }, 422],
-    ['an address of another kind', { redirect_uris: ['javascript:alert(1)'] }, 400],
-    ['an address that is none', { redirect_uris: ['nonsense'] }, 400],
+    ['a redirect URI of another scheme', { redirect_uris: ['javascript:alert(1)'] }, 400],
+    ['an invalid redirect URI', { redirect_uris: ['nonsense'] }, 400],
   ])('are refused with %s', async (_, more, status) => {
     const made = await make();
     const edit = { name: 'x', redirect_uris: [address], ...more };
@@ -76,7 +76,7 @@ describeContract('OAuth2 applications', (forge) => {
 
     const [read, edited, removed] = await statuses(other);
     expect([read, removed]).toEqual([404, 404]);
-    // Gitea answers 500.
+    // Gitea returns 500.
     expect([404, 500]).toContain(edited);
     expect(await statuses(undefined)).toEqual([401, 401, 401]);
     expect((await forge.ask('GET', path)).status).toBe(401);

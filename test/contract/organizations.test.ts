@@ -75,7 +75,7 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', open(`/${bob.name}`))).status).toBe(204);
     });
 
-    it('are removed by owners, from every team, except the last owner', async () => {
+    it('are removed from every team by owners; the last owner cannot be removed', async () => {
       const refused = await ask('DELETE', `/orgs/${organization}/members/${ada.name}`, bob);
       const last = await ask('DELETE', `/orgs/${organization}/members/${ada.name}`, ada);
       const { json } = await ask('GET', `/orgs/${organization}/teams/search?q=crew`, ada);
@@ -137,7 +137,7 @@ describeContract('organizations and accounts', (forge) => {
     const moved = await Promise.all(paths.map((path) => ask('GET', path)));
 
     expect([taken.status, refused.status, renamed.status]).toEqual([422, 403, 204]);
-    // Gitea and the embedded forge answer 307, while descriptions of the API say 301.
+    // Gitea and the embedded forge return 307, while descriptions of the API say 301.
     for (const { status } of moved) expect([301, 307]).toContain(status);
     expect(moved.map(({ headers }) => headers.get('location'))).toEqual(
       paths.map((path) => `/api/v1${path.replace(old, fresh)}`),

@@ -144,7 +144,7 @@ describeContract('packages', (forge) => {
       expect((await send('GET', path)).status).toBe(200);
     });
 
-    it("membership if the organization is private, with the access of the member's teams", async () => {
+    it('membership in a team with access if the organization is private', async () => {
       const [reader, writer] = await Promise.all([forge.makeUser(), forge.makeUser()]);
       for (const [member, permission] of [
         [reader, 'read'],

@@ -29,7 +29,7 @@ describeContract('patches', (forge) => {
   };
   const tip = async (branch: string) => (await shared.ask('GET', `/branches/${branch}`)).json.commit;
 
-  it('create one commit on the branch, by the caller, with their own message', async () => {
+  it('create one commit on the branch, with the caller as author and a message of its own', async () => {
     const before = (await tip('main')).id;
     const { status, json } = await apply(diffOf('a.txt', 'two', '2') + newFile('b/c.txt'));
 
@@ -77,15 +77,15 @@ describeContract('patches', (forge) => {
   });
 
   it.each([
-    ['another text', diffOf('a.txt', 'second', '2')],
-    ['a file that is not there', diffOf('z.txt', 'two', '2')],
-    ['a file that is there already', newFile('a.txt')],
-    ['no patch', 'hello\n'],
-    ['a path outside', newFile('../x')],
-    ['a path inside of .git', newFile('.git/hooks/x')],
+    ['a removed line that does not match', diffOf('a.txt', 'second', '2')],
+    ['a missing file', diffOf('z.txt', 'two', '2')],
+    ['a new file that already exists', newFile('a.txt')],
+    ['a text that is not a patch', 'hello\n'],
+    ['a path outside the repository', newFile('../x')],
+    ['a path inside .git', newFile('.git/hooks/x')],
   ])('are refused for %s, and leave nothing behind', async (_, content) => {
     const before = (await tip('main')).id;
-    // Both forges answer 500.
+    // Gitea and Forgejo return 500.
     expect([422, 500]).toContain((await apply(content, { new_branch: 'refused' })).status);
     expect([422, 500]).toContain((await apply(content)).status);
     expect((await tip('main')).id).toBe(before);

@@ -23,14 +23,14 @@ describeContract('users of a repository', (forge) => {
     forge.ask('GET', `/repos/${repository}${path}`, { as });
   const logins = ({ json }: Answer) => json.map(({ login }: { login: string }) => login);
 
-  it('can be assigned if they can write, and the owner comes last', async () => {
+  it('can be assigned if they can write, and are listed with the owner last', async () => {
     const answer = await ask('/assignees', stranger);
 
     expect([answer.status, logins(answer)]).toEqual([200, [ben.name, ada.name]]);
     expect((await forge.ask('GET', `/repos/${repository}/assignees`)).status).toBe(401);
   });
 
-  it('can be requested as reviewers if they can read, listed to accounts that may request', async () => {
+  it('can be requested as reviewers if they can read, and are listed for accounts that may request them', async () => {
     const answer = await ask('/reviewers', reader);
 
     expect([answer.status, logins(answer).toSorted()]).toEqual([
@@ -147,7 +147,7 @@ describeContract('users of a repository', (forge) => {
       expect((await at('GET', '/issues/comments?since=x')).status).toBe(422);
     });
 
-    it('and change a comment through the number of any issue', async () => {
+    it('and can change a comment through the number of any issue', async () => {
       const [first] = comments;
 
       const edited = await at('PATCH', `/issues/2/comments/${first}`, ben, { body: 'changed' });
@@ -186,7 +186,7 @@ describeContract('users of a repository', (forge) => {
       expect((await at('PATCH', '/issues/3/pin/2')).status).toBe(204);
       expect(await pinned()).toEqual(['a', 'c', 'b']);
       expect((await at('PATCH', '/issues/3/pin/2')).status).toBe(204);
-      // Both forges answer 500.
+      // Gitea and Forgejo return 500.
       expect([422, 500]).toContain((await at('PATCH', '/issues/3/pin/0')).status);
       expect((await at('PATCH', '/issues/9/pin/1')).status).toBe(404);
       expect((await at('PATCH', '/issues/3/pin/1', stranger)).status).toBe(403);

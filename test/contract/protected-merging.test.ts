@@ -124,7 +124,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await merge()).toBe(200);
   });
 
-  it('is only for accounts on the allowlist', async () => {
+  it('is allowed only for accounts on the allowlist', async () => {
     await protect({ enable_merge_whitelist: true, merge_whitelist_usernames: [bob.name] });
 
     expect(await merge(ada)).toBe(405);
@@ -205,7 +205,7 @@ describeContract('merging into a protected branch', (forge) => {
     expect(await update('merge')).toBe(200);
   });
 
-  it('protects tags from accounts that no matching rule names', async () => {
+  it('protects tags from accounts that are not listed in a matching rule', async () => {
     const protectTag = (name_pattern: string, name: string) =>
       ask('POST', '/tag_protections', { name_pattern, whitelist_usernames: [name] });
     await protectTag('v*', ada.name);

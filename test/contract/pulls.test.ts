@@ -91,7 +91,7 @@ describeContract('pull requests', (forge) => {
     });
 
     it.each([
-      ['head and base are one text', { head: 'main' }, 422],
+      ['head and base are the same', { head: 'main' }, 422],
       ['the base is unknown', { base: 'nothing' }, 404],
       ['the head is unknown', { head: 'nothing' }, 404],
       ['the head user is unknown', { head: 'missing-account:topic' }, 404],
@@ -100,7 +100,7 @@ describeContract('pull requests', (forge) => {
       ['an assignee is unknown', { assignees: ['missing-account'] }, 422],
       ['a reviewer is unknown', { reviewers: ['missing-account'] }, 404],
       ['the title is missing', { title: '' }, 422],
-      ['the head is an option', { head: '--help' }, 404],
+      ['the head looks like a command-line option', { head: '--help' }, 404],
     ])('are refused if %s', async (_, more, status) => {
       expect((await open(more)).status).toBe(status);
 
@@ -197,7 +197,7 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/one')).status).toBe(404);
     });
 
-    it('by their branches are the oldest of several, even if it is closed', async () => {
+    it('by their branches are the oldest match, even if it is closed', async () => {
       await open();
       await ask('PATCH', '/pulls/1', { state: 'closed' });
       await open();
@@ -205,7 +205,7 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/main/topic')).json).toMatchObject({ number: 1, state: 'closed' });
     });
 
-    it('have their files and commits', async () => {
+    it('list their files and commits', async () => {
       const commit = (await ask('GET', '/branches/topic')).json.commit.id;
       await open();
 
@@ -229,7 +229,7 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/9/files')).status).toBe(404);
     });
 
-    it('have the head commit in the URLs of a deleted file', async () => {
+    it('refer to the head commit in the URLs of a deleted file', async () => {
       const { sha } = (await ask('GET', '/contents/README.md?ref=topic')).json;
       const body = { branch: 'topic', sha, message: 'No description' };
       expect((await ask('DELETE', '/contents/README.md', body)).status).toBe(200);
@@ -253,7 +253,7 @@ describeContract('pull requests', (forge) => {
     });
     const edit = (body: object, as: Account = ada): Promise<Answer> => ask('PATCH', '/pulls/1', body, as);
 
-    it('answer 201 with the new values', async () => {
+    it('return 201 with the new values', async () => {
       const { status, json } = await edit({ title: 'x', body: 'new', due_date: '2030-01-02T00:00:00Z' });
 
       expect(status).toBe(201);

@@ -19,7 +19,7 @@ describeContract('reactions', (forge) => {
     );
 
   describe.each(['issue', 'comment'] as const)('on the %s', (subject) => {
-    it('are added once by each account, listed oldest first, and removed by their owner', async () => {
+    it('are added once per account, listed oldest first, and removed by the account that added them', async () => {
       const path = pathOf(subject);
       const react = (content: string, as: 'writer' | 'reader') =>
         shared.ask('POST', path, { body: { content }, as });
@@ -39,7 +39,7 @@ describeContract('reactions', (forge) => {
         ['+1', shared.writer.name],
       ]);
       const removed = await shared.ask('DELETE', path, { body: { content: '+1' }, as: 'reader' });
-      // Forgejo answers 200.
+      // Forgejo returns 200.
       expect([204, 200]).toContain(removed.status);
       expect([204, 200]).toContain(
         (await shared.ask('DELETE', path, { body: { content: '+1' }, as: 'reader' })).status,
@@ -106,7 +106,7 @@ describeContract('reactions', (forge) => {
     expect([first.json.length, second.json.length, third.json]).toEqual([2, 1, null]);
   });
 
-  it.each(['GET', 'POST', 'DELETE'])('answer %s with 404 if the subject does not exist', async (method) => {
+  it.each(['GET', 'POST', 'DELETE'])('return 404 on %s if the subject does not exist', async (method) => {
     const body = method === 'GET' ? undefined : { content: '+1' };
     const elsewhere = await makeSharedRepository(forge);
 

@@ -105,7 +105,7 @@ describeContract('releases', (forge) => {
   it.each([
     ['no tag', {}, [422]],
     ['an empty tag', { tag_name: '' }, [422]],
-    // Both forges answer 500.
+    // Gitea and Forgejo return 500.
     ['a name that git refuses', { tag_name: 'a..b' }, [422, 500]],
   ])('are refused with %s', async (_, body, statuses) => {
     expect(statuses).toContain((await ask('POST', '/releases', body)).status);
@@ -203,7 +203,7 @@ describeContract('releases', (forge) => {
     expect((await ask('GET', '')).json.release_counter).toBe(3);
   });
 
-  it('change given fields, and keep texts that are given empty', async () => {
+  it('change only the given fields, and ignore empty texts', async () => {
     const { id } = (await make('v1', { name: 'One', body: 'notes' })).json;
 
     const edited = await ask('PATCH', `/releases/${id}`, { name: 'Two', body: '', prerelease: true });
@@ -219,7 +219,7 @@ describeContract('releases', (forge) => {
       'v2',
     ]);
     await make('v3');
-    // Both forges answer 500.
+    // Gitea and Forgejo return 500.
     expect([409, 500]).toContain(await statusOf(ask('PATCH', `/releases/${id}`, { tag_name: 'v3' })));
   });
 
@@ -277,7 +277,7 @@ describeContract('releases', (forge) => {
     const { id } = (await make('v1')).json;
     await ask('PATCH', '', { archived: true });
 
-    // Both forges answer 500.
+    // Gitea and Forgejo return 500.
     expect([423, 500]).toContain(await statusOf(make('v2')));
     expect([423, 500]).toContain(await statusOf(ask('PATCH', `/releases/${id}`, { name: 'x' })));
   });
@@ -375,7 +375,7 @@ describeContract('releases', (forge) => {
       const wrong = await fetch(`${forge.url}/api/v1${path}`, { method: 'POST', headers, body: form });
 
       expect((await forge.ask('POST', path, bytes)).status).toBe(400);
-      // Gitea answers 500.
+      // Gitea returns 500.
       expect([400, 500]).toContain(wrong.status);
       expect(await statusOf(ask('GET', `/releases/${other}/assets/${json.id}`))).toBe(404);
       expect(await statusOf(ask('PATCH', `/releases/${other}/assets/${json.id}`, { name: 'x' }))).toBe(404);
@@ -415,7 +415,7 @@ describeContract('releases', (forge) => {
     });
   });
 
-  it('answer 404 for the signing key if there is none', async () => {
+  it('return 404 for the signing key if there is none', async () => {
     for (const path of ['/signing-key.gpg', `/repos/${repository}/signing-key.gpg`]) {
       const { status } = await forge.ask('GET', path);
       expect([path, status]).toEqual([path, 404]);

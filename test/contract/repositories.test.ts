@@ -82,7 +82,7 @@ describeContract('repositories', (forge) => {
     ['a slash in the name', { name: 'a/b' }, 422],
     ['a reserved name', { name: '.' }, 422],
     ['a reserved ending', { name: 'x.git' }, 422],
-    ['a name over a hundred characters', { name: 'x'.repeat(101) }, 422],
+    ['a name of more than 100 characters', { name: 'x'.repeat(101) }, 422],
     ['an unknown set of labels', { name: 'fine', issue_labels: 'Nothing' }, 422],
     ['an unknown readme', { name: 'fine', auto_init: true, readme: 'Nothing' }, 400],
   ])('are refused with %s', async (_, body, status) => {
@@ -159,7 +159,7 @@ describeContract('repositories', (forge) => {
   });
 
   describe('in lists', () => {
-    it('of an organization show what the caller can read, counted before filtering', async () => {
+    it('of an organization contain only what the caller can read, although the count is taken before this filter', async () => {
       const organization = await forge.makeOrganization(ada);
       const stranger = await forge.makeUser();
       const open = await forge.makeRepository(ada, { in: organization });
@@ -175,7 +175,7 @@ describeContract('repositories', (forge) => {
       expect(await list()).toEqual([[open], '1']);
     });
 
-    it('of the caller contain those they own and those they collaborate on', async () => {
+    it('of the caller contain those that the caller owns or collaborates on', async () => {
       const bob = await forge.makeUser();
       const shared = await forge.makeRepository(ada, { private: true });
       const own = await forge.makeRepository(bob);
@@ -205,7 +205,7 @@ describeContract('repositories', (forge) => {
       expect(list.json.map((starred: { full_name: string }) => starred.full_name)).toEqual([repository]);
     });
 
-    it('show the permissions of the account that gave them, and hide private repositories from others', async () => {
+    it('show the permissions of the account that gave them, and hide private repositories from other accounts', async () => {
       const bob = await forge.makeUser();
       const shared = await forge.makeRepository(ada, { private: true });
       await forge.share(shared, ada, { with: bob, permission: 'write' });
@@ -229,7 +229,7 @@ describeContract('repositories', (forge) => {
       expect([answer.json, answer.headers.get('x-total-count')]).toEqual([[], '0']);
     });
 
-    it('are shown to signed-in callers', async () => {
+    it('are shown only to signed-in callers', async () => {
       const anonymous = await forge.ask('GET', `/users/${ada.name}/starred`);
       const unknown = await forge.ask('GET', `/users/${freshName('missing')}/starred`, { as: ada });
 

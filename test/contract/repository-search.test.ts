@@ -33,7 +33,7 @@ describeContract('repository search', (forge) => {
     return { names, headers, data: json.data };
   }
 
-  it('finds substrings of the names that the caller can read, in name order', async () => {
+  it('finds repositories that the caller can read by a substring of the name, in name order', async () => {
     expect((await find(`q=${word}`)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await find(`q=${word.toUpperCase()}`, ben)).names).toEqual(['a', 'b', 'c', 'fork', 'hidden']);
     expect((await forge.ask('GET', `/repos/search?q=${word}`)).json.data).toHaveLength(4);
@@ -45,7 +45,7 @@ describeContract('repository search', (forge) => {
     expect((await find(`q=${freshName('nothing')}`)).names).toEqual([]);
   });
 
-  it('pages', async () => {
+  it('returns pages', async () => {
     const { names, headers, data } = await find(`q=${word}&limit=2&page=2`);
 
     expect([names, headers.get('x-total-count')]).toEqual([['c', 'fork'], '5']);
@@ -72,14 +72,14 @@ describeContract('repository search', (forge) => {
     }
   });
 
-  it('finds topics, and descriptions if requested', async () => {
+  it('matches topics, and descriptions if requested', async () => {
     expect((await find(`q=${word}topic&topic=true`)).names).toEqual(['a']);
     expect((await find(`q=${word}top&topic=true`)).names).toEqual([]);
     expect((await find(`q=${word}text`)).names).toEqual([]);
     expect((await find(`q=${word}text&includeDesc=true&mode=source`)).names).toEqual(['b']);
   });
 
-  it('sorts', async () => {
+  it('sorts as requested', async () => {
     expect((await find(`q=${word}&sort=id&order=desc&mode=source`)).names).toEqual(['c', 'hidden', 'a', 'b']);
     expect((await find(`q=${word}&sort=stars&order=desc&limit=1`)).names).toEqual(['b']);
     expect((await find(`q=${word}&sort=forks&order=desc&limit=1`)).names).toEqual(['b']);

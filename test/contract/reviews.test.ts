@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describeContract('reviews', (forge) => {
+describeContract('a review', (forge) => {
   let ada: Account;
   let bob: Account;
   let eve: Account;
@@ -30,7 +30,7 @@ describeContract('reviews', (forge) => {
   const review = (as: Account, event: string | undefined, body = '', more: object = {}): Promise<Answer> =>
     ask('POST', '/pulls/1/reviews', { event, body, ...more }, as);
   const get = async (id: number) => (await ask('GET', `/pulls/1/reviews/${id}`)).json;
-  /** A real forge processes pushes in the background. */
+  /** Polls a review, because a real forge processes pushes in the background. */
   const soon = (id: number) => expect.poll(() => get(id));
   const list = async (as: Account = ada) => (await ask('GET', '/pulls/1/reviews', undefined, as)).json;
   const request = (names: string[], as: Account = ada): Promise<Answer> =>
@@ -82,12 +82,12 @@ describeContract('reviews', (forge) => {
   });
 
   it.each([
-    ['approval of one’s own', 'ada', 'APPROVED', 'x'],
-    ['rejection of one’s own', 'ada', 'REQUEST_CHANGES', 'x'],
-    ['rejection without words', 'bob', 'REQUEST_CHANGES', ' '],
-    ['draft without words', 'bob', undefined, ''],
-    ['comment without anything', 'bob', 'COMMENT', ''],
-  ])('refuses the %s', async (_, who, event, body) => {
+    ['an approval of the caller’s own pull request', 'ada', 'APPROVED', 'x'],
+    ['a rejection of the caller’s own pull request', 'ada', 'REQUEST_CHANGES', 'x'],
+    ['a rejection without text', 'bob', 'REQUEST_CHANGES', ' '],
+    ['a draft without text', 'bob', undefined, ''],
+    ['a comment without text', 'bob', 'COMMENT', ''],
+  ])('is refused if it is %s', async (_, who, event, body) => {
     expect((await review(who === 'ada' ? ada : bob, event, body)).status).toBe(422);
     expect(await list()).toEqual([]);
   });
@@ -119,7 +119,7 @@ describeContract('reviews', (forge) => {
     expect((await list()).length).toBe(1);
   });
 
-  it('keeps comments on lines, with resolution and replies', async () => {
+  it('keeps comments on lines, with their resolution and replies', async () => {
     const comments = [
       { path: 'a.txt', body: 'Why two?', new_position: 2 },
       { path: 'gone.txt', body: 'Old', old_position: 4 },
@@ -158,7 +158,7 @@ describeContract('reviews', (forge) => {
     expect((await ask('POST', '/pulls/comments/99999999/resolve')).status).toBe(404);
   });
 
-  it('becomes stale when the change does, and not by a rebase', async () => {
+  it('becomes stale when the changes differ, but not after a rebase', async () => {
     const { id } = (await review(bob, 'APPROVED')).json;
 
     await write('b.txt', 'more', { branch: 'topic' });
@@ -173,7 +173,7 @@ describeContract('reviews', (forge) => {
     await soon(fresh.id).toMatchObject({ stale: false });
   });
 
-  it('is dismissed by a push if it is an approval and the rule says so, never if it is a rejection', async () => {
+  it('is dismissed by a push if it is an approval and the branch protection says so, never if it is a rejection', async () => {
     await ask('POST', '/branch_protections', { rule_name: 'main', dismiss_stale_approvals: true });
     await forge.share(repository, ada, { with: eve, permission: 'write' });
     const [approval, rejection] = [
@@ -213,7 +213,7 @@ describeContract('reviews', (forge) => {
     expect([(await get(old)).dismissed, (await get(id)).dismissed]).toEqual([true, true]);
   });
 
-  it('cannot be dismissed if it is a comment, elsewhere or unknown, or if its pull request is closed', async () => {
+  it('cannot be dismissed if it is a comment, belongs to another pull request or is unknown, or if its pull request is closed', async () => {
     const comment = (await review(bob, 'COMMENT', 'Hm')).json.id;
     const { id } = (await review(bob, 'APPROVED')).json;
     await write('c.txt', 'c', { new_branch: 'other' });
@@ -274,7 +274,7 @@ describeContract('reviews', (forge) => {
     expect((await get(id)).official).toBe(true);
   });
 
-  it('refuses unknown reviewers, the author, and callers without permission to request', async () => {
+  it('cannot be requested from unknown accounts or the author, or by callers without permission', async () => {
     expect((await request(['missing-account'])).status).toBe(404);
     expect((await request([ada.name])).status).toBe(422);
     expect((await request([bob.name], eve)).status).toBe(422);
@@ -288,7 +288,7 @@ describeContract('reviews', (forge) => {
     expect((await request([eve.name])).status).toBe(201);
   });
 
-  it('is paged, and read by everyone who can read the repository', async () => {
+  it('is listed in pages for everyone who can read the repository', async () => {
     for (const text of ['1', '2', '3']) await review(bob, 'COMMENT', text);
 
     const page = await ask('GET', '/pulls/1/reviews?page=2&limit=2', undefined, eve);
@@ -303,7 +303,7 @@ describeContract('reviews', (forge) => {
     expect((await ask('GET', '/pulls/1')).json.review_comments).toBe(3);
   });
 
-  it('is judged again when the base of the pull request changes', async () => {
+  it('is evaluated again when the base of the pull request changes', async () => {
     await ask('POST', '/branches', { new_branch_name: 'strict' });
     await ask('POST', '/branch_protections', {
       rule_name: 'strict',

@@ -21,7 +21,7 @@ describeContract('runners', (forge) => {
     ['/admin', forge.adminToken, owner],
   ];
 
-  it('are a list with its length in the body, on every level', async () => {
+  it('are listed with the total count in the body, on every level', async () => {
     for (const [path, as] of levels()) {
       const answer = await forge.ask('GET', `${path}/actions/runners?limit=1&page=1&disabled=false`, { as });
 
@@ -50,7 +50,7 @@ describeContract('runners', (forge) => {
     }
   });
 
-  it('answer 404 for an unknown id', async () => {
+  it('return 404 for an unknown id', async () => {
     for (const [path, as] of levels()) {
       const at = `${path}/actions/runners/987654321`;
       const statuses = [

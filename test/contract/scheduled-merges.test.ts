@@ -41,7 +41,10 @@ describeContract('scheduled merges', (forge, name) => {
   const report = (state: string, context = 'ci'): Promise<Answer> =>
     ask('POST', `/statuses/${head}`, { state, context });
   const isMerged = async () => (await ask('GET', '/pulls/1/merge')).status === 204;
-  /** A busy Forgejo skips a scheduled merge while it checks the pull request. The next status triggers it again. */
+  /**
+   * Returns whether the pull request becomes merged. A busy Forgejo skips a scheduled merge while it checks the pull
+   * request, and the next status triggers the merge again.
+   */
   async function becomesMerged(): Promise<boolean> {
     for (let tries = 0; name.startsWith('http') && tries < 30; tries++) {
       if (await isMerged()) return true;

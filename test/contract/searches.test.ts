@@ -130,7 +130,7 @@ describeContract('searches', (forge) => {
       expect((await find(`created_by=${word}`)).status).toBe(404);
     });
 
-    it('show public issues to a token for public resources', async () => {
+    it('show public issues to a token limited to public resources', async () => {
       const body = { name: freshName('public'), scopes: ['read:issue', 'public-only'] };
       const { json } = await forge.ask('POST', `/users/${ada.name}/tokens`, {
         headers: basic(ada.name, ada.password),
@@ -162,7 +162,7 @@ describeContract('searches', (forge) => {
     });
   });
 
-  it('for topics find substrings of names, and count repositories', async () => {
+  it('for topics match substrings of names, and count repositories', async () => {
     const topic = `t${word}`.slice(0, 30);
     const [one, two] = [await forge.makeRepository(ada), await forge.makeRepository(ada)];
     const put = (repository: string, topics: string[]) =>

@@ -149,7 +149,7 @@ describeContract('secrets and variables', (forge) => {
     }
   });
 
-  it('of an account are closed to a token for public resources', async () => {
+  it('of an account are closed to a token limited to public resources', async () => {
     const body = { name: freshName('public'), scopes: ['write:user', 'public-only'] };
     const headers = basic(owner.name, owner.password);
     const token = (await forge.ask('POST', `/users/${owner.name}/tokens`, { headers, body })).json.sha1;
@@ -172,7 +172,7 @@ describeContract('secrets and variables', (forge) => {
 });
 
 describeContract('tasks', (forge) => {
-  it('are a list with its length in the body, for readers', async () => {
+  it('are listed for readers, with the total count in the body', async () => {
     const [owner, stranger] = await Promise.all([forge.makeUser(), forge.makeUser()]);
     const repository = await forge.makeRepository(owner, { private: true });
 
@@ -185,7 +185,7 @@ describeContract('tasks', (forge) => {
 });
 
 describeContract('runner registration tokens', (forge) => {
-  it('are the same by GET and by POST', async () => {
+  it('are the same for GET and for POST', async () => {
     const owner = await forge.makeUser();
     const organization = await forge.makeOrganization(owner);
     const repository = await forge.makeRepository(owner);

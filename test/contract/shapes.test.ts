@@ -24,7 +24,7 @@ const omittedWhenUnset = new Set([
   ],
 ]);
 
-/** Returns the paths of schema fields that an answer lacks. */
+/** Returns the paths of schema fields that a response lacks. */
 function missingMembers(schema: z.ZodType, value: unknown, path = ''): string[] {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return missingMembers(schema.unwrap() as z.ZodType, value, path);
@@ -41,7 +41,7 @@ function missingMembers(schema: z.ZodType, value: unknown, path = ''): string[] 
   });
 }
 
-describeContract('answers', (forge) => {
+describeContract('responses', (forge) => {
   let ada: Account;
   let organization: string;
   let repository: string;
@@ -90,7 +90,7 @@ describeContract('answers', (forge) => {
     ['listUserHooks', '/user/hooks'],
     ['listOrganizationHooks', '/orgs/ORG/hooks'],
     ['listBranches', '/repos/REPO/branches'],
-  ] as const)('of %s have every member of the contract', async (name, path) => {
+  ] as const)('of %s have every field of the contract', async (name, path) => {
     const filled = path.replace('ADA', ada.name).replace('ORG', organization).replace('REPO', repository);
     const { response } = operations[name];
 

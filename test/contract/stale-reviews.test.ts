@@ -32,7 +32,9 @@ describeContract('approvals and pushes', (forge) => {
     const body = { event: 'APPROVED', body: '', ...(commit === undefined ? {} : { commit_id: commit }) };
     return (await ask('POST', '/pulls/1/reviews', body, bob)).json;
   };
-  /** A real forge evaluates reviews in the background, before it sends the webhook. */
+  /**
+   * Pushes and waits for the webhook. A real forge evaluates reviews in the background, before it sends the webhook.
+   */
   async function pushAndWait(): Promise<void> {
     const head = (await work.git('rev-parse', 'HEAD')).trim();
     await work.git('push', '--quiet', '--force', 'origin', 'topic');
@@ -44,7 +46,7 @@ describeContract('approvals and pushes', (forge) => {
     await expect.poll(told, { timeout: 30_000, interval: 50 }).toContain(head);
   }
 
-  it.each(pushes)('$push: stale is $isStale', async ({ make, isStale }) => {
+  it.each(pushes)('after "$push", stale is $isStale', async ({ make, isStale }) => {
     const { id } = await approve();
 
     await make(work, commits);
@@ -55,8 +57,8 @@ describeContract('approvals and pushes', (forge) => {
 
   describe('of an older commit', () => {
     it.each([
-      ['is stale immediately if the head has changed something else', { 'b.txt': 'b again\n' }, true],
-      ['is not stale if the head has reverted something', { 'a.txt': lines() }, false],
+      ['is stale immediately if the head has further changes', { 'b.txt': 'b again\n' }, true],
+      ['is not stale if the head has reverted the newer changes', { 'a.txt': lines() }, false],
     ] as const)('%s', async (_, files, isStale) => {
       const older = (await work.git('rev-parse', 'HEAD')).trim();
       await work.commit(files);

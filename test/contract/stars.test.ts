@@ -12,7 +12,7 @@ describeContract('stars', (forge) => {
   const names = (json: { full_name: string }[]) => json.map(({ full_name }) => full_name);
   const star = (as: Account, repository: string) => forge.ask('PUT', `/user/starred/${repository}`, { as });
 
-  it('D2: are listed and found for the caller', async () => {
+  it('D2: are listed and looked up for the caller', async () => {
     const repository = await forge.makeRepository(ada, { private: true });
     const before = await forge.ask('GET', `/user/starred/${repository}`, { as: ada });
     await star(ada, repository);
@@ -28,7 +28,7 @@ describeContract('stars', (forge) => {
     expect((await forge.ask('GET', '/user/starred', { as: ada })).json).toEqual([]);
   });
 
-  it('D2: are for signed-in callers who can read the repository', async () => {
+  it('D2: require a signed-in caller who can read the repository', async () => {
     const repository = await forge.makeRepository(ada, { private: true });
 
     const anonymous = await forge.ask('GET', '/user/starred');
@@ -38,7 +38,7 @@ describeContract('stars', (forge) => {
     expect([anonymous.status, single.status, hidden.status]).toEqual([401, 401, 404]);
   });
 
-  it('D2: need both scopes of a token', async () => {
+  it('D2: require a token with both scopes', async () => {
     const body = { name: 'stars', scopes: ['read:user'] };
     const headers = basic(ada.name, ada.password);
     const { json } = await forge.ask('POST', `/users/${ada.name}/tokens`, { headers, body });

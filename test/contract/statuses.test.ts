@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describeContract('statuses', (forge) => {
+describeContract('commit statuses', (forge) => {
   let ada: Account;
   let reader: Account;
   let repository: string;
@@ -23,7 +23,7 @@ describeContract('statuses', (forge) => {
   const report = (state: string, context: string, more: object = {}): Promise<Answer> =>
     ask('POST', `/statuses/${sha}`, { state, context, ...more });
 
-  it('is reported with every field, numbered within its commit', async () => {
+  it('are reported with every field, and numbered within their commit', async () => {
     const first = await report('pending', 'ci', {
       target_url: 'https://ci.example/1',
       description: ' runs ',
@@ -52,7 +52,7 @@ describeContract('statuses', (forge) => {
     expect(second.json.id).toBe(2);
   });
 
-  it('lists by id and by branch, filtered, sorted and paged', async () => {
+  it('are listed by commit id and by branch, with filters, sorting and paging', async () => {
     await report('pending', 'ci');
     await report('success', 'ci');
     await report('failure', 'lint');
@@ -74,7 +74,7 @@ describeContract('statuses', (forge) => {
     [['success', 'pending'], 'pending'],
     [['success', 'warning'], 'failure'],
     [['error', 'pending'], 'failure'],
-  ])('combines %j into %s', async (states, combined) => {
+  ])('with the states %j combine into %s', async (states, combined) => {
     for (const [at, state] of states.entries()) await report(state, `check-${at}`);
 
     const { status, json } = await ask('GET', '/commits/main/status');
@@ -83,7 +83,7 @@ describeContract('statuses', (forge) => {
     expect(json.repository.full_name).toBe(repository);
   });
 
-  it('uses only the newest status of a context', async () => {
+  it('count only if they are the newest of their context', async () => {
     await report('failure', 'ci');
     await report('success', 'ci');
 
@@ -92,7 +92,7 @@ describeContract('statuses', (forge) => {
     expect([json.state, json.statuses.map((one: { id: number }) => one.id)]).toEqual(['success', [2]]);
   });
 
-  it('is pending with null statuses if none was reported', async () => {
+  it('combine into pending, with a null list, if none was reported', async () => {
     expect((await ask('GET', '/commits/main/status')).json).toMatchObject({
       state: 'pending',
       total_count: 0,
@@ -101,7 +101,7 @@ describeContract('statuses', (forge) => {
     expect((await ask('GET', '/commits/main/statuses')).json).toEqual([]);
   });
 
-  it('is reported by writers, read by readers, and needs a commit', async () => {
+  it('are reported by writers and read by readers, and need an existing commit', async () => {
     expect((await ask('POST', `/statuses/${sha}`, { state: 'success' }, reader)).status).toBe(403);
     expect((await forge.ask('POST', `/repos/${repository}/statuses/${sha}`, { body: {} })).status).toBe(401);
     expect([404, 500]).toContain(

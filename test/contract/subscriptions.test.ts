@@ -146,7 +146,7 @@ describeContract('subscriptions', (forge) => {
       expect((await forge.ask('PUT', address, { as: forge.adminToken })).status).toBe(201);
     });
 
-    it('answer 404 for an unknown issue or account', async () => {
+    it('return 404 for an unknown issue or account', async () => {
       for (const [method, where] of [
         ['GET', '/issues/9/subscriptions'],
         ['GET', '/issues/9/subscriptions/check'],

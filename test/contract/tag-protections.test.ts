@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Account, type Answer, describeContract } from '../support/contract-forge.ts';
 
-describeContract('tag protections', (forge) => {
+describeContract('a tag protection', (forge) => {
   let ada: Account;
   let writer: Account;
   let repository: string;

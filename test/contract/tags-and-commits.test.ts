@@ -36,7 +36,7 @@ describeContract('tags and commits', (forge) => {
   it.each([
     ['no-break spaces, which stay', '\u00a0two\u00a0', '\u00a0two\u00a0\n'],
     ['spaces and empty lines at its ends', '\n\n \ntwo \t\n\nmore\n\n\n', 'two\n\nmore\n'],
-    ['lines of comments', 'two\n# a comment\nmore', 'two\nmore\n'],
+    ['comment lines', 'two\n# a comment\nmore', 'two\nmore\n'],
     ['spaces at the end of lines', 'two \t\n  more  ', 'two\n  more\n'],
   ])('cleans the message of a tag as git does: %s', async (name, message, expected) => {
     const tag_name = `cleaned-${name.replaceAll(/\W+/g, '-')}`;
@@ -155,13 +155,13 @@ describeContract('tags and commits', (forge) => {
     expect(asMail).toMatch(new RegExp(`^From ${first} .*^diff --git a/README\\.md`, 'ms'));
   });
 
-  it('answers 404 for an unknown commit, another format, and a name with a dot', async () => {
+  it('returns 404 for an unknown commit, another format, and a name with a dot', async () => {
     await ask('POST', '/tags', { tag_name: 'v1.2', target: head });
 
     expect((await ask('GET', '/git/commits/v1.2')).json.sha).toBe(head);
     // The name ends at the first dot.
     expect((await ask('GET', '/git/commits/v1.2.diff')).status).toBe(404);
-    // Gitea answers 500.
+    // Gitea returns 500.
     expect([404, 500]).toContain((await ask('GET', '/git/commits/0123456789.diff')).status);
     expect([404, 500]).toContain((await ask('GET', '/git/commits/nothing.patch')).status);
     expect((await ask('GET', `/git/commits/${head}.zip`)).status).toBe(404);
@@ -222,11 +222,11 @@ describeContract('tags and commits', (forge) => {
 
   it.each([
     ['an unknown operation', { operation: 'copy', path: 'x' }, [422, 500]],
-    ['a file that is there', { operation: 'create', path: 'README.md', content: '' }, [422]],
+    ['an existing file', { operation: 'create', path: 'README.md', content: '' }, [422]],
     ['a wrong sha', { operation: 'update', path: 'README.md', content: '', sha: '1'.repeat(40) }, [422]],
-    // Gitea answers 500.
-    ['a path out of the tree', { operation: 'create', path: '../x', content: '' }, [422, 500]],
-    ['no base64', { operation: 'create', path: 'x', content: '!' }, [422]],
+    // Gitea returns 500.
+    ['a path outside the repository', { operation: 'create', path: '../x', content: '' }, [422, 500]],
+    ['content that is not base64', { operation: 'create', path: 'x', content: '!' }, [422]],
   ])('refuses several files with %s, and writes none of them', async (_, wrong, statuses) => {
     const right = { operation: 'create', path: 'untouched.txt', content: base64('x') };
 

@@ -78,7 +78,7 @@ describeContract('teams', (forge) => {
     ['a name in use', { name: 'owners', permission: 'admin' }, [422]],
     ['no units', { permission: 'read' }, [422, 500]],
     ['an unknown visibility', { ...readers, visibility: 'secret' }, [422]],
-    ['a long description', { ...readers, description: 'x'.repeat(256) }, [422]],
+    ['a description that is too long', { ...readers, description: 'x'.repeat(256) }, [422]],
   ])('are refused with %s', async (_, more, accepted) => {
     expect(accepted).toContain((await makeTeam(more)).status);
   });
@@ -89,7 +89,7 @@ describeContract('teams', (forge) => {
     ]);
   });
 
-  it('change the fields that an edit names, and for Owners only the description', async () => {
+  it('change the fields that an edit contains, and the Owners team only its description', async () => {
     const { id } = (await makeTeam(readers)).json;
     const edited = await forge.ask('PATCH', `/teams/${id}`, {
       as: ada,
@@ -120,7 +120,7 @@ describeContract('teams', (forge) => {
     ['private', [200, 200, 403, 404, 401]],
     ['limited', [200, 200, 200, 404, 401]],
     ['public', [200, 200, 200, 200, 401]],
-  ])('that are %s are visible to those who may see them', async (visibility, expected) => {
+  ])('that are %s are visible only to the permitted roles', async (visibility, expected) => {
     await must('PATCH', `/teams/${bobs.id}`, { visibility });
 
     expect(await statuses('GET', `/teams/${bobs.id}`)).toEqual(expected);
@@ -239,7 +239,7 @@ describeContract('teams', (forge) => {
     expect(teams.json.map((row: Team) => row.name)).toEqual(['Owners', bobs.name]);
   });
 
-  it('are given repositories and lose them by owners, from either side', async () => {
+  it('gain and lose repositories through owners, in operations of the team and of the repository', async () => {
     const { id, name: team } = (await makeTeam(readers)).json;
     const at = `/repos/${repository}/teams/${team}`;
     const given = await forge.ask('PUT', at, { as: ada });
@@ -262,7 +262,7 @@ describeContract('teams', (forge) => {
     ]);
   });
 
-  it('with the permission create repositories in the organization and administer those', async () => {
+  it('with the permission create repositories in the organization and administer these', async () => {
     const path = `/orgs/${organization}/repos`;
     const refused = await forge.ask('POST', path, { as: bob, body: { name: freshName('repo') } });
     await must('PATCH', `/teams/${bobs.id}`, { can_create_org_repo: true });

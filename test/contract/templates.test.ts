@@ -87,14 +87,15 @@ describeContract('templates', (forge) => {
     expect(gitignore.text.startsWith(`# ---> C\n${c.json.source}\n# ---> C++\n# Prerequisites\n`)).toBe(true);
     // Line count of .gitignore and README.md; the last line of README.md has no newline.
     expect(commits.json[0].stats.additions).toBe(gitignore.text.split('\n').length - 1 + 2);
-    // Taken from the library, from its folder for editors and systems, from a linked name there, and from our own.
+    // Names from the library, from its folder for editors and systems, from a symbolic link in that folder, and from
+    // our own templates.
     expect(names).toEqual(
       expect.arrayContaining(['C', 'VisualStudioCode', 'Kotlin', 'Fortran', 'MATLAB', 'JBoss', 'Zig']),
     );
     expect(names).toEqual([...names].sort());
   });
 
-  it('end the first README.md with the description, or with the blank line if there is none', async () => {
+  it('end the first README.md with the description, or with a blank line if there is none', async () => {
     const repository = await forge.makeRepository(ada, { auto_init: true });
 
     const readme = await forge.ask('GET', `/repos/${repository}/raw/README.md`, { as: ada });
@@ -104,7 +105,7 @@ describeContract('templates', (forge) => {
 
   it.each([
     ['readme', { readme: 'Other' }, [400]],
-    // Gitea answers 500 for these two.
+    // Gitea returns 500 for these two.
     ['gitignores', { gitignores: 'Node,Other' }, [400, 500]],
     ['license', { license: 'Other' }, [400, 500]],
     ['issue_labels', { issue_labels: 'Other' }, [422]],

@@ -169,7 +169,7 @@ describeContract('the timeline', (forge) => {
       const { sha } = (await shared.ask('POST', '/contents/x', { body: { ...body, new_branch: 'fix' } })).json
         .commit;
       const told = async () => (await ofType('commit_ref')).map(({ ref_commit_sha }) => ref_commit_sha);
-      // A commit that is already on two branches when the forge processes the push is new on neither.
+      // A commit that is already on two branches when the forge processes the push counts as new on neither.
       await expect.poll(told).toEqual([sha]);
       await shared.ask('POST', '/branches', { body: { new_branch_name: 'again', old_branch_name: 'fix' } });
 
@@ -198,7 +198,7 @@ describeContract('the timeline', (forge) => {
 
     it('requires read access', async () => {
       expect(await shared.statuses('GET', '/issues/1/timeline')).toEqual([200, 200, 200, 404, 404]);
-      // Gitea answers 500.
+      // Gitea returns 500.
       expect([404, 500]).toContain((await shared.ask('GET', '/issues/9/timeline')).status);
     });
   });
@@ -229,14 +229,14 @@ describeContract('the timeline', (forge) => {
       expect((await entries())[0]?.pull_request_url).toMatch(/\/pulls\/1$/);
     });
 
-    it('includes, on an issue, that the pull request would close it', async () => {
+    it('is referenced in the timeline of an issue that the pull request would close', async () => {
       await shared.ask('POST', '/issues', { body: { title: 'broken' } });
       await shared.ask('PATCH', '/pulls/1', { body: { body: 'Fixes #2' } });
 
       expect(await ofType('pull_ref', 2)).toMatchObject([{ ref_issue: { number: 1 }, ref_action: 'closes' }]);
     });
 
-    it('includes review requests and withdrawn requests, with who made them', async () => {
+    it('includes review requests and their withdrawal, with the requesting account', async () => {
       const reviewers = [shared.writer.name];
       const path = '/pulls/1/requested_reviewers';
       const asked = (await shared.ask('POST', path, { body: { reviewers } })).json[0].id;

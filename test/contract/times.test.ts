@@ -84,22 +84,22 @@ describeContract('tracked times', (forge) => {
   });
 
   it.each(['/issues/1/times?since=soon', '/times?before=2020', '/issues/1/times?before=x'])(
-    'answer 422 for %s',
+    'return 422 for %s',
     async (path) => {
       expect((await shared.ask('GET', path)).status).toBe(422);
     },
   );
 
-  it("answer 422 for the caller's own list with an invalid bound", async () => {
+  it("return 422 for an invalid bound of the caller's own list", async () => {
     expect((await forge.ask('GET', '/user/times?since=soon', { as: shared.owner })).status).toBe(422);
   });
 
   it.each([
     ['no time', {}],
-    ['no number', { time: 'long' }],
+    ['a time that is not a number', { time: 'long' }],
     ['zero', { time: 0 }],
-    ['a bad instant', { time: 1, created: 'yesterday' }],
-  ])('answer 422 for an entry with %s', async (_what, body) => {
+    ['an invalid date', { time: 1, created: 'yesterday' }],
+  ])('return 422 for an entry with %s', async (_what, body) => {
     expect((await shared.ask('POST', '/issues/1/times', { body })).status).toBe(422);
   });
 
@@ -118,7 +118,7 @@ describeContract('tracked times', (forge) => {
     expect([refused.status, refusedList.status, refusedUser.status]).toEqual([403, 403, 403]);
   });
 
-  it('are for signed-in accounts that can read the repository', async () => {
+  it('require a signed-in account that can read the repository', async () => {
     const readable = [200, 200, 200, 404, 404];
     expect(await shared.statuses('GET', '/issues/1/times')).toEqual(readable);
     expect(await shared.statuses('GET', '/times')).toEqual(readable);
@@ -151,7 +151,7 @@ describeContract('tracked times', (forge) => {
     expect((await shared.ask('GET', '/issues/1/times')).json).toEqual([]);
   });
 
-  it('are reset only for the caller, with 404 if there are none', async () => {
+  it('are reset only for the caller, with 404 if the caller has none', async () => {
     await track(10);
     await track(20, shared.writer);
 
@@ -163,7 +163,7 @@ describeContract('tracked times', (forge) => {
     expect(amounts((await shared.ask('GET', '/issues/1/times')).json)).toEqual([20]);
   });
 
-  it('answer 404 for an unknown issue or account', async () => {
+  it('return 404 for an unknown issue or account', async () => {
     expect((await shared.ask('GET', '/issues/9/times')).status).toBe(404);
     expect((await shared.ask('POST', '/issues/9/times', { body: { time: 1 } })).status).toBe(404);
     expect((await shared.ask('GET', '/issues/1/times?user=missing-account')).status).toBe(404);

@@ -72,7 +72,7 @@ describeContract('a repository transfer', (forge) => {
     expect(rejected.json.repo_transfer).toBeUndefined();
   });
 
-  it('completes immediately if the caller may create repositories in the new organization, and adds its given teams', async () => {
+  it('completes immediately if the caller may create repositories in the new organization, and adds the given teams', async () => {
     const organization = await forge.makeOrganization(ada);
     const body = { name: 'crew', permission: 'read', units_map: { 'repo.code': 'read' } };
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, { as: ada, body });

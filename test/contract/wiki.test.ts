@@ -8,7 +8,7 @@ import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const text = (encoded: string) => Buffer.from(encoded, 'base64').toString('utf8');
 
-describeContract('wikis', (forge) => {
+describeContract('a wiki', (forge) => {
   let ada: Account;
   let repository: string;
   const wiki = (path: string) => `/repos/${repository}/wiki${path}`;
@@ -29,7 +29,7 @@ describeContract('wikis', (forge) => {
     const gone = await forge.ask('DELETE', `/repos/${fresh}/wiki/page/Home`, { as: ada });
 
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
-    // Gitea answers 500.
+    // Gitea returns 500.
     expect([404, 500]).toContain(gone.status);
   });
 
@@ -42,27 +42,24 @@ describeContract('wikis', (forge) => {
     'a/b-c',
     'ends in.-',
     '-',
-  ])(
-    'has a page with the title %j, which the `wiki` fact finds by title, whatever its URL',
-    async (title) => {
-      const [owner = '', name = ''] = repository.split('/');
-      const made = await write(title, `text of ${title}`);
-      const client = createClient({ timeoutMs: 60_000, url: forge.url, credentials: { token: ada.token } });
-      const facts = createFacts({
-        client,
-        subject: { kind: 'repository', repository: { id: 1, owner, name } },
-        memory: createFactMemory(systemClock),
-        clock: systemClock,
-      });
+  ])('has a page titled %j, which the `wiki` fact finds by title regardless of the URL', async (title) => {
+    const [owner = '', name = ''] = repository.split('/');
+    const made = await write(title, `text of ${title}`);
+    const client = createClient({ timeoutMs: 60_000, url: forge.url, credentials: { token: ada.token } });
+    const facts = createFacts({
+      client,
+      subject: { kind: 'repository', repository: { id: 1, owner, name } },
+      memory: createFactMemory(systemClock),
+      clock: systemClock,
+    });
 
-      expect(made.status).toBe(201);
-      for (const argument of [title, ` ${title}\n`])
-        expect(await facts.ask({ name: 'wiki', argument })).toMatchObject({
-          title,
-          content: `text of ${title}`,
-        });
-    },
-  );
+    expect(made.status).toBe(201);
+    for (const argument of [title, ` ${title}\n`])
+      expect(await facts.ask({ name: 'wiki', argument })).toMatchObject({
+        title,
+        content: `text of ${title}`,
+      });
+  });
 
   it('stores a page, shows it, and counts its revisions', async () => {
     const made = await write('Home', 'welcome');
@@ -95,14 +92,14 @@ describeContract('wikis', (forge) => {
   });
 
   it.each([
-    ['with spaces', 'Two Words', 'Two-Words'],
-    ['with a dash', 'well-known', 'well-known.-'],
-    ['with a slash', 'docs/setup', 'docs%2Fsetup'],
-    ['beyond ASCII', 'Größe', 'Gr%C3%B6%C3%9Fe'],
-    ['with a percent sign', '100% sure', '100%25-sure'],
-    ['that climbs', '../../etc/passwd', '..%2F..%2Fetc%2Fpasswd'],
-    ['like an option', '--upload-pack=x', '--upload-pack%3Dx.-'],
-    ['like a pathspec', ':(top)x', '%3A%28top%29x'],
+    ['that contains spaces', 'Two Words', 'Two-Words'],
+    ['that contains a dash', 'well-known', 'well-known.-'],
+    ['that contains a slash', 'docs/setup', 'docs%2Fsetup'],
+    ['that contains non-ASCII characters', 'Größe', 'Gr%C3%B6%C3%9Fe'],
+    ['that contains a percent sign', '100% sure', '100%25-sure'],
+    ['that contains path traversal', '../../etc/passwd', '..%2F..%2Fetc%2Fpasswd'],
+    ['that looks like a command-line option', '--upload-pack=x', '--upload-pack%3Dx.-'],
+    ['that looks like a pathspec', ':(top)x', '%3A%28top%29x'],
   ])('accepts a page title %s', async (_, title, subUrl) => {
     const made = await write(title, title);
     const read = await forge.ask('GET', wiki(`/page/${subUrl}`));
@@ -140,7 +137,7 @@ describeContract('wikis', (forge) => {
     ['no title', { title: '', content_base64: '' }],
     ['a reserved title', { title: '_new', content_base64: '' }],
     ['a title in use', { title: 'Home', content_base64: '' }],
-    ['content that is no base64', { title: freshName('page'), content_base64: '***' }],
+    ['content that is not base64', { title: freshName('page'), content_base64: '***' }],
   ])('refuses a page with %s', async (_, body) => {
     await write('Home', 'x');
 
@@ -194,7 +191,7 @@ describeContract('wikis', (forge) => {
     expect(writes).toEqual([201, 201, 403, 404, 404]);
   });
 
-  it('answers 401 to an anonymous write to a public wiki', async () => {
+  it('refuses an anonymous write to a public wiki with 401', async () => {
     const answers = await Promise.all([
       forge.ask('POST', wiki('/new'), { body: { title: 'x' } }),
       forge.ask('PATCH', wiki('/page/Home'), { body: {} }),

@@ -111,11 +111,11 @@ describeContract('workflows', (forge) => {
   });
 
   it.each([
-    ['a branch that is not there', { ref: 'nothing' }, 'deploy.yml', 404],
-    ['a tag that is not there', { ref: 'refs/tags/v0' }, 'deploy.yml', 404],
-    ['a workflow that is not there', { ref: 'main' }, 'nothing.yml', 404],
-    ['a workflow that is not run by hand', { ref: 'main' }, 'test.yaml', 422],
-    ['no ref', {}, 'deploy.yml', 422],
+    ['a missing branch', { ref: 'nothing' }, 'deploy.yml', 404],
+    ['a missing tag', { ref: 'refs/tags/v0' }, 'deploy.yml', 404],
+    ['a missing workflow', { ref: 'main' }, 'nothing.yml', 404],
+    ['a workflow without a manual trigger', { ref: 'main' }, 'test.yaml', 422],
+    ['a missing ref', {}, 'deploy.yml', 422],
   ])('are not dispatched for %s', async (_, body, workflow, status) => {
     const before = (await runs()).total_count;
 
@@ -147,7 +147,7 @@ describeContract('workflows', (forge) => {
       expect(await count('event=push')).toBe(0);
       expect(await count('status=success&status=failure')).toBe(0);
       expect((await shared.ask('GET', '/actions/runs?status=odd')).status).toBe(400);
-      // Gitea answers 500.
+      // Gitea returns 500.
       expect([404, 500]).toContain((await shared.ask('GET', '/actions/runs?actor=unknown-account')).status);
     });
   });

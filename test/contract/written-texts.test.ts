@@ -199,7 +199,7 @@ describeContract('stored texts', (forge) => {
   );
 
   it.each(cases)(
-    '%s stores %s as the table says, with surrounding white space',
+    '%s stores %s with surrounding white space as the table says',
     async (name, member, write) => {
       const isAddress = member === 'target_url' || member === 'website';
       const inner = isAddress ? 'https://ci.example.org/1' : 'some  text';

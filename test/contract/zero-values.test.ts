@@ -9,7 +9,7 @@ const yearOne = '0001-01-01T00:00:00Z';
 const config = { url: 'http://localhost:9/', content_type: 'json' };
 const units = ['repo.code'];
 
-/** Input of a call: required or significant fields, and its own path parameters. */
+/** Input of a call: required or significant fields, and its specific path parameters. */
 type Call = { readonly body: object; readonly params?: Readonly<Record<string, string | number>> };
 
 /** Returns the zero value that a Go client sends for an unset field. */
@@ -129,7 +129,7 @@ describeContract('fields that a Go client leaves unset', (forge) => {
     }),
   };
 
-  it.each(Object.entries(calls))('D2: %s accepts zero values for absent members', async (name, makeCall) => {
+  it.each(Object.entries(calls))('D2: %s accepts zero values for absent fields', async (name, makeCall) => {
     // The keys of the table above are operation names.
     const operation: Operation = operations[name as OperationName];
     const statuses: number[] = [];
@@ -152,7 +152,7 @@ describeContract('fields that a Go client leaves unset', (forge) => {
     return fillPath(operation, { owner, repo, org: organization, username: ada.name, index, ...params });
   }
 
-  it('D2: dates of year one in a file write mean now', async () => {
+  it('D2: mean the current time as year-one dates in a file write', async () => {
     const start = Date.now() - 60_000;
     const fresh = await forge.makeRepository(ada, { auto_init: true });
     const body = { content: '', message: 'x', dates: { author: yearOne, committer: yearOne } };
@@ -165,7 +165,7 @@ describeContract('fields that a Go client leaves unset', (forge) => {
     expect(Date.parse(branches.json[0].commit.timestamp)).toBeGreaterThan(start);
   });
 
-  it('D2: bounds of year one in a query filter nothing', async () => {
+  it('D2: do not filter as year-one bounds in a query', async () => {
     const times = await ask('GET', `/issues/1/times?since=${yearOne}&before=${yearOne}`);
     const issues = await ask('GET', `/issues?since=${yearOne}&before=${yearOne}`);
 

@@ -5,7 +5,7 @@ import { onForgejo } from './row.ts';
 export const code: readonly Difference[] = [
   onForgejo(
     'Forgejo reads the default of the repository for the head branch on its page alone, not for merges by the API.',
-    'merging > deletes the head branch by default if the repository says so: {}',
+    'merging > deletes the head branch if this is the default of the repository and the request does not override it: {}',
   ),
   onForgejo(
     'Forgejo says the type of an attachment, too.',
@@ -13,7 +13,7 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo has no contents-ext, and answers 404 before it looks at the token.',
-    'described operations > refuses GET /repos/REPO/contents-ext/README.md to a token of another scope',
+    'described operations > refuse GET /repos/REPO/contents-ext/README.md to a token of another scope',
   ),
   onForgejo(
     'Forgejo shows the files of a comment that is read alone, too.',
@@ -29,7 +29,7 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers 404 for attachments of a comment on a kind that is switched off.',
-    'attachments > are an empty answer if the unit of their comment is disabled',
+    'attachments > are an empty response if the unit of their comment is disabled',
   ),
   onForgejo(
     'Forgejo takes attachments of 2 GiB, more than this suite can hold in a text.',
@@ -71,35 +71,35 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo does not answer within half a minute for a ref that is not the name of a branch, tag or commit but an expression of git.',
-    'contents > at a missing or invalid path or ref > answer /contents/README.md?ref=HEAD@%7B1%7D with 404',
-    'contents > at a missing or invalid path or ref > answer /contents/README.md?ref=main%0Amain with 404',
+    'contents > at a missing or invalid path or ref > are refused: /contents/README.md?ref=HEAD@%7B1%7D returns 404',
+    'contents > at a missing or invalid path or ref > are refused: /contents/README.md?ref=main%0Amain returns 404',
   ),
   onForgejo(
     'Forgejo ignores what follows a zero byte in a ref.',
-    'contents > at a missing or invalid path or ref > answer /contents/README.md?ref=main%00x with 404',
+    'contents > at a missing or invalid path or ref > are refused: /contents/README.md?ref=main%00x returns 404',
   ),
   onForgejo(
     'Forgejo answers 500 for paths inside .git.',
-    'contents > at a missing or invalid path or ref > answer /contents/.git/config with 400',
-    'contents > at a missing or invalid path or ref > answer /contents/a/.GIT/b with 400',
+    'contents > at a missing or invalid path or ref > are refused: /contents/.git/config returns 400',
+    'contents > at a missing or invalid path or ref > are refused: /contents/a/.GIT/b returns 400',
   ),
   onForgejo(
     'Forgejo has no extended contents operation, and answers 404 in plain text.',
-    'contents > at a missing or invalid path or ref > answer `null` after the error in `contents-ext`',
+    'contents > at a missing or invalid path or ref > return the error followed by `null` from `contents-ext`',
     'contents > with selected fields > include only the parts that `includes` lists',
-    'contents > with selected fields > list the root at "", never with content',
-    'contents > with selected fields > list the root at ".", never with content',
-    'contents > with selected fields > list the root at "%2F", never with content',
+    'contents > with selected fields > list the root at "", always without content',
+    'contents > with selected fields > list the root at ".", always without content',
+    'contents > with selected fields > list the root at "%2F", always without content',
     'contents > with selected fields > refuse an unknown option',
   ),
   onForgejo(
     'Forgejo answers 409 to an edit and 400 to a removal with the sha of another content.',
-    'contents > written > can be changed only with the current SHA, and are moved with `from_path`',
-    'contents > written > can be deleted only with the current SHA',
+    'contents > when written > can be changed only with the current SHA, and moved with `from_path`',
+    'contents > when written > can be deleted only with the current SHA',
   ),
   onForgejo(
     'Forgejo wants the sha in every edit of a file, and answers 422 without.',
-    'contents > written > can be created by an update without `sha`',
+    'contents > when written > can be created by an update without `sha`',
   ),
   onForgejo(
     'Forgejo reads `refs/heads/…` as a ref, too.',
@@ -111,7 +111,7 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo takes an approval of a pull request that is closed.',
-    'reviews > cannot be dismissed if it is a comment, elsewhere or unknown, or if its pull request is closed',
+    'a review > cannot be dismissed if it is a comment, belongs to another pull request or is unknown, or if its pull request is closed',
   ),
   onForgejo(
     'Forgejo answers 500 where several files are changed at once, one of them by an update without sha.',
@@ -127,7 +127,7 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo sends no links with the pages of a wiki.',
-    'wikis > treats a limit of 1 as the default, has no maximum limit, and sends links',
+    'a wiki > treats a limit of 1 as the default, has no maximum limit, and sends links',
   ),
   onForgejo(
     'Forgejo answers an empty list for the contents of an empty repository.',
@@ -135,29 +135,29 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo has no priority, force-push, bypass and override members of branch protections, and apply_to_admins instead.',
-    'branch protections > has all 36 members, off or empty by default',
-    'branch protections > ignores dependent flags without enable_push on creation',
-    'branch protections > ignores dependent flags without the flag above on creation',
-    'branch protections > reads the force-push flags of an edit only together with enable_force_push',
-    'branch protections > keeps the fields that an edit omits, replaces lists, and clears the bypass list when its flag is turned off',
-    'branch protections > lists rules in order of precedence',
+    'a branch protection > has all 36 fields, off or empty by default',
+    'a branch protection > on creation, ignores dependent flags without enable_push',
+    'a branch protection > on creation, ignores dependent flags without the flag they depend on',
+    'a branch protection > reads the force-push flags of an edit only together with enable_force_push',
+    'a branch protection > keeps the fields that an edit omits, replaces lists, and clears the bypass list when its flag is turned off',
+    'a branch protection > is listed in order of precedence',
     'merging into a protected branch > can be forced by administrators and the bypass list, only on request, unless overrides are blocked',
   ),
   onForgejo(
     'Forgejo finds a branch protection with a slash in its name only where the slash is sent as %2F.',
-    'branch protections > accepts branch_name for rule_name, and returns no branch_name for a pattern',
+    'a branch protection > accepts branch_name for rule_name, and returns no branch_name for a pattern',
   ),
   onForgejo(
     'Forgejo does not sort the names in branch protections, and has no bypass list.',
-    'branch protections > silently drops accounts that could not use the permission',
+    'a branch protection > silently drops accounts that could not use the permission',
   ),
   onForgejo(
     'Forgejo has no operation that orders branch protections, and answers 405.',
-    'branch protections > requires an administrator',
+    'a branch protection > requires an administrator',
   ),
   onForgejo(
     'Forgejo answers 500 where the branch protection of an archived repository is removed.',
-    'branch protections > is refused on an archived repository after its body has been validated',
+    'a branch protection > is refused on an archived repository after its body has been validated',
   ),
   onForgejo(
     'Forgejo knows the title of a merge as MergeTitleField alone.',
@@ -189,7 +189,7 @@ export const code: readonly Difference[] = [
     'Forgejo has no content_version.',
     'pull requests > edited > refuse a body based on an outdated version',
     'issues > when edited > refuse a body based on an outdated version',
-    'pull requests > edited > answer 201 with the new values',
+    'pull requests > edited > return 201 with the new values',
   ),
   onForgejo(
     'Forgejo tells added and removed lines in lists, too.',
@@ -218,13 +218,13 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo has no operation that resolves a comment on lines, and answers 405.',
-    'reviews > keeps comments on lines, with resolution and replies',
+    'a review > keeps comments on lines, with their resolution and replies',
   ),
   onForgejo(
     'Forgejo has no operation merge-upstream; its own is named sync_fork.',
     'forks > pull commits from their parent repository',
-    'forks > merge the default branch of the parent if it has no branch of the same name',
-    'forks > refuse to merge the parent without the branch, a parent or access, and if archived',
+    'forks > merge the default branch of the parent if the parent has no branch of the same name',
+    'forks > refuse to merge the parent if the branch, the parent or access is missing, or if archived',
   ),
   onForgejo(
     'Forgejo answers 500 to a commit in a mirror.',
@@ -236,7 +236,7 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo does not count anew whose reviews are official.',
-    'reviews > is judged again when the base of the pull request changes',
+    'a review > is evaluated again when the base of the pull request changes',
   ),
   onForgejo(
     'Forgejo says otherwise why it refuses a push, keeps the line feed at the end of a description, and names other pages.',
@@ -244,8 +244,8 @@ export const code: readonly Difference[] = [
     'pushes for review > update the pull request of the topic, and rewrite its commits only with the force-push option',
     'pushes for review > report why they are refused',
     'pushes for review > can be combined with branches in one push, and fail together with them if the push is atomic',
-    'pushes for review > are refused to accounts that cannot read the repository, and in an empty repository',
-    'pushes for review > can make a repository private or a template only in its first push',
+    'pushes for review > are rejected for accounts that cannot read the repository, and in an empty repository',
+    'pushes for review > can make a repository private or a template only with the first push',
   ),
   onForgejo(
     'Forgejo counts the size in Content-Range from the start of the range.',
@@ -273,7 +273,7 @@ export const code: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo has another operation that blocks an account.',
-    'pushes for review > need no push permission on a protected branch, but are refused to blocked accounts',
+    'pushes for review > need no push permission on a protected branch, but are rejected for blocked accounts',
   ),
   onForgejo(
     'Forgejo answers 500 where a patch changes a file that a protection of the branch closes.',

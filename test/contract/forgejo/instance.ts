@@ -8,9 +8,9 @@ export const instance: readonly Difference[] = [
     'secrets and variables > include variables with a value, which can be renamed',
     'secrets and variables > require a value of limited length',
     'secrets and variables > cannot be named CI',
-    'fields that a Go client leaves unset > D2: createOrganizationVariable accepts zero values for absent members',
-    'fields that a Go client leaves unset > D2: createRepositoryVariable accepts zero values for absent members',
-    'fields that a Go client leaves unset > D2: createUserVariable accepts zero values for absent members',
+    'fields that a Go client leaves unset > D2: createOrganizationVariable accepts zero values for absent fields',
+    'fields that a Go client leaves unset > D2: createRepositoryVariable accepts zero values for absent fields',
+    'fields that a Go client leaves unset > D2: createUserVariable accepts zero values for absent fields',
   ),
   onForgejo(
     'Forgejo reads limit on the list of variables only where page is named too.',
@@ -18,11 +18,11 @@ export const instance: readonly Difference[] = [
   ),
   onForgejo(
     'A token for public resources reaches the secrets and variables of its account.',
-    'secrets and variables > of an account are closed to a token for public resources',
+    'secrets and variables > of an account are closed to a token limited to public resources',
   ),
   onForgejo(
     'Forgejo gives the registration token of runners by GET alone.',
-    'runner registration tokens > are the same by GET and by POST',
+    'runner registration tokens > are the same for GET and for POST',
   ),
   onForgejo(
     'Forgejo resolves links from the root of the server where they begin with a slash, and numbers of issues only in a context with a slash at its beginning.',
@@ -31,7 +31,7 @@ export const instance: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo takes an unknown mode of `/markdown` for Markdown, and needs the mode of `/markup`.',
-    'fields that a Go client leaves unset > D2: renderMarkup accepts zero values for absent members',
+    'fields that a Go client leaves unset > D2: renderMarkup accepts zero values for absent fields',
     "rendered markup > with an unknown mode or file type is refused by /markdown { Text: 'x', Mode: 'other' }",
   ),
   onForgejo(

@@ -5,15 +5,15 @@ import { onForgejo } from './row.ts';
 export const issues: readonly Difference[] = [
   onForgejo(
     'Forgejo sends neither X-Total-Count nor links with dependencies.',
-    'dependencies > are added, listed from both ends, and removed',
-    'dependencies > come in pages, for `blocks` without headers',
-    'dependencies > can refer to other repositories; issues that the caller cannot read are placeholders',
+    'dependencies > are added, listed for both issues, and removed',
+    'dependencies > come in pages, without paging headers for `blocks`',
+    'dependencies > can refer to other repositories; issues that the caller cannot read are shown as placeholders',
   ),
   onForgejo(
     'Forgejo has no operation that locks an issue, and answers 404.',
     'issue moderation, milestones and organization labels > an issue > can be locked for accounts without write access',
-    'issue moderation, milestones and organization labels > an issue > answers PUT /issues/1/lock by role',
-    'issue moderation, milestones and organization labels > an issue > answers DELETE /issues/1/lock by role',
+    'issue moderation, milestones and organization labels > an issue > returns the expected status for each role on PUT /issues/1/lock',
+    'issue moderation, milestones and organization labels > an issue > returns the expected status for each role on DELETE /issues/1/lock',
     'reactions > on the issue > are closed to accounts without write access while the issue is locked',
     'reactions > on the comment > are closed to accounts without write access while the issue is locked',
     'the timeline > of an issue > includes locks with their reason, and pins',
@@ -33,8 +33,8 @@ export const issues: readonly Difference[] = [
   onForgejo(
     'Forgejo has neither projects nor content_version of issues.',
     'issues > when opened > get every field that a writer sets',
-    'answers > of listIssues have every member of the contract',
-    'answers > of getIssue have every member of the contract',
+    'responses > of listIssues have every field of the contract',
+    'responses > of getIssue have every field of the contract',
   ),
   onForgejo(
     'Forgejo takes an assignee who cannot write.',
@@ -46,12 +46,12 @@ export const issues: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers a combined state of warning where the worst status is one.',
-    'statuses > combines ["success","warning"] into failure',
+    'commit statuses > with the states ["success","warning"] combine into failure',
   ),
   onForgejo(
     'Forgejo answers an empty state for a commit without statuses, known or not.',
-    'statuses > is pending with null statuses if none was reported',
-    'statuses > is reported by writers, read by readers, and needs a commit',
+    'commit statuses > combine into pending, with a null list, if none was reported',
+    'commit statuses > are reported by writers and read by readers, and need an existing commit',
   ),
   onForgejo(
     'Forgejo answers 500 for time that is tracked for an unknown account.',

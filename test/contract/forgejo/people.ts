@@ -8,13 +8,13 @@ export const people: readonly Difference[] = [
     'activities > record what happens to issues',
     'activities > record what happens to branches, tags and releases',
     'activities > record what happens to pull requests',
-    'activities > in feeds > of an account include its own activities and those of repositories that it watches',
-    'activities > in feeds > of private repositories are shown only to accounts that can read them',
-    'activities > in feeds > of a team include those of its repositories',
+    'activities > feeds > of an account include its own activities and those of repositories that it watches',
+    'activities > feeds > of private repositories are shown only to accounts that can read them',
+    'activities > feeds > of a team include those of its repositories',
   ),
   onForgejo(
     'Forgejo shows a token for public things the private activities of its account.',
-    'activities > in feeds > are hidden if the account hides them, and those of private repositories from tokens limited to public resources',
+    'activities > feeds > are hidden if the account hides them, and show no private repositories to tokens limited to public resources',
   ),
   onForgejo(
     'Forgejo blocks accounts at other addresses (`/user/block/{username}`, `/orgs/{org}/block/{username}`), and with other effects.',
@@ -67,7 +67,7 @@ export const people: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo finds only the teams that the caller is in, for owners too.',
-    'organizations and accounts > members > are removed by owners, from every team, except the last owner',
+    'organizations and accounts > members > are removed from every team by owners; the last owner cannot be removed',
   ),
   onForgejo(
     'Forgejo lists the organizations of another account only where these are public.',
@@ -95,7 +95,7 @@ export const people: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers 403 instead of 404 for a write to a private organization that the caller cannot see.',
-    'accounts > organizations > are hidden from strangers when private, and refuse their settings with 403',
+    'accounts > organizations > are hidden from strangers when private, although edits by strangers are refused with 403',
   ),
   onForgejo(
     'Forgejo clears the texts of an organization that an edit leaves out.',
@@ -108,20 +108,20 @@ export const people: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers 401 for Basic credentials without a colon.',
-    'credentials > treat Basic without a colon as an anonymous caller',
+    'credentials > with a Basic value without a colon count as anonymous',
   ),
   onForgejo(
     'Forgejo lets a token for public things read the hooks of its account.',
-    'credentials > scopes of a token > refuses the hooks of its account to a token limited to public resources',
+    'credentials > scopes of a token > hide the hooks of the account from a token limited to public resources',
   ),
   onForgejo(
     'Forgejo has no visibility of teams: the member is ignored and not answered.',
     'teams > are created with a permission per unit',
     'teams > are refused with an unknown visibility',
-    'teams > change the fields that an edit names, and for Owners only the description',
-    'teams > that are private are visible to those who may see them',
-    'teams > that are limited are visible to those who may see them',
-    'teams > that are public are visible to those who may see them',
+    'teams > change the fields that an edit contains, and the Owners team only its description',
+    'teams > that are private are visible only to the permitted roles',
+    'teams > that are limited are visible only to the permitted roles',
+    'teams > that are public are visible only to the permitted roles',
   ),
   onForgejo(
     'Forgejo sends no links with the teams of an organization.',

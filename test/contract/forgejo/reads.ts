@@ -5,22 +5,22 @@ import { onForgejo } from './row.ts';
 export const reads: readonly Difference[] = [
   onForgejo(
     'Forgejo answers a tree with the id of the commit.',
-    'git reads > of a tree > has the id of the tree, not that of the commit',
+    'git data > a tree > has its own id, not that of the commit',
   ),
   onForgejo(
     'Forgejo says of the last page of a tree that more follows.',
-    'git reads > of a tree > are recursive on request, page by page',
+    'git data > a tree > is recursive on request, page by page',
   ),
   onForgejo(
     'Forgejo 15 ignores `since` and `until` in lists of commits.',
-    'git reads > of commits > are filtered by time',
-    'git reads > of commits > are refused for an invalid time: since=yesterday',
-    'git reads > of commits > are refused for an invalid time: until=2024-01-01',
-    'git reads > of commits > are refused for an invalid time: since=2024-13-01T00:00:00Z',
+    'git data > commits > are filtered by time',
+    'git data > commits > are refused for an invalid time: since=yesterday',
+    'git data > commits > are refused for an invalid time: until=2024-01-01',
+    'git data > commits > are refused for an invalid time: since=2024-13-01T00:00:00Z',
   ),
   onForgejo(
     'Forgejo takes the beginning of an id for a `ref` of contents.',
-    'files > as raw bytes > are not found by an abbreviated id in `ref` of the contents',
+    'files > as raw bytes > are not found by an abbreviated commit id in `ref` of the contents operation',
   ),
   onForgejo(
     'Forgejo answers 404 for the raw file of an unknown `ref`.',
@@ -49,10 +49,10 @@ export const reads: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo lists reviewers of a public repository for every signed-in account.',
-    'users of a repository > can be requested as reviewers if they can read, listed to accounts that may request',
+    'users of a repository > can be requested as reviewers if they can read, and are listed for accounts that may request them',
   ),
   onForgejo(
     'Forgejo answers an empty text where there is no signing key.',
-    'releases > answer 404 for the signing key if there is none',
+    'releases > return 404 for the signing key if there is none',
   ),
 ];

@@ -1,32 +1,32 @@
 import type { Difference } from '../differences.ts';
 import { onForgejo } from './row.ts';
 
-/** Conventions, hooks, runners, and fields of answers. */
+/** Conventions, hooks, runners, and fields of responses. */
 export const surface: readonly Difference[] = [
   onForgejo(
     'Forgejo reads the body of a new token before it refuses a token.',
-    'answers > to token creation refuse a token before they read the body',
+    'responses > to token creation refuse a token as credentials before the body is read',
   ),
   onForgejo(
     'Forgejo keeps actions on in template repositories.',
-    'answers > show a template repository with actions disabled',
+    'responses > show a template repository with actions disabled',
   ),
   onForgejo(
     'Forgejo has no list of workflows, other members of a run, and answers a dispatch with the run by a member of the body.',
     'workflows > are those of the default branch',
     'workflows > can be dispatched on a branch or a tag, which creates a run',
     'workflows > return the run of a dispatch on request',
-    'workflows > are not dispatched for a branch that is not there',
-    'workflows > are not dispatched for a workflow that is not there',
-    'workflows > are not dispatched for a workflow that is not run by hand',
-    'workflows > are not dispatched for no ref',
+    'workflows > are not dispatched for a missing branch',
+    'workflows > are not dispatched for a missing workflow',
+    'workflows > are not dispatched for a workflow without a manual trigger',
+    'workflows > are not dispatched for a missing ref',
     'workflows > in the list of runs > *',
     'workflows > require a signed-in reader to read, and a writer to dispatch',
     'workflows > are visible only to administrators while actions are disabled in the repository',
   ),
   onForgejo(
     'Forgejo ends every JSON body with a newline.',
-    'conventions > answers JSON without a space before the charset and without a newline at the end',
+    'conventions > returns JSON without a space before the charset and without a newline at the end',
   ),
   onForgejo(
     'Forgejo routes HEAD to few operations and answers 405 for the others.',
@@ -36,15 +36,15 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo takes the last of several members of one name, whatever its letter case.',
-    'conventions > a body > that has one name twice is refused with 422',
-    'conventions > a body > that has one name twice in two spellings is refused with 422',
+    'conventions > a body > that has a duplicate field is refused with 422',
+    'conventions > a body > that has a duplicate field with another spelling is refused with 422',
   ),
   onForgejo(
     'Forgejo takes an empty JSON body for an object without members, and knows no operation that edits runners, sets the commit of a branch, orders protections, locks an issue or replies to a review comment.',
     'bodies > D1: a body that is missing or of another type is refused > by every POST and PUT without a content type',
     'bodies > D1: a body that is missing or of another type is refused > by every operation if sent as plain text',
     'bodies > D1: a body that is missing or of another type is refused > by every operation if sent as empty JSON',
-    'fields that a Go client leaves unset > D2: lockIssue accepts zero values for absent members',
+    'fields that a Go client leaves unset > D2: lockIssue accepts zero values for absent fields',
   ),
   onForgejo(
     'Forgejo reads a JSON body up to the end of its first value, and bytes that are no UTF-8 as replacement characters.',
@@ -65,11 +65,11 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo shows the one kind of reviews as three: approved, rejected and comment.',
-    'hooks > for ["pull_request"] receive ["pull_request","pull_request_assign","pull_request_comment","pull_request_label","pull_request_milestone","pull_request_review","pull_request_review_request","pull_request_sync"]',
+    'hooks > with the events ["pull_request"] receive ["pull_request","pull_request_assign","pull_request_comment","pull_request_label","pull_request_milestone","pull_request_review","pull_request_review_request","pull_request_sync"]',
   ),
   onForgejo(
     'Forgejo has no names of hooks: the member is ignored and not answered.',
-    'hooks > are refused with a long name',
+    'hooks > are refused with a name that is too long',
     'hooks > when edited > reset events to pushes and clear the filter if these are omitted',
     'hooks > when edited > keep `active`, `name` and `config` if these are omitted',
     'hooks > when edited > keep the omitted members of `config`, and clear the name if it is empty',
@@ -82,11 +82,11 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo checks the branch filter where a hook is made, not where it is edited.',
-    'hooks > when edited > refuse a broken filter',
+    'hooks > when edited > refuse an invalid branch filter',
   ),
   onForgejo(
     'Forgejo answers 404 for the test of a hook with a ref that is not there.',
-    'test deliveries > are refused if the hook or every commit is missing, and use the default branch if the ref is missing',
+    'test deliveries > are refused for an unknown hook or an empty repository, and use the default branch if the ref is unknown',
   ),
   onForgejo(
     'Forgejo does not know the type of hooks of the instance as a filter, and lists those for everything.',
@@ -98,12 +98,12 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo answers runners as a bare list with its length in X-Total-Count.',
-    'runners > are a list with its length in the body, on every level',
+    'runners > are listed with the total count in the body, on every level',
   ),
   onForgejo(
     'Forgejo has no operation that switches a runner off, and answers 405.',
     'runners > are accessible only to the owner of their level',
-    'runners > answer 404 for an unknown id',
+    'runners > return 404 for an unknown id',
   ),
   onForgejo(
     'Forgejo gives registration tokens by GET and answers 405 for POST.',
@@ -115,8 +115,8 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo does not look at the addresses of an OAuth2 application.',
-    'OAuth2 applications > are refused with an address of another kind',
-    'OAuth2 applications > are refused with an address that is none',
+    'OAuth2 applications > are refused with a redirect URI of another scheme',
+    'OAuth2 applications > are refused with an invalid redirect URI',
   ),
   onForgejo(
     'Forgejo lets a token for public things read OAuth2 applications.',
@@ -124,29 +124,29 @@ export const surface: readonly Difference[] = [
   ),
   onForgejo(
     'Forgejo has no default_max_response_size.',
-    'answers > of getApiSettings have every member of the contract',
+    'responses > of getApiSettings have every field of the contract',
   ),
   onForgejo(
     'Forgejo does not say when a token was made and last used.',
-    'answers > of listTokens have every member of the contract',
+    'responses > of listTokens have every field of the contract',
   ),
   onForgejo(
     'Forgejo has other members of repositories.',
-    'answers > of getRepository have every member of the contract',
-    'answers > of listOrganizationRepositories have every member of the contract',
-    'answers > of listOwnRepositories have every member of the contract',
-    'answers > of listStarred have every member of the contract',
+    'responses > of getRepository have every field of the contract',
+    'responses > of listOrganizationRepositories have every field of the contract',
+    'responses > of listOwnRepositories have every field of the contract',
+    'responses > of listStarred have every field of the contract',
     'repositories > have a first commit on request',
   ),
   onForgejo(
     'Forgejo sets no limit to the length of a public key.',
-    'deploy keys > are refused with a long text',
+    'deploy keys > are refused with a key that is too long',
   ),
   onForgejo(
     'Forgejo has no names of hooks.',
-    'answers > of listHooks have every member of the contract',
-    'answers > of listUserHooks have every member of the contract',
-    'answers > of listOrganizationHooks have every member of the contract',
+    'responses > of listHooks have every field of the contract',
+    'responses > of listUserHooks have every field of the contract',
+    'responses > of listOrganizationHooks have every field of the contract',
   ),
   onForgejo(
     'Forgejo answers null where no transfer of a repository waits, the baseline leaves it out.',
