@@ -4,7 +4,7 @@ import { onForgejo } from './row.ts';
 /** Organizations, accounts, tokens and teams. */
 export const people: readonly Difference[] = [
   onForgejo(
-    'Forgejo writes the number and the text of an activity as a JSON list, and refs without their beginning.',
+    'Forgejo encodes the number and the text of an activity as a JSON list, and omits the prefix of refs.',
     'activities > record what happens to issues',
     'activities > record what happens to branches, tags and releases',
     'activities > record what happens to pull requests',
@@ -13,11 +13,11 @@ export const people: readonly Difference[] = [
     'activities > feeds > of a team include those of its repositories',
   ),
   onForgejo(
-    'Forgejo shows a token for public things the private activities of its account.',
+    'Forgejo shows private activities of the account to a token limited to public resources.',
     'activities > feeds > are hidden if the account hides them, and show no private repositories to tokens limited to public resources',
   ),
   onForgejo(
-    'Forgejo blocks accounts at other addresses (`/user/block/{username}`, `/orgs/{org}/block/{username}`), and with other effects.',
+    'Forgejo blocks accounts at other paths (`/user/block/{username}`, `/orgs/{org}/block/{username}`), and with other effects.',
     'blocks > *',
   ),
   onForgejo(
@@ -27,95 +27,95 @@ export const people: readonly Difference[] = [
   ),
   onForgejo('Forgejo has no badges.', 'badges > are granted to and removed from accounts by administrators'),
   onForgejo(
-    'Forgejo leaves the name of the account out of the signer of a commit.',
+    'Forgejo omits the account name from the signer of a commit.',
     'OpenPGP keys > identify the signer of a commit',
   ),
   onForgejo(
-    'Forgejo does not say when a key was used last.',
+    'Forgejo does not return when a key was last used.',
     'public keys of accounts > are added, shown, listed and removed',
   ),
   onForgejo(
-    'Forgejo removes the metadata of a JPEG, and answers 500 for a file without any.',
+    'Forgejo removes the metadata of a JPEG, and returns 500 for a file without metadata.',
     'avatars > can be set to image/jpeg, which is then served at their URL',
   ),
   onForgejo(
-    'Forgejo does not forbid a browser to guess the type of an avatar.',
+    'Forgejo does not forbid content type sniffing of an avatar.',
     'avatars > are served without content type sniffing',
   ),
   onForgejo(
-    'Forgejo takes an address that begins with a dash.',
+    'Forgejo accepts an email address that begins with a dash.',
     'account settings > email addresses > are validated',
   ),
   onForgejo(
-    'Forgejo deletes addresses that the account does not have, and keeps the former primary address as a further one.',
+    'Forgejo accepts the deletion of email addresses that the account does not have, and keeps the former primary address as an additional one.',
     'account settings > email addresses > can be deleted, except the primary one',
     'account settings > email addresses > replace the primary address and free the old one',
   ),
   onForgejo(
-    'Forgejo lets a token for public things read addresses and settings.',
+    'Forgejo lets a token limited to public resources read email addresses and settings.',
     'account settings > are closed to strangers and to tokens limited to public resources',
   ),
   onForgejo(
-    'Forgejo shows everybody the starred and watched repositories of hidden organizations, and those that the account itself can no longer read.',
+    'Forgejo shows the starred and watched repositories of hidden organizations to everyone, including repositories that the account itself can no longer read.',
     'stars > A6: of a limited organization are shown only to the account that gave them',
     'stars > A6: of a private organization are shown only to the account that gave them',
     'stars > A6: are dropped once the account can no longer read the repository',
   ),
   onForgejo(
-    'Forgejo lets no account publish the membership of another, not even owners, and answers 403.',
+    'Forgejo lets no account publish the membership of another account, not even owners, and returns 403.',
     'organizations and accounts > members > can publish and hide their own membership; owners can do so for others',
   ),
   onForgejo(
-    'Forgejo finds only the teams that the caller is in, for owners too.',
+    'Forgejo finds only the teams of the caller, even for owners.',
     'organizations and accounts > members > are removed from every team by owners; the last owner cannot be removed',
   ),
   onForgejo(
-    'Forgejo lists the organizations of another account only where these are public.',
+    'Forgejo lists only the public organizations of another account.',
     'organizations and accounts > are listed only to those who may see them',
   ),
   onForgejo(
-    'Forgejo has no operation that removes all repositories of an organization at once, and answers 405.',
+    'Forgejo has no operation that deletes all repositories of an organization at once, and returns 405.',
     'organizations and accounts > can be deleted once they own nothing',
   ),
   onForgejo(
-    'Forgejo reads neither q nor visibility where it lists accounts for administrators.',
+    'Forgejo ignores q and visibility when it lists accounts for administrators.',
     'organizations and accounts > accounts > are found by name, and listed for administrators',
   ),
   onForgejo(
-    'Forgejo takes an empty login_name.',
+    'Forgejo accepts an empty login_name.',
     'organizations and accounts > accounts > are changed by administrators',
   ),
   onForgejo(
-    'Forgejo has no operation for the token in use, and answers 404.',
+    'Forgejo has no operations for the token in use, and returns 404.',
     'organizations and accounts > accounts > can read and revoke the token they use',
   ),
   onForgejo(
-    'Forgejo makes tokens for a password alone, and answers 401 to a token in its place.',
+    'Forgejo creates tokens only with a password, and returns 401 for a token in place of the password.',
     'accounts > tokens > cannot create a token with a wider scope than their own',
   ),
   onForgejo(
-    'Forgejo answers 403 instead of 404 for a write to a private organization that the caller cannot see.',
+    'Forgejo returns 403 instead of 404 for a write to a private organization that the caller cannot see.',
     'accounts > organizations > are hidden from strangers when private, although edits by strangers are refused with 403',
   ),
   onForgejo(
-    'Forgejo clears the texts of an organization that an edit leaves out.',
+    'Forgejo clears the text fields of an organization that an edit omits.',
     'accounts > organizations > keep the fields that an edit omits',
   ),
   onForgejo(
-    'Forgejo takes a token in the query without a warning.',
+    'Forgejo accepts a token in the query without a warning.',
     'credentials > accept the query parameter token, with a warning',
     'credentials > accept the query parameter access_token, with a warning',
   ),
   onForgejo(
-    'Forgejo answers 401 for Basic credentials without a colon.',
+    'Forgejo returns 401 for Basic credentials without a colon.',
     'credentials > with a Basic value without a colon count as anonymous',
   ),
   onForgejo(
-    'Forgejo lets a token for public things read the hooks of its account.',
+    'Forgejo lets a token limited to public resources read the hooks of its account.',
     'credentials > scopes of a token > hide the hooks of the account from a token limited to public resources',
   ),
   onForgejo(
-    'Forgejo has no visibility of teams: the member is ignored and not answered.',
+    'Forgejo has no visibility of teams: it ignores and omits the field.',
     'teams > are created with a permission per unit',
     'teams > are refused with an unknown visibility',
     'teams > change the fields that an edit contains, and the Owners team only its description',
@@ -128,11 +128,11 @@ export const people: readonly Difference[] = [
     'teams > are listed with a count and found by members of the organization',
   ),
   onForgejo(
-    'Forgejo answers 404 instead of 403 for the team of an organization that the caller is not in.',
+    'Forgejo returns 404 instead of 403 for a team of an organization that the caller does not belong to.',
     'teams > add and remove members, who leave the organization with their last team',
   ),
   onForgejo(
-    'Forgejo shows a restricted account no public repository that it has no access to, and answers 404.',
+    'Forgejo hides public repositories from a restricted account without access to them, and returns 404.',
     'access by role > A9: shows a restricted account only public repositories, itself, and what it was granted access to',
   ),
 ];

@@ -4,11 +4,11 @@ import { onForgejo } from './row.ts';
 /** Refs, trees, lists of commits, files, archives and releases. */
 export const reads: readonly Difference[] = [
   onForgejo(
-    'Forgejo answers a tree with the id of the commit.',
+    'Forgejo returns a tree with the id of the commit.',
     'git data > a tree > has its own id, not that of the commit',
   ),
   onForgejo(
-    'Forgejo says of the last page of a tree that more follows.',
+    'Forgejo marks the last page of a tree as truncated.',
     'git data > a tree > is recursive on request, page by page',
   ),
   onForgejo(
@@ -19,24 +19,24 @@ export const reads: readonly Difference[] = [
     'git data > commits > are refused for an invalid time: since=2024-13-01T00:00:00Z',
   ),
   onForgejo(
-    'Forgejo takes the beginning of an id for a `ref` of contents.',
+    'Forgejo accepts an abbreviated commit id as the `ref` of contents.',
     'files > as raw bytes > are not found by an abbreviated commit id in `ref` of the contents operation',
   ),
   onForgejo(
-    'Forgejo answers 404 for the raw file of an unknown `ref`.',
+    'Forgejo returns 404 for the raw file of an unknown `ref`.',
     'files > as raw bytes > come from the default branch if the ref is unknown',
   ),
   onForgejo(
-    'Forgejo makes archives of the whole commit.',
+    'Forgejo always creates archives of the whole commit.',
     'files > in an archive > can be limited to a path',
   ),
-  onForgejo('Forgejo 15 has no operation for licences.', 'files > determine the license of a repository'),
+  onForgejo('Forgejo 15 has no operation for licenses.', 'files > determine the license of a repository'),
   onForgejo(
-    'Forgejo ignores `tag_message`, and says more of a release.',
+    'Forgejo ignores `tag_message`, and returns more fields of a release.',
     'releases > include every field, and create a tag',
   ),
   onForgejo(
-    'Forgejo answers 404 for releases whose unit is off.',
+    'Forgejo returns 404 for releases whose unit is disabled.',
     'releases > are closed if their unit is disabled, except to administrators',
   ),
   onForgejo(
@@ -48,11 +48,11 @@ export const reads: readonly Difference[] = [
     'users of a repository > who fork it are listed, without the forks that the caller cannot read',
   ),
   onForgejo(
-    'Forgejo lists reviewers of a public repository for every signed-in account.',
+    'Forgejo lists the reviewers of a public repository for every signed-in account.',
     'users of a repository > can be requested as reviewers if they can read, and are listed for accounts that may request them',
   ),
   onForgejo(
-    'Forgejo answers an empty text where there is no signing key.',
+    'Forgejo returns an empty text if there is no signing key.',
     'releases > return 404 for the signing key if there is none',
   ),
 ];
