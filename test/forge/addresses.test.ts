@@ -6,7 +6,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { createForge, type Forge } from '../../src/exports/embedded-forge.ts';
 import { packageRoot } from '../../src/platform/package.ts';
 
-/** Values of path parameters. Reads with other parameters are reached through the URLs in answers. */
+/** Values of path parameters. Reads with other parameters are reached through the URLs in responses. */
 const parameters: Readonly<Record<string, readonly string[]>> = {
   '{owner}/{repo}': ['acme/shop', 'acme/api', 'acme/docs', 'globex/reactor', 'globex/secret'],
   '{org}': ['acme', 'globex'],
@@ -26,10 +26,10 @@ function startPaths(): readonly string[] {
   return paths.filter((path) => !path.includes('{'));
 }
 
-/** A URL in an answer: its field, and the URL of that answer. */
+/** A URL in a response: the field that contains it, and the URL of that response. */
 type Found = { readonly url: string; readonly member: string; readonly from: string };
 
-describe('the URLs in the answers of a populated forge', () => {
+describe('the URLs in the responses of a populated forge', () => {
   let forge: Forge;
   beforeAll(async () => {
     forge = await createForge({ seed: await readFile(join(packageRoot, 'examples/seed.yml'), 'utf8') });
@@ -67,7 +67,7 @@ describe('the URLs in the answers of a populated forge', () => {
     if (typeof value === 'string')
       return value.startsWith(`${forge.url}/`) ? [{ url: value, member, from }] : [];
     if (typeof value !== 'object' || value === null) return [];
-    // Gitea also gives a folder a blob URL here, which answers 400.
+    // Gitea also gives a folder a blob URL here, which returns 400.
     const isFolder = 'type' in value && value.type === 'dir';
     return Object.entries(value).flatMap(([name, inner]) =>
       isFolder && ['git_url', '_links'].includes(name)
@@ -90,8 +90,8 @@ describe('the URLs in the answers of a populated forge', () => {
       const answer = await fetch(url, { headers: { authorization: `token ${forge.admin.token}` } });
       const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
       const text = await answer.text();
-      // A path that this test composed may name something that does not exist, such as the pull request of an issue's
-      // number.
+      // A path that this test composed may refer to something that does not exist, such as the pull request of an
+      // issue's number.
       if (answer.status >= (member === '' ? 500 : 400))
         dead.push(`${member} ${url}: ${answer.status}, in ${from}`);
       if (!isJson || !answer.ok || !url.startsWith(forge.apiUrl)) continue;

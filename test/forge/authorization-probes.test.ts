@@ -8,7 +8,7 @@ import { type HiddenData, makeHiddenData } from '../support/hidden-data.ts';
 const step = process.env.LONG ? 1 : 10;
 const reads = Object.values<Operation>(operations).filter(({ method }) => method === 'GET');
 
-describe('every read of the API, by every caller', { timeout: 600_000 }, () => {
+describe('every API read by every caller', { timeout: 600_000 }, () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let setup: HiddenData;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('every read of the API, by every caller', { timeout: 600_000 }, () => {
     return paths;
   }
 
-  it('A6: reveals hidden names, repositories and addresses to no caller', async () => {
+  it('A6: reveals hidden names, repositories and addresses to no unauthorized caller', async () => {
     const leaks = new Set<string>();
     const statuses = new Map<number, number>();
     for (const [number, [caller, as]] of [...setup.callers].entries()) {
@@ -55,12 +55,12 @@ describe('every read of the API, by every caller', { timeout: 600_000 }, () => {
     }
 
     expect([...leaks]).toEqual([]);
-    // The probes reach accessible resources, and do not all end at a guard.
+    // The probes reach accessible resources, instead of all failing at an access check.
     expect(statuses.get(200)).toBeGreaterThan(2_000 / step);
     expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(15_000 / step);
   });
 
-  it('A6: reveals them to authorized callers', async () => {
+  it('A6: reveals hidden data to authorized callers', async () => {
     for (const { text, seenBy } of setup.canaries) {
       for (const caller of [...seenBy, 'root']) {
         const as = setup.callers.get(caller);

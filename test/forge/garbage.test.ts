@@ -10,7 +10,7 @@ import { propertyRuns } from '../support/figure.ts';
 const rows: readonly Operation[] = Object.values(operations);
 const runs = process.env.LONG ? 50_000 : propertyRuns(600);
 
-describe('the embedded forge under garbage', () => {
+describe('the embedded forge under random requests', () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let ada: Account;
   let repository: string;
@@ -29,7 +29,7 @@ describe('the embedded forge under garbage', () => {
   });
   afterAll(() => forge.close());
 
-  /** Meaningful and meaningless values. */
+  /** Valid and invalid values of fields. */
   const member = fc.oneof(
     fc.constantFrom<unknown>(
       'bug',
@@ -153,7 +153,7 @@ describe('the embedded forge under garbage', () => {
       .map(([name, value]) => `?${name}=${value}`),
   );
 
-  it('never answers 500, never hangs and never shows a stack trace', { timeout: 3_600_000 }, async () => {
+  it('never returns 500, never hangs and never shows a stack trace', { timeout: 3_600_000 }, async () => {
     const call = fc.record({
       row: fc.constantFrom(...rows),
       own: fc.boolean(),
@@ -172,7 +172,7 @@ describe('the embedded forge under garbage', () => {
           if (parameter === 'repo') return name;
           return rest.pop() ?? '1';
         });
-        // The repository that the other requests use must be kept.
+        // The repository that the other requests use must not be deleted or edited.
         const isDeadly = row.id === 'repository.delete' || row.id === 'repository.edit';
         if (own && isDeadly) return;
         const token = { ada: ada.token, admin: forge.adminToken, anonymous: undefined }[who];
@@ -208,10 +208,16 @@ describe('the embedded forge under garbage', () => {
 
   it.each([
     ['nonsense', 'nonsense\r\n\r\n'],
-    ['a broken header', 'GET /api/v1/version HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n'],
-    ['a length that is no number', 'POST /api/v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
-    ['a path that is no text', 'GET /api/v1/users/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
-  ])('answers %s on the wire with a client error', async (_, bytes) => {
+    ['a malformed header', 'GET /api/v1/version HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n'],
+    [
+      'a content length that is not a number',
+      'POST /api/v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n',
+    ],
+    [
+      'a path that is not valid text',
+      'GET /api/v1/users/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    ],
+  ])('answers raw bytes with %s by a client error', async (_, bytes) => {
     const { hostname, port } = new URL(forge.url);
     const socket = connect(Number(port), hostname);
     socket.write(bytes);

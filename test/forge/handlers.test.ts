@@ -14,7 +14,7 @@ async function namesIn(file: string, suffix: 'Operations' | 'Handlers'): Promise
 const forgeFiles = readdirSync('src/forge', { recursive: true, encoding: 'utf8' });
 
 it.each(readdirSync('src/contract/resources'))(
-  'handles the operations of %s in one file of that name',
+  'handles the operations of %s in one file of the same name',
   async (resource) => {
     const declared = await namesIn(`contract/resources/${resource}`, 'Operations');
     const files = forgeFiles.filter((file) => basename(file) === resource && !file.startsWith('pages/'));

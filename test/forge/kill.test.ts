@@ -66,13 +66,13 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
           const name = `${kind.replaceAll(' ', '-')}-${round}-${at}`;
           const found = await write({ url, ask, name, ...prepared }).catch(() => undefined);
           if (found) confirmed.push({ kind, name, found });
-          // A write that is refused immediately leaves room for others.
+          // A write that is refused immediately lets other writes run.
           else await new Promise((resolve) => setTimeout(resolve, 5));
         }
       };
       const writers = Object.entries(kindsOfWrite).map(([kind, write]) => writer(kind, write));
-      // A different moment in each round, while these writes take effect. In every fifth round all writes complete,
-      // because a merge is the last of three writes.
+      // Kills at a different moment in each round, while these writes take effect. In every fifth round all writes
+      // complete, because a merge is the last of three writes.
       const enough = round % 5 === 4 ? Number.POSITIVE_INFINITY : confirmed.length + 5 + ((round * 7) % 30);
       let isDone = false;
       const all = Promise.all(writers).then(() => {
@@ -112,7 +112,7 @@ describe('the embedded forge killed in the middle of writes', { timeout }, () =>
     await first.ask('POST', '/user/repos', { name: 'pushed' });
     await first.ask('POST', '/user/repos', { name: 'half' });
     await first.kill('SIGTERM');
-    // The state left by a process that died after git moved a branch, or before git created the folder.
+    // This is the state left by a process that died after git moved a branch, or before git created the folder.
     const db = openDatabase(join(data, 'forge.db'));
     const idOf = (name: string) =>
       db.get<{ id: number }>('SELECT id FROM repositories WHERE name = ?', name)?.id ?? 0;

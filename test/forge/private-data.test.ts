@@ -18,7 +18,7 @@ function listOpenPaths(folder: string): string[] {
     .map((path) => relative(folder, path));
 }
 
-describe('private data', () => {
+describe('private data on disk', () => {
   let folder: string;
   let data: string;
   let umask: number;
@@ -33,7 +33,7 @@ describe('private data', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('A6: includes everything that `reeve forge` writes, with git repositories and attachments', async () => {
+  it('A6: includes everything that `reeve forge` writes, such as git repositories and attachments', async () => {
     const args = ['forge', '--port', '0', '--data', data, '--admin', 'root:password', '--control', '--json'];
     const child = start(args);
     const url = /"url":"([^"]+)"/.exec(await waitForOutput(child, /\{"url"/))?.[1] ?? '';
@@ -67,7 +67,7 @@ describe('private data', () => {
     expect(open).toEqual([]);
   });
 
-  it('A6: includes everything that `reeve serve` and the forge of its demo write', async () => {
+  it("A6: includes everything that `reeve serve` and the demo's forge write", async () => {
     const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', LOG_LEVEL: 'warn' };
     const child = start(['serve'], { environment, cwd: folder });
     await waitForOutput(child, /Everything is up/);
@@ -81,7 +81,7 @@ describe('private data', () => {
     expect(open).toEqual([]);
   });
 
-  it('A6: is restricted at the next start if an earlier version left it open', async () => {
+  it('A6: is restricted at the next start if an earlier version left it accessible to others', async () => {
     const first = await createForgeInstance({ passwordCost, clock: () => new Date(), data });
     await first.close();
     const paths = ['', 'forge.db', 'repositories', 'repositories/git.config'].map((name) => join(data, name));
@@ -95,9 +95,9 @@ describe('private data', () => {
 
   it.each([
     ['an empty folder', 0o755, [], '700'],
-    ['a folder with our file', 0o755, ['forge.db', 'else'], '700'],
-    ['a folder of another account', 0o755, ['else'], '755'],
-    ['a folder that everybody may write to', 0o1777, ['forge.db'], '777'],
+    ['a folder with a file of ours', 0o755, ['forge.db', 'else'], '700'],
+    ['a folder with files of others', 0o755, ['else'], '755'],
+    ['a world-writable folder', 0o1777, ['forge.db'], '777'],
   ])('A6: restricts %s only if it belongs to the program', (_, mode, names, expected) => {
     const path = join(folder, 'given');
     mkdirSync(path);

@@ -24,12 +24,18 @@ import { silentLog } from '../../src/platform/log.ts';
 import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/privilege-setup.ts';
 
-/** Tables that grow with the forge: this test forbids full reads of them. */
+/** Full scans of tables that grow with the forge, which this test forbids. */
 const growing =
   /SCAN (users|repositories|issues|comments|labels|issue_labels|pulls|hooks|hook_tasks|stars|notifications|watches|issue_watches|tracked_times|attachments|dependencies|activities|activity_receivers|follows|blocks|public_keys|gpg_keys|email_addresses|avatars|r|i|u|c|l|s|a|f)\b/;
-/** The repository search finds substrings, which no index supports, and usage statistics count all rows. */
+/**
+ * The repository search finds substrings, which no index supports, and usage statistics count all rows, so these
+ * statements may scan.
+ */
 const isSearch = (sql: string) => /\/\* (search|usage) \*\//.test(sql);
-/** Small full reads: pending deliveries, which have their own index, and a page that is already limited. */
+/**
+ * Small full scans are allowed: of pending deliveries, which have their own index, and of a page that is already
+ * limited.
+ */
 const isSmall = (detail: string, sql: string) =>
   /INDEX hook_tasks_(queued|sending)/.test(detail) || (detail === 'SCAN r' && sql.includes('OFFSET ?) r'));
 
@@ -106,7 +112,7 @@ describe('statements of the forge', () => {
     return answer.statusCode;
   }
 
-  it('never scan a growing table, for any request', async () => {
+  it('never scan a growing table for any request', async () => {
     await ask('POST', '/orgs', { username: 'acme' });
     await ask('POST', '/orgs/acme/repos', { name: 'app', auto_init: true, issue_labels: 'Default' });
     await ask('POST', '/repos/acme/app/issues', { title: 'x', labels: [1], assignees: ['root'] });
@@ -135,7 +141,7 @@ describe('statements of the forge', () => {
     expect(scans).toEqual([]);
   });
 
-  /** A minimal body with which each write reaches its statements. */
+  /** Returns a minimal body with which each write reaches its statements. */
   function bodyFor(id: string): unknown {
     const config = { url: 'http://127.0.0.1:9/', content_type: 'json' };
     const common = {

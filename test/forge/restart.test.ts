@@ -15,11 +15,11 @@ beforeEach(() => {
 afterEach(() => rmSync(data, { recursive: true, force: true }));
 
 describe('the embedded forge', () => {
-  it('answers every operation of the contract', () => {
+  it('supports every operation of the contract', () => {
     expect(Object.keys(handlers).sort()).toEqual(Object.keys(operations).sort());
   });
 
-  it('keeps its state over a restart', async () => {
+  it('keeps its state across a restart', async () => {
     const first = await startEmbedded({ data });
     const ada = await first.makeUser();
     const repository = await first.makeRepository(ada, { auto_init: true });

@@ -10,7 +10,7 @@ import { basic } from '../support/contract-forge.ts';
 import { passwordCost } from '../support/privilege-setup.ts';
 
 const isLong = Boolean(process.env.LONG);
-/** Number of concurrent requests. The long run of this test and of the garbage test together sends 100,000 requests. */
+/** Number of concurrent requests. The long run of this test together with the garbage test sends 100,000 requests. */
 const together = 10;
 const runs = isLong ? 5_000 : 60;
 
@@ -18,7 +18,7 @@ const runs = isLong ? 5_000 : 60;
 const deadly =
   /^(repository|organization|user|admin|token|team)\.(delete|edit|rename|transfer|accept|reject|delete-.*|edit-.*|rename-.*)/;
 
-describe('the embedded forge under random requests of the right types', () => {
+describe('the embedded forge under random requests of valid types', () => {
   let forge: ForgeInstance;
   const failures: unknown[] = [];
   beforeAll(async () => {
@@ -87,7 +87,7 @@ describe('the embedded forge under random requests of the right types', () => {
   );
   const call = fc.oneof(...rows.map(callOf));
 
-  it('never answers 500, never crashes', { timeout: 3_600_000 }, async () => {
+  it('never returns 500 and never crashes', { timeout: 3_600_000 }, async () => {
     const statuses = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: together, maxLength: together }), async (calls) => {
@@ -100,7 +100,7 @@ describe('the embedded forge under random requests of the right types', () => {
       { numRuns: runs },
     );
 
-    // The requests reach their targets, and do not all end at a guard.
+    // The requests reach their targets, instead of all failing at a check.
     expect(statuses.get(200) ?? 0).toBeGreaterThan(runs / 2);
     expect(failures).toEqual([]);
     expect((await fetch(`${forge.url}/api/v1/version`)).status).toBe(200);

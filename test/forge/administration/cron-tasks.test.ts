@@ -51,7 +51,7 @@ describe('administration tasks', () => {
     return folder;
   }
 
-  it('create a missing folder again, without commits, and leave others unchanged', async () => {
+  it('create a missing folder again, without commits, and leave other folders unchanged', async () => {
     await ask('POST', '/user/repos', { name: 'kept', auto_init: true });
     const folder = await makeLost('lost');
 
@@ -62,7 +62,7 @@ describe('administration tasks', () => {
     expect([(await branches('lost')).length, (await branches('kept')).length]).toEqual([0, 1]);
   });
 
-  it('remove repositories whose folder is missing, but not one that is being created', async () => {
+  it('remove repositories whose folder is missing, but not a repository that is being created', async () => {
     await makeLost('gone');
     await makeLost('begun');
     const database = new DatabaseSync(join(data, 'forge.db'));

@@ -42,7 +42,7 @@ describe('repositories on disk without a row', () => {
     return folder;
   }
 
-  it('are listed by a pattern, in pages', async () => {
+  it('are listed by a pattern, page by page', async () => {
     for (const name of ['one', 'two', 'three']) makeFolder(ada.name, name);
     makeFolder('no-such-account', 'one');
 
@@ -53,7 +53,7 @@ describe('repositories on disk without a row', () => {
     expect(all.json).toEqual(['one', 'three', 'two'].map((name) => `${ada.name}/${name}`));
   });
 
-  it('become private repositories with their history, and without their hooks and settings', async () => {
+  it('are adopted as private repositories with their history, and without their hooks and settings', async () => {
     const folder = makeFolder(ada.name, 'old');
 
     const adopted = await ask('POST', `/admin/unadopted/${ada.name}/old`);
@@ -72,7 +72,7 @@ describe('repositories on disk without a row', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('may have the object format SHA-256, or no commit', async () => {
+  it('may use the object format SHA-256, or have no commit', async () => {
     makeFolder(ada.name, 'wide', ['--object-format=sha256']);
     git('init', '-q', '--bare', folderOf(ada.name, 'bare'));
 
@@ -96,7 +96,7 @@ describe('repositories on disk without a row', () => {
     expect((await forge.ask('GET', `/repos/${ada.name}/unwanted`, { as: ada })).status).toBe(404);
   });
 
-  it('are never looked up outside their folder', async () => {
+  it('are never looked up outside the repositories folder', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'elsewhere-'));
     git('init', '-q', '--bare', join(elsewhere, 'x.git'));
     mkdirSync(join(data, 'repositories', ada.name), { recursive: true });
@@ -112,7 +112,7 @@ describe('repositories on disk without a row', () => {
     rmSync(elsewhere, { recursive: true, force: true });
   });
 
-  it('leave no repository behind if they cannot be read', async () => {
+  it('are not adopted if they cannot be read', async () => {
     const folder = makeFolder(ada.name, 'broken');
     rmSync(join(folder, 'HEAD'));
 

@@ -6,7 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, freshName, startEmbedded } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone } from '../../support/git-client.ts';
 
-/** Names that the file system of a clone treats as `.git`: in any case, with code points that HFS+ ignores, in NTFS forms. */
+/**
+ * Names that the file system of a clone treats as `.git`: in any letter case, with code points that HFS+ ignores, and
+ * in NTFS forms.
+ */
 const spellings = [
   ...['.git', '.GIT', '.g\u200cit', '\u200d.git', '.git\u206f', '.\ufeffGi\u202et'],
   ...[
@@ -95,11 +98,11 @@ describe('a path that a file system treats as .git', () => {
     ['is created', 'POST', (path: string) => ({ path, operation: 'create', content })],
     ['is uploaded', 'POST', (path: string) => ({ path, operation: 'upload', content })],
     [
-      'is the end of a rename',
+      'is the target of a rename',
       'POST',
       (path: string) => ({ path, operation: 'rename', from_path: 'a.txt', sha: 'x' }),
     ],
-  ])('is refused if it %s by the contents API', async (_, method, fileOf) => {
+  ])('is refused by the contents API if it %s', async (_, method, fileOf) => {
     const before = await tip();
     const accepted: string[] = [];
     for (const path of paths) {
@@ -135,7 +138,7 @@ describe('a path that a file system treats as .git', () => {
   });
 
   it.each(['.gitmodules', '.g\u200citmodules', 'GITMOD~1'])(
-    'is refused in a patch, also as a symbolic link that it treats as .gitmodules: %j',
+    'is refused in a patch if it is a symbolic link that a file system treats as .gitmodules: %j',
     async (path) => {
       const { status } = await ask('POST', '/diffpatch', { content: newFile(path, '120000'), message: 'x' });
 
@@ -172,7 +175,7 @@ describe('a path that a file system treats as .git', () => {
     expect((await ask('POST', '/wiki/new', page, name)).status).toBe(201);
     const work = await clone(`${name}${suffix}`);
     const accepted: string[] = [];
-    // Git itself checks these; a push takes much longer than a request.
+    // Git itself checks these paths. Only some are pushed, because a push takes much longer than a request.
     for (const path of ['.GIT/config', 'deep/.g\u200cit', 'git~1', '.git. /x']) {
       const commit = await commitAt(work, path);
       const pushed = await work

@@ -46,8 +46,8 @@ const ask = async (method: string, path: string, body?: unknown) => {
   return json;
 };
 
-describe('a repository of SHA-256', () => {
-  it('is cloned, pushed to, merged, and shows ids of 64 digits', async () => {
+describe('a SHA-256 repository', () => {
+  it('is cloned, pushed to and merged, and shows ids of 64 digits', async () => {
     const repository = await forge.makeRepository(owner, { object_format_name: 'sha256', auto_init: true });
     const path = `/repos/${repository}`;
     const receiver = await startReceiver();
@@ -83,7 +83,7 @@ describe('a repository of SHA-256', () => {
     expect((await again.git('rev-parse', 'HEAD')).trim()).toBe(merged.merge_commit_sha);
   });
 
-  it('is read, written, compared and forked by the API', async () => {
+  it('is read, written, compared and forked through the API', async () => {
     const repository = await forge.makeRepository(owner, { object_format_name: 'sha256', auto_init: true });
     const path = `/repos/${repository}`;
     const content = Buffer.from('one\n').toString('base64');
@@ -188,7 +188,7 @@ describe('a clone', () => {
     expect((await runGit(trees, ['log', '--oneline', '--', '1.txt'])).trim().split('\n')).toHaveLength(1);
   });
 
-  it('may be limited to one branch, to commits since a date, or to one commit by its id', async () => {
+  it('may be limited to one branch, to commits since a date, or to one commit by id', async () => {
     const repository = await makeHistory();
     const one = makeFolder();
     await runGit(one, [
@@ -211,7 +211,7 @@ describe('a clone', () => {
     expect((await runGit(bare, ['rev-parse', 'FETCH_HEAD'])).trim()).toBe(id);
   });
 
-  it('is offered protocol version 2, with its object format and filters', async () => {
+  it('can use protocol version 2 with its object format and filters', async () => {
     const repository = await forge.makeRepository(owner, { object_format_name: 'sha256', auto_init: true });
     const response = await fetch(`${forge.url}/${repository}.git/info/refs?service=git-upload-pack`, {
       headers: { 'git-protocol': 'version=2' },

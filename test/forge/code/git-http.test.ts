@@ -148,7 +148,7 @@ describe('git over HTTP', () => {
     expect(left).toEqual(['refs/heads/main', 'refs/pull/1/head']);
   });
 
-  test('redirects from an old name to the new one', async () => {
+  test('redirects from the old name of a repository to the new one', async () => {
     const repository = await forge.makeRepository(owner, { auto_init: true });
     const name = `${repository.split('/')[1]}-renamed`;
 

@@ -8,7 +8,7 @@ import { cloneRepository, type GitClone } from '../../support/git-client.ts';
 import { passwordCost } from '../../support/privilege-setup.ts';
 
 const headers = { ...basic('root', 'password'), 'content-type': 'application/json' };
-/** A path with non-ASCII bytes is hashed differently by the changed-path filters. */
+/** Paths of the history. The changed-path filters hash a path with non-ASCII bytes differently. */
 const paths = ['file-7.txt', 'ä-ß.txt', 'side.txt', 'both.txt'];
 
 describe('a push of many objects', () => {

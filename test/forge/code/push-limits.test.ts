@@ -32,7 +32,7 @@ describe('a push beyond the limits', () => {
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'limits-'));
     scratch = mkdtempSync(join(tmpdir(), 'limits-scratch-'));
-    // Quarantine folder of a push until git accepts it.
+    // Git keeps the quarantine folder of a push here until it accepts the push.
     before = process.env.TMPDIR;
     process.env.TMPDIR = scratch;
     const limits = { pushBytes: 4 * mebibyte, objectBytes: 2 * mebibyte };
@@ -88,18 +88,18 @@ describe('a push beyond the limits', () => {
       duplex: 'half',
     } as RequestInit);
 
-  it('A6: is answered 413 if it decompresses beyond them, and leaves nothing behind', async () => {
+  it('A6: is refused with 413 if it decompresses beyond them, and leaves nothing behind', async () => {
     const packed = gzipSync(Buffer.alloc(256 * mebibyte));
 
     const answer = await push(packed, { 'content-encoding': 'gzip' });
 
     expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('4194304 bytes')]);
     expect(packed.length).toBeLessThan(mebibyte);
-    // The socket of the launcher process exists while the forge runs.
+    // The socket of the launcher process exists as long as the forge runs.
     expect(readdirSync(scratch).filter((name) => !name.startsWith('reeve-git-'))).toEqual([]);
   });
 
-  it('A6: is answered 413 if it is too long, with and without a content length', async () => {
+  it('A6: is refused with 413 if it is too long, with and without a content length', async () => {
     const bytes = Buffer.alloc(5 * mebibyte);
 
     const known = await push(bytes);
@@ -108,7 +108,7 @@ describe('a push beyond the limits', () => {
     expect([known.status, unknown.status]).toEqual([413, 413]);
   });
 
-  it('A6: is answered before it has been sent completely', async () => {
+  it('A6: is refused before it has been sent completely', async () => {
     const socket = connect(Number(new URL(forge.url).port), '127.0.0.1');
     const answer = new Promise<string>((resolve) => socket.once('data', (piece) => resolve(String(piece))));
     const head = [`POST /root/${name}.git/git-receive-pack HTTP/1.1`, 'Host: x', `Content-Type: ${type}`];
@@ -121,13 +121,13 @@ describe('a push beyond the limits', () => {
     socket.destroy();
   });
 
-  it('A6: is answered 400 if it is not gzip', async () => {
+  it('A6: is refused with 400 if it is not gzip', async () => {
     const answer = await push(Buffer.from('0000'), { 'content-encoding': 'gzip' });
 
     expect(answer.status).toBe(400);
   });
 
-  it('A6: is refused completely, and the next push is accepted', async () => {
+  it('A6: is refused as a whole, and the next push is accepted', async () => {
     const work = await clone();
     writeFileSync(join(work.folder, 'large.bin'), randomBytes(5 * mebibyte));
     await work.commit({ 'a.txt': 'a' });
@@ -142,12 +142,12 @@ describe('a push beyond the limits', () => {
   });
 
   it.each([
-    ['nothing', undefined],
-    ['protections', { rule_name: 'main', required_approvals: 1 }],
-  ])('A6: is refused for an object that decompresses to more, with %s in between', async (_, protection) => {
+    ['no protections', undefined],
+    ['a branch protection', { rule_name: 'main', required_approvals: 1 }],
+  ])('A6: is refused for an object that decompresses to more, with %s', async (_, protection) => {
     if (protection) await post(`/repos/root/${name}/branch_protections`, protection);
     const work = await clone();
-    // A few kilobytes in a pack.
+    // Compresses to a few kilobytes in a pack.
     writeFileSync(join(work.folder, 'zeros.bin'), Buffer.alloc(3 * mebibyte));
     await work.commit({ 'a.txt': 'a' });
 
@@ -170,7 +170,7 @@ describe('a push beyond the limits', () => {
     expect(await branches()).toEqual(['main']);
   });
 
-  it('A6: uses no more space in the repository than its own size, however much its deltas expand', async () => {
+  it('A6: uses no more space in the repository than its own size, no matter how much its deltas expand', async () => {
     const work = await clone();
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {

@@ -47,7 +47,7 @@ async function openPull(head = 'topic'): Promise<number> {
   return answer.json.number;
 }
 
-/** Returns the deliveries in the order they were sent, because they may arrive in another order. */
+/** Returns the types of the deliveries in the order they were sent, because they may arrive in another order. */
 function receivedTypes(): string[] {
   const tasks = [...forge.forge.deliveries.list(hook)].reverse();
   return tasks.map(({ event_type, payload }) => {
@@ -56,7 +56,7 @@ function receivedTypes(): string[] {
   });
 }
 
-/** Returns the newest payload of an Event-Type. */
+/** Returns the newest payload with the given Event-Type. */
 async function payloadOf(type: string) {
   await forge.forge.deliveries.idle();
   return receiver.payloads(type).at(-1);
@@ -114,7 +114,7 @@ describe('a push', () => {
     expect(receiver.received.at(-1)?.body).toMatch(/^\{\n {2}"ref"/);
   });
 
-  test('includes the newest five commits, newest first, and the count of all', async () => {
+  test('includes the newest five commits, newest first, and the count of all commits', async () => {
     await addHook();
     const ids = [];
     for (let at = 0; at < 7; at += 1) ids.unshift(await clone.commit({ a: `${at}` }));
@@ -126,7 +126,7 @@ describe('a push', () => {
     expect([payload.total_commits, payload.head_commit.id]).toEqual([7, ids[0]]);
   });
 
-  test('counts at most ten commits of a new branch, sent after its creation', async () => {
+  test('counts at most ten commits of a new branch, and is sent after the creation event', async () => {
     await addHook();
     for (let at = 0; at < 12; at += 1) await clone.commit({ a: `${at}` });
     await push('HEAD:topic');
@@ -140,7 +140,7 @@ describe('a push', () => {
     expect(creation).toMatchObject({ sha: payload.after, ref: 'topic', ref_type: 'branch' });
   });
 
-  test('of a tag is sent before its creation event, and the removal of a tag before its deletion event', async () => {
+  test('of a tag is sent before the creation event, and the removal of a tag before the deletion event', async () => {
     await addHook();
     const head = (await clone.git('rev-parse', 'HEAD')).trim();
     await clone.git('tag', 'v1');
@@ -170,7 +170,7 @@ describe('a push', () => {
     expect(deletion).toMatchObject({ ref: 'v1', ref_type: 'tag', pusher_type: 'user' });
   });
 
-  test('that deletes a branch sends only the deletion', async () => {
+  test('that deletes a branch sends only the deletion event', async () => {
     await push('HEAD:topic');
     await addHook();
 
@@ -179,7 +179,7 @@ describe('a push', () => {
     expect(receivedTypes()).toEqual(['delete']);
   });
 
-  test('has the old head in `before` if forced', async () => {
+  test('has the old head in `before` if it is forced', async () => {
     await addHook();
     const before = await clone.commit({ a: '1' });
     await push('HEAD:main');
@@ -211,7 +211,7 @@ describe('a push', () => {
     expect(seen).toEqual(expected);
   });
 
-  test('through the contents API has the effects of a push', async () => {
+  test('also results from a commit through the contents API', async () => {
     await addHook();
     const body = { content: Buffer.from('hi').toString('base64'), message: 'by hand', new_branch: 'topic' };
     await forge.ask('POST', `/repos/${repository}/contents/docs/a.md`, { as: owner, body });
@@ -225,7 +225,7 @@ describe('a push', () => {
     });
   });
 
-  test('reaches the hooks of the owner as well, each with its own delivery', async () => {
+  test('is also delivered to the hooks of the owner, as separate deliveries', async () => {
     const config = { url: receiver.url, content_type: 'json' };
     const other = await forge.makeUser();
     const own = await forge.makeRepository(other, { auto_init: true });
@@ -243,14 +243,14 @@ describe('a push', () => {
   });
 });
 
-describe('the pull requests of a branch', () => {
+describe('pull requests from a pushed branch', () => {
   beforeEach(async () => {
     await clone.git('checkout', '--quiet', '-b', 'topic');
     await clone.commit({ 'a.txt': 'one\n' });
     await push('HEAD:topic');
   });
 
-  test('follow their head, with both commits of the push', async () => {
+  test('follow their head, with both commit ids of the push', async () => {
     const number = await openPull();
     await addHook();
     const before = (await clone.git('rev-parse', 'HEAD')).trim();
@@ -269,7 +269,7 @@ describe('the pull requests of a branch', () => {
     expect(fetched).toContain(after);
   });
 
-  test('detect when their base moves into a conflict, and when it is resolved', async () => {
+  test('detect when a push to their base causes a conflict, and when the conflict is resolved', async () => {
     const number = await openPull();
     const stateOf = async (): Promise<unknown[]> => {
       const { json } = await forge.ask('GET', `/repos/${repository}/pulls/${number}`, { as: owner });

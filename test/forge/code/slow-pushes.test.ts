@@ -4,7 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, basic, type ContractForge, startEmbedded } from '../../support/contract-forge.ts';
 import { cloneRepository, type GitClone, tryGit } from '../../support/git-client.ts';
 
-/** Starts a proxy server that forwards requests. It holds back the last byte of a push until `meanwhile` has run. */
+/**
+ * Starts a proxy server that holds back the last byte of a push until `meanwhile` has run. Other requests are forwarded
+ * unchanged.
+ */
 async function startSlowDoor(forge: string, meanwhile: () => Promise<unknown>): Promise<Server> {
   const { hostname, port } = new URL(forge);
   const server = createServer(async (request, reply) => {
@@ -68,17 +71,17 @@ describe('a slow push', () => {
   const losses: readonly (readonly [string, '' | '.wiki', (scene: Scene) => Promise<unknown>, boolean])[] = [
     ['nothing changes', '', async () => {}, true],
     ['nothing changes', '.wiki', async () => {}, true],
-    ['the access of the account ends', '', remove, false],
-    ['the access of the account ends', '.wiki', remove, false],
+    ['the account loses access', '', remove, false],
+    ['the account loses access', '.wiki', remove, false],
     [
-      'the access of the account becomes that of a reader',
+      'the access of the account is reduced to reading',
       '',
       ({ owner, pusher, repository }) =>
         must('PUT', `/repos/${repository}/collaborators/${pusher.name}`, owner, { permission: 'read' }),
       false,
     ],
     [
-      'the token goes',
+      'the token is deleted',
       '',
       async ({ pusher }) => {
         const headers = basic(pusher.name, pusher.password);
@@ -88,7 +91,7 @@ describe('a slow push', () => {
       false,
     ],
     [
-      'the account must not sign in any more',
+      'the account is no longer allowed to sign in',
       '',
       ({ pusher: { name } }) =>
         must('PATCH', `/admin/users/${name}`, forge.adminToken, {
@@ -106,7 +109,7 @@ describe('a slow push', () => {
     ],
   ];
 
-  it.each(losses)('is checked when it is complete: %s%s', async (_, part, happen, isTaken) => {
+  it.each(losses)('is checked again when it is complete: %s%s', async (_, part, happen, isTaken) => {
     const [owner, pusher] = [await forge.makeUser(), await forge.makeUser()];
     const repository = await forge.makeRepository(owner, { auto_init: true, private: true });
     const page = { title: 'Home', content_base64: 'eA==' };

@@ -18,7 +18,10 @@ const receivers: HookReceiver[] = [];
 const clock = (): Date => new Date('2026-01-02T03:04:05Z');
 const payload = '{\n  "é": "<&>"\n}';
 
-/** Most tests do not measure the duration of an exchange, because a busy machine slows every exchange. */
+/**
+ * Starts the deliveries. Most tests do not measure the duration of an exchange, because a busy machine slows every
+ * exchange.
+ */
 function start(timeoutMs = 600_000): void {
   db = openDatabase(join(folder, 'forge.db'));
   deliveries = createDeliveries({ database: db, log: silentLog, now: () => 1_767_323_045, timeoutMs });
@@ -150,7 +153,7 @@ describe('a delivery', () => {
     expect(deliveries.list(hook).map((entry) => entry.uuid)).toEqual([uuid]);
   });
 
-  test('is not retried automatically, and is redelivered under a new id on request', async () => {
+  test('is not retried automatically, but is redelivered under a new id on request', async () => {
     let status = 500;
     const target = await receiver(() => ({ status }));
     const uuid = queue(addHook(target.url));
@@ -181,7 +184,7 @@ describe('a delivery', () => {
     [302, 'GET', ''],
     [303, 'GET', ''],
     [307, 'POST', payload],
-  ])('follows a %i as %s', async (status, method, body) => {
+  ])('follows a %i redirect as %s', async (status, method, body) => {
     const target = await receiver((request) =>
       request.url === '/hook' ? { status, location: '/elsewhere' } : { status: 200 },
     );
@@ -268,7 +271,7 @@ describe('the sender', () => {
     );
   });
 
-  test('records deliveries in progress as failed if the process died', async () => {
+  test('records deliveries that were in progress when the process died as failed', async () => {
     const target = await receiver();
     const uuid = queue(addHook(target.url));
     await deliveries.idle();
@@ -282,8 +285,8 @@ describe('the sender', () => {
   });
 });
 
-describe('the history', () => {
-  test('removes deliveries after seven days, but never unsent ones', async () => {
+describe('the delivery history', () => {
+  test('drops deliveries after seven days, but never unsent ones', async () => {
     const hook = addHook('http://127.0.0.1:1/');
     const [old, young] = [queue(hook), queue(hook)];
     await deliveries.idle();

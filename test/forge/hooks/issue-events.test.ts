@@ -7,7 +7,7 @@ import { type HookReceiver, startReceiver } from '../../support/hook-receiver.ts
 /** Every event type that operations can emit, in the names that hooks subscribe to. */
 const everything = ['issues', 'pull_request', 'push', 'create', 'delete', 'repository'];
 
-describe('what hooks receive', () => {
+describe('what a hook receives', () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let ada: Account;
   let bob: Account;
@@ -38,7 +38,7 @@ describe('what hooks receive', () => {
       body: { type: 'gitea', config, events: everything, active: true },
     });
   };
-  /** Received deliveries, sorted, because the order of arrival is not guaranteed. */
+  /** Received deliveries in sorted order, because the order of arrival is not guaranteed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape
   async function arrived(): Promise<{ type: string; payload: any }[]> {
     await forge.forge.deliveries.idle();
@@ -64,7 +64,7 @@ describe('what hooks receive', () => {
     ['POST', '/issues/1/comments', { body: 'hm' }, ['issue_comment created']],
     ['POST', '/issues', { title: 'x' }, ['issues opened']],
     ['POST', '/issues', { title: 'x', closed: true }, ['issues closed', 'issues opened']],
-  ])('%s %s with %j is received as %j', async (method, path, body, expected) => {
+  ])('for %s %s with %j is %j', async (method, path, body, expected) => {
     await ask(method, path, body);
 
     expect(await heard()).toEqual(expected);
@@ -103,7 +103,7 @@ describe('what hooks receive', () => {
     ]);
   });
 
-  it('contains the previous values of an edit, and parses as the same event', async () => {
+  it('contains the previous values of an edit, and the payload parses as the same event', async () => {
     await ask('PATCH', '/issues/1', { title: 'second' });
 
     const [delivery] = await arrived();
@@ -122,7 +122,7 @@ describe('what hooks receive', () => {
   });
 
   it.each([
-    ['an edit that changes nothing', 'PATCH', '/issues/1', { title: 'first', body: 'text', state: 'open' }],
+    ['an edit without changes', 'PATCH', '/issues/1', { title: 'first', body: 'text', state: 'open' }],
     ['a due date', 'PATCH', '/issues/1', { due_date: '2030-01-01T00:00:00Z' }],
     ['a label of the repository', 'POST', '/labels', { name: 'x', color: 'fff' }],
     ['a milestone of the repository', 'POST', '/milestones', { title: 'x' }],
@@ -162,7 +162,7 @@ describe('what hooks receive', () => {
     expect(await heard()).toEqual(['repository created', 'repository deleted']);
   });
 
-  it('reaches every hook that subscribes: of the repository and of its owner', async () => {
+  it('is sent to every hook that subscribes: of the repository and of its owner', async () => {
     await listen('/user/hooks');
     await listen(`/repos/${repository}/hooks`);
 
@@ -171,7 +171,7 @@ describe('what hooks receive', () => {
     expect(await heard()).toEqual(['issues closed', 'issues closed', 'issues closed']);
   });
 
-  it('carries the header of the hook until an edit omits it, and is signed with its first secret', async () => {
+  it("carries the authorization header of the hook until an edit omits it, and is signed with the hook's first secret", async () => {
     const config = { url: receiver.url, content_type: 'json', secret: 'first' };
     const hook = {
       type: 'gitea',

@@ -13,7 +13,8 @@ describe('webhooks to private addresses', () => {
   let ada: Account;
   const receivers: HookReceiver[] = [];
   beforeAll(async () => {
-    // The allowlist contains another address of this machine. The listener on 127.0.0.1 represents an internal service.
+    // The allowlist contains a different address of this machine. The listener on 127.0.0.1 represents an internal
+    // service.
     forge = await startEmbedded({ hookHosts: ['127.0.0.2'] });
     root = { name: 'root', password: 'correct horse', token: forge.adminToken };
     ada = await forge.makeUser();
@@ -55,12 +56,12 @@ describe('webhooks to private addresses', () => {
 
   it.each([
     ['127.0.0.1', (port: string) => `http://127.0.0.1:${port}/`],
-    ['a name', (port: string) => `http://localhost:${port}/`],
-    ['a number', (port: string) => `http://2130706433:${port}/`],
+    ['a host name', (port: string) => `http://localhost:${port}/`],
+    ['a decimal number', (port: string) => `http://2130706433:${port}/`],
     ['a hexadecimal number', (port: string) => `http://0x7f.1:${port}/`],
-    ['an IPv4 address in IPv6', (port: string) => `http://[::ffff:127.0.0.1]:${port}/`],
-    ['an address without a host', (port: string) => `http://0.0.0.0:${port}/`],
-  ])('are not sent for an account that is not a site administrator: %s', async (_, addressOf) => {
+    ['an IPv4 address mapped to IPv6', (port: string) => `http://[::ffff:127.0.0.1]:${port}/`],
+    ['an unspecified address', (port: string) => `http://0.0.0.0:${port}/`],
+  ])('are not sent if the account is not a site administrator: %s', async (_, addressOf) => {
     const receiver = await internal();
     const repository = await forge.makeRepository(ada, { auto_init: true });
     const url = addressOf(new URL(receiver.url).port);
@@ -108,7 +109,7 @@ describe('webhooks to private addresses', () => {
     expect(newest(hook)).toMatchObject({ state: 'failed', response_status: 0 });
   });
 
-  it('are sent if a site administrator set the URL, until another account sets one', async () => {
+  it('are sent if a site administrator set the URL, until another account changes the URL', async () => {
     const receiver = await internal();
     const repository = await forge.makeRepository(ada, { auto_init: true });
     await forge.share(repository, ada, { with: root, permission: 'admin' });
@@ -150,7 +151,7 @@ describe('webhooks to private addresses', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('are sent from a copy of a default hook, and not from a copy created with a template', async () => {
+  it('are sent from a copy of a default hook, but not from a copy created with a template', async () => {
     const receiver = await internal();
     const defaultHook = await forge.ask('POST', '/admin/hooks', { as: root, body: hookTo(receiver.url) });
     const template = await forge.makeRepository(ada, { auto_init: true, template: true });

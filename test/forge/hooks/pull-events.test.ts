@@ -40,7 +40,7 @@ const actionsOf = (all: Awaited<ReturnType<typeof news>>): string[] =>
   all.map(({ type, payload }) => `${type} ${payload.action}`);
 
 describe('a pull request', () => {
-  test('is sent as opened with every field of its payload', async () => {
+  test('sends an opened event with every field of its payload', async () => {
     const { json } = await open({ body: 'why' });
 
     const [event] = await news();
@@ -76,7 +76,7 @@ describe('a pull request', () => {
     expect(payloadShapes.pull_request.safeParse(event?.payload).success).toBe(true);
   });
 
-  test("is sent in Gitea's order: reviewers, opened, labels, milestone, assignees", async () => {
+  test("sends the events of its creation in Gitea's order: reviewers, opened, labels, milestone, assignees", async () => {
     const bob = await forge.makeUser();
     await forge.share(repository, ada, { with: bob, permission: 'write' });
     const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
@@ -96,7 +96,7 @@ describe('a pull request', () => {
     expect(all[0]?.payload).toMatchObject({ requested_reviewer: { login: bob.name } });
   });
 
-  test('whose reviewer is refused is created without an event', async () => {
+  test('is created without an event if its reviewer is refused', async () => {
     const answer = await open({ reviewers: [ada.name] });
 
     expect([422, 500]).toContain(answer.status);
@@ -104,7 +104,7 @@ describe('a pull request', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('includes the previous values of edits, but the new value of the base', async () => {
+  test('sends the previous values in edited events, but the new value of the base', async () => {
     await open({ body: 'old body' });
 
     await ask('PATCH', '/pulls/1', { title: 'New', body: 'new body' });
@@ -120,7 +120,7 @@ describe('a pull request', () => {
     ]);
   });
 
-  test('sends no labels set by an edit, but closing, reopening and merge', async () => {
+  test('sends no event for labels set by an edit, but sends events for closing, reopening and merging', async () => {
     await open();
     const label = (await ask('POST', '/labels', { name: 'bug', color: '#ff0000' })).json.id;
 
@@ -143,7 +143,7 @@ describe('a pull request', () => {
     });
   });
 
-  test('follows its branch after being reopened', async () => {
+  test('follows its branch after it is reopened', async () => {
     await open();
     await ask('PATCH', '/pulls/1', { state: 'closed' });
     const { json } = await ask('POST', '/contents/b', { content: 'eA==', branch: 'topic' });
@@ -198,13 +198,13 @@ describe('a test delivery', () => {
     ['/tests?ref=refs/heads/topic', 204, ['refs/heads/topic']],
     // An invalid ref counts as absent.
     ['/tests?ref=nothing', 204, ['refs/heads/main']],
-  ])('requested as %s answers %i and sends %j', async (path, status, refs) => {
+  ])('requested as %s returns %i and refers to %j', async (path, status, refs) => {
     expect((await ask('POST', `/hooks/${hook}${path}`)).status).toBe(status);
 
     expect((await news()).map(({ payload }) => payload.ref)).toEqual(refs);
   });
 
-  test('is not sent to a hook that does not subscribe to pushes', async () => {
+  test('is not sent by a hook that does not subscribe to pushes', async () => {
     const config = { url: receiver.url, content_type: 'json' };
     const quiet = { type: 'gitea', config, events: ['issues'], active: true };
     const { json } = await ask('POST', '/hooks', quiet);

@@ -53,7 +53,7 @@ describe('a review', () => {
     });
   });
 
-  test('that is a draft, dismissed, restored or deleted sends no event', async () => {
+  test('that is a draft, or that is dismissed, restored or deleted, sends no event', async () => {
     const draft = (await ask('POST', '/pulls/1/reviews', { body: 'wait' }, bob)).json.id;
     expect(await receivedTypes()).toEqual([]);
     await ask('POST', `/pulls/1/reviews/${draft}`, { event: 'APPROVED' }, bob);
@@ -90,7 +90,7 @@ describe('a review', () => {
     expect(json).toMatchObject([{ state: 'REQUEST_REVIEW', user: { login: bob.name } }]);
   });
 
-  test('of a team notifies each member except the author; its review fulfils the request', async () => {
+  test('requested of a team notifies each member except the author, and the review of one member fulfils the request', async () => {
     const organization = await forge.makeOrganization(ada);
     const team = await forge.ask('POST', `/orgs/${organization}/teams`, {
       as: ada,

@@ -56,7 +56,7 @@ describe('hooks', () => {
     await receiver.close();
   });
 
-  it('receive an edit of the issue or comment that a new file is attached to', async () => {
+  it('receive an edit of the issue or comment to which a file is attached', async () => {
     const receiver = await startReceiver();
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one', body: 'text' } });
@@ -103,7 +103,7 @@ describe('attached files', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => entry.name);
 
-  it('are sent as downloads that no browser executes, under a name without folders, and are counted', async () => {
+  it('are sent as downloads that browsers do not execute, under a name without folders, and are counted', async () => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
     const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner, '<b>x</b>');
@@ -123,8 +123,8 @@ describe('attached files', () => {
   });
 
   it.each([
-    ['the file', (id: number) => `/issues/1/assets/${id}`],
-    ['the issue', () => '/issues/1'],
+    ['their attachment', (id: number) => `/issues/1/assets/${id}`],
+    ['their issue', () => '/issues/1'],
   ])('are removed from disk with %s', async (_what, pathOf) => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
@@ -136,7 +136,7 @@ describe('attached files', () => {
     expect(files()).toEqual([]);
   });
 
-  it('survive a restart, while files left without a row by an interruption are removed at the next start', async () => {
+  it('survive a restart, while orphaned files of an interrupted upload are removed at the next start', async () => {
     const shared = await makeSharedRepository(forge);
     await shared.ask('POST', '/issues', { body: { title: 'one' } });
     const { json } = await upload(forge.url, shared.fullName, '/issues/1', shared.owner);
@@ -210,7 +210,7 @@ describe('instance settings', () => {
   });
 });
 
-it("a disabled tracker reports this in Gitea's spelling", async () => {
+it("a disabled time tracker responds with the message in Gitea's spelling", async () => {
   const forge = await startEmbedded();
   const shared = await makeSharedRepository(forge);
   await shared.ask('POST', '/issues', { body: { title: 'one' } });
@@ -223,7 +223,7 @@ it("a disabled tracker reports this in Gitea's spelling", async () => {
   await forge.close();
 });
 
-it('responses with status 205 have a body with the changes', async () => {
+it('responses with status 205 have a body with the changed threads', async () => {
   const forge = await startEmbedded();
   const shared = await makeSharedRepository(forge);
   await shared.ask('POST', '/issues', { body: { title: 'one' }, as: 'writer' });

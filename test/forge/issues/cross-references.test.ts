@@ -3,7 +3,7 @@ import { parseReferences, withoutCode } from '../../../src/forge/issues/cross-re
 import { type ContractForge, startEmbedded } from '../../support/contract-forge.ts';
 import { makeSharedRepository, type SharedRepository } from '../../support/shared-repository.ts';
 
-describe('references in a text', () => {
+describe('issue references in a text', () => {
   const cases: readonly [string, readonly [string | undefined, number, string | undefined][]][] = [
     ['Mend it\n\nCloses #1', [[undefined, 1, 'close']]],
     [
@@ -45,7 +45,7 @@ describe('references in a text', () => {
   });
 });
 
-describe('the action that a text requests', () => {
+describe('an action that a commit or pull request text requests', () => {
   let forge: ContractForge;
   let shared: SharedRepository;
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('the action that a text requests', () => {
   const stateOf = async (index: number): Promise<string> =>
     (await shared.ask('GET', `/issues/${index}`)).json.state;
 
-  it('runs only for the default branch', async () => {
+  it('is performed only on the default branch', async () => {
     await write('a', 'Closes #1', { new_branch: 'side' });
     const before = await stateOf(1);
     await write('b', 'Closes #1');
@@ -68,13 +68,13 @@ describe('the action that a text requests', () => {
     expect([before, await stateOf(1)]).toEqual(['open', 'closed']);
   });
 
-  it('reopens an issue', async () => {
+  it('can reopen an issue', async () => {
     await write('c', 'Reopens #1');
 
     expect(await stateOf(1)).toBe('open');
   });
 
-  it('runs when a pull request that requests it is merged', async () => {
+  it('is performed when the pull request is merged', async () => {
     await write('d', 'More', { new_branch: 'work' });
     const body = { title: 'Fix #2', body: 'Resolves #3', head: 'work', base: 'main' };
     const { number } = (await shared.ask('POST', '/pulls', { body })).json;

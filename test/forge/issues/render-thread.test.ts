@@ -5,10 +5,10 @@ import { expect, it } from 'vitest';
 import { start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { basic, startEmbedded } from '../../support/contract-forge.ts';
 
-/** A text that takes many times as long to render as plain text of the same length. */
+/** Markdown that takes many times as long to render as plain text of the same length. */
 const heavy = '# a\n|a|b|\n|-|-|\n'.repeat(8_000);
 
-it('Markdown is rendered in a different thread from the one that handles requests', async () => {
+it('Markdown is not rendered in the thread that handles requests', async () => {
   const forge = await startEmbedded();
   try {
     const render = (Text: string) =>
@@ -22,7 +22,7 @@ it('Markdown is rendered in a different thread from the one that handles request
     const [ownAfter, allAfter] = [process.threadCpuUsage(own), process.cpuUsage(all)];
     expect([one.status, other.status]).toEqual([200, 200]);
     expect(other.text).toContain('end');
-    // Processor time, because it does not depend on other load on this machine.
+    // Uses processor time, which does not depend on other load on this machine.
     expect((ownAfter.user + ownAfter.system) * 2).toBeLessThan(allAfter.user + allAfter.system);
   } finally {
     await forge.close();

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => forge.close());
 
-it('an issue of a repository that the caller cannot read is hidden in the timeline of its dependent', async () => {
+it('an issue of a repository that the caller cannot read is hidden in the timeline of the issue that depends on it', async () => {
   const [open, closed] = [
     await forge.makeRepository(ada),
     await forge.makeRepository(ada, { private: true }),
@@ -47,7 +47,7 @@ it('references from and into unreadable repositories are hidden', async () => {
   expect(await read(closed, ada)).toEqual([]);
 });
 
-it('a force-push removes lost commits from earlier entries', async () => {
+it('a force-push removes the lost commits from earlier timeline entries', async () => {
   const repository = await forge.makeRepository(ada, { auto_init: true });
   const ask = (method: string, path: string, body?: object) =>
     forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });

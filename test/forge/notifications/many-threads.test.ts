@@ -53,7 +53,7 @@ describe('an account with many threads', () => {
     '/notifications?status-types=pinned',
     '/notifications?subject-type=repository',
     '/notifications/new',
-  ])('reads %s in well under a second', async (path) => {
+  ])('reads %s in less than a quarter of a second', async (path) => {
     await timed('GET', path);
     const { answer, ms } = await timed('GET', path);
 
@@ -81,7 +81,7 @@ describe('an account with many threads', () => {
     ]);
   });
 
-  it('marks all of them at once', async () => {
+  it('marks all threads at once', async () => {
     const { answer, ms } = await timed('PUT', '/notifications?all=true&to-status=pinned');
 
     expect(answer.status).toBe(205);
@@ -91,7 +91,7 @@ describe('an account with many threads', () => {
   });
 });
 
-it('finds threads through an index, newest first, without sorting those of all accounts', () => {
+it('a query finds threads through an index, newest first, without sorting the threads of all accounts', () => {
   const db = openDatabase(':memory:');
   const plan = (where: string) =>
     db
@@ -113,7 +113,7 @@ it('finds threads through an index, newest first, without sorting those of all a
   db.close();
 });
 
-it('counts the owner of a repository created before subscriptions existed as its watcher', () => {
+it('a migration makes the owner of an existing repository its watcher', () => {
   const db = new DatabaseSync(':memory:');
   for (const migration of [accounts, repositories, issues]) db.exec(migration);
   db.exec(`INSERT INTO users (type, name, lower_name, created_at, updated_at)

@@ -15,7 +15,7 @@ describe('parseMentions', () => {
     ['@', []],
     ['@ada+bob', []],
     ['@acme/core/more', []],
-  ])('finds in %j %j', (text, names) => {
+  ])('finds, in the text %j, the names %j', (text, names) => {
     expect(parseMentions(text)).toEqual(names);
   });
 

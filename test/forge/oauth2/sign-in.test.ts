@@ -104,7 +104,7 @@ describe('signing in to an application', () => {
     expect(self.json.login).toBe(bob.name);
   });
 
-  it('allows only what was consented to, and nothing once the application is deleted', async () => {
+  it('allows only what the account consented to, and nothing once the application is deleted', async () => {
     const application = await makeApplication({ confidential_client: true });
     const { code } = await codeFor(application, { scope: 'read:user' });
     const { json } = await redeem({ ...secretOf(application), code });
@@ -116,7 +116,7 @@ describe('signing in to an application', () => {
     expect((await use('/user')).status).toBe(401);
   });
 
-  it('also limits access outside the API to the consent', async () => {
+  it('also limits access outside the API to what the account consented to', async () => {
     const repository = await forge.makeRepository(bob, { private: true, auto_init: true });
     const application = await makeApplication({ confidential_client: true });
     const { code } = await codeFor(application, { scope: 'read:misc' });
@@ -154,13 +154,13 @@ describe('signing in to an application', () => {
     ['a wrong verifier', { code_verifier: 'guess' }, 'unauthorized_client'],
     ['no verifier', {}, 'unauthorized_client'],
     [
-      'another address',
+      'another redirect URI',
       { code_verifier: verifier, redirect_uri: 'http://127.0.0.1:1/back' },
       'invalid_grant',
     ],
     ['an unknown client', { client_id: 'missing' }, 'invalid_client'],
-    ['another kind of grant', { grant_type: 'password' }, 'unsupported_grant_type'],
-  ])('refuses a code with %s, and accepts it afterwards', async (_, wrong, error) => {
+    ['an unsupported grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
+  ])('refuses a code sent with %s, and accepts the code afterwards', async (_, wrong, error) => {
     const { code } = await codeFor(open, { ...challenge, scope: 'read:user' });
     const refused = await redeem({ client_id: open.client_id, code, ...wrong });
     const taken = await redeem({ client_id: open.client_id, code, code_verifier: verifier });
@@ -169,7 +169,7 @@ describe('signing in to an application', () => {
     expect(taken.status).toBe(200);
   });
 
-  it('accepts the secret of a confidential application in the form or as Basic credentials, and no other', async () => {
+  it('accepts the secret of a confidential application in the form or as Basic credentials, but no wrong secret', async () => {
     const inHeader = {
       authorization: `Basic ${Buffer.from(`${closed.client_id}:${closed.client_secret}`).toString('base64')}`,
     };
@@ -185,9 +185,12 @@ describe('signing in to an application', () => {
   });
 
   it.each([
-    ['an unknown program', { client_id: 'missing' }],
-    ['an address that is not registered', { redirect_uri: 'https://evil.example.org/' }],
-    ['an address that only begins like one', { redirect_uri: `${address}.evil.example.org` }],
+    ['an unknown application', { client_id: 'missing' }],
+    ['an unregistered redirect URI', { redirect_uri: 'https://evil.example.org/' }],
+    [
+      'a redirect URI that only begins like a registered one',
+      { redirect_uri: `${address}.evil.example.org` },
+    ],
   ])('does not redirect for %s', async (_, wrong) => {
     const { response, location } = await browse().open(ask(open, { ...challenge, ...wrong }));
 
@@ -195,14 +198,14 @@ describe('signing in to an application', () => {
   });
 
   it.each([
-    ['without PKCE from a public program', {}, 'invalid_request'],
+    ['a code without PKCE for a public application', {}, 'invalid_request'],
     [
-      'with a challenge of an unknown kind',
+      'a code with an unknown challenge method',
       { code_challenge: 'x', code_challenge_method: 'S1' },
       'invalid_request',
     ],
-    ['for a token instead of a code', { ...challenge, response_type: 'token' }, 'unsupported_response_type'],
-  ])('redirects an application that requests %s with the error', async (_, wrong, error) => {
+    ['a token instead of a code', { ...challenge, response_type: 'token' }, 'unsupported_response_type'],
+  ])('redirects with the error if the application requests %s', async (_, wrong, error) => {
     const { location } = await browse().open(ask(open, wrong));
 
     expect(new URL(location).searchParams.get('error')).toBe(error);
@@ -217,14 +220,14 @@ describe('signing in to an application', () => {
     expect(response.status).toBe(200);
   });
 
-  it('reports a refused consent to the application', async () => {
+  it('reports a denied consent to the application', async () => {
     const { browser, next } = await signedIn(ask(await makeApplication({}), challenge));
     const { location } = await browser.submit(next.text, { granted: 'false' });
 
     expect(new URL(location).searchParams.get('error')).toBe('access_denied');
   });
 
-  it('accepts consent only from its own page, for exactly what was shown', async () => {
+  it('accepts consent only from its own page, and only for exactly what that page showed', async () => {
     const application = await makeApplication({});
     const { browser, next } = await signedIn(ask(application, { ...challenge, scope: 'read:user' }));
 
@@ -242,7 +245,7 @@ describe('signing in to an application', () => {
     }
   });
 
-  it('refuses a wrong password and a token in its place, and renews the session at sign-in', async () => {
+  it('refuses a wrong password and a token in place of the password, and renews the session at sign-in', async () => {
     const browser = browse();
     const first = await browser.open(ask(closed));
     const before = first.response.headers.get('set-cookie');
@@ -255,7 +258,7 @@ describe('signing in to an application', () => {
     expect(right.response.headers.get('set-cookie')).not.toBe(before);
   });
 
-  it('signs the identity of an account for clients with the scope', async () => {
+  it('issues a signed id token for clients with the openid scope', async () => {
     const organization = await forge.makeOrganization(bob);
     const { code } = await codeFor(await makeApplicationOnce(), {
       scope: 'openid profile email groups',
@@ -294,7 +297,7 @@ describe('signing in to an application', () => {
     return once;
   }
 
-  it('rejects tokens that it did not sign', async () => {
+  it('rejects tokens that the forge did not sign', async () => {
     const { code } = await codeFor(closed);
     const { json } = await redeem({ ...secretOf(closed), code });
     const [head, body, signature] = json.access_token.split('.');

@@ -11,7 +11,7 @@ import { passwordCost } from '../../support/privilege-setup.ts';
 const credentials = basic('root', 'pw');
 const packageBytes = 100_000;
 
-describe('files of packages', () => {
+describe('package files', () => {
   let data: string;
   let forge: ForgeInstance;
   const start = async () => {
@@ -36,7 +36,7 @@ describe('files of packages', () => {
 
   const incoming = () => join(data, 'attachments', 'incoming');
   const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
-  /** Returns the number of files in the store, without incomplete uploads. */
+  /** Returns the number of stored files, without incomplete uploads. */
   const stored = () =>
     filesIn(join(data, 'attachments'))
       .filter((name) => name !== 'incoming')
@@ -86,7 +86,7 @@ describe('files of packages', () => {
     await send('DELETE', 'twice/1');
   });
 
-  it('in forms or compressed bodies are refused', async () => {
+  it('sent as forms or compressed bodies are refused', async () => {
     const form = new FormData();
     form.set('file', new Blob(['x']));
 
@@ -116,7 +116,7 @@ describe('files of packages', () => {
     });
   });
 
-  it('survive a restart, but incomplete uploads do not', async () => {
+  it('survive a restart, while incomplete uploads do not', async () => {
     await send('PUT', 'kept/1/f', 'text');
     await forge.close();
     mkdirSync(incoming(), { recursive: true });

@@ -9,7 +9,7 @@ const program = '/usr/bin/chromium';
 const hasBrowser = existsSync(program);
 const browserTitle = `in a browser without scripts${hasBrowser ? '' : ` (left out: there is no ${program})`}`;
 
-describe('the history of a hook', () => {
+describe('the delivery history of a hook', () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let receiver: HookReceiver;
   let ada: Account;
@@ -78,7 +78,7 @@ describe('the history of a hook', () => {
     });
     afterAll(() => browser.close());
 
-    it('shows failures, and redelivers with a button', async () => {
+    it('shows failed deliveries, and redelivers with a button', async () => {
       const person = await browser.newContext({
         javaScriptEnabled: false,
         httpCredentials: { username: ada.name, password: ada.password },
@@ -112,7 +112,7 @@ describe('the history of a hook', () => {
       await person.close();
     });
 
-    it('has style, no scripts, and no external resources, like the other pages', async () => {
+    it('has styles, but no scripts and no external resources, like the other pages', async () => {
       const person = await browser.newContext({
         httpCredentials: { username: 'root', password: 'correct horse' },
       });

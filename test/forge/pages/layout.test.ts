@@ -16,7 +16,7 @@ const looks = [
 ] as const;
 const hostile = `<img src=x onerror=alert(1)>`;
 
-describe.runIf(isThorough && hasBrowser)('the layout of the pages of the forge', () => {
+describe.runIf(isThorough && hasBrowser)("the layout of the forge's pages", () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let browser: Browser;
   let ada: Account;

@@ -47,7 +47,7 @@ describe('pages of the embedded forge', () => {
     // The receiver has a private address. Only site administrators see responses from private addresses.
     ['/REPO/settings/hooks/HOOK', ['delivered', '202', 'thanks &amp; &lt;bye&gt;', 'issue_label'], 'root'],
     ['/api/swagger', ['swagger.v1.json']],
-  ])('show the content at %s, escaped', async (path, texts, as = '') => {
+  ])('show escaped content at %s', async (path, texts, as = '') => {
     const filled = (text: string) => text.replace('REPO', open).replace('HOOK', String(hook));
 
     const root: Account = { name: 'root', password: 'correct horse', token: forge.adminToken };
@@ -73,7 +73,7 @@ describe('pages of the embedded forge', () => {
     expect((await read('/', stranger)).text).not.toContain(secret);
   });
 
-  it('hide issues and code from accounts with access to another unit only', async () => {
+  it('hide issues and code from accounts that have access only to another unit', async () => {
     const reader = await forge.makeUser();
     const organization = await forge.makeOrganization(ada);
     const closed = await forge.makeRepository(ada, { private: true, auto_init: true, in: organization });
@@ -97,7 +97,7 @@ describe('pages of the embedded forge', () => {
     expect((await read(`/${closed}/issues/1`, ada)).text).toContain('secret title');
   });
 
-  it('open no pull request for a form of another branch, or of an account without permission', async () => {
+  it('open no pull request from a form for another branch, or for an account without permission', async () => {
     const [repository, stranger] = [
       await forge.makeRepository(ada, { auto_init: true }),
       await forge.makeUser(),

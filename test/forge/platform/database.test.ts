@@ -32,7 +32,7 @@ function names(): string[] {
 }
 
 describe('a transaction', () => {
-  it('rolls back everything when its work throws', () => {
+  it('rolls back everything when its function throws', () => {
     const work = () =>
       db.transaction(() => {
         addUser('ada');
@@ -43,7 +43,7 @@ describe('a transaction', () => {
     expect(names()).toEqual([]);
   });
 
-  it('rolls back only its own part when it is nested', () => {
+  it('rolls back only its own part if it is nested', () => {
     db.transaction(() => {
       addUser('ada');
       expect(() =>
@@ -63,7 +63,7 @@ describe('a transaction', () => {
     expect(names()).toEqual([]);
   });
 
-  it('runs after-commit callbacks in order, and none of those rolled back', () => {
+  it('runs after-commit callbacks in order, except callbacks of a part that was rolled back', () => {
     const said: string[] = [];
     db.transaction(() => {
       db.afterCommit(() => said.push('first'));
@@ -92,7 +92,7 @@ describe('a database file', () => {
     expect(names()).toEqual(['ada']);
   });
 
-  it('of a later version is refused with its number', () => {
+  it('of a later version is refused, with its version number in the error', () => {
     const other = new DatabaseSync(file);
     other.exec('PRAGMA user_version = 9999');
     other.close();
@@ -119,7 +119,7 @@ describe('numbered parameters', () => {
     const sqlite = new DatabaseSync(':memory:');
 
     expect(sqlite.prepare(sql).get(...byNumber(['a', 2]))).toEqual({ second: 2, first: 'a', again: 2 });
-    // Node 22 does not bind them by position, and Node 24 does. On both, the two ways give the same result.
+    // Node 22 does not bind them by position, and Node 24 does. Binding by name and by position gives the same result.
     if (bindsNumbersByPosition(sqlite)) {
       expect(sqlite.prepare(sql).get('a', 2)).toEqual({ second: 2, first: 'a', again: 2 });
     }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => forge.close());
 
 it.each(['/^v/', '../x', '/etc/passwd', ':(top)x'])(
-  'a review comments on "%s" without an error from git',
+  'a review can comment on "%s" without a git error',
   async (path) => {
     const repository = await forge.makeRepository(ada, { auto_init: true });
     const ask = (method: string, rest: string, body: object) =>

@@ -42,7 +42,7 @@ async function cloneAs({ name, password }: Account): Promise<GitClone> {
 }
 
 describe('a push to a protected branch', () => {
-  test('is refused completely, and the pusher sees the reason', async () => {
+  test('is refused as a whole, and the pusher sees the reason', async () => {
     await protect('main');
     const before = await headOf('main');
     await clone.commit({ 'a.txt': 'x' });
@@ -58,10 +58,10 @@ describe('a push to a protected branch', () => {
   });
 
   test.each([
-    ['a word with a value', 'report-status push-options=1'],
-    ['words with a tab between them', 'report-status\tpush-options'],
-    ['options that are not announced', 'report-status'],
-  ])('is refused if its pack starts after %s', async (_, words) => {
+    ['a capability with a value', 'report-status push-options=1'],
+    ['capabilities separated by a tab', 'report-status\tpush-options'],
+    ['push options without the capability', 'report-status'],
+  ])('is refused if its pack follows %s', async (_, words) => {
     await protect('main');
     const before = await headOf('main');
     const after = await clone.commit({ 'a.txt': 'x' });
@@ -102,7 +102,7 @@ describe('a push to a protected branch', () => {
     await expect(push(':work')).rejects.toThrow('protected from deletion');
   });
 
-  test('rewrites history only if force-push is enabled and the pusher is allowed', async () => {
+  test('rewrites history only if force-push is enabled and allowed for the pusher', async () => {
     await protect('main', { enable_push: true });
     await clone.git('commit', '--quiet', '--amend', '-m', 'other');
 
@@ -118,7 +118,7 @@ describe('a push to a protected branch', () => {
     expect(await headOf('main')).toBe((await clone.git('rev-parse', 'HEAD')).trim());
   });
 
-  test('does not change protected files, for any pusher and in any commit of a push', async () => {
+  test('changes no protected file, for any pusher and in any commit of a push', async () => {
     await protect('main', { enable_push: true, protected_file_patterns: '.github/**;*.lock' });
     await clone.commit({ 'free.txt': 'x' });
     await push('HEAD:main');
@@ -145,7 +145,7 @@ describe('a push to a protected branch', () => {
     await expect(push('HEAD:refs/heads/release/1')).rejects.toThrow('release/1');
   });
 
-  test('is refused if signatures are required and the forge cannot verify them', async () => {
+  test('is refused if signatures are required and the forge cannot verify a commit', async () => {
     await protect('main', { enable_push: true, require_signed_commits: true });
     const head = await clone.commit({ 'a.txt': 'x' });
 
@@ -156,7 +156,7 @@ describe('a push to a protected branch', () => {
     expect(other).toBe(head);
   });
 
-  test('is refused for the owner as well', async () => {
+  test('is also refused for the owner', async () => {
     await protect('main');
     const own = await cloneAs(ada);
     await own.commit({ 'a.txt': 'x' });
@@ -167,7 +167,7 @@ describe('a push to a protected branch', () => {
 });
 
 describe('a push of tags', () => {
-  test('is refused for accounts that the rule does not name: creation, move and deletion', async () => {
+  test('is refused for accounts that are not on the list of the rule: creation, move and deletion', async () => {
     await ask('POST', '/tag_protections', { name_pattern: '/^v\\d/', whitelist_usernames: [ada.name] });
     await clone.git('tag', 'v1');
     await clone.git('tag', '-a', 'nightly', '-m', 'x');
@@ -193,7 +193,7 @@ describe('a push of tags', () => {
   });
 });
 
-test('unparsable commands are refused, not passed on', async () => {
+test('unparsable push commands are refused instead of being passed to git', async () => {
   await protect('main');
   const authorization = `Basic ${Buffer.from(`${bob.name}:${bob.password}`).toString('base64')}`;
   const send = (body: string) =>

@@ -25,7 +25,7 @@ it('a scheduled merge whose checks pass while the process ends is performed at t
   const scheduled = await ask('POST', '/pulls/1/merge', { do: 'merge', merge_when_checks_succeed: true });
   await first.close();
 
-  // The state left by a process that was killed between the status and the merge.
+  // This is the state left by a process that was killed between the status and the merge.
   const db = openDatabase(join(data, 'forge.db'));
   db.run(
     `INSERT INTO commit_statuses (repo_id, sha, number, state, target_url, description, context, creator_id, created_at)

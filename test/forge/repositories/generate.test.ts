@@ -17,7 +17,7 @@ it.each([
   ['read', 0],
   ['write', 0],
   ['admin', 1],
-])('with %s access, a template provides %i of its branch protections', async (permission, count) => {
+])('with %s access to the template, %i of its branch protections are copied', async (permission, count) => {
   const ben = await forge.makeUser();
   await forge.share(template, ada, { with: ben, permission });
   const name = freshName('made');

@@ -48,10 +48,10 @@ function serving(folder: string, isDumb = false): Answering {
 const largeFiles = (): Record<string, Buffer> =>
   Object.fromEntries(['x', 'y', 'z', 'w'].map((name) => [`${name}.bin`, randomBytes(1.4 * mebibyte)]));
 
-/** Returns whether a file belongs to a fetch in progress. */
+/** Returns whether a file is a temporary file of a fetch. */
 const isLeftover = (name: string): boolean => /tmp_|remote-/.test(name);
 
-describe('a migration has the limits of a push', () => {
+describe('a migration with the limits of a push', () => {
   let data: string;
   let forge: ForgeInstance;
   let source: string;
@@ -110,7 +110,7 @@ describe('a migration has the limits of a push', () => {
   const migrate = (clone_addr: string, more: object = {}) =>
     ask('POST', '/repos/migrate', { clone_addr, repo_name: freshName('copy'), ...more });
 
-  /** Files below the repositories folder, with their sizes. */
+  /** Returns the files below the repositories folder, with their sizes. */
   function filesOf(folder = join(data, 'repositories')): Map<string, number> {
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const found = names.map((name) => [name, statSync(join(folder, name))] as const);
@@ -118,8 +118,12 @@ describe('a migration has the limits of a push', () => {
   }
 
   it.each([
-    ['more bytes', () => largeFiles(), /sends more than 4194304 bytes/],
-    ['an object that unpacks to more', () => ({ 'x.bin': Buffer.alloc(3 * mebibyte) }), /fetch ended with/],
+    ['a pack over the limit', () => largeFiles(), /sends more than 4194304 bytes/],
+    [
+      'an object that decompresses to more',
+      () => ({ 'x.bin': Buffer.alloc(3 * mebibyte) }),
+      /fetch ended with/,
+    ],
   ])('is refused for %s, and leaves nothing behind', async (_, files, reason) => {
     const address = await serve(serving(source));
     expect((await migrate(address)).status).toBe(201);
@@ -141,7 +145,7 @@ describe('a migration has the limits of a push', () => {
     expect((await migrate(await serve(serving(source)))).status).toBe(422);
   });
 
-  it('uses no more space than its own size, however much its deltas expand', async () => {
+  it('uses no more space than its own size, no matter how much its deltas expand', async () => {
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {
       bytes[at] = 0;
@@ -173,10 +177,10 @@ describe('a migration has the limits of a push', () => {
     ]);
   });
 
-  it('aborts if the answers of the server never end', async () => {
+  it('is aborted if the responses of the server never end', async () => {
     const id = git('rev-parse', 'main').trim();
     let sent = 0;
-    /** Writes repeatedly while the other side reads. */
+    /** Writes repeatedly as long as the other side reads. */
     const forever = (response: ServerResponse, next: () => Buffer): void => {
       const write = (): void => {
         if (response.destroyed) return;
@@ -206,21 +210,22 @@ describe('a migration has the limits of a push', () => {
       const band = (piece: Buffer): Buffer =>
         Buffer.concat([Buffer.from(`${(piece.length + 5).toString(16).padStart(4, '0')}\u0001`), piece]);
       response.write(band(start));
-      // 20,000 are announced. A blob of 1,000 bytes: type 3, size 1,000 in two bytes, and the content.
+      // The pack header announces 20,000 objects. Each is a blob of 1,000 bytes: type 3, size 1,000 in two bytes, and
+      // the content.
       const blob = () => Buffer.concat([Buffer.from([0xb8, 0x3e]), deflateSync(randomBytes(1000))]);
       forever(response, () => band(Buffer.concat(Array.from({ length: 20 }, blob))));
     });
 
     const answers = [await migrate(endlessRefs), await migrate(endlessPack)];
 
-    // A list of refs is an allocation as well, and exceeds the limit of one object.
+    // A list of refs also counts as an allocation, and exceeds the limit of one object.
     const refused = [422, expect.stringMatching(/sends more than 4194304 bytes|over limit 2097152/)];
     expect(answers.map(({ status, json }) => [status, json.message])).toEqual([refused, refused]);
     // The connection buffers hold additional data in transit.
     expect(sent).toBeLessThan(64 * mebibyte);
   });
 
-  it('is refused if the answers are compressed', async () => {
+  it('is refused if the responses are compressed', async () => {
     const packed = gzipSync(Buffer.alloc(64 * mebibyte));
     const address = await serve((_, response) => {
       const type = 'application/x-git-upload-pack-advertisement';
@@ -232,7 +237,7 @@ describe('a migration has the limits of a push', () => {
     expect([status, json.message]).toEqual([422, expect.stringContaining('compresses its responses')]);
   });
 
-  it('applies to each synchronization of a mirror, which resumes once the remote is within the limits again', async () => {
+  it('is checked at each synchronization of a mirror, which resumes once the remote is within the limits again', async () => {
     const mirror = await migrate(await serve(serving(source)), { mirror: true, mirror_interval: '0' });
     const { full_name, id } = mirror.json;
     const folder = join(data, 'repositories', `${id}.git`);

@@ -31,13 +31,13 @@ describe('durations', () => {
     },
   );
 
-  it('are negative with a minus sign', () => {
+  it('may be negative, with a minus sign', () => {
     expect(parseGoDuration('-1h')).toBe(-3600);
   });
 });
 
-describe('URLs of remotes', () => {
-  it('lose their credentials, which are replaced by given ones', () => {
+describe('remote URLs', () => {
+  it('are stored without credentials, which separately given credentials replace', () => {
     const inside = parseRemote('https://ada:p%40ss@git.example.org/a/b.git#x');
     const given = parseRemote('https://ada:old@git.example.org/a/b.git', 'ben', 'new');
 
@@ -126,7 +126,7 @@ describe('the schedule of mirrors', () => {
 });
 
 describe('the queue of synchronizations', () => {
-  it('runs each key once at a time, continues after a failure, and closes', async () => {
+  it('runs one synchronization per key at a time, continues after a failure, and can be closed', async () => {
     const queue = createSyncQueue(silentLog);
     const done: string[] = [];
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -166,13 +166,13 @@ describe('migrations', () => {
       body: { clone_addr, repo_name: freshName('copy') },
     });
 
-  it('do not reach local networks by default', async () => {
+  it('do not connect to local networks by default', async () => {
     const { status, json } = await migrate(closed, `${open.url}/root/none.git`);
 
     expect([status, json.message]).toEqual([422, 'You can not import from disallowed hosts.']);
   });
 
-  it('reach a host by its name, at the checked addresses', async () => {
+  it('connect to a host by its name, at the checked addresses', async () => {
     const ada = await open.makeUser();
     const repository = await open.makeRepository(ada, { auto_init: true });
     const address = `${open.url}/${repository}.git`.replace('127.0.0.1', 'localhost');

@@ -38,7 +38,7 @@ describe('the control routes of the embedded forge', () => {
     return { status: response.status, json: (text === '' ? undefined : JSON.parse(text)) as any };
   };
 
-  it('accept only the bearer token of a file that no other account can read', async () => {
+  it('accept only the bearer token from a file that no other account can read', async () => {
     const file = join(data, 'control.token');
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -66,19 +66,19 @@ describe('the control routes of the embedded forge', () => {
     await open.close();
   });
 
-  it('set the clock, which continues from there', async () => {
+  it('set the clock, which runs on from the given time', async () => {
     const set = await (await control('POST', 'clock', { now: '2031-02-03T04:05:06Z' })).json();
     const moved = await (await control('POST', 'clock', { advance_ms: 3_600_000 })).json();
     const { json } = await ask('/user/repos', 'POST', { name: 'in-the-future' });
     await control('POST', 'clock', { now: new Date().toISOString() });
 
     expect(set).toMatchObject({ now: expect.stringMatching(/^2031-02-03T04:05:06/) });
-    // The clock continues, on a busy machine by more than a minute.
+    // The clock runs on, by more than a minute on a busy machine.
     for (const time of [moved.now, json.created_at]) expect(time).toMatch(/^2031-02-03T05:(0[4-9]|[1-5]\d):/);
     expect((await control('POST', 'clock', { now: 'tomorrow' })).status).toBe(422);
   });
 
-  it('let the API fail as often as requested, with a delay', async () => {
+  it('make the API fail as often as requested, with a delay', async () => {
     await control('PUT', 'faults', { latency_ms: 50, status: 503, count: 2 });
     const startedAt = performance.now();
 

@@ -103,7 +103,7 @@ describe('the example seed', () => {
     ['/acme/shop/settings/actions/runners', ['1 in all', 'shop-only', 'acme/shop']],
     ['/user/settings/actions/runners', ['1 in all', 'mine']],
     ['/org/acme/settings/hooks', ['Hooks of acme']],
-  ])('shows at %s what it created', async (path, texts) => {
+  ])('shows the created data at %s', async (path, texts) => {
     const page = (as: string) => fetch(`${forge.url}${path}`, { headers: basic(as, `${as}-on-loopback`) });
     const text = (await (await page('ada')).text()).replace(/\s+/g, ' ').replaceAll('&quot;', '"');
 
@@ -112,7 +112,7 @@ describe('the example seed', () => {
     expect((await page('cleo')).status).toBe(isOpen ? 200 : 404);
   });
 
-  it('leaves no credential behind, and sends webhooks for its changes', async () => {
+  it('leaves no token behind, and sends webhooks for its changes', async () => {
     const hooks = await ask('/repos/acme/shop/hooks', 'ada');
     const response = await fetch(`${forge.url}/api/v1/users/ada/tokens`, {
       headers: basic('ada', 'ada-on-loopback'),
@@ -123,7 +123,7 @@ describe('the example seed', () => {
     expect([...states]).toEqual(['failed']);
   });
 
-  it('changes nothing if everything exists', async () => {
+  it('changes nothing if everything exists already', async () => {
     await forge.close();
     const before = await openAndCount(data, undefined);
 
@@ -157,7 +157,7 @@ describe('a seed file', () => {
   it.each([
     ['no version', 'accounts: []', /seed\.yml:1:1: version/],
     [
-      'an unknown member',
+      'an unknown field',
       'version: 1\naccounts:\n  - { name: ada, colour: red }',
       /seed\.yml:3:5: accounts\.0.*colour/,
     ],
@@ -166,15 +166,15 @@ describe('a seed file', () => {
       'version: 1\nrepositories:\n  - name: ada/x\n    private: yes',
       /seed\.yml:4:14: repositories\.0\.private/,
     ],
-    ['a broken line', 'version: 1\naccounts: [', /seed\.yml:2:\d+: /],
+    ['a syntax error', 'version: 1\naccounts: [', /seed\.yml:2:\d+: /],
     ['an alias', 'version: 1\naccounts: &a []\norganizations: *a', /seed\.yml/],
-  ])('with %s is refused with the position', (_, text, problem) => {
+  ])('with %s is refused with the position of the error', (_, text, problem) => {
     const read = parseSeed(text, 'seed.yml');
 
     expect('problems' in read && read.problems.join('\n')).toMatch(problem);
   });
 
-  it('reports every unknown reference, before anything is written', async () => {
+  it('reports every unknown reference before anything is written', async () => {
     const text = `version: 1
 accounts:
   - { name: ada }
@@ -246,7 +246,7 @@ badges: [{ slug: helper, description: Helps., image_url: /helper.png }, { slug: 
     expect(left).toEqual([{ ID: 1, Slug: 'helper', Description: 'Helps.', ImageURL: '/helper.png' }]);
   });
 
-  it('stops at the first refusal with its position, and removes the half-created repository', async () => {
+  it('stops at the first refused request with its position, and removes the half-created repository', async () => {
     const text = `version: 1
 accounts: [{ name: ada, password: pw }]
 repositories:

@@ -46,12 +46,12 @@ describe('the git repository of a wiki', () => {
     expect(files).toEqual(['Home-page.md']);
     expect(readFileSync(join(clone.folder, 'Home-page.md'), 'utf8')).toBe('hello');
     expect(json.map(({ title }: { title: string }) => title)).toEqual(['Home page', 'Über uns']);
-    // Entries are counted, not pages.
+    // The header counts all entries, not only pages.
     expect(headers.get('x-total-count')).toBe('5');
     expect(page.status).toBe(200);
   });
 
-  it('is created by the first push, and cannot be cloned before', async () => {
+  it('is created by the first push, and cannot be cloned before that', async () => {
     const repository = await forge.makeRepository(ada);
     const other = await forge.makeRepository(ada);
     await write(other, 'Home', 'x');

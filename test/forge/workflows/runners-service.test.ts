@@ -69,7 +69,7 @@ describe('seeded runners of the embedded forge', () => {
   const namesAt = async (path: string, as = 'ada'): Promise<string[]> =>
     (await ask(`${path}/actions/runners`, { as })).json.runners.map(({ name }: { name: string }) => name);
 
-  it('belong to their level, and site administrators see all', async () => {
+  it('belong to their level, and site administrators see all runners', async () => {
     expect(await namesAt('/orgs/acme')).toEqual(['idle', 'busy', 'lost']);
     expect(await namesAt('/repos/acme/shop')).toEqual(['of-the-shop']);
     expect(await namesAt('/repos/acme/other')).toEqual([]);
@@ -97,7 +97,7 @@ describe('seeded runners of the embedded forge', () => {
     expect(json.runners[2]).toMatchObject({ status: 'offline', busy: false, disabled: true });
   });
 
-  it('are listed page by page, filtered by whether they accept jobs', async () => {
+  it('are listed page by page, filtered by whether they are disabled', async () => {
     const second = await ask('/orgs/acme/actions/runners?limit=2&page=2');
     const disabled = await ask('/orgs/acme/actions/runners?disabled=true');
     const enabled = await ask('/orgs/acme/actions/runners?disabled=nonsense');
@@ -134,7 +134,7 @@ describe('seeded runners of the embedded forge', () => {
     expect((await ask(at)).status).toBe(404);
   });
 
-  it('keep their id if they are given again, and are removed otherwise', async () => {
+  it('keep their id if they are configured again, and are removed otherwise', async () => {
     const before = (await ask('/orgs/acme/actions/runners')).json.runners;
     await control('PUT', 'runners', { runners: [{ name: 'lost', owner: 'acme', state: 'idle' }] });
 
@@ -149,7 +149,7 @@ describe('seeded runners of the embedded forge', () => {
     ['an unknown owner', [{ name: 'x', owner: 'missing' }]],
     ['an unknown repository', [{ name: 'x', repository: 'acme/nothing' }]],
     ['two levels', [{ name: 'x', owner: 'acme', repository: 'acme/shop' }]],
-    ['an unknown member', [{ name: 'x', speed: 3 }]],
+    ['an unknown field', [{ name: 'x', speed: 3 }]],
     ['no name', [{ owner: 'acme' }]],
   ])('are refused with %s, and nothing changes', async (_, runners) => {
     const answer = await control('PUT', 'runners', runners);

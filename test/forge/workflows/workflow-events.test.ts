@@ -23,7 +23,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-it('a dispatched workflow emits its jobs, blocked ones as waiting, and its run', async () => {
+it('a dispatched workflow emits events for its jobs, with blocked jobs as waiting, and for its run', async () => {
   const organization = await forge.makeOrganization(ada);
   const repository = await forge.makeRepository(ada, { in: organization, auto_init: true });
   const ask = (method: string, path: string, body?: object) =>
@@ -67,14 +67,14 @@ it('a dispatched workflow emits its jobs, blocked ones as waiting, and its run',
 });
 
 it.each([
-  ['no YAML', ':\n  - ['],
+  ['not YAML', ':\n  - ['],
   ['a list', '- a'],
-  ['no trigger', 'jobs: {}'],
+  ['without a trigger', 'jobs: {}'],
   [
-    'references without end',
+    'full of nested aliases',
     `on: workflow_dispatch\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]`,
   ],
-])('a workflow file that is %s is not run, and is listed by its name', async (_, text) => {
+])('a workflow file that is %s is not run, and is listed by its file name', async (_, text) => {
   const repository = await forge.makeRepository(ada, { auto_init: true });
   const ask = (method: string, path: string, body?: object) =>
     forge.ask(method, `/repos/${repository}${path}`, { as: ada, body });

@@ -52,7 +52,7 @@ describe('a team member with access only to issues and pull requests of a privat
   let owner: Account;
   let member: Account;
   let secret: string;
-  /** The member's own repository. */
+  /** The member's repository. */
   let own: string;
   let tip: string;
   let object: string;
@@ -79,7 +79,7 @@ describe('a team member with access only to issues and pull requests of a privat
     return fetch(`${forge.url}/${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
   }
 
-  it('gets none of its code: by comparison, pull request, fork, template, LFS, or git', async () => {
+  it('gets no code of that repository: by comparison, pull request, fork, template, LFS, or git', async () => {
     expect(await statusOf('GET', `/repos/${secret}/issues`, member)).toBe(200);
     const pull = { title: 'x', head: `${secret}:topic`, base: 'main' };
     const [ownerName] = secret.split('/');
@@ -123,7 +123,7 @@ describe('a team member with access only to issues and pull requests of a privat
     expect(await serves(own, member, tip)).toBe(false);
   });
 
-  it('sees no code in its pull requests: diff, files, commits, reviews, pages', async () => {
+  it('sees no code in pull requests of that repository: diff, files, commits, reviews, pages', async () => {
     const paths = ['', '.diff', '.patch', '/files', '/commits', '/reviews', '/merge'];
     const answers = await Promise.all(
       paths.map((path) => forge.ask('GET', `/repos/${secret}/pulls/1${path}`, { as: member })),
@@ -143,7 +143,7 @@ describe('code of a private repository', () => {
   let owner: Account;
   let reader: Account;
   let secret: string;
-  /** Public, owned by the reader. */
+  /** Public repository of the reader. */
   let own: string;
   beforeEach(async () => {
     [owner, reader] = [await forge.makeUser(), await forge.makeUser()];
@@ -158,7 +158,7 @@ describe('code of a private repository', () => {
   const openIntoOwn = () =>
     must('POST', `/repos/${own}/pulls`, reader, { title: 'x', head: `${secret}:topic`, base: 'main' });
 
-  it('is followed by a pull request only while its author may read it, and again once access is restored', async () => {
+  it('is copied to a pull request only while the author of the pull request may read it, and again once access is restored', async () => {
     await openIntoOwn();
     const seen = await pushAs(owner, secret, 'topic', 'second.txt');
     const whileReader = await headOf(own, 1);
@@ -177,7 +177,7 @@ describe('code of a private repository', () => {
     expect(await headOf(own, 1)).toBe(last);
   });
 
-  it('is followed by no pull request of a disabled or deleted account', async () => {
+  it('is not copied to pull requests of a disabled or deleted account', async () => {
     const other = await forge.makeUser();
     await forge.share(secret, owner, { with: other, permission: 'read' });
     await forge.share(own, reader, { with: other, permission: 'write' });
@@ -234,14 +234,14 @@ describe('code of a private repository', () => {
     expect(await serves(`${reader.name}/before`, reader, tip)).toBe(false);
   });
 
-  it('is not copied into the fork of an author without access by an update of the pull request', async () => {
+  it('is not copied into the fork of an author without access when the pull request is updated', async () => {
     const fork = (await must('POST', `/repos/${secret}/forks`, reader, { name: 'mine' })).json.full_name;
     await pushAs(reader, fork, 'topic', 'mine.txt');
     const head = `${reader.name}:topic`;
     await must('POST', `/repos/${secret}/pulls`, reader, { title: 'x', head, base: 'main' });
     const path = `/repos/${secret}/pulls/1/update`;
     await pushAs(owner, secret, 'main', 'second.txt');
-    // The maintainer may push to a fork that the maintainer may read.
+    // The maintainer may push to a fork only if they may read it.
     await forge.share(fork, reader, { with: owner, permission: 'write' });
     const allowed = await statusOf('POST', path, owner);
     await leave();
@@ -253,7 +253,7 @@ describe('code of a private repository', () => {
     expect(await serves(fork, reader, tip)).toBe(false);
   });
 
-  it('is not read for an anonymous caller, and a comparison by a reader writes nothing', async () => {
+  it("is not read for an anonymous caller, and a reader's comparison writes nothing", async () => {
     const tip = (await must('GET', `/repos/${secret}/branches/topic`, owner)).json.commit.id;
     const path = `/repos/${own}/compare/main...${secret}:topic`;
 
@@ -303,11 +303,11 @@ describe('the head of a pull request', () => {
   });
 });
 
-describe('allow_maintainer_edit of an author who may only read the head', () => {
-  it('is not set, and grants no push even if the author gains write access later', async () => {
+describe('allow_maintainer_edit set by an author who may only read the head', () => {
+  it('does not take effect, and grants no push even if the author gains write access later', async () => {
     const [ada, ben, eve] = [await forge.makeUser(), await forge.makeUser(), await forge.makeUser()];
     const repository = await forge.makeRepository(ada, { auto_init: true });
-    // Not a fork, because a pull request may connect any two repositories that its author can read.
+    // The base is not a fork, because a pull request may connect any two repositories that its author can read.
     const base = await forge.makeRepository(eve, { auto_init: true });
     await forge.share(base, eve, { with: ben, permission: 'write' });
     const wish = { head: `${repository}:main`, base: 'main', allow_maintainer_edit: true };

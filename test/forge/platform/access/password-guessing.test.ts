@@ -6,7 +6,7 @@ import { basic } from '../../../support/contract-forge.ts';
 import { runGit } from '../../../support/git-client.ts';
 import { passwordCost } from '../../../support/privilege-setup.ts';
 
-describe('guesses of a password at the embedded forge', () => {
+describe('wrong passwords at the embedded forge', () => {
   let forge: ForgeInstance;
   let nowMs: number;
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('guesses of a password at the embedded forge', () => {
   const statusesOf = (count: number, name: (at: number) => string): Promise<number[]> =>
     Promise.all(Array.from({ length: count }, async (_, at) => (await ask(name(at), 'wrong')).status));
 
-  it('A6: are refused for a minute after ten failures from an address for an account', async () => {
+  it('A6: block an address for an account for a minute after ten failures', async () => {
     const { json: token } = await makeToken();
     const failures = await statusesOf(10, () => 'ada');
 
@@ -49,14 +49,14 @@ describe('guesses of a password at the embedded forge', () => {
     return { json: (await response.json()) as { sha1: string } };
   }
 
-  it('A6: count for a name regardless of case', async () => {
+  it('A6: count against a name regardless of letter case', async () => {
     const names = ['ada', 'ADA', 'Ada'];
     await statusesOf(10, (at) => names[at % names.length] ?? '');
 
     expect((await ask('ada', 'wrong')).status).toBe(429);
   });
 
-  it('A6: do not reveal through the throttle which email address belongs to an account', async () => {
+  it('A6: do not reveal through the throttle which account an email address belongs to', async () => {
     await statusesOf(10, () => 'ada');
 
     const [own, other] = [await ask('ada@localhost', 'wrong'), await ask('missing@localhost', 'wrong')];
@@ -64,7 +64,7 @@ describe('guesses of a password at the embedded forge', () => {
     expect([own.status, other.status]).toEqual([401, 401]);
   });
 
-  it('A6: are refused after fifty failures for many names, except from addresses that have signed in', async () => {
+  it('A6: block further attempts after fifty failures for many names, except from addresses that have signed in', async () => {
     await ask('ada', 'right');
     const failures = await statusesOf(50, (at) => `missing-${at}`);
 
@@ -76,7 +76,7 @@ describe('guesses of a password at the embedded forge', () => {
     expect([next.status, signedIn.status, stranger.status]).toEqual([429, 200, 429]);
   });
 
-  it('A6: get no more answers when sent concurrently, except those in progress', async () => {
+  it('A6: are checked at most ten times when sent concurrently, plus those in progress', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => ask('ada', `wrong-${at}`)));
 
     const refused = answers.filter(({ status }) => status === 429).length;
@@ -84,13 +84,13 @@ describe('guesses of a password at the embedded forge', () => {
     expect(answers.every(({ status }) => status === 401 || status === 429)).toBe(true);
   });
 
-  it('A6: do not block a client that sends many requests with the correct password concurrently', async () => {
+  it('A6: do not include many concurrent requests with the correct password', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => ask('ada', 'right')));
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it('A6: count together at every entry point: API, git, pages, attachments', async () => {
+  it('A6: are counted together for all entry points: API, git, pages, attachments', async () => {
     const wrong = { headers: basic('ada', 'wrong') };
     const doors = ['/api/v1/user', '/ada/x.git/info/refs?service=git-upload-pack', '/', '/attachments/x'];
     for (let at = 0; at < 10; at += 1) await fetch(`${forge.url}${doors[at % doors.length]}`, wrong);
@@ -119,7 +119,7 @@ describe('the password gate', () => {
     // The gate reads only these two fields of an account.
     ({ id, password_hash: await passwords.hash('right') }) as UserRow;
 
-  it('A6: refuses guesses for one account from many addresses, except from where it is used', async () => {
+  it('A6: refuses guesses for one account from many addresses, but not sign-ins from an address that the account uses', async () => {
     const gate = createPasswordGate(() => new Date(0), passwords);
     const user = await account(1);
     const tryFrom = (address: string, password: string) =>
@@ -131,7 +131,7 @@ describe('the password gate', () => {
     expect(await tryFrom('home', 'right')).toBe(true);
   });
 
-  it('A6: refuses concurrent guesses after ten, except those in progress', async () => {
+  it('A6: refuses concurrent guesses after ten failures, except those in progress', async () => {
     const gate = createPasswordGate(() => new Date(0), passwords);
     const user = await account(1);
     const attempts = Array.from({ length: 30 }, (_, at) =>
@@ -145,8 +145,8 @@ describe('the password gate', () => {
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(30 - refused);
   });
 
-  it('A6: does the same amount of work for an account, for one without a password, and for an unknown one', async () => {
-    // At its full cost, because the work must exceed all overhead.
+  it('A6: does the same work for an existing account, an account without a password, and an unknown account', async () => {
+    // Uses the full password cost, because the work must exceed all overhead.
     const passwords = createPasswords();
     const microseconds = async (hash: string): Promise<number> => {
       const before = process.cpuUsage();
@@ -157,7 +157,7 @@ describe('the password gate', () => {
 
     const stored = await passwords.hash('right');
     await microseconds(stored);
-    // The minimum of several rounds, because other load can only prolong a round.
+    // Takes the minimum of several rounds, because other load can only prolong a round.
     const hashes = [stored, '', 'scrypt$$'];
     const least = hashes.map(() => Number.POSITIVE_INFINITY);
     for (let round = 0; round < 5; round += 1)

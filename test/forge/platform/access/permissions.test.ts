@@ -48,7 +48,10 @@ function addTeam(organization: UserRow, member: UserRow, permission: string, all
   return lastId;
 }
 
-/** Returns whether the list of readable repositories contains this one. It must agree with the single answer. */
+/**
+ * Returns whether the list of readable repositories contains this repository. The list must agree with the permission
+ * of the single repository.
+ */
 function isListed(repository: RepositoryRow, caller: UserRow | undefined): boolean {
   const { sql, values } = readableCondition(caller);
   const query = `SELECT 1 AS one FROM repositories r JOIN users o ON o.id = r.owner_id WHERE r.id = ? AND ${sql}`;
@@ -62,7 +65,7 @@ describe('the permission of an account', () => {
     ['private', false, 'none', 'none', 'none'],
     ['public', true, 'none', 'none', 'none'],
   ])(
-    'of a %s owner whose repository is private %s: %s to an anonymous caller, %s to a stranger, %s to a restricted one',
+    'on a repository of a %s owner (private: %s) is %s for an anonymous caller, %s for a stranger and %s for a restricted account',
     (visibility, isPrivate, anonymous, stranger, restricted) => {
       const owner = addUser('acme', { type: 'organization', visibility });
       const repository = addRepository(owner, isPrivate);
@@ -83,13 +86,13 @@ describe('the permission of an account', () => {
     const ada = addUser('ada');
     addTeam(owner, ada, permission, true);
 
-    // A member of a team of administrators counts as an owner, as in Gitea.
+    // A member of an administrator team counts as an owner, as in Gitea.
     const held = permission === 'admin' ? 'owner' : permission;
     expect(permissionOf(db, ada, repository, owner)).toBe(held);
     expect(isListed(repository, ada)).toBe(true);
   });
 
-  it("is that of a team for the team's repositories, and none for other repositories", () => {
+  it("is that of a team for the team's repositories, but not for other repositories", () => {
     const owner = addUser('acme', { type: 'organization', visibility: 'private' });
     const ada = addUser('ada');
     const [own, other] = [addRepository(owner, true), addRepository(owner, false)];
@@ -97,11 +100,11 @@ describe('the permission of an account', () => {
     db.run('INSERT INTO team_repositories (team_id, repo_id) VALUES (?, ?)', team, own.id);
 
     expect(permissionOf(db, ada, own, owner)).toBe('write');
-    // A member sees the organization, and so its public repositories.
+    // A member can see the organization, and therefore its public repositories.
     expect(permissionOf(db, ada, other, owner)).toBe('read');
   });
 
-  it('is the highest of team and collaboration', () => {
+  it('is the higher one of team and collaboration', () => {
     const owner = addUser('acme', { type: 'organization' });
     const ada = addUser('ada');
     const repository = addRepository(owner, true);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, basic, type ContractForge, startEmbedded } from '../../../support/contract-forge.ts';
 import { tryGit } from '../../../support/git-client.ts';
 
-/** Each URL outside the API that returns something of an account or a repository, and the required scopes. */
+/** URLs outside the API that return data of an account or a repository, with the scopes that each requires. */
 const pages = ['read:repository', 'read:issue'];
 const code = ['read:repository'];
 const addresses: readonly (readonly [string, readonly string[]])[] = [
@@ -52,7 +52,7 @@ const addresses: readonly (readonly [string, readonly string[]])[] = [
   ['/REPO/settings/actions/runners', pages],
 ];
 
-describe('a token outside the API', () => {
+describe('a token used outside the API', () => {
   let forge: ContractForge;
   let owner: Account;
   const names = new Map<string, string>();
@@ -161,7 +161,7 @@ describe('a token outside the API', () => {
     ];
     const categories = needed.map((scope) => scope.split(':')[1]);
     const others = all.filter((category) => !categories.includes(category)).map((one) => `write:${one}`);
-    // A scope of the same category that is too narrow, and each of several scopes separately.
+    // Tries a scope of the same category that is too narrow, and each of several required scopes alone.
     const narrow = needed
       .filter((scope) => scope.startsWith('write:'))
       .map((scope) => scope.replace('write:', 'read:'));
@@ -175,7 +175,7 @@ describe('a token outside the API', () => {
     }
   });
 
-  it('limited to public resources clones only public repositories', async () => {
+  it('limited to public resources can clone only public repositories', async () => {
     const token = await tokenWith(['public-only', 'write:repository', 'read:issue']);
     const open = await forge.makeRepository(owner, { auto_init: true });
     const listed = (place: string) =>

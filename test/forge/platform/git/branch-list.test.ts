@@ -15,7 +15,7 @@ describe('the branch list', () => {
   let lastId = 0;
   let repository: GitRepository;
   let head: string;
-  /** Number of started commands. */
+  /** Number of git commands started. */
   let runs: number;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'branches-'));
@@ -53,7 +53,8 @@ describe('the branch list', () => {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repository.folder, stdio: 'pipe' });
 
   /**
-   * Makes written refs appear old, each with a different time, because a list of recently written refs is not cached.
+   * Makes written refs look old, each time with a different time, because a list of recently written refs is not
+   * cached.
    */
   let instant = 1_700_000_000;
   function age(): void {
@@ -71,7 +72,7 @@ describe('the branch list', () => {
     expect(runs).toBe(1);
   });
 
-  it('is not cached if refs were written just now', async () => {
+  it('is not cached right after refs were written', async () => {
     await create('fresh');
 
     const seen = [await list(), await list()];
@@ -81,11 +82,11 @@ describe('the branch list', () => {
   });
 
   it.each([
-    ['a branch is made', () => create('new'), ['main', 'new', 'topic/one']],
-    ['a branch in a folder is made', () => create('topic/two'), ['main', 'topic/one', 'topic/two']],
-    ['a branch in a new folder is made', () => create('a/b/c'), ['a/b/c', 'main', 'topic/one']],
+    ['a branch is created', () => create('new'), ['main', 'new', 'topic/one']],
+    ['a branch in a folder is created', () => create('topic/two'), ['main', 'topic/one', 'topic/two']],
+    ['a branch in a new folder is created', () => create('a/b/c'), ['a/b/c', 'main', 'topic/one']],
     [
-      'another program removes a branch',
+      'another program deletes a branch',
       async () => git('update-ref', '-d', 'refs/heads/topic/one'),
       ['main'],
     ],

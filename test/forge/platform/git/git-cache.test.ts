@@ -20,7 +20,7 @@ describe('the cache of git objects', () => {
     reader = {
       async info(name) {
         asked.push(`info ${name}`);
-        // The process reader answers `info` with an empty content.
+        // The process reader responds to `info` with empty content.
         return name === 'gone' ? undefined : { ...objectOf(name), content: Buffer.alloc(0) };
       },
       async read(name) {
@@ -35,7 +35,7 @@ describe('the cache of git objects', () => {
     cache = createGitCache();
   });
 
-  it('requests an object by its full id once, and then knows its size', async () => {
+  it('reads an object by full id once, and then knows its size', async () => {
     for (const name of [id, longId, `${id}^{tree}`]) {
       const first = await open().read(name);
       expect([await open().read(name), (await open().info(name))?.size]).toEqual([first, 4]);
@@ -44,7 +44,7 @@ describe('the cache of git objects', () => {
     expect(asked).toEqual([`read ${id}`, `read ${longId}`, `read ${id}^{tree}`]);
   });
 
-  it('requests the content of an object if it only knows the size', async () => {
+  it('reads the content of an object if only the size is cached', async () => {
     await open().info(id);
     const object = await open().read(id);
 
@@ -60,8 +60,8 @@ describe('the cache of git objects', () => {
     expect(asked).toEqual([...twice.map((name) => `read ${name}`), ...twice.map((name) => `info ${name}`)]);
   });
 
-  it('treats a text with the length of an id of the other object format as a name', async () => {
-    // A branch of that name, in a repository of the other format.
+  it('treats a text with the length of an id in the other object format as a ref name', async () => {
+    // Represents a branch of that name in a repository of the other format.
     const named: ObjectReader = {
       info: async () => ({ id, type: 'blob', size: 4 }),
       read: async (name) => {
@@ -74,7 +74,7 @@ describe('the cache of git objects', () => {
     expect(asked).toEqual([id, id, longId, longId]);
   });
 
-  it('separates repositories, and drops a removed one', async () => {
+  it('keeps repositories separate, and forgets a removed repository', async () => {
     await open(1).read(id);
     await open(-1).read(id);
     await open(12).read(id);
@@ -84,7 +84,7 @@ describe('the cache of git objects', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('requests the objects of a repository again after git removed some', async () => {
+  it('reads the objects of a repository again after git removed some', async () => {
     await open(1).read(id);
     await open(2).read(id);
     cache.of(1).forgetObjects();
@@ -100,7 +100,7 @@ describe('the cache of git objects', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('caches data derived from an id until the repository is removed, and no failures', async () => {
+  it('caches data derived from an id until the repository is removed, but caches no failures', async () => {
     let times = 0;
     const remember = (number: number, fails = false) =>
       cache.of(number).remember(

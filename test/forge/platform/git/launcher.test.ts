@@ -50,7 +50,7 @@ function launchersOf(pid: number | undefined): readonly number[] {
     .flatMap(([id = 0, parent]) => (parent === pid ? [id] : []));
 }
 
-describe('a program that is started by the launcher', () => {
+describe('a program started by the launcher', () => {
   it('has its arguments, folder and environment, both outputs, and its exit code', async () => {
     const program = launcher.start({
       file: 'sh',
@@ -85,13 +85,13 @@ describe('a program that is started by the launcher', () => {
     expect(Buffer.concat(received).equals(Buffer.concat(pieces))).toBe(true);
   });
 
-  it('loses no output when it ends without reading its input', async () => {
+  it('loses no output if it ends without reading its input', async () => {
     const program = start('printf first; sleep 0.05; printf second');
     let out = '';
     program.stdout.on('data', (piece: Buffer) => {
       out += piece.toString();
       if (out !== 'first') return;
-      // The program ends while this thread is blocked, so that writing fails before the rest of its output is read.
+      // The program ends while this thread is blocked, so writing fails before the rest of the output is read.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
       program.stdin.write('input');
     });
@@ -99,7 +99,7 @@ describe('a program that is started by the launcher', () => {
     expect([await ended(program), out]).toEqual([0, 'firstsecond']);
   });
 
-  it('can be killed, with its output until then', async () => {
+  it('can be killed, and keeps the output written until then', async () => {
     const program = start('echo on; exec sleep 600');
     const end = ended(program);
     await once(program.stdout, 'readable');
@@ -116,7 +116,7 @@ describe('a program that is started by the launcher', () => {
     expect(await ended(program)).toBeNull();
   });
 
-  it('closes even if its output is not read or is no longer wanted', async () => {
+  it('ends even if its output is never read or no longer wanted', async () => {
     const unread = start('echo much');
     const unwanted = start('yes');
     const ends = Promise.all([ended(unread), ended(unwanted)]);
@@ -126,14 +126,14 @@ describe('a program that is started by the launcher', () => {
     expect((await ends)[0]).toBe(0);
   });
 
-  it('gets no more input when its output is no longer wanted', async () => {
+  it('gets no more input once its output is no longer wanted', async () => {
     const program = start('printf ready; cat');
     program.stdout.once('data', () => program.stdout.destroy());
 
     expect(await ended(program)).toBe(0);
   });
 
-  it('reports why it does not start', async () => {
+  it('reports why it could not be started', async () => {
     const missing = launcher.start({
       file: 'no-such-program',
       args: [],
@@ -144,7 +144,7 @@ describe('a program that is started by the launcher', () => {
     await expect(ended(missing)).rejects.toThrow('ENOENT');
   });
 
-  it('has its own name among a hundred', async () => {
+  it('gets its own output and exit code among a hundred concurrent programs', async () => {
     const results = await Promise.all(Array.from({ length: 100 }, (_, at) => run(`echo ${at}; exit ${at}`)));
 
     expect(results.map(({ code, out }) => [code, Number(out)])).toEqual(
@@ -167,7 +167,7 @@ describe('the launcher', () => {
     expect((await run('echo again')).out).toBe('again\n');
   });
 
-  it('reports that it has no folder for its socket', async () => {
+  it('reports that it cannot create a folder for its socket', async () => {
     const before = process.env.TMPDIR;
     process.env.TMPDIR = '/nonexistent';
     try {
@@ -179,7 +179,7 @@ describe('the launcher', () => {
     expect((await run('echo again')).out).toBe('again\n');
   });
 
-  it('fails one program when the folder of its socket is removed, and creates another', async () => {
+  it('fails one program if the folder of its socket was removed, and creates another folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'launcher-'));
     const before = process.env.TMPDIR;
     process.env.TMPDIR = folder;
@@ -240,7 +240,7 @@ describe('the launcher', () => {
       const launcher = createLauncher();
       const start = () => launcher.start({ file: 'sh', args: ['-c', 'echo on; cat'], cwd: '/', env: { PATH: '/usr/bin:/bin' } });
       for (const program of Array.from({ length: 12 }, start)) program.stdout.on('data', (data) => process.stdout.write(data));`;
-    // In most rounds, the launcher reports programs that failed to start after its receiver has died.
+    // In most rounds, the launcher reports programs that failed to start after the process that uses it has died.
     for (let round = 0; round < 4; round += 1) {
       const folder = mkdtempSync(join(tmpdir(), 'launcher-'));
       const child = watchProcess(

@@ -39,7 +39,7 @@ async function makeStore(): Promise<GitStore> {
 }
 
 describe('a ref name', () => {
-  test('is never one that git itself refuses', () => {
+  test('is never accepted if git itself refuses it', () => {
     const piece = fc.constantFrom(
       'a',
       'ä',
@@ -101,7 +101,7 @@ describe('a path in a tree', () => {
     ['a\0b', undefined],
     ['x'.repeat(256), undefined],
     ['\udc00', undefined],
-  ])('%j becomes %j', (path, clean) => {
+  ])('%j is normalized to %j', (path, clean) => {
     expect(cleanTreePath(path)).toBe(clean);
   });
 });
@@ -121,11 +121,11 @@ describe('a path to write', () => {
     ['.github/x', '.github/x'],
     ['agit~1', 'agit~1'],
     ['a.git', 'a.git'],
-  ])('A6: %j becomes %j', (path, clean) => {
+  ])('A6: %j is normalized to %j', (path, clean) => {
     expect(cleanWritePath(path)).toBe(clean);
   });
 
-  test('A6: has no segment that git itself treats as `.git`', async () => {
+  test('A6: has no segment that git treats as `.git`', async () => {
     const piece = fc.constantFrom(
       ...['.git', '.GiT', 'git~1', 'GIT~1', '.g', 'it', 'g', 'i', 't', '.', ' ', ':', '\\', '~1', 'x'],
       ...['\u200b', '\u200c', '\u200f', '\u202a', '\u206f', '\ufeff', 'ı', 'İ'],
@@ -159,14 +159,14 @@ async function namesRefusedByFsck(names: readonly string[]): Promise<ReadonlySet
       .split('\n')
       .map((tree, at) => [tree, names[at] ?? '']),
   );
-  // Not started by the forge's runner, which keeps only the beginning of git's output.
+  // Uses a child process instead of the forge's git runner, which keeps only the beginning of git's output.
   const { stderr } = spawnSync('git', ['--git-dir', folder, 'fsck', '--no-dangling'], { encoding: 'utf8' });
   const reported = stderr.matchAll(/in tree ([0-9a-f]+): hasDotgit/g);
   return new Set([...reported].map(([, tree = '']) => byTree.get(tree) ?? ''));
 }
 
 describe('the git program', () => {
-  test("sees nothing of the forge's environment", async () => {
+  test("does not inherit the forge's environment", async () => {
     const before = { ...process.env };
     Object.assign(process.env, {
       GIT_DIR: '/nonexistent',
@@ -191,7 +191,7 @@ describe('the git program', () => {
     }
   });
 
-  test('keeps hostile authors, messages and paths inside their fields', async () => {
+  test('keeps hostile author names, messages and paths inside their fields', async () => {
     const store = await makeStore();
     const hostile = { name: 'A <x>\ncommitter Z', email: 'a@b>\n', seconds: 1, zone: '+0000' };
     const edits = [{ path: 'q"\\\nD a', content: Buffer.from('data 1\nM 644') }];
@@ -219,7 +219,7 @@ describe('the git program', () => {
     'main^{tree}',
     'main:a',
     'x\0',
-  ])('finds nothing under %j', async (word) => {
+  ])('resolves no ref for %j', async (word) => {
     const store = await makeStore();
     const edits = [{ path: 'a', content: Buffer.from('x') }];
     await store.commitFiles(1, { branch: 'main', message: 'm\n', author: person, committer: person, edits });
@@ -227,7 +227,7 @@ describe('the git program', () => {
     expect(await resolveRef(store.open(1), word)).toBeUndefined();
   });
 
-  test('moves no ref whose name would be a second command', async () => {
+  test('moves no ref if its name contains a second command', async () => {
     const store = await makeStore();
     const name = 'refs/heads/x 1\ndelete refs/heads/main';
 

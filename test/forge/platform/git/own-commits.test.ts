@@ -10,7 +10,7 @@ import { createGitStore, type GitStore } from '../../../../src/forge/platform/gi
 import { isThorough } from '../../../support/figure.ts';
 
 type Commit = { readonly parents: readonly number[]; readonly at: number };
-/** Commits that have earlier ones as parents, and the heads of the branches. */
+/** Random histories: commits whose parents are earlier commits, and the heads of the branches. */
 const histories = fc
   .tuple(
     fc.array(fc.record({ parents: fc.array(fc.nat(), { maxLength: 2 }), at: fc.nat(20) }), {
@@ -29,7 +29,7 @@ const histories = fc
     heads: heads.map((head) => head % drawn.length),
   }));
 
-describe.runIf(isThorough)('the own commits of new branches', () => {
+describe.runIf(isThorough)('commits that only one branch contains', () => {
   let folder: string;
   let store: GitStore;
   beforeAll(() => {
@@ -41,7 +41,7 @@ describe.runIf(isThorough)('the own commits of new branches', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are those that git finds for each branch separately', { timeout: 300_000 }, async () => {
+  it('are listed as git lists them for each branch separately', { timeout: 300_000 }, async () => {
     let id = 0;
     await fc.assert(
       fc.asyncProperty(histories, fc.nat(), async ({ commits, heads }, some) => {
@@ -57,7 +57,7 @@ describe.runIf(isThorough)('the own commits of new branches', () => {
             }${more.map((parent) => `merge :${parent + 1}\n`).join('')}\n`,
         );
         const resets = heads.map((head, at) => `reset refs/heads/b${at}\nfrom :${head + 1}\n\n`);
-        // A root commit must be marked as such, or it would follow the previous commit.
+        // A root commit must be marked as a root, or it would continue from the previous commit.
         const fresh = stream.map((text, at) =>
           commits[at]?.parents.length === 0 ? `reset refs/keep/all\n${text}` : text,
         );

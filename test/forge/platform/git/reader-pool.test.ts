@@ -9,7 +9,7 @@ import type { CopyPermit } from '../../../../src/forge/platform/git/repository.t
 import { createGitStore, type GitStore } from '../../../../src/forge/platform/git/store.ts';
 
 const person = { name: 'Ada', email: 'ada@example.org', seconds: 1, zone: '+0000' };
-/** More repositories than the pool has processes. */
+/** Ids of more repositories than the pool has processes. */
 const ids = [1, 2, 3, 4, 5, 6, 7, 8];
 const maxProcesses = 2;
 
@@ -46,7 +46,7 @@ describe('the pool of reader processes', () => {
         started += 1;
         alive += 1;
         most = Math.max(most, alive);
-        // A process counts as ended once it is signalled, because the time until it exits depends on the machine.
+        // A process counts as ended once it has been signalled, because the time until it exits depends on the machine.
         return Object.assign(Object.create(child), {
           kill() {
             alive -= 1;
@@ -57,7 +57,7 @@ describe('the pool of reader processes', () => {
     };
   }
 
-  it('reports the end of each process, by its repository', async () => {
+  it('reports the end of each process with the id of its repository', async () => {
     const ended: number[] = [];
     const pool = createReaderPool(git, { maxProcesses: 1, onEnd: (id) => ended.push(id) });
     for (const id of [1, 2, 1]) await pool.of(id, store.open(id).folder).info('HEAD');
@@ -70,7 +70,7 @@ describe('the pool of reader processes', () => {
     ]);
   });
 
-  it('D2: answers every request while more repositories are in use than there are processes', async () => {
+  it('D2: responds to every request while more repositories are in use than there are processes', async () => {
     const pool = createReaderPool(git, { maxProcesses });
     const questions = ids.flatMap((id) => [1, 2, 3].map(() => pool.of(id, store.open(id).folder)));
 

@@ -36,7 +36,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Commits texts onto a branch, on top of its head or of the given parent. Null removes a file. */
+/** Commits texts to a branch, on top of its head or of the given parent. Null deletes a file. */
 async function commit(
   id: number,
   branch: string,
@@ -103,7 +103,7 @@ describe.each(['sha1', 'sha256'] as const)('a %s repository', (objectFormat) => 
   });
 });
 
-test('refuses a commit onto a branch that another writer moved', async () => {
+test('refuses a commit to a branch that another writer moved', async () => {
   const id = await makeRepository();
   const first = await commit(id, 'main', { a: '1' });
   await commit(id, 'main', { a: '2' });
@@ -210,7 +210,7 @@ test('fetches a branch of another repository into its own ref', async () => {
   expect(await listBranchNames(store.open(id))).toEqual(['main']);
 });
 
-test('answers concurrent requests, each with its own answer', async () => {
+test('serves concurrent requests, each with the matching result', async () => {
   const id = await makeRepository();
   const head = await commit(id, 'main', { big: 'x'.repeat(300_000), small: 's' });
   const repository = store.open(id);

@@ -4,7 +4,7 @@ import { type Account, basic, freshName, startEmbedded } from '../../../support/
 
 const elsewhere = 'https://evil.example';
 
-describe('writes that a browser sends with stored Basic credentials', () => {
+describe('writes with Basic credentials stored in a browser', () => {
   let forge: Awaited<ReturnType<typeof startEmbedded>>;
   let ada: Account;
   let repository: string;
@@ -70,21 +70,21 @@ describe('writes that a browser sends with stored Basic credentials', () => {
   it.each([
     ['the pages of the forge', () => ({ ...stored(), 'sec-fetch-site': 'same-origin', origin: forge.url })],
     ['the pages of the forge on plain http', () => ({ ...stored(), origin: forge.url })],
-    ['a person who types an address', () => ({ ...stored(), 'sec-fetch-site': 'none' })],
-    ['a program that is no browser', () => stored()],
+    ['a person who enters a URL', () => ({ ...stored(), 'sec-fetch-site': 'none' })],
+    ['a program that is not a browser', () => stored()],
     [
-      'a page of another site with a token',
+      'a page of another site with a token in the header',
       () => ({ authorization: `token ${ada.token}`, origin: elsewhere }),
     ],
     [
-      'a page of another site with a bearer',
+      'a page of another site with a bearer token',
       () => ({ authorization: `Bearer ${ada.token}`, 'sec-fetch-site': 'cross-site' }),
     ],
   ])('A6: are accepted from %s', async (_, headers) => {
     expect((await post(labelPath(), headers(), labelForm())).status).toBe(201);
   });
 
-  it('A6: are refused without affecting reads, whose answers a browser hides from other sites', async () => {
+  it('A6: are refused without affecting reads, whose responses a browser hides from other sites', async () => {
     const headers = { ...stored(), origin: elsewhere, 'sec-fetch-site': 'cross-site' };
 
     const answer = await fetch(`${forge.url}/api/v1/user`, { headers });

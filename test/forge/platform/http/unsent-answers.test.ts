@@ -19,7 +19,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Requests a large answer and reads only its beginning. */
+/** Requests a large response and reads only its beginning. */
 async function askSlowly(): Promise<Socket> {
   const socket = connect(Number(url.port), url.hostname);
   sockets.push(socket);
@@ -33,7 +33,7 @@ const statusOf = async (path: string): Promise<number> => {
   return response.status;
 };
 
-it('A6: large answers that no client reads are limited, and small ones are still sent', async () => {
+it('A6: large responses that clients do not read are limited, and small ones are still sent', async () => {
   const first = await askSlowly();
   await askSlowly();
 
@@ -42,6 +42,6 @@ it('A6: large answers that no client reads are limited, and small ones are still
   await expect.poll(() => statusOf('/large')).toBe(200);
 
   expect(beyond).toEqual([503, 503, 200]);
-  // Answers that were read completely no longer count.
+  // Responses that were read completely no longer count.
   expect([await statusOf('/large'), await statusOf('/large')]).toEqual([200, 200]);
 });
