@@ -7,19 +7,19 @@ import { addFile } from '../support/privilege-setup.ts';
 /** What a row keeps from its setup: the number of an issue or pull request. */
 export type Arranged = { readonly index: number };
 
-/** One action from its event to its effect, and back again. */
+/** One action under test: its event, its effect, and the revert of the effect. */
 export type ActionRow = {
   /** Distinguishes two rows of the same action. */
   readonly called?: string;
   readonly action: string;
-  /** Capability without which a forge skips the row. */
+  /** Capability that a forge needs for this row; a forge without it skips the row. */
   readonly requires?: Capability;
   /** The rule as YAML, without its name. `receiver` is a URL that accepts deliveries. */
   readonly rule: (receiver: string) => string;
   readonly arrange?: (harness: Harness, receiver: string) => Promise<Arranged>;
-  /** Triggers the rule. A row without it is swept. */
+  /** Triggers the rule. A row without this function is triggered by a sweep. */
   readonly happens?: (harness: Harness, arranged: Arranged) => Promise<unknown>;
-  /** Reads the state that the rule affects, and the state beside it. */
+  /** Reads the state that the rule affects, and adjacent state. */
   readonly read: (harness: Harness, arranged: Arranged, receiver: HookReceiver) => Promise<unknown>;
   /** The state after the rule has run for the event. */
   readonly declared: unknown;
@@ -35,7 +35,7 @@ export async function openIssue({ ada }: Harness, title: string): Promise<Arrang
   return { index: number };
 }
 
-/** Returns the `on` member of a rule for pushes to one branch. */
+/** Returns the `on` field of a rule for pushes to one branch. */
 export const onPush = (branch: string): string => `on: { push: { branches: [${branch}] } }`;
 
 /** Pushes a file to a new branch. */
@@ -44,6 +44,6 @@ export const push =
   ({ root }: Harness): Promise<void> =>
     addFile(root, at, branch, `pushed/${branch}.txt`);
 
-/** Returns the members of a rule that is swept only by the command, because its schedule is January 1. */
+/** Returns the fields of a rule that is swept only by the command, because its schedule is January 1. */
 export const onEverySweep = (kind: string): string => `on: { schedule: "0 0 1 1 *" }
 each: ${kind}`;

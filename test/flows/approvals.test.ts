@@ -90,7 +90,7 @@ it('reverting or dropping a reviewed commit removes its approval', {
   await expect.poll(() => isDismissed(id), { timeout: timeoutMs }).toBe(true);
 });
 
-it('a force-push that removes the source is a change of the source', {
+it('a force-push that removes source files counts as a change of the source', {
   timeout: timeoutMs * 4,
 }, async () => {
   const id = await openApproved({ 'src/a.ts': 'a\n' });
@@ -104,7 +104,7 @@ it('a force-push that removes the source is a change of the source', {
   await expect.poll(() => statusOf('reeve/approved'), { timeout: timeoutMs }).toBe('pending');
 });
 
-it('an approval survives a change of documentation only', { timeout: timeoutMs * 4 }, async () => {
+it('an approval survives a change that affects only documentation', { timeout: timeoutMs * 4 }, async () => {
   const id = await openApproved({ 'src/a.ts': 'a\n' });
 
   await commit({ 'docs/a.md': 'docs\n' });

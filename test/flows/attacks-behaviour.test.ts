@@ -22,7 +22,7 @@ async function openIssue(title: string, body = ''): Promise<{ index: number; run
   return { index: number, run };
 }
 
-it('titles full of templates, expressions, shell and workflow commands are data, and mention no account', async () => {
+it('titles full of templates, expressions, shell and workflow commands are treated as data, and mention no account', async () => {
   harness = await startHarness({
     rules: onIssues(
       '      - uses: comment\n        with: { key: k, text: "You wrote ${{ event.issue.title }}" }\n',
@@ -49,7 +49,7 @@ it('titles full of templates, expressions, shell and workflow commands are data,
   }
 });
 
-it('two bots that want different things stop after five reversals, and the run reports it', async () => {
+it('two bots with opposing rules stop after five reversals, and the run reports it', async () => {
   harness = await startHarness({
     rules: onIssues('      - uses: set-labels\n        with: { add: [area/docs] }\n'),
   });
@@ -84,7 +84,7 @@ it('two bots that want different things stop after five reversals, and the run r
   expect(after.refused[0]?.why).toContain('went back and forth');
 });
 
-it('a rule that wants more than its budget makes twenty changes and reports what it left out', async () => {
+it('a rule that plans more than its budget makes twenty changes and reports the omitted ones', async () => {
   const labels = Array.from({ length: 30 }, (_, place) => `l${place}`);
   harness = await startHarness({
     labels,
@@ -98,7 +98,7 @@ it('a rule that wants more than its budget makes twenty changes and reports what
   expect(run.refused[0]?.why).toContain('budget of 20 changes a delivery');
 });
 
-it('a refusal in the middle of a plan reports the change, the status and the remedy, and the other changes are made', async () => {
+it('a change that is refused in the middle of a plan is reported with its status and remedy, and the other changes are made', async () => {
   harness = await startHarness({
     rules: onIssues(
       '      - uses: set-labels\n        with: { add: [area/docs] }\n      - uses: comment\n        with: { key: k, text: Hello. }\n',
@@ -126,7 +126,7 @@ it('a refusal in the middle of a plan reports the change, the status and the rem
   }
 });
 
-it('the credential is in no byte that was written, whatever failed', async () => {
+it('the credential appears in no byte that was written, no matter what failed', async () => {
   const written: string[] = [];
   const log = createLog({
     level: 'debug',

@@ -36,7 +36,8 @@ beforeAll(async () => {
   await root.call(operations.createLabel, { params: calm, body: { name: 'area/docs', color: 'ff0000' } });
   const content = Buffer.from(marking('true')).toString('base64');
   const params = { ...calm, filepath: '.reeve.yml' };
-  // Without the wait, a server that announces this push late would have it taken for the push of the first bomb.
+  // Waits for the push, because a server that announces it late would make the test take it for the push of the first
+  // bomb.
   await harness.waitForPush(() =>
     root.call(operations.createFile, { params, body: { content, message: 'rules' } }),
   );
@@ -100,12 +101,12 @@ it.each([
     `version: 1\nrules: {${Array.from({ length: 9_000 }, (_, n) => `r${n}`).join(', ')}}\n`,
     2,
   ],
-  ['lists in lists', `version: 1\nrules: ${'['.repeat(30_000)}\n`, 1],
-  ['a tag that makes something of text', 'version: 1\nrules: !!js/function "() => process.exit()"\n', 2],
+  ['nested lists', `version: 1\nrules: ${'['.repeat(30_000)}\n`, 1],
+  ['a tag that executes text', 'version: 1\nrules: !!js/function "() => process.exit()"\n', 2],
   ['an expression of thousands of braces', marking(`${'('.repeat(8_000)}true${')'.repeat(8_000)}`), 5],
   ['an expression of thousands of parts', marking(Array(5_000).fill('true').join(' && ')), 5],
   [
-    'a pattern that is larger than it looks',
+    'a pattern that expands to a huge size',
     marking('event.issue.body.matches("((((a{99}){99}){99}){99})")'),
     5,
   ],
@@ -130,17 +131,17 @@ it.each([
 });
 
 it.each([
-  ['a pattern that backtracks elsewhere', 'event.issue.body.matches("(a+)+$")'],
-  ['a text joined to itself', `(${Array(40).fill('event.issue.body').join(' + ')}).contains("b")`],
+  ['a pattern with exponential backtracking in other engines', 'event.issue.body.matches("(a+)+$")'],
+  ['a text concatenated with itself', `(${Array(40).fill('event.issue.body').join(' + ')}).contains("b")`],
   [
-    'a text searched for every letter of a list',
+    'a text searched once for each of its letters',
     'event.issue.body.split("").all(x, event.issue.body.contains(x + "b"))',
   ],
   [
-    'a pattern matched again and again',
+    'a pattern that is matched repeatedly',
     `[${Array(100).fill('1').join(',')}].all(x, !event.issue.body.matches("a*a*a*a*b"))`,
   ],
-])('%s costs little or is aborted, and other rules continue', async (_, condition) => {
+])('%s uses little time or is aborted, and other rules continue', async (_, condition) => {
   await harness.setRules(marking(condition));
   const { bombed, labels, slowestMs } = await setOff();
 

@@ -35,7 +35,7 @@ async function headOf(branch: string): Promise<string> {
   return commit?.id ?? '';
 }
 
-/** Commits what `write` leaves in a clean work tree of main, and returns the commit. */
+/** Commits the files that `write` creates in a clean work tree of main, and returns the commit. */
 async function commitFrom(write: () => Promise<unknown> | unknown, add = true): Promise<string> {
   await clone.git('fetch', '--quiet', 'origin');
   await clone.git('clean', '--quiet', '-ffdx');
@@ -83,7 +83,7 @@ describe('anything but a regular file on the default branch is refused and repor
       },
       'it is a dir',
     ],
-    'a second rule file beside it': [
+    'a second rule file': [
       () => {
         mkdirSync(join(clone.folder, '.gitea'));
         write('.gitea/reeve.yml', evil);
@@ -130,7 +130,7 @@ describe('anything but a regular file on the default branch is refused and repor
   });
 });
 
-it('in a force-push race, each run uses the rules of one commit of the default branch, never a mixture', async () => {
+it('in a force-push race, each run uses the rules of one commit of the default branch, never a mixture of two', async () => {
   const first = await headOf('main');
   const second = await commitFrom(() => write('.reeve.yml', rulesThat('kept')));
   for (let round = 0; round < 6; round += 1) {

@@ -67,7 +67,7 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
       body: { title: 'evil', head: 'feature', base: 'main' },
     });
   },
-  'a rule file in the main branch of a fork, and a pull request from there': async () => {
+  'a rule file in the main branch of a fork, with a pull request from that branch': async () => {
     await harness.ada.call(operations.createFork, { params: at, body: {} });
     const fork = await cloneRepository(harness.cloneFrom(people.ada, `${people.ada}/demo`));
     await fork.commit({ '.reeve.yml': evil });
@@ -77,7 +77,7 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
     return harness.ada.call(operations.createPull, { params: at, body });
   },
   'a branch named like the full name of the default branch': () => pushAs('refs/heads/refs/heads/main'),
-  'a branch named like a remote one': () => pushAs('refs/heads/origin/main'),
+  'a branch named like a remote-tracking branch': () => pushAs('refs/heads/origin/main'),
   'a branch named HEAD in lower case': () => pushAs('refs/heads/head'),
   'a branch whose name differs by case': () => pushAs('refs/heads/Main'),
   'a tag named like the default branch': () => pushAs('refs/tags/main'),
@@ -86,7 +86,7 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
     pushAs(`refs/heads/${await headOf('main')}`),
   'a tag named like the commit of the default branch': async () =>
     pushAs(`refs/tags/${await headOf('main')}`),
-  'a ref of another name space': () =>
+  'a ref in another namespace': () =>
     pushAs('refs/evil/main').catch(() => 'the forge may refuse it, which is as good'),
   'a pull request whose base is moved to another branch and back': async () => {
     await pushAs('refs/heads/other-base');
@@ -100,7 +100,7 @@ const shapes: Readonly<Record<string, () => Promise<unknown>>> = {
 describe('rules from anywhere but the default branch are not used', () => {
   it.each(Object.keys(shapes))('%s', async (shape) => {
     await shapes[shape]?.();
-    // The restart clears the cached rules, so that they are read again while this attack is in place.
+    // The restart clears the cached rules, so that the server reads them again during this attack.
     await harness.restart();
     const main = await headOf('main');
 
@@ -112,7 +112,7 @@ describe('rules from anywhere but the default branch are not used', () => {
     ]);
   });
 
-  it('none of these pull requests was labelled by the rules it contains', async (context) => {
+  it('the rules contained in these pull requests labelled none of them', async (context) => {
     await harness.idle();
     const pulls = await harness.root.call(operations.listPulls, { params: at, query: { state: 'all' } });
 

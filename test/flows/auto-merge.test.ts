@@ -19,7 +19,7 @@ afterEach(async () => {
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const timeout = 240_000;
 
-/** Rules as a maintainer writes them for auto-merge: green and ready. */
+/** Auto-merge rules as a maintainer writes them: merge pull requests that are green and ready. */
 const rules = `version: 1
 rules:
   auto-merge:
@@ -37,7 +37,7 @@ const start = async (yaml = rules) => {
   harness = await startOperatorHarness(yaml, { server: { clock, backoff: { firstMs: 50 } } });
 };
 
-/** Forgejo has no such event. */
+/** Returns whether the forge sends status events. Forgejo does not. */
 const sendsStatuses = async () => (await harness.bot.capabilities()).has.status_events;
 
 async function hearStatuses(): Promise<void> {
@@ -70,7 +70,7 @@ const waitingRows = async () => {
   return items.filter(({ eventType }) => eventType === 'waiting');
 };
 const openRows = async () => (await waitingRows()).filter(({ state }) => state !== 'settled');
-/** Waits until only one row is left and is waiting. Time may pass only then. */
+/** Waits until only one row is left and is waiting. The test may advance time only then. */
 const oneRowWaits = async () => {
   await expect.poll(openRows, { timeout }).toHaveLength(1);
   await harness.idle();
@@ -78,7 +78,7 @@ const oneRowWaits = async () => {
 const merges = () => writesOf(harness).filter((request) => request.endsWith('/merge'));
 
 describe('auto-merge on green', () => {
-  it('merges on a status event, but only the pull request whose head is the commit', async (context) => {
+  it('merges on a status event, but only the pull request whose head is the commit of the status', async (context) => {
     await start();
     skipWithout('status events: the forge sends none', await sendsStatuses(), context);
     await hearStatuses();
@@ -162,7 +162,7 @@ describe('auto-merge on green', () => {
     await expect.poll(() => stateOf(number), { timeout }).toBe('merged');
   });
 
-  it('waits only for checks: a task for a person leaves no row', async () => {
+  it('waits only for checks: a condition that a person must fulfil leaves no waiting row', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await report('pending', number);
@@ -197,7 +197,7 @@ describe('auto-merge on green', () => {
     expect(merges()).toHaveLength(1);
   });
 
-  it('merges at the start what became green while the server was down', async () => {
+  it('merges at start a pull request that became green while the server was down', async () => {
     await start();
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await retitle(number);
@@ -209,7 +209,7 @@ describe('auto-merge on green', () => {
     expect(merges()).toHaveLength(1);
   });
 
-  it('leaves a pull request into another branch alone: filters apply to live state, also at the start', async () => {
+  it('leaves a pull request into another branch alone: filters are applied to live state, also at start', async () => {
     await start(`version: 1
 rules:
   auto-merge:
@@ -265,7 +265,7 @@ ${rule}
       `    steps: [{ uses: merge, with: { method: merge, when: 'command("merge").found && ${when}' } }]`,
     ],
     [
-      'if, and its checks in when',
+      'if, and the checks are in when',
       `    if: command("merge").found\n    steps: [{ uses: merge, with: { method: merge, when: '${when}' } }]`,
     ],
   ] as const;
@@ -281,12 +281,12 @@ ${rule}
     return { number, id };
   };
 
-  // The third variant is used by the next test, which restarts while it waits.
+  // The third variant is used by the next test, which restarts the server while the command waits.
   it.each(isThorough ? variants : variants.slice(0, 2))(
     'waits for checks if the command is in %s',
     async (_, rule) => {
       const { number } = await sayMerge(rule);
-      // The first check finds the command, and continues waiting.
+      // The first check finds the command, and the run continues to wait.
       aheadMs = 11_000;
       await harness.idle();
       await report('success', number);
@@ -329,7 +329,7 @@ ${rule}
   });
 });
 
-describe('events that concern pull requests only', () => {
+describe('events that concern pull requests indirectly', () => {
   it('a push updates the pull requests into the pushed branch', async () => {
     await start(`version: 1
 rules:
@@ -356,7 +356,7 @@ rules:
     expect(writesOf(harness).filter((request) => request.includes('/update'))).toHaveLength(2);
   });
 
-  it('a status of a commit that is not a head, or of no commit, concerns no pull request', async (context) => {
+  it('a status of a commit that is not a head concerns no pull request', async (context) => {
     await start();
     skipWithout('status events: the forge sends none', await sendsStatuses(), context);
     await hearStatuses();
@@ -387,7 +387,7 @@ describe('the shipped rules', () => {
     const merged = await harness.openPull('work', { 'a.txt': 'a' }, ['auto-merge']);
     const kept = await harness.openPull('slow', { 'b.txt': 'b' }, ['keep-updated']);
     const byHand = await harness.openPull('manual', { 'c.txt': 'c' });
-    // The base requires no checks, so that an approval is needed instead.
+    // The base requires no checks, so an approval is needed instead.
     await harness.root.call(operations.createReview, {
       params: { ...at, index: merged.number },
       body: { event: 'APPROVED', body: 'Good.' },
@@ -442,7 +442,7 @@ rules:
       .filter((line) => !line.endsWith(' kind'))
       .toSorted();
 
-  it('run the rules that did not cause them, in a chain, and then end', async () => {
+  it('trigger the rules that did not cause them, one after the other, and then end', async () => {
     await start(chain);
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     const other = await harness.openPull('other', { 'b.txt': 'b' });
@@ -469,7 +469,7 @@ rules:
     expect(writesOf(harness).filter((write) => write.includes('/merge'))).toHaveLength(1);
   });
 
-  it('are recognized even if the answer to the merge was lost', async () => {
+  it('are recognized even if the response to the merge was lost', async () => {
     await start(chain);
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     let isMerged = false;

@@ -94,7 +94,7 @@ const isOpening = ({ method, path }: { method: string; path: string }): boolean 
   method === 'POST' && path.endsWith('/pulls');
 
 describe('backport', () => {
-  it('carries a merged change to every branch with its author, and then plans nothing more', {
+  it('applies a merged change to every branch with its author, and then plans nothing more', {
     timeout,
   }, async () => {
     await startFlow();
@@ -111,8 +111,8 @@ describe('backport', () => {
         (one) => `${one} applied`,
       ),
     );
-    // Read once for the pull request, not for each branch. The list is read again when everything was sent, and before
-    // a write that comes more than 250 ms after the last read.
+    // The diff is read once for the pull request, not for each branch. The list of pull requests is read again after
+    // everything was sent, and before a write that comes more than 250 ms after the last read.
     expect(reads(/\/pulls\/\d+\.diff/)).toBe(1);
     expect(reads(/\/pulls\?.*state=all/)).toBeGreaterThanOrEqual(2);
     expect(reads(/\/pulls\?.*state=all/)).toBeLessThanOrEqual(2 + 4);
@@ -143,7 +143,9 @@ describe('backport', () => {
     expect(writesOf(harness, from)).toEqual([]);
   });
 
-  it('follows a merge by Reeve itself, and its pull request triggers other rules', { timeout }, async () => {
+  it('also follows a merge by Reeve itself, and the new pull request triggers other rules', {
+    timeout,
+  }, async () => {
     await startFlow(`${backporting()}
   merge:
     on: pull_request.edited
@@ -174,7 +176,7 @@ describe('backport', () => {
     expect(await pullsInto('release/1')).toHaveLength(1);
   });
 
-  it('leaves a conflict to people, and tries again only after they delete the comment', {
+  it('reports a conflict in a comment, and tries again only after a person deletes the comment', {
     timeout,
   }, async () => {
     await startFlow();
@@ -206,10 +208,10 @@ describe('backport', () => {
     expect(await commentsOn(index)).toEqual([]);
   });
 
-  // `test/actions/backport.test.ts` asserts both without a forge. The next test deletes such a branch on a forge.
+  // `test/actions/backport.test.ts` covers both cases without a forge. The next test deletes such a branch on a forge.
   it.runIf(isThorough).each([
-    ['repairs its whitespace', 'one\n2 \t\nthree\n', undefined, 'with other whitespace'],
-    ['finds it there already', 'one\n2\nthree\n', 'one\n2\nthree\n', 'in that branch already'],
+    ['repairs whitespace in the patch', 'one\n2 \t\nthree\n', undefined, 'with other whitespace'],
+    ['finds the change there already', 'one\n2\nthree\n', 'one\n2\nthree\n', 'in that branch already'],
   ])('deletes its branch if the forge %s', { timeout }, async (_, text, released, words) => {
     await startFlow();
     if (released) await commitFile('release/1', 'a.txt', released);
@@ -233,7 +235,7 @@ describe('backport', () => {
   });
 
   it.runIf(isThorough)(
-    'deletes its branch even if the answer to the patch was lost',
+    'deletes its branch even if the response to the patch was lost',
     { timeout },
     async () => {
       await startFlow(backporting(), { server: { backoff: { firstMs: 50 } } });
@@ -268,7 +270,7 @@ describe('backport', () => {
       const shown = await reeve(['revert', '--plan', run.id], { environment });
       expect(shown.out).toContain(`DELETE /repos/${at.owner}/${at.repo}/branches/${name}`);
 
-      // Amended: one commit with the same message but other content.
+      // Amended: one commit with the same message but different content.
       await harness.root.call(operations.deleteBranch, { params: { ...at, branch: name } });
       const body = { new_branch_name: name, old_ref_name: 'release/1' };
       await harness.root.call(operations.createBranch, { params: at, body });
@@ -310,9 +312,9 @@ describe('backport', () => {
     ['', 'one\n2\nthree\n', ['contents.apply-patch applied', 'pull.create applied']],
     [', also in its comment', 'version https://git-lfs.github.com/spec/v1\n', ['comment.create applied']],
   ];
-  // `test/actions/backport.test.ts` asserts it for the comment.
+  // `test/actions/backport.test.ts` covers the variant with the comment.
   it.each(isThorough ? granted : granted.slice(0, 1))(
-    'respects the branches that a grant of the repository names%s',
+    'respects the branches listed in a grant of the repository%s',
     { timeout },
     async (_, text, outcomes) => {
       harness = await startOperatorHarness('version: 1\nrules: {}\n', {

@@ -20,12 +20,12 @@ rules:
       - { uses: comment, with: { text: "Thank you." } }
 `;
 /**
- * Hourly budget, and a number of issues whose two changes each exceed it. A thorough run uses the budget of a server
- * without settings.
+ * Hourly budget, and a number of issues whose two changes each exceed the budget. A thorough run uses the budget of a
+ * server without settings.
  */
 const hourly = isThorough ? 500 : 60;
 const issueCount = 0.6 * hourly;
-/** A fifth is reserved for changes that protect something. */
+/** A fifth of the budget is reserved for changes that protect something. */
 const unreserved = 0.8 * hourly;
 const deferredCount = issueCount - unreserved / 2;
 const budgets = { delivery: { all: 50, repository: 20 }, hour: { all: hourly, repository: 100 } };
@@ -92,8 +92,8 @@ it(`${issueCount} issues opened at once are all processed, hour by hour, and no 
   const deferrals = () =>
     log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'a run is deferred');
   const lines = deferrals();
-  // A delivery may be deferred twice, or use budget that another one returned. Which and how many depends on the
-  // machine.
+  // A delivery may be deferred twice, or use budget that another delivery returned. Which deliveries, and how many,
+  // depends on the machine.
   expect(new Set(lines.map(({ delivery }) => delivery)).size).toBeGreaterThanOrEqual(deferredCount);
   // A run may be deferred a second time between the two reads.
   await expect

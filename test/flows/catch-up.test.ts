@@ -76,7 +76,7 @@ async function untilListed(path: string, index: number): Promise<void> {
 const runKinds = () =>
   harness.runs.map(({ trigger }) => `${trigger.door} ${trigger.kind}.${trigger.activity}`);
 
-it('creates no events for what it sees for the first time', async () => {
+it('catching up creates no events for subjects that it sees for the first time', async () => {
   await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
 
   await catchUp();
@@ -84,7 +84,7 @@ it('creates no events for what it sees for the first time', async () => {
   expect(harness.runs).toEqual([]);
 });
 
-it('finds what was opened, moved, edited and closed in the meantime, each once', async () => {
+it('catching up finds each subject that was opened, moved, edited or closed in the meantime, once', async () => {
   await harness.root.call(operations.putCollaborator, {
     params: { ...demo, collaborator: people.ada },
     body: { permission: 'write' },
@@ -124,7 +124,7 @@ it('finds what was opened, moved, edited and closed in the meantime, each once',
   expect(runKinds()).toEqual([]);
 });
 
-it('finds nothing that deliveries have already reported', async () => {
+it('catching up finds nothing that deliveries have already reported', async () => {
   await catchUp();
   harness.advance(1);
   const issue = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
@@ -138,7 +138,7 @@ it('finds nothing that deliveries have already reported', async () => {
   expect(runKinds()).toEqual([]);
 });
 
-it("misses nothing if the forge's clock is behind", async () => {
+it("catching up misses nothing if the forge's clock is behind", async () => {
   await harness.close();
   harness = await startSweepHarness({ behindMs: 90_000 });
   harness.setRules(rules);
@@ -150,7 +150,7 @@ it("misses nothing if the forge's clock is behind", async () => {
   expect(runKinds()).toEqual(['cron issues.opened']);
 });
 
-it('finds branches that were created, moved and deleted', async () => {
+it('catching up finds branches that were created, moved and deleted', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -181,7 +181,7 @@ rules:
   expect(runKinds()).toEqual(['cron delete.']);
 });
 
-it('continues after a repository that fails, and catches up with it the next time', async () => {
+it('catching up continues after a repository that fails, and includes that repository the next time', async () => {
   await catchUp();
   await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'crash' } });
   harness.proxy.decide = ({ path }) =>

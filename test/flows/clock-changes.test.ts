@@ -26,7 +26,7 @@ const library = ['/usr/lib', '/usr/local/lib', '/usr/lib64']
   .map((folder) => join(folder, 'faketime/libfaketime.so.1'))
   .find((path) => existsSync(path));
 
-/** The reason why clocks of other processes cannot be set here; undefined if they can. */
+/** Reason why the clock of another process cannot be set here; undefined if it can. */
 const fakeTimeIsMissing = library === undefined ? 'skipped: libfaketime is not installed' : undefined;
 
 /** Prepares a clock whose offset is in a file of the folder. */
@@ -57,7 +57,7 @@ rules:
 `;
 /** Time for several slots, because a schedule of minutes has one slot per minute and a busy machine needs longer. */
 const patienceMs = 240_000;
-/** How long before the end of a minute the clock is set, so that the slot of the next minute is due soon. */
+/** Time before the end of a minute at which the clock is set, so that the slot of the next minute is due soon. */
 const beforeMinuteMs = 5_000;
 
 type Place = {
@@ -109,8 +109,8 @@ const it = test.extend<{ place: Place }>({
 });
 
 /**
- * Sets the clock about that far ahead, shortly before a minute ends, and waits until a slot of the new time has run:
- * the slot of the next minute, or one within an hour after it if the machine is busy.
+ * Sets the clock about that many seconds ahead, shortly before a minute ends, and waits until a slot of the new time
+ * has run: the slot of the next minute, or one within an hour after it if the machine is busy.
  */
 async function runsAt(seconds: number, { time, slots }: Place, expect: ExpectStatic): Promise<void> {
   const aheadMs = seconds * 1_000;
@@ -128,7 +128,7 @@ describe.skipIf(fakeTimeIsMissing)(title, { concurrent: true, timeout: 4 * patie
   it('a clock that jumps 3 h ahead and back again stops no schedule', async ({ place, expect, task }) => {
     await runsAt(61, place, expect);
     await runsAt(3 * 3_600, place, expect);
-    // Later than anything that ran before the clock jumped ahead.
+    // This time is later than anything that ran before the clock jumped ahead.
     await runsAt(600, place, expect);
 
     const slots = await place.slots();

@@ -30,7 +30,7 @@ rules:
 const isCommit = ({ method, path }: { method: string; path: string }): boolean =>
   method === 'POST' && path.endsWith('/demo/contents');
 
-/** Applies a fault to the first commit request. Later ones pass. */
+/** Applies a fault to the first commit request. Later requests pass. */
 function meddle(fault: Fault): void {
   let met = 0;
   harness.proxy.decide = (passing) => {
@@ -91,7 +91,7 @@ describe('commit-files', () => {
     expect(JSON.stringify(run.changes)).not.toContain(Buffer.from('one\n').toString('base64'));
   });
 
-  it('plans again if another commit changes a file in the meantime, and overwrites nothing unseen', async () => {
+  it('plans again if another commit changes a file in the meantime, and overwrites no content that it has not read', async () => {
     harness = await startOperatorHarness(rules);
     await addFile(harness.root, at, 'side', 'x.txt');
     meddle({ kind: 'pass', before: () => addFile(harness.ada, at, 'kept', 'one.txt', 'by ada') });
@@ -101,7 +101,7 @@ describe('commit-files', () => {
     expect(outcomesOf(run).slice(0, 2)).toEqual(['applied', 'applied']);
     expect(harness.proxy.passed.filter(isCommit)).toHaveLength(2);
     expect(await textOf('one.txt')).toBe('one\n');
-    // The commit in between is the parent of ours, and a revert restores its text.
+    // The commit in between is the parent of our commit, and a revert restores its text.
     expect(run.changes[0]?.input).toMatchObject({
       body: { files: [{ operation: 'update' }, { operation: 'create' }] },
     });
@@ -130,7 +130,7 @@ describe('commit-files', () => {
     expect(harness.proxy.passed.filter(isCommit)).toHaveLength(1);
   });
 
-  it('reports the protected branch if the forge refuses, and changes nothing', async () => {
+  it('reports the protected branch if the forge refuses the commit, and changes nothing', async () => {
     harness = await startOperatorHarness(rules, { access: 'write' });
     const body = {
       rule_name: 'kept',
@@ -151,7 +151,7 @@ describe('commit-files', () => {
     expect(harness.proxy.passed.filter(isCommit)).toHaveLength(1);
   });
 
-  it('commits once even if the answer is lost, and its push is still recognized as its consequence', async () => {
+  it('commits once even if the response is lost, and the push is still recognized as its consequence', async () => {
     harness = await startOperatorHarness(rules);
     meddle({ kind: 'lose' });
 
@@ -166,7 +166,7 @@ describe('commit-files', () => {
     expect((await tipOf()).message).toBe('Keep files');
   });
 
-  it('is reverted file by file if one has changed since', async () => {
+  it('is reverted file by file if one of the files has changed since', async () => {
     harness = await startOperatorHarness(rules);
     const run = await push('one.txt', 'before');
     const content = Buffer.from('later').toString('base64');

@@ -173,7 +173,7 @@ steps: [{ uses: report-issue, with: { key: k, title: Something drifts } }]`,
         .filter(({ title }) => title === 'Something drifts')
         .map(({ state }) => state),
     declared: ['open'],
-    // Only administrators of a repository can delete issues, so it is closed.
+    // Only administrators of a repository can delete issues, so the revert closes the issue.
     back: ['closed'],
   },
   {
@@ -235,7 +235,7 @@ steps: [{ uses: open-pull-request, with: { head: promote, base: main, title: Pro
         .filter(({ head }) => head?.ref === 'promote')
         .map(({ state, title }) => [state, title]),
     declared: [['open', 'Promote']],
-    // No API deletes a pull request, so it is closed.
+    // No API deletes a pull request, so the revert closes it.
     back: [['closed', 'Promote']],
   },
   {
@@ -262,7 +262,7 @@ steps: [{ uses: queue-merge, with: { method: merge } }]`,
     async arrange(harness) {
       const arranged = await openPull(harness, 'lined-up');
       const { head } = await harness.root.call(operations.getPull, { params: { ...at, ...arranged } });
-      // The queue waits for this status, so that the pull request stays in it.
+      // The queue waits for this status, so the pull request stays in the queue.
       const params = { ...at, sha: head?.sha ?? '' };
       await harness.root.call(operations.createStatus, { params, body: { state: 'pending', context: 'ci' } });
       return arranged;
@@ -298,7 +298,7 @@ steps: [{ uses: update-branch }]`,
       const arranged = await openPull(harness, 'slow');
       await addFile(harness.root, at, 'main', 'ahead.txt');
       await harness.idle();
-      // Until a forge has checked it again, the pull request counts as conflicting.
+      // The pull request counts as conflicting until the forge has checked it again.
       const read = () => harness.root.call(operations.getPull, { params: { ...at, ...arranged } });
       for (let tries = 0; tries < 2_000 && (await read()).mergeable !== true; tries += 1) await sleep(100);
       return arranged;
@@ -333,7 +333,7 @@ steps: [{ uses: backport, with: { to: ["stable/*"] } }]`,
       branches: (await branchesLike(root, `backport-${index}-to-stable/1`)).length,
     }),
     declared: { pulls: [['open', '[stable/1] carry over']], branches: 1 },
-    // No API deletes a pull request, so it is closed, and not reopened.
+    // No API deletes a pull request, so the revert closes it, and it is not reopened.
     back: { pulls: [['closed', '[stable/1] carry over']], branches: 0 },
   },
 ];

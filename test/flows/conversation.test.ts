@@ -138,7 +138,7 @@ rules:
           title: "\${{ issue.title }}"
 `;
 
-  it('opens one issue elsewhere, closes it, reopens it, and never overrules a person', async () => {
+  it('opens one issue in another repository, closes and reopens it, and never overrules a person', async () => {
     harness = await startOperatorHarness(rules);
     await harness.root.call(operations.createOrganizationRepository, {
       params: { org: acme },

@@ -45,7 +45,7 @@ describe('a bot with DATABASE_URL', () => {
     expect(existsSync(join(harness.data, 'reeve.db'))).toBe(false);
   });
 
-  it('is used by commands; commands for SQLite files name the replacement', async () => {
+  it('stores its data where commands find it; commands for SQLite files name their replacement', async () => {
     const environment = { ...harness.environment, DATABASE_URL: database.url };
     const [run] = (await harness.server.store.listRuns()).items;
 
@@ -61,7 +61,7 @@ describe('a bot with DATABASE_URL', () => {
     await harness.server.store.resume({ kind: 'repository', name: 'acme/shop' }, 'test');
   });
 
-  it('shares one hourly budget with a second process, which handles its part', async () => {
+  it('shares one hourly budget with a second process, which handles part of the deliveries', async () => {
     const before = harness.runs.length;
     const others: Run[] = [];
     const second = await startSecondServer(harness, database.url, {
@@ -75,7 +75,7 @@ describe('a bot with DATABASE_URL', () => {
       );
       await harness.idle();
 
-      // Two of the budget were spent above, and a part of it is reserved.
+      // Two changes of the budget were used above, and a part of the budget is reserved.
       const room = unreserved(hour).all - 2;
       const applied = [...harness.runs.slice(before), ...others].flatMap(({ outcomes }) => outcomes);
       expect(applied.filter(({ status }) => status === 'applied')).toHaveLength(room);

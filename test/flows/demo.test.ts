@@ -22,7 +22,7 @@ function folder(): string {
   return path;
 }
 
-it('runs completely with --once and shows each step', async () => {
+it('the demo runs completely with --once and shows each step', async () => {
   const { status, out, error } = await reeveProcess(['serve', '--once']);
 
   expect(error).toBe('');
@@ -36,31 +36,34 @@ it('runs completely with --once and shows each step', async () => {
 });
 
 const breakages: readonly [string, (text: string) => string, string][] = [
-  ['a mistake', (text) => text.replace('f.filename', 'f.filname'), 'labels.yml:16:'],
+  ['an error', (text) => text.replace('f.filename', 'f.filname'), 'labels.yml:16:'],
   [
     'a label that does not exist',
     (text) => text.replace('area/docs:', 'area/dox:'),
     'there is no label "area/dox"',
   ],
   [
-    'a rule that asks for nothing',
+    'a rule that plans no changes',
     (text) => text.replaceAll(/"(docs|src)/g, '"none').replace('> 40', '> 4000'),
     'no rule asked',
   ],
 ];
 
-it.each(breakages)('fails and reports the reason if the rule file has %s', async (_title, change, words) => {
-  const ruleFile = join(folder(), 'labels.yml');
-  writeFileSync(ruleFile, change(readFileSync('rules/demo/labels.yml', 'utf8')));
-  const settings = await loadSettings({});
-  const stop = new AbortController().signal;
+it.each(breakages)(
+  'the demo fails and reports the reason if the rule file has %s',
+  async (_title, change, words) => {
+    const ruleFile = join(folder(), 'labels.yml');
+    writeFileSync(ruleFile, change(readFileSync('rules/demo/labels.yml', 'utf8')));
+    const settings = await loadSettings({});
+    const stop = new AbortController().signal;
 
-  const demo = runDemo({ once: true, stop, ruleFile }, settings, { out() {}, error() {}, style: String });
+    const demo = runDemo({ once: true, stop, ruleFile }, settings, { out() {}, error() {}, style: String });
 
-  await expect(demo).rejects.toMatchObject({ exit: 1, message: expect.stringContaining(words) });
-});
+    await expect(demo).rejects.toMatchObject({ exit: 1, message: expect.stringContaining(words) });
+  },
+);
 
-it('stays up, works with demo.env alone, and restarts with the same data', async () => {
+it('the demo stays up, works with demo.env alone, and restarts with the same data', async () => {
   const data = folder();
   const environment = { REEVE_DATA: data, PORT: '0', FORGE_PORT: '0', HOME: data };
   const first = start(['serve'], { environment });

@@ -21,7 +21,7 @@ const delivery = async () => {
   const { items } = await harness.server.store.listDeliveries({ search: 'issues' });
   return items[0];
 };
-/** Makes the forge deny the bot every request about the repository. */
+/** Makes the forge deny all requests of the bot about the repository. */
 const deny = (status: number): void => {
   harness.proxy.decide = ({ path }) =>
     path.includes(`/repos/${at.owner}/${at.repo}`)
@@ -61,7 +61,7 @@ describe.each([403, 404])('a served repository that answers %i', (status) => {
       .toBeGreaterThan(1);
     expect((await delivery())?.state).not.toBe('dead');
 
-    // The clock advances while an attempt is in progress, too, so that the next one is due after the jump.
+    // The clock also advances while an attempt is in progress, so that the next attempt is due after the jump.
     const stateLater = async (): Promise<string | undefined> => {
       nowMs += 2 * 60_000;
       return (await delivery())?.state;
@@ -73,7 +73,7 @@ describe.each([403, 404])('a served repository that answers %i', (status) => {
   });
 });
 
-it('a denial of one request in a repository that otherwise answers is accepted immediately', {
+it('a denial of one request in an otherwise accessible repository is accepted immediately', {
   timeout: 4 * timeoutMs,
 }, async () => {
   harness = await startHarness({ rules });

@@ -103,7 +103,7 @@ describe.each(actionRows.map((row) => [nameOf(row), row] as const))('%s', (_, ro
     );
     expect(back.refused.map(({ change, why }) => [change.target, why])).toEqual(expectedStays(row, run));
     expect(status).toBe(row.stays ? 1 : 0);
-    // The merge queue reports asynchronously what left it.
+    // The merge queue reports asynchronously which pull requests have left it.
     await expect.poll(() => row.read(harness, arranged, receiver)).toEqual(row.back ?? first);
   });
 });
@@ -155,7 +155,7 @@ async function again(row: ActionRow, { trigger }: Run): Promise<void> {
   expect(run.changes).toEqual([]);
 }
 
-/** Changes that are not reverted are listed one by one, the latest first. */
+/** Returns the expected reasons of changes that are not reverted, one by one, the latest change first. */
 function expectedStays({ stays = {} }: ActionRow, run: Run): readonly (readonly [string, unknown])[] {
   return run.changes.toReversed().flatMap(({ target, operation }) => {
     const kind =

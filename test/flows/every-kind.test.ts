@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-it('accepts a delivery of every kind, and does nothing if no rule matches', async (context) => {
+it('the server accepts a delivery of every kind, and does nothing if no rule matches', async (context) => {
   const made = makeDeliveries();
   const from = harness.proxy.passed.length;
   for (const delivery of made)
@@ -25,7 +25,7 @@ it('accepts a delivery of every kind, and does nothing if no rule matches', asyn
   recordFigure(context, `${made.length} kinds of 29 event types: 0 effects, 0 dead`);
 });
 
-it('accepts unknown kinds', async (context) => {
+it('the server accepts deliveries of unknown kinds', async (context) => {
   const invented = isThorough ? 1_000 : 50;
   for (let number = 0; number < invented; number += 1) {
     const eventType = `invented_${number}`;
@@ -40,7 +40,7 @@ it('accepts unknown kinds', async (context) => {
   recordFigure(context, `${invented.toLocaleString('en')} invented event types: 0 effects, 0 dead`);
 });
 
-it('makes a delivery dead, with the reason, if its body does not match its kind', async () => {
+it('a delivery whose body does not match its kind becomes dead, with the reason', async () => {
   const response = await post(harness.server.url, { eventType: 'pull_request', payload: { zen: 'no' } });
   await harness.idle();
 
@@ -50,7 +50,7 @@ it('makes a delivery dead, with the reason, if its body does not match its kind'
   expect(items[0]?.reason).toContain('action must be a text, but is missing');
 });
 
-it('stores nothing for a sender without a matching secret', async () => {
+it('nothing is stored for a sender without a matching secret', async () => {
   const before = await harness.server.store.counts();
   const [made] = makeDeliveries();
   if (!made) throw new Error('no delivery');

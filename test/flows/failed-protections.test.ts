@@ -35,11 +35,11 @@ type Failing = {
 };
 
 const ways: Readonly<Record<string, Failing>> = {
-  'the forge refuses its change': {
+  'the forge refuses the change of the rule': {
     stale: dismissal,
     refuses: (method, path) => method === 'POST' && path.endsWith('/dismissals'),
   },
-  'its condition cannot be read': {
+  'the condition of the rule cannot be evaluated': {
     stale: `    if: files.size() > 0\n${dismissal}`,
     refuses: (_, path) => /\/pulls\/\d+\/files/.test(path),
   },

@@ -55,7 +55,7 @@ describe('a forge that fails', () => {
     await until('pull_request', 'settled');
   });
 
-  it('loses the answer to a write: the write is planned again and not repeated', async () => {
+  it('loses the response to a write: the write is planned again and not repeated', async () => {
     harness = await startHarness({ rules });
     let lost = 0;
     harness.proxy.decide = (passing) => {
@@ -101,7 +101,7 @@ describe('a rule file that is broken', () => {
     expect(next.outcomes).toMatchObject([{ status: 'applied' }]);
   });
 
-  it('is refused if the repository has two', async () => {
+  it('is refused if the repository has two rule files', async () => {
     harness = await startHarness({ rules });
     await harness.root.call(operations.createFile, {
       params: { ...at, filepath: '.gitea/reeve.yml' },

@@ -23,7 +23,7 @@ describe.skipIf(!foreign)(title, () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   beforeAll(async () => {
-    // The last one is the real server if the environment names one.
+    // The last contract forge is the real server if the environment names one.
     forge = (await contractForges.at(-1)?.start()) as ContractForge;
     receiver = await startReceiver();
     [ada, ben] = await Promise.all([forge.makeUser(), forge.makeUser()]);

@@ -104,7 +104,7 @@ rules:
     expect(verdicts).toMatchObject({ tell: 'matched', refers: 'failed', says: 'failed', needs: 'failed' });
   });
 
-  it('from branches of a private fork, although its file may open pull requests', async () => {
+  it("from branches of a private fork, although the repository's file may open pull requests", async () => {
     const opening = (head: string) => `version: 1
 rules:
   publish:

@@ -13,7 +13,7 @@ import { uniqueName } from '../support/flow-names.ts';
 import { at, authorization, type Harness, people, secret, startHarness } from '../support/harness.ts';
 import { scrapeMetrics } from '../support/scrape-metrics.ts';
 
-/** The repository of a person who knows a secret for that repository only. */
+/** Repository of a person who knows a secret for this repository only. */
 const own = { owner: people.eve, repo: 'own' } as const;
 const evesSecret = 'a-secret-that-covers-the-own-repository';
 const heirs = uniqueName('heirs');
@@ -46,7 +46,7 @@ beforeEach(async () => {
     ship.replace('opened:', 'operator:').replace('area/docs', 'area/code'),
   );
   const log = createLog({ destination: { write: (line) => void logged.push(line) } });
-  // Served as well, so that the only obstacle is the repository's owner.
+  // These repositories are served as well, so that the only obstacle is the owner of the repository.
   const repositories = [`${own.owner}/*`, `${heirs}/*`];
   harness = await startHarness({
     rules: ship,
@@ -109,7 +109,7 @@ async function openIssue(title: string): Promise<number> {
 }
 
 describe('a delivery with the id of another repository under a name in the scope of its secret', () => {
-  it('changes nothing there, becomes dead with the reason, and is counted and logged with its secret entry', async () => {
+  it('changes nothing in that repository, becomes dead with the reason, and is counted and logged with its secret entry', async () => {
     const index = await openIssue('one');
     const comment = await harness.ada.call(operations.createComment, {
       params: { ...at, index },
@@ -141,7 +141,7 @@ describe('a delivery with the id of another repository under a name in the scope
     expect((await harness.server.store.listRuns({ delivery: delivery?.id ?? '' })).items).toEqual([]);
   });
 
-  it('evicts nothing from the caches of that repository and stops none of its rules, whatever its kind', async (context) => {
+  it('evicts nothing from the caches of that repository and stops none of its rules, whatever the kind of delivery', async (context) => {
     await openIssue('warm');
     await eve.call(operations.editRepository, { params: own, body: { archived: true } });
 
@@ -202,7 +202,7 @@ describe('a delivery with the id of another repository under a name in the scope
 });
 
 describe('a delivery about the repository that its secret covers', () => {
-  it('is handled as before, and after a rename within the scope', async () => {
+  it('is handled, also after a rename within the scope', async () => {
     await eve.call(operations.putCollaborator, {
       params: { ...own, collaborator: people.bot },
       body: { permission: 'write' },

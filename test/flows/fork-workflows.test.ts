@@ -46,8 +46,8 @@ describe('a label set by a rule on a pull request from a fork, on a real Gitea',
   }
 
   it.each([
-    ['waits for approval where the account is restricted', true, 'waiting'],
-    ['starts the workflow of the fork at once where it is not', false, 'queued'],
+    ['waits for approval if the account is restricted', true, 'waiting'],
+    ['starts the workflow of the fork immediately if the account is not restricted', false, 'queued'],
   ] as const)(
     'A9: %s',
     async (_, isRestricted, expected) => {

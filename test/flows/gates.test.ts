@@ -41,7 +41,7 @@ async function start(rules: readonly string[], files: Readonly<Record<string, st
   await push('main', files);
 }
 
-/** Commits files to a branch of the clone, and pushes it. Without files, commits what is staged. */
+/** Commits files to a branch of the clone, and pushes the branch. Without files, commits what is staged. */
 async function push(
   branch: string,
   files: Readonly<Record<string, string>>,
@@ -78,7 +78,7 @@ async function describedAs(index: number, context: string): Promise<string | und
   return statuses?.find((one) => one.context === context)?.description ?? undefined;
 }
 
-it('every shipped gate is judged again when the base of a pull request changes', {
+it('every shipped gate is evaluated again when the base of a pull request changes', {
   timeout: timeoutMs * 4,
 }, async () => {
   const gates = [
@@ -139,7 +139,7 @@ it('every shipped gate is judged again when the base of a pull request changes',
 });
 
 describe('a gate about files', () => {
-  it('detects a file that git moves out of its folder, and a deleted changelog', async () => {
+  it('detects a file that is moved out of its folder, and a deleted changelog', async () => {
     await start(['approvals-by-team.yml', 'changelog.yml'], {
       'src/auth/check.ts': 'check the password, and nothing else\n',
       'CHANGELOG.md': 'changes\n',
@@ -159,7 +159,7 @@ describe('a gate about files', () => {
       .toEqual({ 'reeve/security': 'pending', 'reeve/changelog': 'failure' });
   });
 
-  it("passes no file whose owners CODEOWNERS lists only in GitHub's syntax, and names the lines", async () => {
+  it("passes no file whose owners are listed only in GitHub's CODEOWNERS syntax, and reports those lines", async () => {
     await start(['codeowners.yml'], {
       CODEOWNERS: `/lib @${people.root}\nlib/ @${people.root}\ndocs/.* @${people.ada}\n`,
       'lib/a.ts': 'a\n',
@@ -181,7 +181,7 @@ describe('a gate about files', () => {
   });
 });
 
-it('the queue merges nothing into a branch that requires every check before a check exists', {
+it('the queue merges nothing into a branch that requires every check until a check exists', {
   timeout: timeoutMs * 4,
 }, async () => {
   await start(['merge-queue.yml', 'required-label.yml'], { 'a.txt': 'a\n' });

@@ -15,12 +15,15 @@ import { authorization, minimalScopes, secret } from '../support/harness.ts';
 
 const calm = { owner: people.ada, repo: 'calm' } as const;
 const trap = { owner: people.eve, repo: 'trap' } as const;
-/** P29 promises one second. A machine under other load takes longer, and a blocked event loop took 28 s. */
+/**
+ * Maximum time of a response. Promise P29 allows one second; a machine under other load takes longer, and a blocked
+ * event loop took 28 s.
+ */
 const maxAnswerMs = process.env.LONG ? 1_000 : 5_000;
 
 const rule = (name: string, condition: string, label: string): string =>
   `  ${name}:\n    on: issues.opened\n    if: ${JSON.stringify(condition)}\n    steps: [{ uses: set-labels, with: { add: [${label}] } }]\n`;
-/** About 1 KiB of rules, each of which once took a second for one body of 50,000 characters. */
+/** About 1 KiB of rules. Each rule once took a second for one body of 50,000 characters. */
 const hostile = `version: 1\nrules:\n${Array.from({ length: 7 }, (_, place) =>
   rule(`r${place}`, 'event.issue.body.matches("(([abc]{1,30})a){30}$")', 'x'),
 ).join('')}`;

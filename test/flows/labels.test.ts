@@ -23,7 +23,7 @@ const opened = (run: Run): boolean => run.trigger.activity === 'opened';
 const writesSince = (from: number): number =>
   harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET').length;
 
-it('labels a pull request by its files, keeps what it does not own, and follows a push', async () => {
+it('set-labels labels a pull request by its files, keeps labels that it does not own, and follows a push', async () => {
   harness = await startHarness({ rules });
   const pull = await harness.openPull('docs', { 'docs/a.md': 'a' }, ['kept']);
   const first = await harness.waitForRun(opened);
@@ -44,7 +44,7 @@ it('labels a pull request by its files, keeps what it does not own, and follows 
   expect(await harness.labelsOf(pull.number)).toEqual(['area/code', 'area/docs', 'kept']);
 });
 
-it('makes three requests for a change and writes nothing when nothing changes', async () => {
+it('set-labels makes three requests for a change, and no write if nothing changes', async () => {
   harness = await startHarness({ rules });
   await harness.openPull('one', { 'docs/a.md': 'a' });
   await harness.waitForRun(opened);
@@ -64,7 +64,7 @@ it('makes three requests for a change and writes nothing when nothing changes', 
   expect(writesSince(from)).toBe(0);
 });
 
-it('does not react to its own changes', async () => {
+it('a rule does not react to label changes by Reeve itself', async () => {
   harness = await startHarness({ rules: rules.replace('synchronized]', 'synchronized, label_updated]') });
   await harness.openPull('docs', { 'docs/a.md': 'a' });
   const own = await harness.waitForRun((run) => run.trigger.activity === 'label_updated');
@@ -74,7 +74,7 @@ it('does not react to its own changes', async () => {
   expect(harness.runs.filter(({ trigger }) => trigger.activity === 'label_updated')).toHaveLength(1);
 });
 
-it('does not restore a label that a person removed between the read and the write', async () => {
+it('set-labels does not restore a label that a person removed between the read and the write', async () => {
   harness = await startHarness({ rules });
   const known = await harness.root.call(operations.listLabels, { params: at });
   const kept = known.find(({ name }) => name === 'kept')?.id ?? 0;
@@ -83,7 +83,7 @@ it('does not restore a label that a person removed between the read and the writ
     if (method !== 'GET' || !/\/issues\/\d+\/labels$/.test(path)) return { kind: 'pass' };
     reads += 1;
     if (reads > 1) return { kind: 'pass' };
-    // The first read is answered before a person acts, and its answer is slow to arrive.
+    // The forge answers the first read before a person acts, and the response arrives late.
     return {
       kind: 'pass',
       after: async () => {
@@ -92,7 +92,7 @@ it('does not restore a label that a person removed between the read and the writ
       },
     };
   };
-  // The condition uses the labels, and the files take longer than an answer stays fresh.
+  // The condition uses the labels, and reading the files takes longer than a cached response stays fresh.
   await harness.setRules(
     rules.replace('    steps:', '    if: labels.exists(l, l.name == "kept")\n    steps:'),
   );
@@ -108,7 +108,7 @@ it('does not restore a label that a person removed between the read and the writ
   expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
-it('sends one PUT for all rules of a run', async () => {
+it('one PUT is sent for all label changes of a run', async () => {
   harness = await startHarness({
     rules:
       rules +
@@ -126,7 +126,7 @@ it('sends one PUT for all rules of a run', async () => {
   expect(harness.proxy.passed.filter(({ method }) => method === 'PUT')).toHaveLength(1);
 });
 
-it('refuses both sides if two rules of the same level conflict', async () => {
+it('both changes are refused if two rules of the same level conflict', async () => {
   const quarrel = `version: 1
 rules:
   on: { on: pull_request.opened, steps: [{ uses: set-labels, with: { add: [area/docs] } }] }
@@ -141,7 +141,7 @@ rules:
   expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
-it('plans with a label that was recreated under its old name', async () => {
+it('set-labels plans with the new id of a label that was recreated under its old name', async () => {
   harness = await startHarness({ rules });
   await harness.openPull('one', { 'docs/a.md': 'a' });
   await harness.waitForRun(opened);
@@ -161,7 +161,7 @@ it('plans with a label that was recreated under its old name', async () => {
   expect(await harness.labelsOf(pull.number)).toEqual(['area/docs']);
 });
 
-it('finds its label among thousands', async () => {
+it('set-labels finds its label among thousands', async () => {
   const count = process.env.LONG ? 10_000 : 600;
   harness = await startHarness({ rules });
   for (let from = 0; from < count; from += 50) {

@@ -26,7 +26,7 @@ afterEach(async () => {
 const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
 const label = 'merge-queue';
 const timeout = 900_000;
-/** Number of pull requests in a line. */
+/** Number of pull requests in the queue. */
 const lineLength = isThorough ? 10 : 3;
 
 const methods = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const;
@@ -163,7 +163,7 @@ describe('a merge queue', { timeout }, () => {
 
     expect(await mergedByQueue()).toEqual(numbers);
     await expectTested(numbers);
-    // A forge that still checks a pull request answers 405, and is asked again.
+    // A forge that is still checking a pull request returns 405, and the merge is requested again.
     const merges = writesOf(harness).filter((request) => request.endsWith('/merge'));
     expect(new Set(merges).size).toBe(lineLength);
   });
@@ -183,8 +183,8 @@ describe('a merge queue', { timeout }, () => {
     expect((await commentsOf(two)).filter((body) => body?.includes('the check ci failed'))).toHaveLength(1);
     await expectTested([one, three]);
 
-    // The history shows why each was merged: the rule, the tested head and base, and the answer. It also shows the
-    // other writes.
+    // The history shows why each pull request was merged: the rule, the tested head and base, and the result. It also
+    // shows the other writes.
     const events = await history();
     for (const number of [one, three]) {
       const merged = events.find((event) => event.kind === 'merged' && event.number === number);
@@ -224,7 +224,7 @@ describe('a merge queue', { timeout }, () => {
     expect(`${reverted.out}${reverted.error}`).toContain('a merge cannot be taken back');
   });
 
-  it('removes one that conflicts with an earlier merge', async () => {
+  it('removes a pull request that conflicts with an earlier merge', async () => {
     await start();
     const one = await lineUp('one', { 'same.txt': 'one\n' });
     const two = await lineUp('two', { 'same.txt': 'two\n' });
@@ -234,7 +234,7 @@ describe('a merge queue', { timeout }, () => {
     expect(await left()).toEqual([[two, 'conflict']]);
   });
 
-  it.runIf(isThorough)('tests again after a manual merge, which is not its own', async () => {
+  it.runIf(isThorough)('tests again after a manual merge, which it does not count as its own', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const beside = await harness.openPull('beside', { 'beside.txt': 'b' });
@@ -305,7 +305,7 @@ describe('a merge queue', { timeout }, () => {
       const { merge_commit_sha: made } = await read(number);
       const result = await commitOf(made ?? '');
       const parents = result.parents?.map(({ sha }) => sha) ?? [];
-      // The tested base is the result of the merge before it, and nothing came in between.
+      // The tested base is the result of the merge before it, with nothing in between.
       expect(baseCommit).toBe(tip);
       expect(await treeOf(made ?? '')).toBe(await treeOf(head));
       const method = methods[at];
@@ -322,7 +322,7 @@ describe('a merge queue', { timeout }, () => {
     expect((await history()).filter(({ kind }) => kind === 'foreign-write')).toEqual([]);
   });
 
-  it("does not mistake a person's commit for its update, and tests again when it cannot tell the difference", async () => {
+  it("does not mistake a person's commit for its own update, and tests again when it cannot tell the difference", async () => {
     await start();
     const { email } = await harness.ada.call(operations.getSelf, {});
     const known = { name: 'Ada', email: email ?? '' };
@@ -336,13 +336,13 @@ describe('a merge queue', { timeout }, () => {
     const numbers: number[] = [];
     for (const { branch } of cases) numbers.push(await lineUp(branch, { [`${branch}.txt`]: '1' }));
     await addFile(harness.ada, at, 'beside', 'beside.txt');
-    // The first one may already have its turn, and must not be updated before the person's push.
+    // The first pull request may already have its turn, and must not be updated before the person's push.
     const queue = (command: string) =>
       reeve(['queue', command, `${at.owner}/${at.repo}`], { environment: { REEVE_DATA: harness.data } });
     expect((await queue('pause')).status).toBe(0);
     await addFile(harness.root, at, 'main', 'moved.txt');
     await harness.idle();
-    // Without events, only the commit identifies it.
+    // Without events, the queue can recognize its update only by the commit.
     for (const { id } of await harness.root.call(operations.listHooks, { params: at })) {
       const params = { ...at, id: id ?? 0 };
       await harness.root.call(operations.editHook, { params, body: { active: false } });
@@ -355,7 +355,7 @@ describe('a merge queue', { timeout }, () => {
       await runGit(clone.folder, [...identity, 'merge', '--quiet', '--no-ff', '-m', 'Merge', merges], person);
       await clone.git('push', '--quiet', 'origin', branch);
     };
-    // None of our updates arrives, because a person is faster and the answer is lost.
+    // None of the queue's updates arrives, because a person is faster and the request is lost.
     harness.proxy.decide = ({ path }) => {
       const number = Number(/\/pulls\/(\d+)\/update/.exec(path)?.[1] ?? 0);
       const made = cases[numbers.indexOf(number)];
@@ -367,7 +367,8 @@ describe('a merge queue', { timeout }, () => {
     await drain({ red: numbers.slice(2), each: () => Promise.all(pushes.values()) });
     clone.remove();
 
-    // Each leaves once. On a busy machine, catching up may find one that was pushed to, and enqueue it again.
+    // Each pull request leaves the queue once. On a busy machine, catching up may find one that was pushed to, and
+    // enqueue it again.
     const reasons = new Map((await left()).toReversed() as [number, string][]);
     expect([...reasons].toSorted(([a], [b]) => a - b)).toEqual([
       [numbers[0], 'pushed'],
@@ -398,7 +399,7 @@ describe('a merge queue', { timeout }, () => {
     expect(writesOf(harness).filter((request) => request.includes('/update'))).toEqual([]);
   });
 
-  it('removes one that is pushed to, closed, or no longer wanted', async () => {
+  it('removes a pull request that is pushed to, closed, or no longer labelled', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const closed = await lineUp('closed', { 'closed.txt': '1' });
@@ -419,13 +420,13 @@ describe('a merge queue', { timeout }, () => {
       [closed]: 'closed',
       [unwanted]: 'unwanted',
     });
-    // It still has its label, so it enters again with the new commit.
+    // The pull request that was pushed to still has its label, so it enters again with the new commit.
     await expect.poll(queued).toEqual([one]);
     await drain();
     expect(await mergedByQueue()).toEqual([one]);
   });
 
-  it.runIf(isThorough)('resumes where it was if each of its writes ends with a restart', async () => {
+  it.runIf(isThorough)('resumes where it stopped if the server restarts at each of its writes', async () => {
     await start();
     const one = await lineUp('one', { 'one.txt': '1' });
     const two = await lineUp('two', { 'two.txt': '2' });
@@ -439,7 +440,7 @@ describe('a merge queue', { timeout }, () => {
       restart = harness.restart().then(() => {
         restart = undefined;
       });
-      // Once before the forge receives the write, and once after.
+      // Each write fails once before the forge receives it, and once after.
       return count === 0 ? { kind: 'reset' } : { kind: 'lose' };
     };
     await drain({ each: async () => restart });
@@ -482,7 +483,7 @@ describe('a merge queue', { timeout }, () => {
       const beside = (...args: readonly string[]) =>
         reeve(args, { environment: { ...harness.environment, REEVE_RULES: harness.rules ?? '' } });
       expect(await beside('pause', 'merge-queue')).toMatchObject({ status: 0 });
-      // Longer than the timeout that applies once a pull request has its turn.
+      // This is longer than the timeout that applies once a pull request has its turn.
       aheadMs += 7_200_000;
       expect(await run('resume', repository)).toBe(0);
       await harness.idle();

@@ -170,11 +170,11 @@ describe('merge', () => {
     expect(await stateOf(number)).toBe('open');
   });
 
-  it('waits in a conflict', async () => {
+  it('waits while there is a conflict', async () => {
     harness = await startOperatorHarness(rulesWith('- uses: merge\n  with: { method: merge }'));
     const { number } = await harness.openPull('work', { 'c.txt': 'one' });
     await addFile(harness.root, at, 'main', 'c.txt', 'another');
-    // A real forge checks the pull requests into a branch some time after the push, and shows the old state until then.
+    // A real forge checks the pull requests into a branch some time after a push, and shows the old state until then.
     const read = () => harness.root.call(operations.getPull, { params: { ...at, index: number } });
     await expect.poll(async () => (await read()).mergeable).toBe(false);
 
@@ -186,7 +186,7 @@ describe('merge', () => {
     expect(writesOf(harness)).toEqual([]);
   });
 
-  it('is sent once even if its answer is lost', async () => {
+  it('is sent once even if its response is lost', async () => {
     harness = await startOperatorHarness(rulesWith('- uses: merge\n  with: { method: merge }'), {
       server: { backoff: { firstMs: 50 } },
     });
@@ -210,7 +210,7 @@ describe('merge', () => {
 });
 
 describe('update-branch', () => {
-  it('updates the head that is behind, but never that of a fork', async () => {
+  it('updates a head that is behind, but never the head of a fork', async () => {
     harness = await startOperatorHarness(rulesWith('- uses: update-branch'));
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
     await harness.ada.call(operations.createFork, { params: at, body: { name: 'copy' } });
@@ -222,7 +222,7 @@ describe('update-branch', () => {
     });
     await addFile(harness.root, at, 'main', 'ahead.txt');
     await harness.idle();
-    // Until a forge has checked it again, the pull request counts as conflicting.
+    // The pull request counts as conflicting until the forge has checked it again.
     const read = () => harness.root.call(operations.getPull, { params: { ...at, index: number } });
     await expect.poll(async () => (await read()).mergeable).toBe(true);
 

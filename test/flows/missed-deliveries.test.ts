@@ -91,7 +91,7 @@ const rulesThatDid = ({ runs }: Installation, from: number): readonly string[] =
 };
 
 it.runIf(isThorough || isProving)(
-  `ends in the same state after ${events} missed events as if all were delivered, for every shipped rule`,
+  `the state after ${events} missed events is the same as if all had been delivered, for every shipped rule`,
   async (context) => {
     for (const installation of [online, offline]) {
       await installation.startBot();

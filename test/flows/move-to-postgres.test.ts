@@ -15,7 +15,7 @@ describe('a bot that moves from SQLite to PostgreSQL', () => {
     harness = await startHarness({
       on: 'the embedded forge',
       server: {
-        // Read at each start.
+        // The URL is read at each start.
         get databaseUrl() {
           return databaseUrl;
         },
@@ -28,7 +28,7 @@ describe('a bot that moves from SQLite to PostgreSQL', () => {
     await database.stop();
   });
 
-  it('handles waiting deliveries there, and shows earlier ones under their old id', async () => {
+  it('handles its waiting deliveries after the move, and shows earlier ones under their old id', async () => {
     const open = (title: string) => harness.ada.call(operations.createIssue, { params: at, body: { title } });
     const first = await open('one');
     await harness.waitForRun(({ changes }) => changes.length === 1);

@@ -53,7 +53,7 @@ const outcomesOf = (run: Run) => run.outcomes.map(({ status, error }) => error ?
 const bodies = () => receiver.received.map(({ body }) => JSON.parse(body));
 const keys = () => receiver.received.map(({ headers }) => headers['idempotency-key']);
 
-it('sends a message once per change of its content, and leaves no part of the URL anywhere', async () => {
+it('notify sends a message once per change of its content, and stores no part of the URL', async () => {
   await arrange();
 
   const { number } = await openIssue('One');
@@ -90,8 +90,8 @@ it('sends a message once per change of its content, and leaves no part of the UR
   expect(findLeaks(harness, [...outputs, JSON.stringify(harness.runs)], [path])).toEqual([]);
 });
 
-it('a receiver that fails for a while gets the message with its delivery, under one key, and other changes are made', async () => {
-  // The first attempt includes three tries.
+it('a receiver that fails for a while gets the message when the delivery is retried, under the same key, and other changes are made', async () => {
+  // The first attempt of the delivery includes three requests.
   await arrange({ answer: (response, count) => void response.writeHead(count <= 3 ? 503 : 200).end(path) });
 
   const { number } = await openIssue('One');
@@ -114,7 +114,7 @@ it('a receiver that fails for a while gets the message with its delivery, under 
   expect(findLeaks(harness, [JSON.stringify(harness.runs)], [path])).toEqual([]);
 });
 
-it('a host that is not listed is refused immediately, and the delivery is not retried', async () => {
+it('a message to a host that is not on the allowlist is refused immediately, and the delivery is not retried', async () => {
   await arrange({}, { server: { notifyHosts: [] } });
 
   await openIssue('One');
@@ -139,7 +139,7 @@ it('a server that stops aborts a message in progress, and its delivery is handle
 
   await harness.restart({
     async between() {
-      // It was not sent again while the server stopped.
+      // The message was not sent again while the server stopped.
       expect(receiver.received.length).toBe(1);
       isSilent = false;
     },
@@ -150,13 +150,13 @@ it('a server that stops aborts a message in progress, and its delivery is handle
   expect([receiver.received.length, new Set(keys()).size]).toEqual([2, 1]);
 });
 
-it('a process that is killed between sending and recording resends under the same key, and then no more', async () => {
+it('a process that is killed between sending and recording sends the message once more, under the same key', async () => {
   let child: ReturnType<typeof start> | undefined;
   await arrange(
     {
       secure: true,
       answer(response, count) {
-        // The message has arrived, but the process never learns it.
+        // The message has arrived, but the process does not see the response.
         if (count === 1) child?.kill('SIGKILL');
         else response.writeHead(200).end();
       },

@@ -15,7 +15,7 @@ rules:
 
 /** Repository files whose rule cannot be carried out, and the setup that causes it. */
 const ways: Readonly<Record<string, { readonly step: string; readonly arrange?: () => Promise<unknown> }>> = {
-  'two milestones have the title that it sets': {
+  'two milestones have the title that the rule sets': {
     step: '{ uses: set-issue, with: { milestone: next } }',
     async arrange() {
       for (const description of ['one', 'two'])
@@ -25,7 +25,7 @@ const ways: Readonly<Record<string, { readonly step: string; readonly arrange?: 
         });
     },
   },
-  'it assigns a login that no request can name': {
+  'the rule assigns a login that no request can contain': {
     step: '{ uses: set-issue, with: { assignees: { add: [".."] } } }',
   },
 };

@@ -28,14 +28,14 @@ const outages: Readonly<Record<string, Fault>> = {
   'answers 502 for everything': { kind: 'answer', status: 502, body: page },
   'answers 504 for everything': { kind: 'answer', status: 504, body: page },
   'refuses the credential': { kind: 'answer', status: 401, body: '{"message":"token is revoked"}' },
-  'is hidden by the page of a proxy': { kind: 'answer', status: 200, body: page },
+  'is replaced by the error page of a proxy': { kind: 'answer', status: 200, body: page },
   'breaks every connection': { kind: 'reset' },
 };
 
 // On a real server the tests share names, so they run one after the other.
 describe('a forge outage', { concurrent: realServer === undefined }, () => {
   it.for(Object.keys(outages))(
-    'events while the forge %s are handled when it is back, and no attempt is spent',
+    'events while the forge %s are handled when it is back, and no attempt is counted',
     { timeout: 4 * timeoutMs + outageMs + 120_000 },
     async (outage, { harness, expect, task }) => {
       await harness.idle();
@@ -49,7 +49,8 @@ describe('a forge outage', { concurrent: realServer === undefined }, () => {
       }
       await harness.forge.settle();
       await new Promise((resolve) => setTimeout(resolve, outageMs));
-      // At most one probe per 30 s after the requests in progress, not a request per delivery and second.
+      // After the requests in progress, at most one probe is sent per 30 s, instead of one request per delivery and
+      // second.
       expect(harness.proxy.passed.length - from).toBeLessThan(60 + outageMs / 10_000);
       expect((await harness.server.store.counts()).dead).toBe(0);
 
@@ -67,7 +68,7 @@ describe('a forge outage', { concurrent: realServer === undefined }, () => {
     },
   );
 
-  it('an issue for which alone the forge answers 500 delays no other', {
+  it('a single issue for which the forge returns 500 delays no other issue', {
     timeout: 8 * timeoutMs,
   }, async ({ harness, expect }) => {
     await harness.idle();

@@ -28,7 +28,7 @@ rules: { add: { on: issues.opened, steps: [{ uses: set-labels, with: { add: ["\$
 `;
 const including = (entry: string): string => `version: 1\ninclude: [{ ${entry} }]\n`;
 
-/** A server announces pushes later than issues, so the next step waits until the bot has received this one. */
+/** Writes a file and waits until the bot has received the push, because a server announces pushes later than issues. */
 async function putFile(
   where: { owner: string; repo: string },
   filepath: string,
@@ -90,7 +90,7 @@ async function openIssue(
   return { labels: labels.map(({ name }) => name), run };
 }
 
-it("an organization's pack takes effect in an including repository, and after a change or removal at the next event", async () => {
+it("an organization's pack takes effect in a repository that includes it, and a change or removal of the pack at the next event", async () => {
   harness = await startHarness({ rules: including('name: greet'), server: { organizations } });
   await makeShared();
   await putFile(shared, 'rules/packs/greet.yml', packOf('kept'));
@@ -177,7 +177,7 @@ it('a pack that three repositories include, one of them through another pack, is
   expect(new Set(asked).size).toBe(asked.length);
 });
 
-it("an organization's file includes its packs, also for all of its repositories", async () => {
+it("an organization's file can include its packs for all of its repositories", async () => {
   harness = await startHarness({ server: { organizations } });
   await makeShared();
   await putFile(

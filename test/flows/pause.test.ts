@@ -34,7 +34,7 @@ const openIssue = async (): Promise<number> => {
   return number;
 };
 
-it('a pause by another process stops writes, survives a restart, and its end runs what waited', async () => {
+it('a pause by another process stops writes and survives a restart, and deferred deliveries run when it ends', async () => {
   expect(await run('pause', 'all')).toMatchObject({ status: 0 });
   const from = harness.proxy.passed.length;
 
@@ -84,7 +84,7 @@ it('a paused repository gets no writes', async () => {
   await run('resume', `${at.owner}/${at.repo}`);
 });
 
-it('a pause on the dashboard stops the next write, and its end runs what waited', async () => {
+it('a pause on the dashboard stops the next write, and deferred deliveries run when it ends', async () => {
   const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
   const operator = await signInWithPassword(harness.server.url, password);
   for (const [page, fields] of [
@@ -140,7 +140,7 @@ it('a pause that begins between plan and write stops the write', async () => {
     .toEqual(['area/code', 'area/docs']);
 });
 
-it('pausing a missing rule and ending a missing pause are refused', async () => {
+it('pausing an unknown rule and ending a pause that does not exist are refused', async () => {
   const unknown = await run('pause', 'dosc');
   expect(unknown.status).toBe(2);
   expect(unknown.error).toContain('#docs');

@@ -23,10 +23,10 @@ let url: string;
 let nowMs = 0;
 /** An account without access to the organization. */
 const eve = people.eve;
-/** An account that can read the issues of the private repository, but neither its code nor its pull requests. */
+/** An account that can read the issues of the private repository, but not its code or its pull requests. */
 const ira = uniqueName('ira');
 
-/** A private and a public repository under a webhook of their organization, each with an issue and pushes. */
+/** Creates a private and a public repository under a webhook of their organization, each with an issue and pushes. */
 beforeAll(async () => {
   harness = await startHarness({ rules, hook: 'organization' });
   const { root, ada, forge } = harness;
@@ -127,7 +127,7 @@ describe('signing in with a forge account', () => {
     expect(asked.searchParams.get('redirect_uri')).toBe(redirectUri(url));
   });
 
-  it('is refused in a browser that did not start it', async () => {
+  it('is refused in a browser that did not start the sign-in', async () => {
     const [begun, other] = [openMiniBrowser(), openMiniBrowser()];
     await begun.go(`${url}/sign-in/forge`);
 
@@ -148,7 +148,7 @@ describe('signing in with a forge account', () => {
     const form = await browser.go(`${url}/sign-in/forge`);
     const fields = { user_name: people.ada, password: passwordOf(people.ada) };
     const consent = await browser.submit(form, signInAt(form), fields);
-    // She has allowed it before, so the forge does not ask. The denial is simulated.
+    // The account has allowed access before, so the forge does not ask again, and the denial is simulated.
     expect(consent.status).toBe(200);
     const again = openMiniBrowser();
     await again.go(`${url}/sign-in/forge`);
@@ -204,7 +204,7 @@ describe('people see what they can read on the forge', () => {
     expect(kindsOf(seen, demo)).toEqual(['issue_label', 'issues']);
   });
 
-  it('a viewer without access to a delivery finds neither the delivery, its run, its payload nor the button', async () => {
+  it('a viewer without access to a delivery finds neither the delivery nor its run, payload or redrive button', async () => {
     const dashboard = await visitAs(eve);
     const { store } = harness.server;
     const { items } = await store.listDeliveries({ search: demo, limit: 500 });
@@ -222,7 +222,7 @@ describe('people see what they can read on the forge', () => {
     }
   });
 
-  it('a reader sees the verdict and the labels, but no payload and no button', async () => {
+  it('a reader sees the verdict and the labels, but no payload and no redrive button', async () => {
     const dashboard = await visitAs(ira);
     const seen = await seenBy(dashboard);
     const matters = seen.filter(
@@ -239,7 +239,7 @@ describe('people see what they can read on the forge', () => {
     expect((await dashboard.submit(`/deliveries/${id}`, `deliveries/${id}/run`)).status).toBe(403);
   });
 
-  it('an administrator of a repository sees the payload and redrives a delivery, only there', async () => {
+  it('an administrator of a repository sees payloads and redrives deliveries of this repository only', async () => {
     await harness.root.call(operations.putCollaborator, {
       params: { ...open, collaborator: eve },
       body: { permission: 'admin' },
@@ -332,7 +332,7 @@ describe('people see what they can read on the forge', () => {
     expect(kindsOf(await seenBy(dashboard), demo)).toEqual([]);
   });
 
-  it('a new repository with the same name is not taken for the one they could see', async () => {
+  it('a new repository with the same name is not mistaken for the one that the viewer could see', async () => {
     const dashboard = await visitAs(eve);
     const before = (await seenBy(dashboard)).filter(({ repository }) => repository === opened);
     expect(before).not.toEqual([]);
@@ -360,7 +360,7 @@ describe('a session of a forge account', () => {
     expect(await seenBy(dashboard)).not.toEqual([]);
   });
 
-  it('ends when the account can no longer sign in', async () => {
+  it('ends when the account is no longer allowed to sign in', async () => {
     const dashboard = await visitAs(people.ada);
     await harness.root.call(operations.editUser, {
       params: { username: people.ada },

@@ -36,7 +36,7 @@ rules:
             - { rule_name: "release/*", enable_push: false }
 `;
 
-  it('creates and repairs them, reports a name that the forge drops once, and then needs one read', async () => {
+  it('creates and repairs protections, reports once a name that the forge drops, and then needs one read', async () => {
     harness = await startOperatorHarness(rules);
     await harness.root.call(operations.createUser, {
       body: { username: reader, password: passwordOf(reader), email: `${reader}@example.org` },
@@ -83,7 +83,7 @@ rules:
 });
 
 describe('protect-tags', () => {
-  it('creates the named protection, repairs it, and leaves others unless it prunes', async () => {
+  it('creates and repairs the given protection, and keeps other protections unless it prunes', async () => {
     harness = await startOperatorHarness(`version: 1
 rules:
   tags:
@@ -120,7 +120,7 @@ rules:
 });
 
 describe('open-pull-request', () => {
-  it('opens one if there is a difference, keeps its text, and then plans nothing more', async () => {
+  it('opens a pull request if the branches differ, restores its title, and then plans nothing more', async () => {
     harness = await startOperatorHarness(`version: 1
 rules:
   promote:
@@ -145,7 +145,7 @@ rules:
     expect((await push('develop')).changes).toEqual([]);
   });
 
-  it('requests reviewers on creation if the forge supports it, and opens none if it does not', async () => {
+  it('requests reviewers on creation if the forge supports it, and otherwise opens no pull request', async () => {
     harness = await startOperatorHarness(`version: 1
 rules:
   promote:

@@ -170,7 +170,7 @@ describe('a push by an account without write access', () => {
     expect(await isMerged(again)).toBe(true);
   });
 
-  it('is assumed before a change of the base, which discards who pushed', async () => {
+  it('is assumed before a change of the base, after which the forge no longer shows who pushed', async () => {
     await start();
     await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'next' } });
     const number = await openPull(eve, 'WIP: Work', 'next');
@@ -186,7 +186,7 @@ describe('a push by an account without write access', () => {
     expect(lastRefusal()).toMatch(/its base was changed|pushed without write access/);
   });
 
-  it('is assumed while the pull request was closed, because the forge does not record it', async () => {
+  it('is assumed for the time in which the pull request was closed, because the forge does not record pushes then', async () => {
     await start(rules('', '').replace('label_updated, synchronized, ', ''));
     const number = await openPull(eve);
     await setLabel(harness.ada, number);
@@ -225,7 +225,7 @@ describe('a push by an account without write access', () => {
 
   it.each<[string, (index: number, review: number) => Promise<unknown>]>([
     [
-      'whose author may not write any more',
+      'whose author may no longer write',
       () =>
         harness.root.call(operations.putCollaborator, {
           params: { ...at, collaborator: people.ada },
@@ -233,7 +233,7 @@ describe('a push by an account without write access', () => {
         }),
     ],
     [
-      'whose author has requested changes since',
+      'whose author has since requested changes',
       (index) =>
         harness.ada.call(operations.createReview, {
           params: { ...at, index },
@@ -241,7 +241,7 @@ describe('a push by an account without write access', () => {
         }),
     ],
     [
-      'whose author has requested changes since, also where that was dismissed',
+      'whose author has since requested changes, even if that request was dismissed',
       async (index) => {
         const params = { ...at, index };
         const { id } = await harness.ada.call(operations.createReview, {
@@ -287,7 +287,7 @@ describe('a push by an account without write access', () => {
     expect(await isMerged(number)).toBe(true);
   });
 
-  it('does not matter if the rule says so', async () => {
+  it('does not matter if the rule allows pushes by anyone', async () => {
     await start(rules(', after-push: anyone'));
     const number = await openPull(eve, 'Ready');
 

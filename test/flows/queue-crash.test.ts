@@ -4,10 +4,10 @@ import { isThorough } from '../support/figure.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 
 const afterMerge = { at: 'merge', when: 'after' } as const;
-/** `queue-kills` asserts it for a single process as well. */
+/** A kill after an update. `queue-kills` also covers it with a single process. */
 const afterUpdate = { at: 'update', when: 'after' } as const;
 
-// A normal run asserts the same for a single process in `queue-kills`.
+// In a normal run, `queue-kills` covers the same with a single process.
 describe.runIf(isThorough)('two processes with one merge queue', () => {
   let database: Awaited<ReturnType<typeof startPostgres>>;
   beforeAll(async () => {

@@ -27,21 +27,21 @@ import {
 } from '../support/queue/queue-repository.ts';
 import type { ServeOptions } from '../support/queue/serve-process.ts';
 
-/** The server in its own process, which can be killed and restarts with its data and port. */
+/** A server in its own process, which can be killed and restarted with the same data and port. */
 interface KilledServer {
   readonly port: number;
-  /** A reader of its store, in this process. */
+  /** Store of the server, read by the test process. */
   readonly store: Store;
-  /** Ends the process with SIGKILL, and resolves when it is gone. */
+  /** Kills the process with SIGKILL, and resolves when it is gone. */
   kill(): Promise<void>;
-  /** Starts it again if it was killed. */
+  /** Starts the process again if it was killed. */
   revive(): Promise<void>;
-  /** Advances its clock by this much. */
+  /** Advances the server's clock by this many milliseconds. */
   advance(ms: number): void;
   close(): Promise<void>;
 }
 
-/** Starts it on a free port. */
+/** Starts the server on a free port. */
 async function startKilledServer(options: Omit<ServeOptions, 'port' | 'aheadMs'>): Promise<KilledServer> {
   let aheadMs = 0;
   let port = 0;
@@ -130,7 +130,7 @@ async function until(place: Place, server: KilledServer, holds: () => Promise<bo
   }
 }
 
-/** Has two pull requests merged. Returns the writes and the place. */
+/** Lets the queue merge two pull requests, and returns its writes and the place. */
 async function play(kill?: Kill): Promise<{ readonly place: Place; readonly written: readonly string[] }> {
   const place = await makePlace();
   const { at } = place;
@@ -165,11 +165,11 @@ async function play(kill?: Kill): Promise<{ readonly place: Place; readonly writ
     });
     const readState = async () =>
       queueStateOf((await server.store.listQueues({ repositoryId: place.id }))[0]);
-    // Both start from the current base, so the second one must be updated.
+    // Both pull requests start from the current base, so the second one must be updated.
     for (const name of ['one', 'two']) await addFile(root, at, name, `${name}.txt`);
     for (const name of ['one', 'two']) {
       await root.call(operations.createPull, { params: at, body: { title: name, head: name, base: 'main' } });
-      // They enter in this order, or have already left.
+      // The pull requests enter in this order, or have already left the queue.
       const number = name === 'one' ? 1 : 2;
       const hasEntered = async (): Promise<boolean> =>
         (await server.store.listQueueHistory({ repositoryId: place.id })).some(
@@ -188,7 +188,7 @@ async function play(kill?: Kill): Promise<{ readonly place: Place; readonly writ
   }
 }
 
-/** Returns the merges into a branch, oldest first, and what each of them merged. */
+/** Returns the merges into a branch, oldest first, with what each of them merged. */
 async function mergesInto({ at }: Place, branch: string) {
   const { commit } = await root.call(operations.getBranch, { params: { ...at, branch } });
   const merges: { readonly sha: string; readonly merged: string | undefined }[] = [];
@@ -202,7 +202,8 @@ async function mergesInto({ at }: Place, branch: string) {
 }
 
 /**
- * Asserts that both were merged once, in order, the second tested with the first, and that nothing else was reported.
+ * Asserts that both pull requests were merged once and in order, that the second one was tested with the first, and
+ * that nothing else was reported.
  */
 async function expectMerged(place: Place): Promise<void> {
   const { at } = place;
@@ -229,7 +230,7 @@ async function expectMerged(place: Place): Promise<void> {
 }
 
 describe('a merge queue whose process is killed', () => {
-  it('merges each pull request once, tested and in order, whichever write it is killed at', async () => {
+  it('merges each pull request once, tested and in order, regardless of the write at which it is killed', async () => {
     const { place, written } = await play();
     await expectMerged(place);
     const kinds = written.map((path) => path.split('/').at(-1) ?? '');
@@ -241,10 +242,10 @@ describe('a merge queue whose process is killed', () => {
     const all = written.flatMap((_path, index) =>
       (['before', 'after'] as const).map((when): Kill => ({ at: index + 1, when })),
     );
-    // A normal run tries a few kills, at the writes that must not be repeated, alternating between before and after.
+    // A normal run tries a few kills at the writes that must not be repeated, alternately before and after the write.
     const attempts = all.filter(({ at }) => ['merge', 'update'].includes(kinds[at - 1] ?? ''));
     const sample = attempts.filter(({ when }, index) => (when === 'after') === index < 4);
-    // A kill at the first merge is left to a thorough run; a normal run includes one at the second merge.
+    // A normal run skips the kill at the first merge, and includes one at the second merge.
     const usual = isThorough ? sample : sample.slice(1);
     const kills = process.env.LONG ? all : usual;
 
@@ -258,7 +259,7 @@ describe('a merge queue whose process is killed', () => {
         });
       }
     };
-    // The processes wait most of their time.
+    // The lanes run concurrently, because the processes wait most of their time.
     await Promise.all([lane(), lane(), lane()]);
   });
 });

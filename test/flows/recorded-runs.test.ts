@@ -34,7 +34,7 @@ const catchUp = async (): Promise<void> => {
   await expect.poll(read, { timeout: timeoutMs }).toBeDefined();
 };
 
-it('a run that was denied a change is stored, even if the forge then does not answer whether the repository exists', {
+it('a run with a denied change is stored, even if the forge then does not answer whether the repository exists', {
   timeout: 2 * timeoutMs,
 }, async () => {
   harness = await startHarness({ rules });

@@ -18,7 +18,7 @@ import { requiring } from '../support/flow-requirements.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { acme, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
-/** The examples use names of organizations and accounts that exist only on a separate forge. */
+/** Tests that need a separate forge, because the examples use names of organizations and accounts. */
 const flow = requiring('control routes');
 const demo = { owner: acme, repo: 'demo' } as const;
 const secrets = createNamedSecrets(
@@ -133,7 +133,7 @@ async function arrangeIssue(): Promise<void> {
   );
 }
 
-/** Returns a rule with the content for each trigger that it loads with. */
+/** Returns a rule with this content for each trigger for which the rule loads. */
 function rulesWith(content: object): readonly LoadedRule[] {
   return triggers.flatMap((trigger) => {
     const text = JSON.stringify({ version: 1, rules: { example: { ...trigger, ...content } } });
@@ -148,7 +148,7 @@ function rulesWith(content: object): readonly LoadedRule[] {
   });
 }
 
-/** Plans a rule on all live subjects that it may run on. */
+/** Plans a rule for all live subjects that it may run on. */
 async function planLive(rule: LoadedRule): Promise<readonly Run[]> {
   const { id } = await harness.bot.call(operations.getSelf, {});
   const parts = {
@@ -179,8 +179,8 @@ const failuresOf = (runs: readonly Run[]) =>
 const isFine = (runs: readonly Run[]): boolean => runs.length > 0 && failuresOf(runs).length === 0;
 
 /**
- * Plans the content on one trigger after another until a result is as wished. Returns its runs, or else those of the
- * first.
+ * Plans the content with one trigger after another until a result is as wished. Returns the runs of that trigger, or of
+ * the first trigger if no result is.
  */
 async function planUntil(
   isWished: (runs: readonly Run[]) => boolean,
@@ -221,7 +221,7 @@ describe('the example on the page of each action is planned', () => {
     if (!hasChanges(runs)) idle.push(name);
   });
 
-  flow('and has something to do here, but for one that waits for fifty pull requests', () => {
+  flow('and has changes here, except report-issue, which needs fifty pull requests', () => {
     expect(idle).toEqual(['report-issue']);
   });
 });

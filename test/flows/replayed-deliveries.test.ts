@@ -30,7 +30,8 @@ const start = async (server: HarnessOptions['server'] = {}): Promise<void> => {
 };
 
 /**
- * Opens an issue and comments on it. Returns what the forge sent, as an attacker on the network would have recorded it.
+ * Opens an issue and comments on it. Returns the delivery of the forge as an attacker on the network would have
+ * recorded it.
  */
 async function record(eventType: string): Promise<{ index: number; comment: number; payload: object }> {
   const { number: index } = await harness.ada.call(operations.createIssue, {
@@ -50,7 +51,7 @@ async function record(eventType: string): Promise<{ index: number; comment: numb
   return { index, comment: id, payload: JSON.parse(Buffer.from(delivery?.body ?? []).toString()) };
 }
 
-/** Sends a recorded body again, signed as before, under its own id. */
+/** Sends a recorded body again with its original signature, under a new id. */
 async function replay(eventType: string, payload: object): Promise<Delivery | undefined> {
   const answer = await post(harness.server.url, { eventType, payload }, { 'x-gitea-delivery': randomUUID() });
   const { id } = (await answer.json()) as { id: string };

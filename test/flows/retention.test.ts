@@ -48,7 +48,7 @@ const serve = async (options: { retention?: Retention; maxBodyBytes?: number } =
   return server;
 };
 
-/** Stores a settled and a dead delivery that ended this many days ago, and a waiting one. */
+/** Stores a settled and a dead delivery that ended this many days ago, and a waiting delivery. */
 const store = async (days: number, body: Buffer = Buffer.from('{}')): Promise<void> => {
   const then = new Date(start.getTime() - days * dayMs);
   const made = await openSqliteStore({

@@ -78,7 +78,7 @@ const commentsOf = async (index: number): Promise<number> =>
   (await harness.ada.call(operations.listComments, { params: { ...at, index } })).length;
 
 describe('revert', () => {
-  it('undoes a run while the server runs, and finds nothing the second time', async () => {
+  it('undoes a run while the server runs, and finds nothing to undo the second time', async () => {
     const { index, run } = await openIssue('some code');
     expect(await harness.labelsOf(index)).toEqual(['area/code', 'area/docs']);
     expect(await commentsOf(index)).toBe(1);
@@ -192,7 +192,7 @@ describe('explain', () => {
     expect(JSON.parse(byDelivery.out)).toEqual(run);
     expect((await reeve(['explain', 'last'], { environment })).out).toContain(run.id);
     expect((await reeve(['explain', 'nothing'], { environment })).status).toBe(2);
-    // The label change is an event as well, which no rule may answer.
+    // The label change is an event as well, and no rule may react to it.
     const { run: changing } = await openIssue('loud');
     await harness.waitForRun(
       ({ rules }) => rules.length > 0 && rules.every(({ reason }) => reason === 'own'),
@@ -217,7 +217,7 @@ describe('replay', () => {
     expect(harness.proxy.passed.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('evaluates a recorded file with rules without a forge', async () => {
+  it('evaluates a recorded payload file with rules, without a forge', async () => {
     const recorded = join(folder, 'recorded.json');
     const payload = {
       action: 'opened',

@@ -23,7 +23,7 @@ async function readyz(): Promise<{ status: number; body: unknown }> {
   return { status: answer.status, body: await answer.json() };
 }
 
-it('a revoked token shows on readyz, overview and metrics; its file is read again, and waiting deliveries are handled', {
+it('a revoked token is shown on /readyz, overview and metrics; the token file is read again, and waiting deliveries are handled', {
   timeout: 10 * timeoutMs,
 }, async () => {
   /** Current content of the token file. */

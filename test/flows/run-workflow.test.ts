@@ -41,7 +41,7 @@ async function start(yaml = rules): Promise<void> {
   await harness.idle();
 }
 
-/** Applies a fault to the first dispatch. Later ones pass. */
+/** Applies a fault to the first dispatch. Later dispatches pass. */
 function meddle(fault: Fault): void {
   let met = 0;
   harness.proxy.decide = (passing) => {
@@ -56,7 +56,7 @@ const isDecided = ({ rules: all, outcomes }: Run): boolean =>
   all.some(({ rule, verdict }) => rule.endsWith('#deploy') && verdict === 'matched') && outcomes.length > 0;
 
 describe('run-workflow', () => {
-  it('starts the workflow once for each push, whatever is delivered again', async () => {
+  it('starts the workflow once for each push, even if a delivery is repeated', async () => {
     await start();
     await push('one.txt');
     const run = await harness.waitForRun(isDecided);
@@ -80,7 +80,7 @@ describe('run-workflow', () => {
     expect(await started()).toBe(2);
   });
 
-  it('finds its run if the answer was lost, and sends nothing again', async () => {
+  it('finds its run if the response was lost, and sends nothing again', async () => {
     await start();
     meddle({ kind: 'lose' });
     await push('one.txt');
@@ -98,7 +98,7 @@ describe('run-workflow', () => {
     expect([dispatches(), await started()]).toEqual([1, 1]);
   });
 
-  it('waits a minute if the request may be lost, even through a restart, and then sends it once more', async () => {
+  it('waits a minute if the request may be lost, even across a restart, and then sends it once more', async () => {
     await start();
     meddle({ kind: 'reset' });
     await push('one.txt');

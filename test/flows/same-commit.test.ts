@@ -47,7 +47,7 @@ async function statusOf(branch: string, context = 'reeve/owners') {
 
 /**
  * Creates a repository whose branch main has a file with an owner, and an older branch without the file. The branch `h`
- * deletes that file: merging it into main requires an approval, merging it into the older branch requires nothing.
+ * deletes that file: merging `h` into main requires an approval, merging it into the older branch requires nothing.
  */
 async function arrange(rules = owners): Promise<void> {
   harness = await startOperatorHarness(rules);
@@ -86,7 +86,7 @@ describe('a status on a commit that is the head of several pull requests', () =>
     expect(await statusOf('h')).toEqual(held(1));
   });
 
-  it('counts another branch, and is released when the other pull request is closed or changes its base', async () => {
+  it('also depends on a pull request from another branch, until that pull request is closed or changes its base', async () => {
     await arrange();
     const { object } = await harness.ada
       .call(operations.getBranch, { params: { ...at, branch: 'h' } })
@@ -118,7 +118,7 @@ describe('a status on a commit that is the head of several pull requests', () =>
 });
 
 describe('a rule that receives no event of the other pull request', () => {
-  /** Listens to comments only. Its result depends on the title. */
+  /** A rule that listens only to comments. Its result depends on the title. */
   const rules = `version: 1
 rules:
   titled:
@@ -127,7 +127,7 @@ rules:
     steps: [{ uses: set-status, with: { when: 'pull_request.title.startsWith("ok")' } }]
 `;
 
-  it('is still evaluated for it, when it is opened and when it ends', async () => {
+  it('is still evaluated for that pull request, when it is opened and when it ends', async () => {
     harness = await startOperatorHarness(
       rules.replace('    each: pull_request\n', '').replace('issue_comment', 'pull_request.edited'),
     );
@@ -157,9 +157,9 @@ rules:
   });
 });
 
-describe('a pull request that its rule cannot judge', () => {
+describe('a pull request that its rule cannot evaluate', () => {
   const context = 'reeve/gate';
-  /** Into any branch other than `older`, the condition fails without a label. */
+  /** For pull requests into any branch other than `older`, the condition fails without a label. */
   const rules = `version: 1
 rules:
   gate:
@@ -179,7 +179,7 @@ rules:
     await harness.openPull('h', { 'b.md': 'b' });
   }
 
-  it('does not keep what the same commit earned in another pull request', async () => {
+  it('does not keep the status that the same commit earned in another pull request', async () => {
     await startBesideOlder();
     await edit(1, { state: 'closed' });
     await openFrom('h', 'older');
@@ -192,7 +192,7 @@ rules:
     expect(await statusOf('h', context)).toMatchObject({ status: 'success' });
   });
 
-  it('does not keep what it earned for another base', async () => {
+  it('does not keep the status that it earned for another base', async () => {
     await startBesideOlder();
     expect(await statusOf('h', context)).toBeUndefined();
     await edit(1, { base: 'older' });
@@ -203,8 +203,8 @@ rules:
   });
 });
 
-describe('a context that contains the base', () => {
-  it('is judged only for the pull requests into that base', async () => {
+describe('a status context that contains the base', () => {
+  it('is evaluated only for the pull requests into that base', async () => {
     const context = 'context: "reeve/owners ${{ pull_request.base.ref }}"';
     await arrange(
       owners.replace('          state: success\n', `          state: success\n          ${context}\n`),
@@ -225,7 +225,7 @@ describe('a context that contains the base', () => {
 });
 
 describe('a pull request that the rule excludes', () => {
-  it('does not count, and releases the others when it becomes excluded', async () => {
+  it('does not count, and no longer holds back the others once it is excluded', async () => {
     const rules = `version: 1
 rules:
   titled:
@@ -298,7 +298,7 @@ describe('a push between two reads', () => {
     return made.commit?.sha ?? '';
   }
 
-  it('leads to a new judgement, and no status is written for a commit that was not judged', async () => {
+  it('leads to a new evaluation, and no status is written for a commit that was not evaluated', async () => {
     harness = await startOperatorHarness(dco);
     await harness.waitForPush(() =>
       harness.root.call(operations.createBranch, {
@@ -308,7 +308,7 @@ describe('a push between two reads', () => {
     );
     await harness.waitForPush(() => commit('h', 'a', signed));
     let second = '';
-    // The commits belong to the first head. Before the status is written, the head changes.
+    // The first commits belong to the first head. The head changes before the status is written.
     harness.proxy.decide = ({ path }) =>
       path.includes('/commits?') && second === ''
         ? {
@@ -340,7 +340,7 @@ describe('a push between two reads', () => {
     const good = (await clone.git('rev-parse', 'HEAD')).trim();
     let pushes = 0;
     const push = (sha: string) => clone.git('push', '--quiet', '--force', 'origin', `${sha}:refs/heads/h`);
-    // Bad when its head is read, good while its commits are read, and bad again afterwards.
+    // The branch is bad when its head is read, good while its commits are read, and bad again afterwards.
     harness.proxy.decide = ({ path }) => {
       if (!path.includes('/commits?') || pushes > 0) return { kind: 'pass' };
       pushes = 1;

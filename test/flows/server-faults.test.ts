@@ -41,7 +41,7 @@ const labelsIn = async (place: { owner: string; repo: string }, index: number) =
     ({ name }) => name,
   );
 
-it('events while the hook had no target are caught up with, and nothing is done twice', {
+it('events sent while the hook had no target are caught up with, and nothing is done twice', {
   timeout: 4 * timeoutMs + awayMs,
 }, async () => {
   harness = await startHarness({ rules });
@@ -69,7 +69,7 @@ it('events while the hook had no target are caught up with, and nothing is done 
         params: { ...at, filepath: 'src/a.js' },
         body: { branch: 'work', content: 'YQ==', message: 'code' },
       });
-      // A server may be slow to notice the closed connection. A delivery that it sent later would not be missed.
+      // A server may be slow to notice the closed connection. A delivery that it sent after that would not be missed.
       await harness.forge.settle();
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, until - performance.now())));
     },
@@ -80,8 +80,8 @@ it('events while the hook had no target are caught up with, and nothing is done 
   await expect.poll(() => harness.labelsOf(pull), { timeout: timeoutMs }).toEqual(['area/code']);
   await harness.idle();
   const changing = harness.runs.filter(({ changes }) => changes.length > 0);
-  // A server that is slow to give up may have delivered one of them after all. Then that delivery triggered the change,
-  // also once.
+  // A server that is slow to give up may have delivered one of the events after all. Then that delivery triggered the
+  // change, also once.
   const doors = realServer ? ['cron', 'webhook'] : ['cron'];
   expect(changing).toHaveLength(3);
   for (const { trigger } of changing) expect(doors).toContain(trigger.door);
@@ -92,7 +92,7 @@ it('events while the hook had no target are caught up with, and nothing is done 
   expect(harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-it('a token that is revoked in the middle of a run keeps the delivery until there is another token', async () => {
+it('a token that is revoked in the middle of a run keeps the delivery waiting until there is another token', async () => {
   harness = await startHarness({ rules });
   beforeTheWrite(() => harness.revokeToken());
   const index = await openIssue('docs');
@@ -181,7 +181,7 @@ it('a repository that is deleted in the middle of a run is retried for a while, 
   await harness.idle();
 
   expect(failed.outcomes[0]?.error).toContain('404');
-  // It may be in progress again.
+  // The delivery may be in progress again.
   await expect
     .poll(async () => (await harness.server.store.listDeliveries({ search: 'issues' })).items[0])
     .toMatchObject({ state: 'retry', reason: expect.stringContaining('asked again until') });
@@ -189,14 +189,14 @@ it('a repository that is deleted in the middle of a run is retried for a while, 
 });
 
 requiring('a restart')(
-  'a forge that is restarted in the middle of a run has the labels set afterwards',
+  'the labels are set after a restart of the forge in the middle of a run',
   { timeout: 3 * timeoutMs + 60_000 },
   async () => {
     harness = await startHarness({ rules });
     let restarted: Promise<void> | undefined;
     beforeTheWrite(async () => {
       restarted = harness.forge.restart();
-      // The request is sent while no server listens, or to a server that has just started to.
+      // The request is sent while no server listens, or to a server that has just started to listen.
       await new Promise((resolve) => setTimeout(resolve, 100));
     });
     const index = await openIssue('docs');

@@ -51,7 +51,7 @@ const writes = () =>
 const outcomes = (runs: readonly Run[]) =>
   runs.flatMap((run) => run.outcomes.map(({ status, error }) => error ?? status));
 
-it('keeps the settings of an organization: drift is repaired, and unnamed settings stay', async () => {
+it('sync-organization repairs drifted settings, and keeps settings that the rule does not name', async () => {
   await harness.bot.call(operations.editOrganization, { params: org, body: { description: 'By hand' } });
   await inForce('organization', '- uses: sync-organization\n  with: { visibility: limited, location: Moon }');
 
@@ -72,7 +72,7 @@ it('keeps the settings of an organization: drift is repaired, and unnamed settin
   expect(writes()).toHaveLength(2);
 });
 
-it('keeps label definitions: renames one with its issues, keeps the archived flag, prunes the rest', async () => {
+it('sync-labels renames a label with its issues, keeps the archived flag, and prunes other labels', async () => {
   const make = (name: string, more: object = {}) =>
     harness.bot.call(operations.createLabel, { params: demo, body: { name, color: 'ff0000', ...more } });
   const bug = await make('bug');
@@ -114,7 +114,7 @@ it('keeps label definitions: renames one with its issues, keeps the archived fla
   expect(writes()).toHaveLength(before);
 });
 
-it('keeps the labels of an organization', async () => {
+it('sync-labels maintains the labels of an organization', async () => {
   await inForce(
     'organization',
     '- uses: sync-labels\n  with: { labels: [{ name: shared, color: "0000ff" }] }',
@@ -127,7 +127,7 @@ it('keeps the labels of an organization', async () => {
   expect(outcomes(await sweep())).toEqual([]);
 });
 
-it('refuses what the forge does not support, and sends no write for it', async () => {
+it('a setting that the forge does not support is refused, and no write is sent for it', async () => {
   version = '1.25.4';
   await inForce(
     'organization',
@@ -139,7 +139,7 @@ it('refuses what the forge does not support, and sends no write for it', async (
   expect(writes()).toEqual([]);
 });
 
-it('creates a hook with secrets by name, keeps it, and recreates it when a secret changes', async () => {
+it('sync-hooks creates a hook with secrets by name, keeps it, and recreates it when a secret changes', async () => {
   const receiver: HookReceiver = await startReceiver();
   try {
     values.set('HEADER', 'Bearer first-header');

@@ -26,7 +26,7 @@ import {
   shippedRules,
 } from '../support/shipped-rules.ts';
 
-/** Every shipped rule with events, and their files. A new file takes effect immediately here. */
+/** Every shipped rule with events, and their files. A new file is included automatically. */
 const heard = (await loadShippedRules()).filter(({ rule }) => rule.on.length > 0);
 const files = await shippedFiles(
   [...new Set(heard.map(({ file }) => file))].filter((file) => file !== demoRules),
@@ -70,7 +70,7 @@ let chat: HookReceiver;
 let plans: PlanComparison;
 let eve: Client;
 let renovate: Client;
-/** Folder of payloads to plan. */
+/** Folder of the payloads to plan. */
 let payloads: string;
 
 const whenThorough = it.runIf(isThorough);
@@ -129,7 +129,7 @@ async function createSecurityTeam(): Promise<void> {
   await harness.root.call(operations.putTeamMember, { params: { id, username: people.ada } });
 }
 
-/** Creates the repository whose files the others receive. */
+/** Creates the repository whose files other repositories receive. */
 async function createTemplates(): Promise<void> {
   const templates = { owner: acme, repo: 'templates' };
   const body = { name: templates.repo, auto_init: true, default_branch: 'main' };
@@ -139,7 +139,7 @@ async function createTemplates(): Promise<void> {
   await addFile(harness.root, templates, 'main', '.editorconfig', 'root = true\n');
 }
 
-/** Returns the newest recorded body of a kind, as if a person had caused it in this flow's repository now. */
+/** Returns the newest recorded body of a kind, changed as if a person had caused it in this flow's repository now. */
 async function recordedPayload(kind: string) {
   const fixture = readRecordings()
     .filter(({ server }) => server === 'gitea')
@@ -298,7 +298,7 @@ whenThorough('a first pull request from a fork passes through every check as pla
     'synchronized',
     async () => {
       await write('more.ts', 'more', { branch: 'hotfix/login' });
-      // A real server processes a push in the background. Before that, the plan differs.
+      // A real server processes a push in the background. Until then, the plan differs.
       await expect.poll(() => approvals('stale'), { timeout: timeoutMs }).toEqual([true, true]);
       await expect
         .poll(() => harness.root.call(operations.getPull, { params: { ...at, index } }), {
@@ -311,7 +311,7 @@ whenThorough('a first pull request from a fork passes through every check as pla
 });
 
 whenThorough(
-  'a pull request into main is frozen unless it is urgent, held by a command, updated, and tidied up after its merge',
+  'a pull request into main is frozen unless it is urgent, held by a command, updated, and cleaned up after its merge',
   async () => {
     await writeFile(harness.ada, 'work.txt', 'work', { branch: 'main', new_branch: 'work' });
     let index = 0;
@@ -417,7 +417,7 @@ whenThorough(
       '[release/1] fix: door': ['door.txt'],
       '[release/1] fix: window': ['window.txt'],
     });
-    // A later command does not backport again what was already backported.
+    // A later command does not backport a pull request that was already backported.
     await comment(harness.root, labeled, '/backport');
     await harness.idle();
     expect(Object.keys(await broughtTo('release/1'))).toHaveLength(2);
@@ -425,7 +425,7 @@ whenThorough(
 );
 
 whenThorough(
-  'a command of an account with write access starts the deployment once, and is answered',
+  'a command of an account with write access starts the deployment once, and gets a reply',
   async () => {
     await harness.root.call(operations.editRepository, { params: at, body: { has_actions: true } });
     const workflow = `on: { workflow_dispatch: { inputs: { target: {}, pull_request: {} } } }
@@ -537,7 +537,7 @@ whenThorough(
     expect(await commentsOf(index)).toContain(
       'Please say what **chore: auto** is for and how you tried it: the description is empty.',
     );
-    // The branch requires no checks, so that an approval is needed.
+    // The branch requires no checks, so an approval is needed.
     const review = { params: { ...at, index }, body: { event: 'APPROVED', body: 'Good.' } } as const;
     await harness.root.call(operations.createReview, review);
     await harness.idle();
@@ -749,16 +749,13 @@ whenThorough('repository rules are planned as the webhook runs them', async () =
   }
 });
 
-whenThorough(
-  'every shipped rule with events was planned as the webhook ran it, and changed something',
-  () => {
-    for (const id of plans.compared) compared.add(relative(harness.rules ?? '', id));
-    for (const id of plans.changed) changed.add(relative(harness.rules ?? '', id));
-    const applied = appliedRules(harness.runs);
+whenThorough('every shipped rule with events was planned as its webhook run, and changed something', () => {
+  for (const id of plans.compared) compared.add(relative(harness.rules ?? '', id));
+  for (const id of plans.changed) changed.add(relative(harness.rules ?? '', id));
+  const applied = appliedRules(harness.runs);
 
-    expect([...compared].toSorted()).toEqual(heard.map(({ id }) => id).toSorted());
-    const unchanged = heard.filter(({ id }) => !changed.has(id));
-    const unapplied = heard.filter(({ file, rule }) => file !== demoRules && !applied.includes(rule.name));
-    expect([...unchanged, ...unapplied].map(({ id }) => id)).toEqual([]);
-  },
-);
+  expect([...compared].toSorted()).toEqual(heard.map(({ id }) => id).toSorted());
+  const unchanged = heard.filter(({ id }) => !changed.has(id));
+  const unapplied = heard.filter(({ file, rule }) => file !== demoRules && !applied.includes(rule.name));
+  expect([...unchanged, ...unapplied].map(({ id }) => id)).toEqual([]);
+});

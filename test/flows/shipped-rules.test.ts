@@ -59,7 +59,7 @@ afterAll(async () => {
   await harness?.close();
 });
 
-/** Waits for a run of this kind and activity among those after `seen`, caused by another account. */
+/** Waits for a run of this kind and activity that was caused by another account, among the runs after `seen`. */
 const heard = (seen: number, kind: string, activity: string): Promise<Run> =>
   harness.waitForRun(
     (run) =>
@@ -146,7 +146,7 @@ it('a contribution from a fork is welcomed once, and a missing description is re
   expect(writesOf(harness, from)).toEqual([]);
 });
 
-it('an approval is dismissed when the commits it was given for change', async () => {
+it('an approval is dismissed when the approved commits change', async () => {
   await fromMain();
   await push('reviewed', { 'code.ts': 'one' });
   let index = 0;
@@ -221,7 +221,7 @@ it('a subject that depends on an open issue is blocked, with a label and a statu
   expect(writesOf(harness, from)).toEqual([]);
 });
 
-it('a pull request is reviewed by a maintainer who is not its author', async () => {
+it('a pull request is assigned a maintainer as reviewer who is not its author', async () => {
   await fromMain();
   await push('asks', { 'asks.txt': 'a' });
   let index = 0;
@@ -312,7 +312,7 @@ describe('a new repository', () => {
     await expect.poll(live, { timeout: timeoutMs }).toEqual(wanted);
   });
 
-  it('has them restored by a sweep after they were loosened, and a second sweep writes nothing', async () => {
+  it('has its protections, labels and hook restored by a sweep after they were loosened, and a second sweep writes nothing', async () => {
     await harness.root.call(operations.editBranchProtection, {
       params: { ...fresh, name: 'main' },
       body: { required_approvals: 0 },
@@ -340,11 +340,11 @@ describe('a new repository', () => {
   });
 });
 
-it('every rule of these files changed something here', () => {
+it('every rule of these files changed something in these flows', () => {
   expect(appliedRules([...harness.runs, ...sweepRuns])).toEqual(namesIn(files));
 });
 
-it('every shipped file is in a list of files with flows', async () => {
+it('every shipped rule file is in a list of files with flows', async () => {
   const shipped = (await findRuleFiles(['rules'])).map((path) =>
     relative('rules', relative(packageRoot, path)),
   );

@@ -12,7 +12,7 @@ import { makeClock } from '../support/make-clock.ts';
 import { appliedRules, namesIn, shippedRules } from '../support/shipped-rules.ts';
 import { acme, rulesOf, type SweepHarness, startSweepHarness } from '../support/sweep-harness.ts';
 
-// A subject is stale if the forge, by its own clock, reports no update.
+// A subject is stale if the forge has reported no update for some time, by the forge's own clock.
 const it = requiring('a stopped clock');
 const demo = { owner: acme, repo: 'demo' } as const;
 const day = 24 * 60;
@@ -65,7 +65,7 @@ async function pass(days: number, kind: 'issue' | 'pull_request', index: number)
   return swept.map(({ rules }) => rules[0]?.rule.split('#')[1] ?? '').toSorted();
 }
 
-/** Advances time by less than the interval to the next sweep of a rule. */
+/** Advances time by less than the interval until the next sweep of a rule. */
 async function laterBy(minutes: number): Promise<void> {
   harness.advance(minutes);
   await harness.tick();
@@ -76,7 +76,7 @@ const commentsOf = async (index: number) =>
     body?.split('\n').at(-1),
   );
 
-it('stale-issues.yml warns, closes two weeks later, and does not overrule a person who reopens', async () => {
+it('stale-issues.yml warns, closes two weeks later, and does not overrule a person who reopens an issue', async () => {
   const names = await inForce('stale-issues.yml');
   const { number: index } = await harness.ada.call(operations.createIssue, {
     params: demo,
@@ -101,7 +101,7 @@ it('stale-issues.yml warns, closes two weeks later, and does not overrule a pers
   await pass(2, 'issue', index);
   expect(await state()).toEqual(['closed', ['stale']]);
 
-  // This harness receives no deliveries. Catching up finds the closing and the reopening, half an hour later each.
+  // This harness receives no deliveries. Catching up finds the closing and the reopening half an hour later.
   await laterBy(30);
   await harness.ada.call(operations.editIssue, { params: { ...demo, index }, body: { state: 'open' } });
   await laterBy(30);
@@ -114,7 +114,7 @@ it('stale-issues.yml warns, closes two weeks later, and does not overrule a pers
   expect([await state(), await commentsOf(index)]).toEqual([['open', ['stale']], [warning]]);
 });
 
-it('stale-issues.yml warns again before it closes an issue again, and keeps the label of closed ones', async () => {
+it('stale-issues.yml warns again before it closes an issue again, and keeps the label of closed issues', async () => {
   await inForce('stale-issues.yml');
   const { number: index } = await harness.ada.call(operations.createIssue, {
     params: demo,
@@ -168,7 +168,7 @@ it('stale-issues.yml warns again before it closes an issue again, and keeps the 
   expect(await revived()).toEqual([['label:stale', false]]);
 });
 
-it('stale-pulls.yml reminds of a quiet pull request once a week, and closes an old draft', async () => {
+it('stale-pulls.yml sends a weekly reminder about a quiet pull request, and closes an old draft', async () => {
   const names = await inForce('stale-pulls.yml');
   const open = async (branch: string, title: string) => {
     await harness.root.call(operations.createFile, {

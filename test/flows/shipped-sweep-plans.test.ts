@@ -131,8 +131,8 @@ type Situation = {
   readonly arrange?: () => Promise<unknown>;
   readonly minutes?: number;
   /**
-   * Its change counts as activity, after which the subject must become quiet again. A real server's clock is months
-   * behind by then.
+   * Whether the change counts as activity, after which the subject must become quiet again. A real server's clock is
+   * months behind by then.
    */
   readonly isActivity?: boolean;
 };
@@ -143,7 +143,7 @@ async function offlineRunner(name: string): Promise<void> {
   await harness.tick();
 }
 
-/** In order of execution. Branch protections come last. */
+/** Situations in order of execution. Branch protections come last. */
 const situations: Readonly<Record<string, Situation>> = {
   'blocked.yml#blocked': {
     arrange: async () => dependsOn(await openPull('waits'), await openIssue('first')),

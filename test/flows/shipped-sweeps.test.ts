@@ -30,7 +30,7 @@ const next = async (minutes: number): Promise<void> => {
 /** Returns the bot's writes since an index of the proxy's list. */
 const writes = (from: number) => harness.proxy.passed.slice(from).filter(({ method }) => method !== 'GET');
 
-it('notifications.yml marks finished ones as read immediately and old ones in time, and then does nothing', async () => {
+it('notifications.yml marks notifications of closed subjects as read immediately and old ones later, and then does nothing', async () => {
   const names = await inForce('notifications.yml');
   const titles = async () =>
     (await harness.bot.call(operations.listNotifications, {}))

@@ -59,7 +59,7 @@ it.each([
   [{ kind: 'issue', subject: '"><script>pwned()</script>' }, 400, 'write OWNER/REPO#NUMBER'],
   [{ kind: 'repository', subject: 'acme/unseen' }, 404, 'the forge answered 404'],
   [{}, 400, 'is not a valid pull_request'],
-])('a simulation of %j answers with its reason', async (fields, expected, words) => {
+])('a simulation of %j is refused with the reason', async (fields, expected, words) => {
   const { status, text } = await simulate(fields);
 
   expect(status).toBe(expected);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-it('plans each rule once without an activity, with the values seen, and reports what is not planned', async () => {
+it('a simulation plans each rule once without an activity, with the values seen, and reports what is not planned', async () => {
   const { out } = await reeve(['plan', '--pull', `${at.owner}/${at.repo}#1`], {
     environment: plans.environment(),
   });
@@ -41,7 +41,7 @@ it('plans each rule once without an activity, with the values seen, and reports 
   expect(out).toMatch(/- blocked-issues: not planned \(it listens to other events\)/);
 });
 
-it('plans issues, pushes, and rules with a schedule', async () => {
+it('a simulation plans issues, pushes, and rules with a schedule', async () => {
   const number = (await harness.ada.call(operations.createIssue, { params: at, body: { title: 'Waits' } }))
     .number;
   await harness.idle();
@@ -72,7 +72,7 @@ it.each([
   [['--pull', 'a/b#1', '--issue', 'a/b#1'], 'name one of'],
   [['--pull', 'a/b#1', '--facts', 'x'], 'neither --event nor --facts'],
   [['--pull', `${at.owner}/${at.repo}#1`, '--activity', 'synchronize'], 'known are opened, '],
-])('refuses %j', async (args, words) => {
+])('a simulation refuses the arguments %j', async (args, words) => {
   const { status, error } = await reeve(['plan', ...args], { environment: plans.environment() });
 
   expect(status).toBe(2);

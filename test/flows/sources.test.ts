@@ -171,7 +171,7 @@ it('reports a broken rule file to its repository by status, once per commit, and
   expect(await statusesOf(at, broken)).toHaveLength(1);
 });
 
-it('or reports it by one issue that is edited, and closed when the file is valid again', async () => {
+it('reports a broken rule file by one issue if configured, edits the issue, and closes it when the file is valid again', async () => {
   harness = await startHarness({
     rules: rule('own', 'area/docs').replace('uses', 'use'),
     server: { reportProblems: 'issue' },
@@ -205,7 +205,7 @@ it('reports nothing to a repository whose file was always valid, or if the opera
   expect(await statusesOf(at, await headOf(at))).toEqual([]);
 });
 
-it('previews a pull request that touches the rule file: checks it, replays it, and does not apply it', async () => {
+it('previews a pull request that changes the rule file: checks and replays the new file, but does not apply it', async () => {
   harness = await startHarness({
     rules: rule('own', 'area/docs'),
     server: { preview: true },

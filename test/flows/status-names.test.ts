@@ -52,7 +52,7 @@ rules:
   expect(reported).toContain('reeve-repo/security');
 });
 
-it('a status from before each level had its own names is ended', async () => {
+it('a status of an earlier version, in which all levels shared one name, is ended', async () => {
   harness = await startOperatorHarness(operator);
   await harness.setRules(`version: 1
 rules:

@@ -45,11 +45,11 @@ const setForge = async (count: number): Promise<void> => {
   };
 };
 
-/** Several pages of fifty, and the write at which the process is killed, which is within a page. */
+/** Number of items on several pages of fifty, and the write at which the process is killed, in the middle of a page. */
 const [items, killedAt] = isThorough ? [500, 180] : [180, 80];
 const writes = () => forge.asked.filter(({ method }) => method === 'POST');
 
-it(`finishes a sweep over ${items} repositories after a kill in the middle, and repeats and skips nothing`, async () => {
+it(`the sweep command finishes a sweep over ${items} repositories after a kill in the middle, and repeats and skips nothing`, async () => {
   await setForge(items);
   let child = start(['sweep', 'labelled'], { environment });
   forge.meddle = () => {
@@ -71,7 +71,7 @@ it(`finishes a sweep over ${items} repositories after a kill in the middle, and 
   expect(JSON.parse(out)).toMatchObject({ items, failed: 0 });
 });
 
-it('stops at Ctrl-C, and the same command resumes', async () => {
+it('the sweep command stops at Ctrl-C, and the same command resumes', async () => {
   await setForge(200);
   const child = start(['sweep', 'labelled'], { environment });
   forge.meddle = () => {
@@ -88,14 +88,15 @@ it('stops at Ctrl-C, and the same command resumes', async () => {
   expect(status).toBe(0);
   const { items, changes } = JSON.parse(out) as { items: number; changes: number };
   expect(items).toBe(200);
-  // Up to eight items are in progress at the signal. A write whose answer is aborted is found done afterwards.
+  // Up to eight items are in progress when the signal arrives. A write whose response is aborted is later found to be
+  // done.
   expect(changes).toBeGreaterThanOrEqual(200 - 8);
   expect(changes).toBeLessThanOrEqual(200);
   expect(writes()).toHaveLength(200);
   expect(forge.asked.length - asked).toBeLessThan(470);
 });
 
-it('is performed by the server that runs on the store', async () => {
+it('a commanded sweep is performed by the server that runs on the store', async () => {
   await setForge(60);
   const server = start(['serve'], { environment });
   await waitForOutput(server, /listening/);
@@ -119,7 +120,7 @@ it('is performed by the server that runs on the store', async () => {
   ).toEqual(['r1', 'r2']);
 });
 
-it('reports failures with numbers, and continues with the others', async () => {
+it('a commanded sweep reports failures with numbers, and continues with the other items', async () => {
   await setForge(120);
   forge.meddle = ({ repository }) => (repository === 'r7' ? { status: 500 } : undefined);
 
@@ -131,7 +132,7 @@ it('reports failures with numbers, and continues with the others', async () => {
   expect(out).toContain('acme/r7');
 });
 
-it('lists the existing rules if no rule has the given name', async () => {
+it('the sweep command lists the existing rules if no rule has the given name', async () => {
   await setForge(1);
 
   const { status, error } = await reeve(['sweep', 'labeled'], { environment });

@@ -45,7 +45,7 @@ async function slot(): Promise<number> {
 const result = () => new SweepStore(harness.store).readResult('rules.yml#old');
 
 describe('the item limit of a rule per slot', () => {
-  it('lets each slot change that many items, until none is left', async () => {
+  it('lets each slot change that many items until no item is left', async () => {
     await makeIssues(12);
     harness.setRules(closing(5));
     await harness.tick();
@@ -58,7 +58,7 @@ describe('the item limit of a rule per slot', () => {
     expect(await result()).not.toHaveProperty('limit');
   });
 
-  it('is not reached if nothing more needs a change', async () => {
+  it('is not reached if no further item needs a change', async () => {
     await makeIssues(3);
     harness.setRules(closing(3));
     await harness.tick();
@@ -67,7 +67,7 @@ describe('the item limit of a rule per slot', () => {
     expect(await result()).toMatchObject({ changes: 3, isComplete: true });
   });
 
-  it('counts items, not changes, and no items without changes', async () => {
+  it('counts items instead of changes, and ignores items without changes', async () => {
     const numbers = await makeIssues(6);
     harness.setRules(
       closing(2, `if: issue.number != ${numbers[5]} && issue.number != ${numbers[4]}`).replace(
@@ -79,7 +79,7 @@ describe('the item limit of a rule per slot', () => {
 
     expect(await slot()).toBe(4);
     expect(await result()).toMatchObject({ changes: 4, limit: 2 });
-    // Two were changed in this slot and the last. The two that are left match no rule.
+    // Two items were changed in this slot and two in the last one. The two that are left do not match the rule.
     expect(await slot()).toBe(2);
     expect(await slot()).toBe(2);
     expect(await result()).toMatchObject({ changes: 0, isComplete: true });
@@ -110,13 +110,13 @@ rules:
     await slot();
     expect((await counts()).toSorted()).toEqual([0, 1, 1, 1, 1]);
     await slot();
-    // The last one has had its turn, which ends the round.
+    // The last item has had its turn, which ends the round.
     expect(await counts()).toEqual([1, 1, 1, 1, 1]);
     await slot();
     expect((await counts()).toSorted()).toEqual([1, 1, 1, 2, 2]);
   });
 
-  it('does not limit a rule that observes', async () => {
+  it('does not limit a rule that only observes', async () => {
     await makeIssues(3);
     harness.setRules(closing(1, 'mode: observe'));
     await harness.tick();
@@ -136,7 +136,7 @@ rules:
     await first?.end('one', ran('skipped'));
     expect(await first?.begin()).toBe(true);
     await first?.end('one', ran('applied', 'skipped'));
-    // The process ends here, while an item's changes are in progress.
+    // The process ends here, while the changes of an item are in progress.
     expect(await first?.begin()).toBe(true);
 
     const again = await SlotLimit.open(store, rule, { slot: 'a' });

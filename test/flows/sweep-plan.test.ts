@@ -159,7 +159,7 @@ describe('a planned sweep', () => {
     ]);
   });
 
-  it('plans only the items of --in', async () => {
+  it('plans only the items given with --in', async () => {
     const { status, out } = await run('sweep', 'triage', '--plan', '--in', `${acme}/other`);
 
     expect([status, out.trim()]).toEqual([
@@ -168,7 +168,7 @@ describe('a planned sweep', () => {
     ]);
   });
 
-  it('exits with 2 without a rule of that name or a forge, and with 3 if the forge cannot be reached', async () => {
+  it('exits with 2 for an unknown rule or without a forge, and with 3 if the forge cannot be reached', async () => {
     const environment = { ...harness.environment, REEVE_RULES: harness.rules ?? '' };
     const away = { ...environment, FORGE_URL: 'http://127.0.0.1:9' };
     const alone = { REEVE_DATA: harness.data, REEVE_RULES: harness.rules ?? '' };
@@ -178,7 +178,7 @@ describe('a planned sweep', () => {
     expect((await reeve(['sweep', 'triage', '--plan'], { environment: away })).status).toBe(3);
   });
 
-  it('is what the sweep then does; a pause stops the writes, and its end makes the changes', async () => {
+  it('predicts what the sweep then does; a pause stops the writes, and its end makes the changes', async () => {
     const planned = runsOf((await run('sweep', 'triage', '--plan', '--json')).out);
     expect(await run('pause', 'triage')).toMatchObject({ status: 0 });
     const from = harness.proxy.passed.length;
@@ -192,7 +192,7 @@ describe('a planned sweep', () => {
     expect(writesOf(harness, from)).toEqual([]);
     expect(receiver.received).toEqual([]);
     expect(swept.flatMap(({ refused }) => refused.map(({ why }) => /is paused/.test(why)))).toContain(true);
-    // A plan shows what is wanted, whether paused or not.
+    // A plan shows the wanted changes, whether writes are paused or not.
     expect(again.map(wishes)).toEqual(planned.map(wishes));
 
     swept.length = 0;
@@ -297,7 +297,7 @@ rules:
     const json = await reeve(['sweep', 'labelled', '--plan', '--json'], { environment });
 
     expect(status).toBe(0);
-    // Fifty items with a change, ten without, and the summary.
+    // Fifty items with a change, ten items without, and the summary.
     expect(linesOf(out).filter((line) => /^acme\/r\d+$/.test(line)).length).toBe(60);
     expect(linesOf(out).length).toBeLessThan(400);
     expect(out).toContain(`labelled: ${items} items, ${items / 2} changes in ${items / 2} of them, `);
@@ -307,7 +307,7 @@ rules:
       Array.from({ length: items }, (_, place) => `acme/r${place + 1}`),
     );
     expect(runs.filter(({ changes }) => changes.length > 0).length).toBe(items / 2);
-    // One page of labels for each item, and a second one if the first is not empty.
+    // One page of labels for each item, and a second page if the first is not empty.
     expect(asked).toBeLessThan(items * 1.6);
     expect(writes()).toEqual([]);
   });

@@ -19,7 +19,7 @@ const next = async (minutes: number): Promise<void> => {
   await harness.tick();
 };
 
-it('marks notifications of closed subjects as read, and leaves others alone', async () => {
+it('a sweep marks notifications of closed subjects as read, and leaves others alone', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -54,7 +54,7 @@ rules:
   expect(listed[0]?.path).toContain('subject-type=issue');
 });
 
-it('requests notifications repository by repository if the rule names repositories', async () => {
+it('a sweep requests notifications repository by repository if the rule names repositories', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -86,7 +86,7 @@ rules:
   expect([...paths]).toEqual([`/api/v1/repos/${acme}/demo/notifications`]);
 });
 
-it('reports an offline runner once, and closes the report when it is back', async () => {
+it('a sweep reports an offline runner once, and closes the report when the runner is back', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -122,7 +122,7 @@ rules:
   expect(await issues()).toMatchObject([{ state: 'closed' }]);
 });
 
-it('settles the report about a runner once the runner has disappeared', async () => {
+it('a sweep settles the report about a runner once the runner has disappeared', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -149,7 +149,7 @@ rules:
   expect(harness.runs.filter(({ trigger }) => trigger.item?.includes('one'))).toHaveLength(gone);
 });
 
-it('reports an overdue milestone, and closes the report when the milestone is closed', async () => {
+it('a sweep reports an overdue milestone, and closes the report when the milestone is closed', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -191,7 +191,7 @@ rules:
   expect(await issues()).toMatchObject([{ title: 'Milestone 1.0 is overdue', state: 'closed' }]);
 });
 
-it('restores a protection that was changed manually', async () => {
+it('a sweep restores a protection that was changed manually', async () => {
   harness.setRules(`
 version: 1
 rules:
@@ -221,7 +221,7 @@ rules:
   expect(await readDrift(harness.store)).toEqual([]);
 });
 
-it('only reports a drifted organization, and since when, if the rule observes', async () => {
+it('a sweep of an observing rule only reports a drifted organization, and since when it has drifted', async () => {
   harness.setRules(`
 version: 1
 rules:

@@ -114,13 +114,13 @@ describe('a login taken over by a stranger', () => {
       expect((await openIssue()).outcomes).toMatchObject([{ status: 'applied' }]);
 
       await ways[way]?.();
-      // While no account has the login, nothing can be granted to it.
+      // Nothing can be granted to the login while no account has it.
       const gone = await release();
       expect(gone.outcomes.filter(({ status }) => status === 'applied')).toEqual([]);
 
       const second = await takeLogin();
       expect(second).not.toBe(first);
-      // The record outlives the process.
+      // The recorded incident outlives the process.
       await harness.restart();
 
       const refused = await release();

@@ -49,8 +49,8 @@ describe('processes that share a PostgreSQL database', () => {
       throw new Error('one process handles everything');
     };
     /**
-     * The notification may arrive after the first issues. Without it, the other process keeps the old rule for ten
-     * minutes.
+     * Returns the labels that both processes set once neither sets the old label any more. The notification may arrive
+     * after the first issues. Without it, the other process keeps the old rule for ten minutes.
      */
     const labelsAfter = async (old: string): Promise<readonly string[]> => {
       let labels = await labelsByBoth();
@@ -69,7 +69,7 @@ describe('processes that share a PostgreSQL database', () => {
     }
   });
 
-  it('share the work by their roles, and continue the work of a killed one', async () => {
+  it('share the work by their roles, and continue the work of a killed process', async () => {
     const databaseUrl = inSchema('roles');
     const harness = await startHarness({
       on: 'the embedded forge',
@@ -102,7 +102,7 @@ describe('processes that share a PostgreSQL database', () => {
       expect([await statusOf('/healthz'), await statusOf('/metrics')]).toEqual([200, 401]);
       expect([await statusOf('/'), await statusOf('/webhook', 'POST')]).toEqual([404, 404]);
 
-      // It is killed while it handles a delivery whose request the forge never answers.
+      // The process is killed while it handles a delivery whose request the forge never answers.
       let asked = 0;
       harness.proxy.decide = () => {
         asked += 1;
@@ -115,10 +115,10 @@ describe('processes that share a PostgreSQL database', () => {
       const second = await startWorker();
       await harness.idle();
       expect(await harness.labelsOf(issue.number ?? 0)).toEqual(['kept']);
-      // A killed process counts as alive until it is found missing.
+      // A killed process counts as alive until it is detected as missing.
       const roles = async () => (await harness.server.store.listProcesses()).map(({ role }) => role);
       await expect.poll(roles).toEqual(['web', 'worker']);
-      // Metrics can be summed over the processes: a value that one reports alone is not repeated by the other.
+      // Metrics can be summed over the processes: a value about all processes is reported by only one of them.
       const { status, out } = await reeve(['password'], { environment });
       expect(status).toBe(0);
       const total = async (metric: string): Promise<readonly number[]> => {

@@ -144,7 +144,7 @@ describe('C2: a rule that fails at run time', () => {
   const head = async (): Promise<string> =>
     (await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } })).commit?.id ?? '';
 
-  it('of the repository is in its status reeve/rules, without failures of operator rules', async () => {
+  it("is shown in the status reeve/rules if the rule is the repository's, without failures of operator rules", async () => {
     await openIssue('one');
     const broken = await head();
     await expect
@@ -196,7 +196,7 @@ it('C5: a broken rule file that was removed is no longer listed, even if no push
     between: () => harness.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } }),
   });
 
-  // The rules are read at every start and every hour.
+  // The server reads the rules at every start and every hour.
   await expect.poll(isBroken).toBe(false);
 });
 
