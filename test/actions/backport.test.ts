@@ -112,7 +112,7 @@ describe('backport', () => {
     expect(opening?.needs).toBe(patching?.target);
   });
 
-  it("breaks references in a stranger's text, so that it closes or names no issue with the rights of this account", async () => {
+  it("breaks references in a stranger's text, so that it closes or mentions no issue with the permissions of Reeve's account", async () => {
     const [patching, opening] = await plan({
       pull_request: pull({ title: 'Fixes #3, closes other/repo#5 https://x.org/a/b/issues/6' }),
       commits: [commit('Fix the door\n\nResolves: #3, reopen other/repo!5')],
@@ -128,29 +128,29 @@ describe('backport', () => {
   it.each<[string, object, object, readonly string[]]>([
     ['nothing while `when` is false', {}, { when: false }, []],
     ['nothing before the merge', { pull_request: pull({ merged: false, state: 'open' }) }, {}, []],
-    ['nothing of a merge without changes', { merged_patch: { text: '', size: 0 } }, {}, []],
+    ['nothing for a merge without changes', { merged_patch: { text: '', size: 0 } }, {}, []],
     ['every branch of a glob', {}, { to: ['release/*'] }, [...wanted('release/1'), ...wanted('release/2')]],
     ['no branch that is excluded', {}, { to: ['release/*', '!release/1'] }, wanted('release/2')],
     [
-      'neither side of the pull request, nor a backport',
+      'neither branch of the pull request, nor a backport branch',
       { branches: ['main', 'fix', 'backport-3-to-main', 'old'].map((name) => branch(name)) },
       { to: ['*'] },
       wanted('old'),
     ],
     [
-      'to wait for a branch that is not there',
+      'to wait for a missing branch',
       {},
       { to: ['release/9'] },
       ['open #7 to release/9 waits: there is no branch release/9'],
     ],
     [
-      'nothing more of one that is open',
+      'nothing more for an open backport',
       { backports: [ownPull('release/1')] },
       {},
       ['open #7 to release/1 already'],
     ],
     [
-      'nothing more of one that a person closed, whose branch is gone',
+      'nothing more for a backport that a person closed and whose branch is gone',
       {
         backports: [
           ownPull('release/1', { state: 'closed', head: { ref: 'refs/pull/30/head', sha: head, repo } }),
@@ -160,7 +160,7 @@ describe('backport', () => {
       ['open #7 to release/1 already'],
     ],
     [
-      'nothing more of one that a person made by hand on its branch',
+      'nothing more for a backport that a person opened manually from its branch',
       { backports: [ownPull('release/1', { user: { id: 4 }, body: 'By hand.' })] },
       {},
       ['open #7 to release/1 already'],
@@ -253,7 +253,7 @@ describe('backport', () => {
     ]);
   });
 
-  it('names only branches in the comment that its grant covers', async () => {
+  it('names in the comment only branches that its grant covers', async () => {
     const context = makeContext({
       covers: async (action, name) => action === 'backport' && name === 'release/1',
     });
@@ -263,7 +263,7 @@ describe('backport', () => {
     expect(bodyIn(changes[2])).not.toContain('release/2');
   });
 
-  it('shows no name in a command that has a special meaning to a shell', async () => {
+  it('shows no command that contains a name with a special meaning to a shell', async () => {
     const name = 'a;$(rm)`b`';
     const [comment] = await plan(
       { branches: [branch(name)], merged_patch: { text: null, size: 9 } },
@@ -318,7 +318,7 @@ describe('backport', () => {
       ]);
     });
 
-    /** The memory after a request whose answer was lost, and what the forge did with the request. */
+    /** The memory after a request whose response was lost, and what the forge did with the request. */
     async function lost(more: object = {}) {
       const context = makeContext({ memory: createActionMemory() });
       const [patching] = await plan({}, {}, context);
@@ -330,7 +330,7 @@ describe('backport', () => {
       return { context, withdraw, live: { ...there(diffOf('2 ')), compare: compared } };
     }
 
-    it('deletes its own branch after a lost answer, and writes the comment', async () => {
+    it('deletes its own branch after a lost response, and writes the comment', async () => {
       const { context, live } = await lost();
 
       const changes = await plan(live, {}, context);
@@ -345,10 +345,10 @@ describe('backport', () => {
     });
 
     it.each([
-      ['was made long after a lost answer', { committer: { date: '2026-03-01T12:06:00Z' } }],
-      ['was made long before a lost answer', { committer: { date: '2026-03-01T11:54:00Z' } }],
-      ['was made at an unknown time', { committer: {} }],
-      ['has another message after a lost answer', { message: 'Mine' }],
+      ['was created long after a lost response', { committer: { date: '2026-03-01T12:06:00Z' } }],
+      ['was created long before a lost response', { committer: { date: '2026-03-01T11:54:00Z' } }],
+      ['was created at an unknown time', { committer: {} }],
+      ['has another message after a lost response', { message: 'Mine' }],
     ])('leaves a branch alone that %s', async (_, more) => {
       const { context, live } = await lost(more);
 
@@ -367,7 +367,7 @@ describe('backport', () => {
     });
 
     it.each([
-      ['another account made', diffOf('3'), 1],
+      ['another account created', diffOf('3'), 1],
       ['another account continued', diffOf('2'), 2],
     ])('leaves a branch alone that %s', async (_, diff, commits) => {
       expect(said(await plan(there(diff, commits)))).toEqual([
@@ -396,7 +396,7 @@ describe('backport', () => {
       ]);
     });
 
-    it('reports what the forge refused, does not retry it, and retries it once the comment is gone', async () => {
+    it('reports a change that the forge refused in a comment, and retries the change only once the comment is gone', async () => {
       const context = makeContext({ memory: createActionMemory() });
       const [patching] = await plan({}, {}, context);
       const why = patching && (await backport.refused?.(patching, context));
@@ -444,9 +444,9 @@ describe('two diffs', () => {
     `diff --git a/b.bin b/b.bin\nnew file mode 100644\nindex 0000000..${id}\nBinary files /dev/null and b/b.bin differ\n`;
 
   it.each<[string, string, string]>([
-    ['in another place', whole, whole.replace('@@ -1,2 +1,2 @@', '@@ -9,2 +9,2 @@ f()')],
+    ['at another position', whole, whole.replace('@@ -1,2 +1,2 @@', '@@ -9,2 +9,2 @@ f()')],
     ['with other context lines', whole, whole.replace(' one', ' eins')],
-    ['with other similarity of a renamed file', renamed(80), renamed(60)],
+    ['with another similarity of a renamed file', renamed(80), renamed(60)],
     ['with abbreviated ids of binary files', binary(`00ff0102${'3'.repeat(32)}`), short('00ff010')],
   ])('are the same change %s', (_, one, other) => {
     expect(isSameChange(one, other)).toBe(true);

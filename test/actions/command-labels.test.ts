@@ -28,7 +28,7 @@ function plan(given: Arguments, facts: Given = {}, context: Partial<PlanContext>
   return setLabels.plan(given, createGivenFacts({ subject, given: all }), makeContext(context));
 }
 
-/** Returns the planned labels as `+label` and `-label`, and the text of the answer. */
+/** Returns the planned labels as `+label` and `-label`, and the text of the reply. */
 async function planned(given: Arguments, facts: Given = {}) {
   const changes = (await plan(given, facts)).filter(({ already }) => !already);
   const labels = changes.filter(({ target }) => target.startsWith('label:'));
@@ -43,7 +43,7 @@ describe('names in a command', () => {
   const cases: readonly [string, Arguments, Given, readonly string[], readonly string[]][] = [
     ['are set', { only, add: { command: ['kind/bug', 'kind/docs'] } }, {}, ['+kind/bug', '+kind/docs'], []],
     ['are removed', { only, remove: { command: ['kind/bug'] } }, { labels: ['kind/bug'] }, ['-kind/bug'], []],
-    ['are none without the command', { only, add: { command: [] } }, {}, [], []],
+    ['set nothing without the command', { only, add: { command: [] } }, {}, [], []],
     [
       'are refused if they do not match',
       { only, add: { command: ['secret', 'kind/bug'] } },
@@ -59,7 +59,7 @@ describe('names in a command', () => {
       ['- `kind/x`: it does not exist', '- `kind/y`: it does not exist'],
     ],
     [
-      'never override what the rule decides',
+      'never override the decision of the rule',
       { only, add: { command: ['kind/bug'] }, remove: ['kind/bug'] },
       { labels: ['kind/bug'] },
       ['-kind/bug'],
@@ -77,14 +77,14 @@ describe('names in a command', () => {
       ],
     ],
     [
-      'are refused if a name means two labels',
+      'are refused if a name refers to two labels',
       { only, add: { command: ['kind/bug'] } },
       { label_definitions: [defined('kind/bug'), defined('kind/bug')] },
       [],
       ['- `kind/bug`: it exists more than once'],
     ],
     [
-      'get no answer for a sender without write access',
+      'get no reply for a sender without write access',
       { only, add: { command: ['secret', 'kind/bug'] } },
       { sender_permission: 'read' },
       ['+kind/bug'],
@@ -108,7 +108,7 @@ describe('names in a command', () => {
     expect(answer?.value).toContain('names 11 labels, and at most 10 are allowed');
   });
 
-  it('are answered in one comment, which is edited, and not written again if unchanged', async () => {
+  it('get one reply comment, which is edited, and not written again if unchanged', async () => {
     const given = { only, add: { command: ['secret'] } };
     const [first] = await plan(given);
     const own = (body: unknown) => [{ id: 5, body, user: { id: 9 } }];
@@ -123,7 +123,7 @@ describe('names in a command', () => {
     expect(imitated).toMatchObject({ operation: 'comment.create' });
   });
 
-  it('fail the step if it is unknown whether the sender may be answered', async () => {
+  it('fail the step if it is unknown whether the sender may get a reply', async () => {
     const given = { only, add: { command: ['secret'] } };
 
     await expect(plan(given, { sender_permission: undefined })).rejects.toThrow('sender_permission');

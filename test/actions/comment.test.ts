@@ -36,7 +36,7 @@ describe('the plan', () => {
       'already',
       `${marker}\na\nb`,
     ],
-    ['edits a comment with another text', { text: 'New' }, [ours('Old')], 'comment.edit', `${marker}\nNew`],
+    ['edits a comment with different text', { text: 'New' }, [ours('Old')], 'comment.edit', `${marker}\nNew`],
     [
       "never treats another account's comment as its own",
       { text: 'Hello' },
@@ -83,7 +83,7 @@ describe('the plan', () => {
     expect(change?.target).toBe('comment:tidy/main on #7');
   });
 
-  it('sends only the text, to the comment that it found', async () => {
+  it('sends only the text, to the existing comment', async () => {
     const [change] = await plan({ text: 'New' }, { comments: [ours('Old')] });
 
     expect(change?.input).toEqual({
@@ -101,7 +101,7 @@ describe('a text from the wiki', () => {
     expect(change?.value).toBe(`${marker}\n# Welcome`);
   });
 
-  it('refers to no issue elsewhere, because some forges let everyone edit a wiki', async () => {
+  it('refers to no issue of another repository, because some forges let everyone edit a wiki', async () => {
     const pages = { Welcome: 'closes other/repo#5' };
     const [change] = await plan({ wiki: 'Welcome' }, { comments: [], wiki: pages });
 
@@ -124,7 +124,7 @@ describe('a text from the wiki', () => {
   });
 });
 
-it('treats a simulation without comments as one in which nothing was written', async () => {
+it('comment treats a simulation without comments as one in which nothing was written', async () => {
   const facts = createGivenFacts({
     subject: { kind: 'issue', index: 1, repository: { id: 1, owner: 'acme', name: 'site' } },
     given: {},
@@ -135,7 +135,7 @@ it('treats a simulation without comments as one in which nothing was written', a
   expect(change?.operation).toBe('comment.create');
 });
 
-it('encodes names that could end the marker', async () => {
+it('comment encodes names that could end the marker', async () => {
   const context = makeContext({ rule: 'a --> b' });
   const [change] = await comment.plan(
     { key: 'x/y\n-->', text: 'Hello' },
@@ -151,6 +151,6 @@ it.each([
   [{ text: 'a', wiki: 'b' }, false],
   [{ text: 'a' }, true],
   [{ wiki: 'b', when: true }, true],
-])('accepts either text or wiki: %o', (written, ok) => {
+])('comment accepts either text or wiki: %o', (written, ok) => {
   expect(comment.arguments.safeParse(written).success).toBe(ok);
 });

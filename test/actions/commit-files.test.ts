@@ -32,7 +32,7 @@ const plan = (given: Parameters<typeof commitFiles.plan>[0], facts = factsOf({})
   commitFiles.plan(given, facts, context);
 
 describe('commit-files plans', () => {
-  it('a file that is absent and one that differs, but not one that is equal', async () => {
+  it('files that are absent or differ, but not files that are equal', async () => {
     const facts = factsOf({ 'b.txt': 'old', 'c.txt': 'same' });
     const changes = await plan(
       {
@@ -77,14 +77,14 @@ describe('commit-files plans', () => {
   });
 
   it.each([
-    ['an open branch', {}, 0],
+    ['an unprotected branch', {}, 0],
     ['a protected branch that this account may push to', { protected: true, can_push: true }, 0],
     [
       'a branch that a rule of the same run may have to open',
       { protected: true, can_push: false },
       undefined,
     ],
-  ])('%s at its stage: before protections that may forbid it', async (_, more, stage) => {
+  ])('a commit to %s at its stage: before protections that may forbid the commit', async (_, more, stage) => {
     const facts = factsOf({}, { named_branch: { main: { commit: tip, ...more } } });
 
     const changes = await plan({ files: [{ path: 'a.txt', content: 'x' }] }, facts);
@@ -127,7 +127,7 @@ describe('commit-files plans', () => {
       { path: 'y', type: 'file', size: mebibyte + 1, base64: Buffer.alloc(mebibyte + 1).toString('base64') },
       /1048577 bytes; a file may have 1048576/,
     ],
-    ['is kept in LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n', /LFS/],
+    ['is stored in LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n', /LFS/],
   ])('nothing if the other file %s', async (_, found, why) => {
     const facts = factsOf({}, { file_of: { 'acme/x:y': found } });
 
@@ -157,8 +157,13 @@ describe('commit-files plans', () => {
 
   it.each([
     ['the branch does not exist', { branch: 'gone' }, {}, 'there is no branch gone'],
-    ['a directory is there', {}, { 'a.txt': { type: 'dir', sha: '', size: 0 } }, 'a.txt is a dir there'],
-    ['a link is there', {}, { 'a.txt': { type: 'symlink', sha: 'ab', size: 3 } }, 'a.txt is a symlink there'],
+    ['a directory has this path', {}, { 'a.txt': { type: 'dir', sha: '', size: 0 } }, 'a.txt is a dir there'],
+    [
+      'a link has this path',
+      {},
+      { 'a.txt': { type: 'symlink', sha: 'ab', size: 3 } },
+      'a.txt is a symlink there',
+    ],
   ])('a refusal if %s', async (_, more, files, why) => {
     const changes = await plan({ ...more, files: [{ path: 'a.txt', content: 'x' }] }, factsOf(files));
 
@@ -194,9 +199,9 @@ describe('a file that the forge stores in another form', () => {
   const answer = (sha: string) => ({ files: [{ path: 'a.txt', sha }], commit: { sha: tip } });
 
   it.each([
-    ['as a pointer of LFS', true],
+    ['as a Git LFS pointer', true],
     ['as something else', false],
-  ])('%s is not committed again', async (_, isPointer) => {
+  ])('stored %s is not committed again', async (_, isPointer) => {
     const memory = createActionMemory();
     const context = makeContext({ memory });
     const [change] = await plan({ files }, factsOf({}), context);
@@ -213,7 +218,7 @@ describe('a file that the forge stores in another form', () => {
     // If a person commits something else, the file is still replaced.
     const other = { 'a.txt': { type: 'file', sha: idOf('other'), size: 5 } };
     expect((await plan({ files }, factsOf(other), context))[0]?.already).toBeUndefined();
-    // A pointer that this forge did not store for this content does not count as equal.
+    // A pointer that the forge did not store for this content does not count as equal.
     expect((await plan({ files }, factsOf(live)))[0]?.already).toBeUndefined();
   });
 });
@@ -262,7 +267,7 @@ describe('the path of a file', () => {
     expect(pathProblem(path)).toEqual(expect.any(String));
   });
 
-  it('is given once, and is not a directory of another path', () => {
+  it('may be given only once, and not as a directory of another path', () => {
     expect(clashingPaths(['a', 'b', 'a', 'c', 'c/d', 'cd'])).toEqual([2, 3]);
   });
 });
@@ -272,7 +277,7 @@ describe('commit-files at load', () => {
     commitFiles.examine?.({ files } as never).map(({ path, message }) => `${path.join('.')}: ${message}`) ??
     [];
 
-  it('refuses invalid paths and addresses, and inserted text in workflows', () => {
+  it('refuses invalid paths, invalid sources, and inserted text in workflows', () => {
     expect(
       problems([
         { path: '../x', content: '' },

@@ -58,11 +58,11 @@ describe('the dismissed review', () => {
     expect(found).toEqual(expected);
   });
 
-  it('is none for a closed pull request, because the forge would refuse it', async () => {
+  it('is none of a closed pull request, because the forge would refuse the dismissal', async () => {
     expect(await ids({}, [review(1)], { pull_request: { ...pull, state: 'closed' } })).toEqual([]);
   });
 
-  it('is requested with the message and the choice to include earlier ones', async () => {
+  it('is requested with the message and the choice to include earlier reviews', async () => {
     const [change] = await plan({ message: 'Again, please.', priors: true }, [review(1)]);
 
     expect(change?.input).toEqual({
@@ -109,7 +109,7 @@ describe('paths to ignore', () => {
   });
 });
 
-it('detects an answer that dismissed nothing', async () => {
+it('dismiss-stale-reviews detects a response that dismissed nothing', async () => {
   const [change] = await plan({}, [review(1)]);
   if (!change) throw new Error('no change');
 

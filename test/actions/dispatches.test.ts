@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 const contexts = () => stores.map((store) => makeContext({ memory: createStoredMemory(store) }));
 
-it('dispatches whose answers are lost each find a different run, even in two processes at the same time', async () => {
+it('dispatches whose responses are lost each find a different run, even in two processes at the same time', async () => {
   const runs = Array.from({ length: 10 }, (_, at) => runOf(20 - at));
 
   const found = await Promise.all(
@@ -33,7 +33,7 @@ it('dispatches whose answers are lost each find a different run, even in two pro
   expect(found).not.toContain(undefined);
 });
 
-it('a dispatch whose answer names its run gets that run, and dispatches without a name are all counted', async () => {
+it('a dispatch whose response contains a run id gets that run, and dispatches without a run id are all counted', async () => {
   const [one, two] = contexts();
   if (one === undefined || two === undefined) throw new Error('no process');
   await findOwnRun([runOf(11)], { ...place, key: 'lost', after: 10 }, one);

@@ -73,11 +73,11 @@ describe('merge', () => {
 
   it.each<[string, object, object, readonly string[]]>([
     ['nothing while `when` is false', { when: false }, {}, []],
-    ['nothing for a closed one', {}, { pull_request: pull({ state: 'closed' }) }, []],
-    ['nothing more for a merged one', {}, { pull_request: merged() }, ['pull.merge already']],
+    ['nothing for a closed pull request', {}, { pull_request: pull({ state: 'closed' }) }, []],
+    ['nothing more for a merged pull request', {}, { pull_request: merged() }, ['pull.merge already']],
     ['to wait for a draft', {}, { pull_request: pull({ draft: true }) }, ['pull.merge waits: it is a draft']],
     [
-      'to wait if it is not mergeable, and to check again',
+      'to wait if the pull request is not mergeable, and to check again',
       {},
       { pull_request: pull({ mergeable: false }) },
       ['pull.merge waits and polls: it conflicts with its base, or the forge has not checked that yet'],
@@ -104,7 +104,7 @@ describe('merge', () => {
       ['pull.merge waits and polls: the required status !ci is missing'],
     ],
     [
-      'to merge if the only other required one is a broken pattern, which forges ignore',
+      'to merge if the only other required status is an invalid pattern, which forges ignore',
       {},
       {
         base_branch: { ...checked, status_check_contexts: ['[ci', 'ci/*'] },
@@ -113,19 +113,19 @@ describe('merge', () => {
       ['pull.merge'],
     ],
     [
-      'to wait if all required ones are broken patterns',
+      'to wait if all required statuses are invalid patterns',
       {},
       { base_branch: { ...checked, status_check_contexts: ['[ci'] }, statuses: [status('ci/a', 'success')] },
       ['pull.merge waits and polls: the required status [ci is missing'],
     ],
     [
-      'to merge once all required ones have passed',
+      'to merge once all required statuses have passed',
       {},
       { base_branch: checked, statuses: [status('ci/a', 'success'), status('slow', 'pending', 2)] },
       ['pull.merge'],
     ],
     [
-      'to wait for any status if the base requires some without a name',
+      'to wait for any status if the base requires statuses without naming any',
       {},
       { base_branch: { name: 'main', enable_status_check: true, status_check_contexts: [] } },
       ['pull.merge waits and polls: it has no status yet, and its base requires status checks'],
@@ -137,13 +137,13 @@ describe('merge', () => {
       ['pull.merge', 'branch.delete'],
     ],
     [
-      'only the deletion if Reeve has merged it before',
+      'only the deletion of the branch if Reeve has merged the pull request before',
       { 'delete-branch': true },
       { pull_request: merged(9) },
       ['pull.merge already', 'branch.delete'],
     ],
     [
-      'no deletion if a person merged it and kept the branch',
+      'no deletion if a person merged the pull request and kept the branch',
       { 'delete-branch': true },
       { pull_request: merged(8) },
       ['pull.merge already'],
@@ -153,7 +153,7 @@ describe('merge', () => {
     expect(said(await plan(more, given))).toEqual(expected);
   });
 
-  it('names a method that the repository does not allow, and those that it allows', async () => {
+  it('reports a method that the repository does not allow, and the allowed methods', async () => {
     await expect(plan({ method: 'rebase' })).rejects.toThrow(
       'does not allow the merge method rebase; it allows merge, rebase-merge, squash, fast-forward-only',
     );
@@ -176,8 +176,12 @@ describe('delete-branch', () => {
 
   it.each<[string, object, readonly string[]]>([
     ['deletes the branch of a merged pull request', {}, ['branch.delete']],
-    ['keeps the branch of an open one', { pull_request: pull() }, []],
-    ['keeps the branch of one closed without a merge', { pull_request: pull({ state: 'closed' }) }, []],
+    ['keeps the branch of an open pull request', { pull_request: pull() }, []],
+    [
+      'keeps the branch of a pull request closed without a merge',
+      { pull_request: pull({ state: 'closed' }) },
+      [],
+    ],
     ['has nothing to do if the branch is gone', { head_branch: null }, []],
     ['keeps a branch of a fork', { pull_request: { ...merged(), ...ofFork } }, []],
     [
@@ -219,7 +223,7 @@ describe('update-branch', () => {
     ['leaves a merged pull request', {}, { pull_request: merged() }, []],
     ['updates nothing while `when` does not hold', { when: false }, {}, []],
     [
-      'waits in a conflict',
+      'waits while there is a conflict',
       {},
       { pull_request: pull({ mergeable: false }) },
       ['pull.update waits and polls: it conflicts with its base, or the forge has not checked that yet'],

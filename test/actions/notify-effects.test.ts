@@ -24,7 +24,7 @@ const step = fc.record({
   text: fc.constantFrom('a', 'b', 'c'),
   when: fc.constantFrom(true, true, true, false),
   fate,
-  /** Number of times it is planned concurrently: a webhook and a sweep about the same subject. */
+  /** Number of times the message is planned concurrently: by a webhook and by a sweep about the same subject. */
   plans: fc.integer({ min: 1, max: 2 }),
 });
 
@@ -35,7 +35,7 @@ it('every change of the content is received, with one id per message', async () 
       const context = makeContext({ memory, secrets });
       const received: Message[] = [];
       const expected: { readonly text: string; readonly key: string }[] = [];
-      /** The model: the content recorded last, and the number of recorded messages. */
+      /** Model: the content recorded last, and the number of recorded messages. */
       let last: string | null = null;
       let number = 0;
 
@@ -61,7 +61,7 @@ it('every change of the content is received, with one id per message', async () 
           continue;
         }
         if (text === last || how === 'not taken') continue;
-        // A lost message is sent again by each of its plans.
+        // A lost message is sent again for each of its plans.
         const times = how === 'lost' ? plans : 1;
         for (let time = 0; time < times; time += 1) expected.push({ text, key: `${number} ${text}` });
         if (how === 'lost') continue;

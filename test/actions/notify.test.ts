@@ -39,7 +39,7 @@ function makeRule(given: Partial<PlanContext> = {}) {
   return { context, plan, send };
 }
 
-it('plans a POST to the name of the secret, and the change contains nothing else of the secret', async () => {
+it('notify plans a POST to the name of the secret, and the change contains nothing else of the secret', async () => {
   const { change, message } = await makeRule().plan({ text: 'Hello' });
 
   expect(change).toMatchObject({
@@ -59,7 +59,7 @@ it('plans a POST to the name of the secret, and the change contains nothing else
   expect(JSON.stringify(change)).not.toContain('chat.example.org');
 });
 
-it('plans JSON as given', async () => {
+it('notify plans JSON as given', async () => {
   const json = { text: 'A "b"', count: 3, on: true, none: null, blocks: [{ type: 'x', of: [{ y: 1.5 }] }] };
 
   const { change, message } = await makeRule().plan({ json });
@@ -126,7 +126,7 @@ describe('the same content', () => {
     expect(again.isOpen).toBe(false);
   });
 
-  it('has another id in another installation', async () => {
+  it('has a different id in another installation', async () => {
     const [one, other] = [
       await makeRule().plan({ text: 'a' }),
       await makeRule({ secrets: secretsOf(2) }).plan({ text: 'a' }),
@@ -188,12 +188,12 @@ describe('the memory', () => {
     ]);
   });
 
-  it('keeps what another process has sent in the meantime', async () => {
+  it('keeps the record of a message that another process has sent in the meantime', async () => {
     const memory = createActionMemory();
     const { send } = makeRule({ memory });
     await send({ text: 'a' }, {}, { now: new Date('2026-03-01T00:00:00Z') });
     const other = { digest: 'of another text', number: 2, at: '2026-03-03T00:00:00Z' };
-    /** Keys of a memory in which another process sends between the read and the write. */
+    /** Keys of a memory in which another process records a message between the read and the write. */
     const keys: string[] = [];
     const raced = {
       ...memory,
@@ -213,7 +213,7 @@ describe('the memory', () => {
 });
 
 describe('a step fails', () => {
-  it('for an unknown secret, and names it', async () => {
+  it('for an unknown secret, and the error names the secret', async () => {
     await expect(makeRule().plan({ text: 'a', to: { secret: 'NONE' } })).rejects.toThrow(
       'there is no secret named "NONE"',
     );

@@ -31,9 +31,16 @@ const plan = (more: object, pull: unknown, facts: Record<string, unknown> = {}) 
 
 describe('the plan', () => {
   it.each([
-    ['opens one', {}, null, {}, 'pull.create', { head: 'develop', base: 'main', title: 'Merge develop' }],
     [
-      'opens one with all given fields',
+      'opens a missing pull request',
+      {},
+      null,
+      {},
+      'pull.create',
+      { head: 'develop', base: 'main', title: 'Merge develop' },
+    ],
+    [
+      'opens a pull request with all given fields',
       { body: 'All.', labels: ['release'], reviewers: ['ada'], team_reviewers: ['core'] },
       null,
       {},
@@ -48,12 +55,26 @@ describe('the plan', () => {
         team_reviewers: ['core'],
       },
     ],
-    ['opens none without a difference', {}, null, { compare: between(0) }, undefined, undefined],
-    ['leaves one with the same text', { body: 'All.' }, open(), {}, 'already', undefined],
-    ['leaves its text if none is given', {}, open({ body: 'Mine' }), {}, 'already', undefined],
-    ['edits its own', { body: 'New.' }, open(), {}, 'pull.edit', { title: 'Merge develop', body: 'New.' }],
+    ['opens no pull request without a difference', {}, null, { compare: between(0) }, undefined, undefined],
     [
-      'leaves one that a person opened',
+      'leaves a pull request with the same text unchanged',
+      { body: 'All.' },
+      open(),
+      {},
+      'already',
+      undefined,
+    ],
+    ['keeps the text if none is given', {}, open({ body: 'Mine' }), {}, 'already', undefined],
+    [
+      'edits a pull request of its own',
+      { body: 'New.' },
+      open(),
+      {},
+      'pull.edit',
+      { title: 'Merge develop', body: 'New.' },
+    ],
+    [
+      'leaves a pull request that a person opened unchanged',
       { body: 'New.' },
       open({ user: { id: 1, login: 'ada' } }),
       {},
@@ -79,7 +100,7 @@ describe('the plan', () => {
   });
 });
 
-it('reports what a forge dropped from the pull request it opened', async () => {
+it('open-pull-request reports what a forge dropped from the opened pull request', async () => {
   const [change] = await plan({ labels: ['bug'], reviewers: ['Ada'] }, null);
   if (!change) throw new Error('no change');
   const label = { id: 1, name: 'bug', color: 'ff0000' };
@@ -101,6 +122,6 @@ it.each([
   [{ head: 'a..b', base: 'main' }, false],
   [{ head: 'a b', base: 'main' }, false],
   [{ head: 'owner:feature/x', base: 'release/1.x' }, true],
-])('requires two valid, different branches: %o', (written, ok) => {
+])('open-pull-request requires two valid, different branches: %o', (written, ok) => {
   expect(openPullRequest.arguments.safeParse({ ...given, ...written }).success).toBe(ok);
 });

@@ -31,7 +31,7 @@ describe('the plan', () => {
       [],
       undefined,
     ],
-    ['leaves lists that are not given', [{ name_pattern: 'v*' }], [live], [], undefined],
+    ['leaves lists that are not given unchanged', [{ name_pattern: 'v*' }], [live], [], undefined],
     [
       'edits only the list that differs',
       [{ name_pattern: 'v*', whitelist_usernames: ['bob'], whitelist_teams: ['release'] }],
@@ -66,7 +66,7 @@ describe('the plan', () => {
   });
 });
 
-it('refuses a pattern that is named twice', () => {
+it('protect-tags refuses a pattern that is given twice', () => {
   const tags = [{ name_pattern: 'v*' }, { name_pattern: 'v*' }];
 
   expect(protectTags.examine?.({ tags, prune: false })).toMatchObject([

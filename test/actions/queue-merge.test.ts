@@ -50,7 +50,7 @@ const said = async (...asked: Parameters<typeof plan>) =>
   (await plan(...asked)).changes.map(({ waits, already }) => waits?.why ?? (already ? 'already' : 'enters'));
 
 describe('queue-merge', () => {
-  it('writes a pending status on the head, and records how it is to be merged', async () => {
+  it('writes a pending status on the head, and records the merge options', async () => {
     const { changes } = await plan({ title: 'Work (#7)', priority: 3 });
 
     expect(changes[0]).toMatchObject({
@@ -68,10 +68,16 @@ describe('queue-merge', () => {
 
   it.each<[string, object, object, Partial<QueueDesk> | undefined, readonly string[]]>([
     ['nothing while `when` is false', { when: false }, {}, {}, []],
-    ['nothing for a closed one', {}, { pull_request: pull({ state: 'closed' }) }, {}, []],
+    ['nothing for a closed pull request', {}, { pull_request: pull({ state: 'closed' }) }, {}, []],
     ['to wait for a draft', {}, { pull_request: pull({ draft: true }) }, {}, ['it is a draft']],
-    ['nothing more for a queued one', {}, {}, { find: async () => 'queued' }, ['already']],
-    ['nothing for one that left', {}, {}, { find: async () => ({ why: 'it left' }) }, ['it left']],
+    ['nothing more for a queued pull request', {}, {}, { find: async () => 'queued' }, ['already']],
+    [
+      'nothing for a pull request that has left the queue',
+      {},
+      {},
+      { find: async () => ({ why: 'it left' }) },
+      ['it left'],
+    ],
     ['to enter without a server', {}, {}, undefined, ['enters']],
     [
       'nothing more if its status is already pending',
@@ -87,7 +93,7 @@ describe('queue-merge', () => {
       undefined,
       ['enters'],
     ],
-    ['to enter if it had left', {}, { statuses: [own('error')] }, undefined, ['enters']],
+    ['to enter if its status says that it has left', {}, { statuses: [own('error')] }, undefined, ['enters']],
   ])('plans %s', async (_title, more, facts, desk, expected) => {
     expect(await said(more, facts, desk)).toEqual(expected);
   });
@@ -104,7 +110,7 @@ describe('queue-merge', () => {
     expect((await plan({ when: false }, {}, {}, true)).forgiven).toEqual([]);
   });
 
-  it('enters the pull request before the request, and withdraws it if the forge refuses', async () => {
+  it('enters the pull request before it sends the status, and withdraws the entry if the forge refuses the status', async () => {
     const calls: string[] = [];
     const desk: QueueDesk = {
       find: async () => undefined,

@@ -19,14 +19,14 @@ it.each([
     false,
   ],
   ['keeps the reactions of other accounts', [theirs], false, 'reaction.remove-from-issue', true],
-])('%s', async (_title, reactions, when, operation, already) => {
+])('react %s', async (_title, reactions, when, operation, already) => {
   const [change] = await react.plan({ reaction: 'eyes', when }, makeFacts({ reactions }), makeContext());
 
   expect(change).toMatchObject({ operation, value: when, target: 'reaction:eyes on #7' });
   expect(change?.already ?? false).toBe(already);
 });
 
-it('is on the comment if the event is about one', async () => {
+it('react adds the reaction to the comment if the event is about a comment', async () => {
   const facts = makeFacts({ reactions: [] }, { subject: onComment });
   const [change] = await react.plan({ reaction: '+1' }, facts, makeContext());
 
@@ -37,6 +37,6 @@ it('is on the comment if the event is about one', async () => {
   });
 });
 
-it('is not repeated for a repeated delivery', () => {
+it('react does nothing for a repeated delivery', () => {
   expect(react.describesState).toBe(false);
 });

@@ -24,49 +24,79 @@ const plan = (more: object, own: readonly unknown[], context = makeContext()) =>
 
 describe('the plan', () => {
   const cases: readonly [string, boolean, readonly unknown[], string, object | undefined][] = [
-    ['opens one', true, [], 'issue.create', { title: given.title, body: `${standing}\nSince noon.` }],
-    ['needs none', false, [], 'already', undefined],
-    ['leaves one with the same text', true, [issue(1, 'open', standing)], 'already', undefined],
     [
-      'edits one with another text',
+      'opens a missing issue',
+      true,
+      [],
+      'issue.create',
+      { title: given.title, body: `${standing}\nSince noon.` },
+    ],
+    ['needs no issue', false, [], 'already', undefined],
+    [
+      'leaves an issue with the same text unchanged',
+      true,
+      [issue(1, 'open', standing)],
+      'already',
+      undefined,
+    ],
+    [
+      'edits an issue with different text',
       true,
       [issue(1, 'open', standing, { title: 'Old' })],
       'issue.edit',
       { title: given.title, body: `${standing}\nSince noon.` },
     ],
     [
-      'closes it with a note that it is settled',
+      'closes the issue with a note that it is settled',
       false,
       [issue(1, 'open', standing)],
       'issue.edit',
       { state: 'closed', body: `${settled}\nSince noon.` },
     ],
-    ['leaves one that it has closed', false, [issue(1, 'closed', settled)], 'already', undefined],
     [
-      'reopens it when its condition holds again',
+      'leaves an issue that it has closed unchanged',
+      false,
+      [issue(1, 'closed', settled)],
+      'already',
+      undefined,
+    ],
+    [
+      'reopens the issue when its condition holds again',
       true,
       [issue(1, 'closed', settled)],
       'issue.edit',
       { state: 'open', title: given.title, body: `${standing}\nSince noon.` },
     ],
-    ['does not reopen one that a person closed', true, [issue(1, 'closed', standing)], 'already', undefined],
     [
-      'settles one that a person closed, once the condition does not hold',
+      'does not reopen an issue that a person closed',
+      true,
+      [issue(1, 'closed', standing)],
+      'already',
+      undefined,
+    ],
+    [
+      'settles an issue that a person closed once the condition does not hold',
       false,
       [issue(1, 'closed', standing)],
       'issue.edit',
       { body: `${settled}\nSince noon.` },
     ],
-    ['leaves one that a person reopened', false, [issue(1, 'open', settled)], 'already', undefined],
     [
-      'never uses one that another account wrote',
+      'leaves an issue that a person reopened unchanged',
+      false,
+      [issue(1, 'open', settled)],
+      'already',
+      undefined,
+    ],
+    [
+      'never uses an issue that another account wrote',
       true,
       [issue(1, 'open', standing, { user: { id: 1 } })],
       'issue.create',
       undefined,
     ],
     [
-      'uses the older of two',
+      'uses the older of two issues',
       true,
       [issue(8, 'open', standing), issue(2, 'open', standing)],
       'already',
@@ -84,14 +114,14 @@ describe('the plan', () => {
 });
 
 describe('the target repository', () => {
-  it('is the named one', async () => {
+  it('is the given one', async () => {
     const [change] = await plan({ repository: 'acme/ops' }, []);
 
     expect(change?.input.params).toEqual({ owner: 'acme', repo: 'ops' });
   });
 
   it.each(['organization', 'repository'] as const)(
-    'is never another one for a file of the %s',
+    'is never another repository for a file of the %s',
     async (level) => {
       const context = makeContext({ level });
 
@@ -104,7 +134,7 @@ describe('the target repository', () => {
     },
   );
 
-  it('must be named if the subject has no repository', async () => {
+  it('must be given if the subject has no repository', async () => {
     const facts = makeFacts({}, { subject: { kind: 'runner' } });
     const nowhere = { ...facts, subject: { kind: 'runner' } as const };
 

@@ -55,8 +55,8 @@ describe('the plan', () => {
       { pull_request: { ...pull, state: 'closed' } },
       [],
     ],
-    ['not the author', { users: ['author', 'ada'] }, {}, ['reviewer:ada']],
-    ['no name twice', { users: ['ada', 'ADA'] }, {}, ['reviewer:ada']],
+    ['no review from the author', { users: ['author', 'ada'] }, {}, ['reviewer:ada']],
+    ['no account twice', { users: ['ada', 'ADA'] }, {}, ['reviewer:ada']],
     [
       'no reviewer who is already requested',
       { users: ['ada'] },
@@ -101,7 +101,7 @@ describe('the plan', () => {
     ],
   ];
 
-  it.each(cases)('%s', async (_title, given, facts, expected) => {
+  it.each(cases)('requests %s', async (_title, given, facts, expected) => {
     expect(await planned(given, facts)).toEqual(expected);
   });
 
@@ -137,14 +137,14 @@ describe('a pick', () => {
     expect(await open({ users, pick: 3 }, { reviews })).toHaveLength(1);
   });
 
-  it('replaces the author and those whose request was withdrawn', async () => {
+  it('replaces the author and accounts whose request was withdrawn', async () => {
     const timeline = [entry('a', 1, true), entry('b', 1, true)];
     const facts = { timeline, pull_request: { ...pull, user: { id: 5, login: 'c' } } };
 
     expect((await open({ users, pick: 2 }, facts)).toSorted()).toEqual(['reviewer:d', 'reviewer:e']);
   });
 
-  it('chooses those requested least often', async () => {
+  it('chooses the accounts requested least often', async () => {
     const facts = requests('a', 'b', 'c', 'd', 'a', 'B');
 
     expect(await open({ users, pick: 1, by: 'least-requested' }, facts)).toEqual(['reviewer:e']);
@@ -152,7 +152,7 @@ describe('a pick', () => {
     expect(three.toSorted()).toEqual(['reviewer:c', 'reviewer:d', 'reviewer:e']);
   });
 
-  it('chooses those requested longest ago', async () => {
+  it('chooses the accounts requested longest ago', async () => {
     const facts = requests('e', 'd', 'c', 'b', 'a', 'e');
 
     expect(await open({ users, pick: 2, by: 'round-robin' }, facts)).toEqual(['reviewer:d', 'reviewer:c']);
@@ -166,7 +166,7 @@ describe('a pick', () => {
   });
 });
 
-it('sends one request for all reviewers', async () => {
+it('request-reviewers sends one request for all reviewers', async () => {
   const facts = makeFacts({ pull_request: pull, reviews: [], timeline: [] });
   const changes = await requestReviewers.plan(
     { users: ['ada', 'grace'], teams: ['release'] },
@@ -184,7 +184,7 @@ it('sends one request for all reviewers', async () => {
 it.each([
   ['an empty pool', { pick: 1 }, 'name at least one reviewer'],
   ['a method without a number', { users: ['a'], by: 'hash' }, 'by needs pick'],
-])('refuses %s', (_title, written, words) => {
+])('request-reviewers refuses %s', (_title, written, words) => {
   const parsed = (requestReviewers as Action).arguments.safeParse(written);
   expect(JSON.stringify(parsed.error?.issues)).toContain(words);
 });

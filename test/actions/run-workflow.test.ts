@@ -14,7 +14,7 @@ const run = (id: number, more: Partial<DispatchedRun> = {}): DispatchedRun => ({
   actor_id: 9,
   ...more,
 });
-/** Facts of a repository with these runs before the request, and with those that a search finds. */
+/** Facts of a repository with these runs before the request, and with the runs that a search finds. */
 const factsOf = (before: readonly DispatchedRun[], found: Readonly<Record<string, unknown>> = {}) =>
   makeFacts({
     repository: { id: 1, name: 'site', default_branch: 'main' },
@@ -36,7 +36,7 @@ async function planned(facts = factsOf([run(5)]), context = contextAt(0), asked 
   return change;
 }
 
-/** Plans a request whose answer is lost. */
+/** Plans a request whose response is lost. */
 async function lose(context = contextAt(0), asked = given): Promise<Change> {
   const change = await planned(factsOf([run(5)]), context, asked);
   await runWorkflow.intend?.(change, context);
@@ -115,7 +115,7 @@ describe('after a lost answer', () => {
     ['a run with the short name of the branch', run(6, { ref: 'main' }), 6],
     ['a run of another account', run(6, { actor_id: 7 }), undefined],
     ['a run of another branch', run(6, { ref: 'refs/heads/other' }), undefined],
-  ])('%s is recognized as the started one, or is not', async (_, found, id) => {
+  ])('the started run is recognized or not: %s', async (_, found, id) => {
     await lose();
     const facts = factsOf([found], { 'deploy.yml>5': [found] });
 
@@ -162,7 +162,7 @@ describe('after a lost answer', () => {
     expect(await planned(facts, contextAt(61))).toMatchObject({ already: true });
   });
 
-  it('a run that another dispatch is known to have started does not count', async () => {
+  it('a run that is known to belong to another dispatch does not count', async () => {
     const second = contextAt(0, { trigger: 'delivery-2' });
     await lose();
     const change = await planned(factsOf([run(5)]), second);
@@ -172,7 +172,7 @@ describe('after a lost answer', () => {
     expect((await planned(facts, contextAt(60))).already).toBeUndefined();
   });
 
-  it('a run is left to an earlier dispatch whose answer named none', async () => {
+  it('a run is left to an earlier dispatch whose response contained no run id', async () => {
     const second = contextAt(0, { trigger: 'delivery-2' });
     await lose();
     const change = await planned(factsOf([run(5)]), second);
@@ -195,7 +195,7 @@ describe('after a lost answer', () => {
     expect(await lost(7, 6)).toMatchObject({ already: true });
   });
 
-  it('a run is found even if an answer before it named no run', async () => {
+  it('a run is found even if an earlier response contained no run id', async () => {
     const first = contextAt(0, { trigger: 'delivery-0' });
     await runWorkflow.remember?.(await planned(factsOf([run(4)]), first), undefined, first);
     await lose();
@@ -224,6 +224,6 @@ it.each([
     inputs: Object.fromEntries(Array.from({ length: 26 }, (_, at) => [`i${at}`, 'x'])),
   },
   { workflow: 'deploy.yml', inputs: { list: ['x'] } },
-])('refuses %j at load', (written) => {
+])('run-workflow refuses %j at load', (written) => {
   expect(runWorkflow.arguments.safeParse(written).success).toBe(false);
 });

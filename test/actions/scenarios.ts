@@ -7,16 +7,19 @@ export type Scenario = {
   /** What cannot be undone, as `target: why`. */
   readonly stays?: RegExp;
   /**
-   * True if undoing counts as a response to the rule: the change is not planned again until the rule stopped asking for
-   * it once.
+   * True if undoing counts as a response to the rule: the change is not planned again until the rule has once stopped
+   * asking for it.
    */
   readonly rests?: true;
   readonly arguments: (setup: PrivilegeSetup) => unknown;
   readonly on: keyof PrivilegeSetup['subjects'] | ((setup: PrivilegeSetup) => Promise<Subject>);
   readonly arrange?: (setup: PrivilegeSetup) => Promise<unknown>;
-  /** Members of the repository that the arguments name. */
+  /** Fields of the repository that the arguments set. */
   readonly names?: readonly string[];
-  /** Statuses with which the forge may refuse an account with less access; 403 unless the thing is not even visible. */
+  /**
+   * Statuses with which the forge may refuse an account with less access. Default: 403. Others apply if the target is
+   * not even visible.
+   */
   readonly refusal?: readonly number[];
 };
 

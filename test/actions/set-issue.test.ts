@@ -97,7 +97,7 @@ describe('the plan', () => {
     ],
   ];
 
-  it.each(cases)('%s', async (_title, given, live, expected) => {
+  it.each(cases)('contains %s', async (_title, given, live, expected) => {
     expect(await planned(given, live)).toEqual(expected);
   });
 
@@ -130,9 +130,9 @@ describe('the plan', () => {
 describe('the single request', () => {
   it.each([
     ['keeps the assignees of others', { assignees: { add: ['grace'] } }, {}, { assignees: ['Ada', 'grace'] }],
-    ['removes only those named', { assignees: { remove: ['ADA'] } }, {}, { assignees: [] }],
+    ['removes only the named assignees', { assignees: { remove: ['ADA'] } }, {}, { assignees: [] }],
     ['removes a milestone', { milestone: null }, {}, { milestone: 0 }],
-    ['uses the open one of two milestones with the same name', { milestone: 'again' }, {}, { milestone: 8 }],
+    ['uses the open milestone of two with the same name', { milestone: 'again' }, {}, { milestone: 8 }],
     ['removes a due date', { due_date: null }, {}, { unset_due_date: true }],
     [
       'has all fields',
@@ -152,7 +152,7 @@ describe('the single request', () => {
 describe('a person who reopens an issue', () => {
   const closed = { state: 'closed' };
   const entry = (type: string, id: number) => ({ id: 1, type, user: { id, login: `user${id}` } });
-  /** Our account is 9. */
+  /** Facts of an issue with these timeline entries. Our account is 9. */
   const course = (...entries: readonly [string, number][]) =>
     makeFacts({ issue: issue(), milestones, timeline: entries.map(([type, id]) => entry(type, id)) });
   const isWanted = async (facts: ReturnType<typeof course>, context = makeContext(), when = true) =>
@@ -197,7 +197,7 @@ describe('a person who reopens an issue', () => {
       true,
     ],
     ['a person reopened what our account closed', byPerson, false],
-  ])('leaves the rule to decide, or not, if %s', async (_title, facts, expected) => {
+  ])('is respected or not, depending on the timeline: %s', async (_title, facts, expected) => {
     expect(await isWanted(facts)).toBe(expected);
   });
 
@@ -209,7 +209,7 @@ describe('a person who reopens an issue', () => {
   });
 });
 
-it('detects what the forge did not set', async () => {
+it('set-issue detects what the forge did not set', async () => {
   const [change] = await setIssue.plan({ title: 'x' }, factsOf(), makeContext());
   if (change === undefined) throw new Error('no change');
 
@@ -217,7 +217,7 @@ it('detects what the forge did not set', async () => {
   expect(setIssue.confirm?.(change, issue())).toContain('did not set issue.title');
 });
 
-it('checks its conditions again right before the state changes', async () => {
+it('set-issue checks its conditions again right before the state changes', async () => {
   const changes = await setIssue.plan({ state: 'closed', title: 'x' }, factsOf(), makeContext());
 
   expect(changes.map(({ target, reconsiders }) => [target, reconsiders ?? false])).toEqual([
@@ -226,7 +226,7 @@ it('checks its conditions again right before the state changes', async () => {
   ]);
 });
 
-it('requires a forge with locks only if a lock is missing', async () => {
+it('set-issue requires a forge with locks only if a lock is missing', async () => {
   const of = async (live: object) =>
     (await setIssue.plan({ locked: true }, factsOf(live), makeContext())).map(({ requires }) => requires);
 
@@ -238,11 +238,11 @@ it.each([
   ['no field', { when: 'true' }, 'name at least one field'],
   ['no user', { assignees: {} }, 'name at least one user'],
   ['a pick of none', { assignees: { remove: ['a'], pick: 1 } }, 'pick chooses from add'],
-])('refuses %s', (_title, written, words) => {
+])('set-issue refuses %s', (_title, written, words) => {
   expect(JSON.stringify((setIssue as Action).arguments.safeParse(written).error?.issues)).toContain(words);
 });
 
-it('refuses a user who is both added and removed', () => {
+it('set-issue refuses a user who is both added and removed', () => {
   expect(setIssue.examine?.({ assignees: { add: ['x', 'Ada'], remove: ['ada'] } })).toEqual([
     { path: ['assignees', 'add', 1], message: 'Ada is under add and under remove' },
   ]);

@@ -131,7 +131,7 @@ describe('the single request', () => {
     expect(await body({ add: ['bug', 'shared'], remove: ['gone'] }, facts)).toEqual({ labels: [3, 5, 8] });
   });
 
-  it('drops the label that the new one excludes, regardless of what the forge would do with both', async () => {
+  it('omits the label that the new one excludes, regardless of what the forge would do with both', async () => {
     const facts = {
       labels: [{ id: 1, name: 'size/S', exclusive: true }],
       label_definitions: [defined('size/L', 2, { exclusive: true })],
@@ -145,7 +145,7 @@ describe('the single request', () => {
   });
 });
 
-it('detects a label that the forge dropped', async () => {
+it('set-labels detects a label that the forge dropped', async () => {
   const [change] = await setLabels.plan(
     { add: ['bug'] },
     factsOf({ labels: [], label_definitions: ['bug'] }),
@@ -157,7 +157,7 @@ it('detects a label that the forge dropped', async () => {
   expect(setLabels.confirm?.(change, [])).toContain('dropped');
 });
 
-it('refuses a label that is named twice', () => {
+it('set-labels refuses a label that is named twice', () => {
   expect(setLabels.examine?.({ add: ['a', 'b'], sync: { a: true } })).toEqual([
     { path: ['sync', 'a'], message: 'the label "a" is named twice in this step' },
   ]);

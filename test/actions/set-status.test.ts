@@ -49,7 +49,7 @@ describe('the plan', () => {
       false,
       ['success', 'yes'],
     ],
-  ])('is %s', async (_title, written, statuses, already, [state, description]) => {
+  ])('sets %s', async (_title, written, statuses, already, [state, description]) => {
     const [change, ...more] = await plan(written, statuses);
 
     expect(more).toEqual([]);
@@ -127,12 +127,12 @@ describe('the name of a status', () => {
   );
 });
 
-describe('a status from before each level had its own names', () => {
+describe('a status of an earlier version, in which all levels shared one name', () => {
   const old = { ...status('reeve/tidy', 'success'), creator: { id: 9 } };
   const context = (level: 'operator' | 'repository', isStatusOfOperator = () => false) =>
     makeContext({ level, isStatusOfOperator });
 
-  it('is ended, and names its successor', async () => {
+  it('is ended, and refers to its successor', async () => {
     const [, ended, ...more] = await plan({}, [old], context('repository'));
 
     expect(more).toEqual([]);
@@ -146,7 +146,7 @@ describe('a status from before each level had its own names', () => {
   it.each([
     ['of another account', { ...old, creator: { id: 3 } }, context('repository')],
     ['that the operator writes', old, context('repository', () => true)],
-    ['of a door that does not know what the operator writes', old, makeContext({ level: 'repository' })],
+    ['of a run that does not know what the operator writes', old, makeContext({ level: 'repository' })],
     ['of the operator', old, context('operator')],
   ])('is left alone: one %s', async (_title, live, place) => {
     expect((await plan({}, [live], place)).map(({ target }) => target)).not.toContainEqual(
@@ -155,7 +155,7 @@ describe('a status from before each level had its own names', () => {
   });
 });
 
-it('links only to web pages', async () => {
+it('set-status links only to web pages', async () => {
   const given = { ...setStatus.arguments.parse({}), target_url: 'javascript:alert(1)' };
 
   await expect(setStatus.plan(given, makeFacts({ head, statuses: [] }), makeContext())).rejects.toThrow(
@@ -163,7 +163,7 @@ it('links only to web pages', async () => {
   );
 });
 
-it('reads the statuses again before the write, on the commit that was judged', async () => {
+it('set-status reads the statuses of the evaluated commit again before the write', async () => {
   const [change] = await plan({}, []);
 
   expect(change?.reads).toMatchObject([{ name: 'statuses' }]);

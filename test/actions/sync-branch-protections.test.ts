@@ -101,7 +101,7 @@ describe('the plan', () => {
     });
   });
 
-  it('names what only some forges support', async () => {
+  it('declares what only some forges support', async () => {
     const changes = await plan([{ rule_name: 'main', priority: 1, enable_bypass_allowlist: true }], []);
 
     expect(changes.flatMap(({ requires = [] }) => requires)).toEqual([
@@ -188,7 +188,7 @@ describe('names that the forge drops', () => {
     ).toHaveLength(1);
   });
 
-  it('do not make other fields be given up', async () => {
+  it('do not prevent later attempts to set other fields', async () => {
     const context = makeContext();
     const [change] = (await plan([{ rule_name: 'main', required_approvals: 1 }], live, context)).filter(
       ({ already }) => !already,
@@ -202,7 +202,7 @@ describe('names that the forge drops', () => {
   });
 });
 
-it('refuses a protection that is named twice, and invalid fields', () => {
+it('sync-branch-protections refuses a protection that is named twice, and invalid fields', () => {
   expect(syncBranchProtections.examine?.(parse([{ rule_name: 'a' }, { rule_name: 'a' }]))).toMatchObject([
     { path: ['protections', 1, 'rule_name'] },
   ]);

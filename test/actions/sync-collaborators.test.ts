@@ -5,7 +5,7 @@ import { makeContext } from '../support/make-context.ts';
 import { makeFacts } from '../support/make-facts.ts';
 
 const subject = { kind: 'repository' } as const;
-/** Our account is 9. */
+/** Existing collaborators. Our account is 9. */
 const live = [
   { id: 1, login: 'Ada', permission: 'write' },
   { id: 2, login: 'grace', permission: 'read' },
@@ -43,7 +43,7 @@ describe('the plan', () => {
       { ...ada('write'), prune: true },
       ['collaborator:ada=write (already)', 'collaborator:grace=null', 'collaborator:boss=null'],
     ],
-  ])('%s', async (_title, given, expected) => {
+  ])('contains %s', async (_title, given, expected) => {
     expect(await planned(given)).toEqual(expected);
   });
 
@@ -90,7 +90,7 @@ describe('access that exceeds the granted permission', () => {
   });
 });
 
-it('refuses a user who is named twice', () => {
+it('sync-collaborators refuses a user who is named twice', () => {
   const collaborators: Given['collaborators'] = [
     { login: 'ada', permission: 'read' },
     { login: 'ADA', permission: 'write' },

@@ -34,7 +34,7 @@ const hook = (id: number, more: object = {}) => ({
 type Plan = {
   readonly wanted?: object;
   readonly hooks?: readonly unknown[];
-  /** Records about hooks, by id. */
+  /** Records about hooks, by hook id. */
   readonly known?: Readonly<Record<number, object>>;
   readonly context?: Parameters<typeof makeContext>[0];
   readonly facts?: Record<string, unknown>;
@@ -106,7 +106,7 @@ describe('the plan', () => {
       [{ before: { active: false }, input: { body: { active: true, events: ['push'] } } }],
     ],
     [
-      'leaves hooks to other places alone',
+      'leaves hooks with other URLs alone',
       { hooks: [hook(1), hook(2, { config: { url: 'https://other.example.org', content_type: 'json' } })] },
       [{ already: true }],
     ],
@@ -288,7 +288,7 @@ describe('named secrets', () => {
     expect(JSON.stringify(input)).not.toContain('the-value');
   });
 
-  it('are removed from what a forge repeats', () => {
+  it('are removed from responses that repeat them', () => {
     expect(secrets.redact('bad header "the-value-of-ci"')).toBe('bad header "{secret: CI}"');
   });
 
@@ -300,7 +300,7 @@ describe('named secrets', () => {
   });
 });
 
-it('detects events that the forge did not accept', async () => {
+it('sync-hooks detects events that the forge did not accept', async () => {
   const [change] = await planned({ wanted: { events: ['push', 'status'] } });
   if (!change) throw new Error('no change');
 
@@ -308,14 +308,14 @@ it('detects events that the forge did not accept', async () => {
   expect(syncHooks.confirm?.(change, hook(1))).toContain('events');
 });
 
-it('accepts one kind of an event family under the name that the forge returns', async () => {
+it('sync-hooks accepts one kind of an event family under the name that the forge returns', async () => {
   const [change] = await planned({ wanted: { events: ['pull_request_only'] } });
   if (!change) throw new Error('no change');
 
   expect(syncHooks.confirm?.(change, hook(1, { events: ['pull_request'] }))).toBeUndefined();
 });
 
-it('remembers what the forge does not show, so that a second plan is empty', async () => {
+it('sync-hooks remembers what the forge does not show, so that a second plan is empty', async () => {
   const memory = createActionMemory();
   const context = makeContext({ memory, secrets });
   const given = syncHooks.arguments.parse({

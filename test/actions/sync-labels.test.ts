@@ -80,7 +80,7 @@ describe('the plan', () => {
       [{ already: true }],
     ],
     [
-      'removes the others last, if it prunes',
+      'removes other labels last, if it prunes',
       { labels: [{ name: 'bug', ...red }], prune: true },
       [label(1, 'bug'), label(2, 'old')],
       [
@@ -139,7 +139,7 @@ describe('the plan', () => {
   });
 });
 
-it('detects what the forge did not accept', async () => {
+it('sync-labels detects what the forge did not accept', async () => {
   const [change] = await planned({ labels: [{ name: 'bug', ...red, archived: true }] }, []);
   if (!change) throw new Error('no change');
 
@@ -147,7 +147,7 @@ it('detects what the forge did not accept', async () => {
   expect(syncLabels.confirm?.(change, label(1, 'bug'))).toContain('is_archived');
 });
 
-it('refuses a label that is named twice, also by a former name', () => {
+it('sync-labels refuses a label that is named twice, also by a former name', () => {
   const written = {
     labels: [
       { name: 'a', ...red },

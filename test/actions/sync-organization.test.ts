@@ -84,7 +84,7 @@ describe('the plan', () => {
   });
 });
 
-it('detects a setting that the forge changed to something else', async () => {
+it('sync-organization detects a setting that the forge changed to something else', async () => {
   const [change] = await planned({ website: 'https://acme.example.org' });
   if (!change) throw new Error('no change');
 
@@ -123,7 +123,7 @@ async function takenBack(change: Pick<DoneChange, 'target' | 'before' | 'after'>
   }
 }
 
-it('is undone together with the fields that a forge clears if omitted', async () => {
+it('an undo of sync-organization includes the fields that a forge clears if omitted', async () => {
   const change = { target: 'organization:location', before: 'Earth', after: 'Moon' };
 
   expect(await takenBack(change, '1.27.0')).toMatchObject({
@@ -131,7 +131,7 @@ it('is undone together with the fields that a forge clears if omitted', async ()
   });
 });
 
-it('is not made public again on a forge that does not support it', async () => {
+it('an undo of sync-organization makes nothing public again on a forge that does not support it', async () => {
   const change = { target: 'organization:visibility', before: 'public', after: 'limited' };
 
   expect(await takenBack(change, '15.0.3+gitea-1.22.0')).toContain(

@@ -50,11 +50,11 @@ describe('the plan', () => {
       { has_pull_requests: false },
       ['repository:has_pull_requests=true', 'repository:allow_squash_merge=false'],
     ],
-  ] as const)('%s', async (_title, given, more, expected) => {
+  ] as const)('contains %s', async (_title, given, more, expected) => {
     expect(await planned(given as Given, more)).toEqual(expected);
   });
 
-  it('fails for a merge style of a repository without pull requests', async () => {
+  it('fails for a merge style in a repository without pull requests', async () => {
     await expect(planned({ allow_squash_merge: false }, { has_pull_requests: false })).rejects.toThrow(
       'allow_squash_merge is a setting of pull requests',
     );
@@ -71,7 +71,7 @@ describe('the plan', () => {
   });
 });
 
-it('sends the pull request unit with its settings, which forges ignore without it', async () => {
+it('sync-repository sends the pull request unit with its settings, which forges ignore without the unit', async () => {
   const given = { description: 'New', allow_squash_merge: false, default_merge_style: 'squash' } as const;
   const changes = await syncRepository.plan(given, factsOf(), makeContext());
 
@@ -82,7 +82,7 @@ it('sends the pull request unit with its settings, which forges ignore without i
   expect((await syncRepository.join?.(changes.slice(0, 1), factsOf()))?.body).toEqual({ description: 'New' });
 });
 
-it('detects what the forge did not set', async () => {
+it('sync-repository detects what the forge did not set', async () => {
   const [change] = await syncRepository.plan({ description: 'New' }, factsOf(), makeContext());
   if (change === undefined) throw new Error('no change');
 

@@ -81,7 +81,7 @@ describe('the plan', () => {
         'team-repository:core/old=false',
       ],
     ],
-  ])('%s', async (_title, more, rest, expected) => {
+  ])('contains %s', async (_title, more, rest, expected) => {
     expect(await planned(more, rest)).toEqual(expected);
   });
 
@@ -115,7 +115,7 @@ describe('the plan', () => {
   });
 });
 
-it('an edit keeps unnamed units, and sends the fields that forges read only with the permission', async () => {
+it('sync-teams keeps unnamed units in an edit, and sends the fields that forges read only with the permission', async () => {
   const [change] = await plan({ units_map: { 'repo.code': 'write' } });
 
   expect(change?.input.body).toEqual({
@@ -126,7 +126,7 @@ it('an edit keeps unnamed units, and sends the fields that forges read only with
   });
 });
 
-it('settings that the forge drops are reported once', async () => {
+it('sync-teams reports settings that the forge drops once', async () => {
   const context = makeContext();
   const wanted: Given = { teams: [{ name: 'core', units_map: { 'repo.new': 'read' } }] };
   const [change] = await syncTeams.plan(wanted, factsOf(), context);
@@ -149,12 +149,12 @@ it.each([
     { includes_all_repositories: true, repositories: ['a'] },
     'needs no list',
   ],
-])('refuses %s', (_title, more, words) => {
+])('sync-teams refuses %s', (_title, more, words) => {
   const parsed = (syncTeams as Action).arguments.safeParse({ teams: [{ name: 'core', ...more }] });
   expect(JSON.stringify(parsed.error?.issues)).toContain(words);
 });
 
-it('refuses a team that is named twice', () => {
+it('sync-teams refuses a team that is named twice', () => {
   expect(syncTeams.examine?.({ teams: [{ name: 'core' }, { name: 'CORE' }] })).toEqual([
     { path: ['teams', 1, 'name'], message: 'the team "core" is named twice' },
   ]);

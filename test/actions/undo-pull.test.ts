@@ -25,7 +25,7 @@ const change = {
   after,
 };
 
-it('undoing a pull request closes ours, not one from a branch of the same name in a fork', async () => {
+it('undoing a pull request closes the one that Reeve opened, not one from a branch of the same name in a fork', async () => {
   server = await startBareServer((_request, response) =>
     json(response, [pull(99, 2), pull(30, 1)], 200, { 'x-total-count': '2' }),
   );
@@ -36,7 +36,7 @@ it('undoing a pull request closes ours, not one from a branch of the same name i
   expect(undo()).toMatchObject({ input: { params: { index: 30 }, body: { state: 'closed' } } });
 });
 
-it('undoing a pull request finds none if only a fork has one', async () => {
+it('undoing a pull request finds nothing to close if only a fork has one', async () => {
   server = await startBareServer((_request, response) =>
     json(response, [pull(99, 2)], 200, { 'x-total-count': '1' }),
   );

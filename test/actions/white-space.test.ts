@@ -234,7 +234,7 @@ describe.each(contractForges)('white space at both ends of a text on $name', ({ 
         }
       }
 
-      // A label name may have white space on a forge, so that another label is meant.
+      // On a forge, a label name may contain white space, so the padded name refers to another label.
       const isOther = ([path, result]: readonly [string, string]): boolean =>
         /label/.test(path) && /there is no label/.test(result);
       const wrong = results.filter((one) => !/^(settled|refused at load)$/.test(one[1]) && !isOther(one));
