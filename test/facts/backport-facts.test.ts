@@ -9,7 +9,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { type BareServer, json, startBareServer } from '../support/bare-server.ts';
 import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
 
-describe('on a forge', () => {
+describe('merged_patch, backports and commit_diff on a forge', () => {
   let privilegeForge: Awaited<ReturnType<typeof startPrivilegeForge>>;
   let setup: PrivilegeSetup;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe('on a forge', () => {
     expect(await ask(requestOf(backports))).toEqual([]);
   });
 
-  it('the patch of a merged one has all its commits and the content of binary files', async () => {
+  it('the patch of a merged pull request has all its commits and the content of binary files', async () => {
     const { ada, at, pull } = setup;
     const bytes = { content: 'AP8BAgM=', branch: 'work', message: 'bytes' };
     await ada.client.call(operations.createFile, { params: { ...at, filepath: 'b.bin' }, body: bytes });
@@ -44,7 +44,7 @@ describe('on a forge', () => {
     expect(patch?.size).toBe(Buffer.byteLength(patch?.text ?? ''));
   });
 
-  it('backports are found by marker or branch, in every state, and only for its number', async () => {
+  it('backports are found by marker or branch, in every state, and only for the number of the pull request', async () => {
     const { ada, at, pull } = setup;
     const open = async (head: string, base: string, text: string): Promise<number> => {
       await addFile(ada.client, at, head, `${head}.txt`);
@@ -78,7 +78,7 @@ describe('on a forge', () => {
   });
 });
 
-describe('many and large inputs', () => {
+describe('merged_patch and backports with large inputs', () => {
   const servers: BareServer[] = [];
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.close();
@@ -118,13 +118,13 @@ describe('many and large inputs', () => {
     return { paths, facts: createFacts({ client, subject, memory, clock: systemClock }) };
   }
 
-  it('pull requests from before the merge are not read', async () => {
+  it('pull requests older than the merge are not read', async () => {
     const { paths, facts } = await setUp({});
 
     const found = await facts.ask(requestOf(backports));
 
     expect(found.map(({ number }) => number)).toEqual([400, 300]);
-    // 121 days are three pages.
+    // The pull requests of 121 days are three pages.
     expect(paths).toEqual(['/pulls/7', '/pulls', '/pulls', '/pulls']);
   });
 
@@ -141,7 +141,7 @@ describe('many and large inputs', () => {
   });
 });
 
-describe('names of backports', () => {
+describe('names of backport branches and markers', () => {
   it('contain one number and one branch, and are never too long', () => {
     expect(backportBranch(12, 'release/1')).toBe('backport-12-to-release/1');
     const [one, other] = [`${'x'.repeat(200)}1`, `${'x'.repeat(200)}2`];
@@ -152,7 +152,7 @@ describe('names of backports', () => {
     ).toEqual([true, true, false, false]);
   });
 
-  it('cannot end a marker, whatever the name of the branch', () => {
+  it('cannot end a marker, whatever the branch is named', () => {
     expect(backportMarker(12, 'a-->b')).toBe('<!-- reeve:backport of #12 to a--%3Eb -->');
     expect(backportMarker(12, 'a\ud800')).toContain('%EF%BF%BD');
   });

@@ -50,10 +50,15 @@ describe('a line of CODEOWNERS', () => {
 describe('the owners of a path', () => {
   it.each([
     ['the whole path must match', 'src @ada', 'src/a.ts', []],
-    ['all matching lines are added up', 'src/.* @ada\n.*\\\\.ts @eve @ada', 'src/a.ts', ['ada', 'eve']],
+    [
+      'the owners of all matching lines are combined',
+      'src/.* @ada\n.*\\\\.ts @eve @ada',
+      'src/a.ts',
+      ['ada', 'eve'],
+    ],
     ['a dot matches any character', 'a.c @ada', 'abc', ['ada']],
-    ['a negative line applies to the other files', '!src/.* @ada', 'docs/a.md', ['ada']],
-    ['a negative line excludes what matches', '!src/.* @ada', 'src/a.md', []],
+    ['a negative line applies to all other files', '!src/.* @ada', 'docs/a.md', ['ada']],
+    ['a negative line excludes matching files', '!src/.* @ada', 'src/a.md', []],
     ['an alternative is outside the anchors', 'a|b @ada', 'ax', ['ada']],
     ['a repeated last character is not part of the prefix', 'ab* @ada', 'a', ['ada']],
     ['a repeated character outside the BMP is not part of the prefix', 'a😀* @ada', 'a', ['ada']],
@@ -68,7 +73,7 @@ describe('the owners of a path', () => {
     else expect(ownersOf(text, path)).toEqual(expected);
   });
 
-  it('are an error that names the line if a pattern uses features that RE2 lacks, on a forge that supports them', () => {
+  it('are an error with the line if a pattern uses features that RE2 lacks, on a forge that supports them', () => {
     expect(() => ownersOf('a @eve\nsrc/(?!lib).* @ada', 'src/a')).toThrow('line 2 of CODEOWNERS');
     expect(ownersOf('src/(?!lib).* @ada\nsrc/.* @eve', 'src/a', forgejo)).toEqual(['eve']);
     expect(() => ownersOf(`${'a'.repeat(300)} @ada\n!${'b'.repeat(300)} @ada`, 'x', forgejo)).toThrow(
@@ -174,18 +179,22 @@ describe('codeowners', () => {
   });
 
   it.each([
-    ['the first place', { CODEOWNERS: '.* @ada', 'docs/CODEOWNERS': '.* @eve' }, ['ada']],
-    ['the second, if it is the only one', { 'docs/CODEOWNERS': '.* @eve' }, ['eve']],
-    ['the second, if the first is a folder', { CODEOWNERS: 'dir', 'docs/CODEOWNERS': '.* @eve' }, ['eve']],
-    ['an empty file in the first place', { CODEOWNERS: '', 'docs/CODEOWNERS': '.* @eve' }, []],
-    ['a link in the first place', { CODEOWNERS: 'link:x', 'docs/CODEOWNERS': '.* @eve' }, []],
-    ['the one of Gitea', { '.gitea/CODEOWNERS': '.* @eve', '.forgejo/CODEOWNERS': '.* @ada' }, ['eve']],
-    ['not the one of Forgejo on Gitea', { '.forgejo/CODEOWNERS': '.* @ada' }, []],
+    ['the file in the first location', { CODEOWNERS: '.* @ada', 'docs/CODEOWNERS': '.* @eve' }, ['ada']],
+    ['the file in the second location if it is the only one', { 'docs/CODEOWNERS': '.* @eve' }, ['eve']],
+    [
+      'the file in the second location if the first is a folder',
+      { CODEOWNERS: 'dir', 'docs/CODEOWNERS': '.* @eve' },
+      ['eve'],
+    ],
+    ['an empty file in the first location', { CODEOWNERS: '', 'docs/CODEOWNERS': '.* @eve' }, []],
+    ['a link in the first location', { CODEOWNERS: 'link:x', 'docs/CODEOWNERS': '.* @eve' }, []],
+    ['the file of Gitea', { '.gitea/CODEOWNERS': '.* @eve', '.forgejo/CODEOWNERS': '.* @ada' }, ['eve']],
+    ['no file of Forgejo on Gitea', { '.forgejo/CODEOWNERS': '.* @ada' }, []],
   ])('reads %s', async (_, files, users) => {
     expect((await ask({ files })).value).toEqual([{ file: 'src/a.ts', users, teams: [] }]);
   });
 
-  it('shows teams as the account sees them', async () => {
+  it('includes only teams that the account can see', async () => {
     const files = { CODEOWNERS: '.* @acme/UI @acme/gone @acme/a/b @other/x @../x @acme/' };
     const value = (teams: string[]) => [{ file: 'src/a.ts', users: [], teams }];
 
@@ -222,7 +231,7 @@ describe('codeowners', () => {
     await expect(ask({ files: { CODEOWNERS: '.* @ada' }, down: '/users' })).rejects.toThrow('500');
   });
 
-  it('has a cost, which is charged to each rule that reads it', async () => {
+  it('has a cost, which is charged to each rule that reads the fact', async () => {
     const { cost } = await ask({ files: { CODEOWNERS: 'src/.* @ada' }, units: 24_000_000 });
 
     expect(cost).toBeGreaterThan(50_000);

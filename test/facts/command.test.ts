@@ -23,12 +23,12 @@ describe('the commands of a comment', () => {
 
   it.each([
     ['below other text', 'Looks good.\n/merge', ['merge']],
-    ['in windows lines', '/merge\r\n/label a\r\n', ['merge', 'label']],
+    ['in lines with Windows line endings', '/merge\r\n/label a\r\n', ['merge', 'label']],
     ['below an empty line after a quote', '> /close\n\n/merge', ['merge']],
     ['below code', '```\n/close\n```\n/merge', ['merge']],
     ['below code with tildes', '~~~ sh\n/close\n```\n/close\n~~~\n/merge', ['merge']],
     ['below longer fences', '````\n```\n/close\n```\n````\n/merge', ['merge']],
-    ['after closed spans', 'see `a` and ``b ` c``\n/merge', ['merge']],
+    ['after closed code spans', 'see `a` and ``b ` c``\n/merge', ['merge']],
     ['below a hidden block', '<!-- a\n/close\n-->\n/merge', ['merge']],
   ])('are found %s', (_, body, found) => {
     expect(names(body)).toEqual(found);
@@ -36,7 +36,7 @@ describe('the commands of a comment', () => {
 
   it.each([
     ['in a quote', '> /merge'],
-    ['in a quote of a quote', '> > /merge'],
+    ['in a nested quote', '> > /merge'],
     ['below a line of a quote, which continues it', '> text\n/merge'],
     ['below a quote in a list', '- > text\n/merge'],
     ['in a code block', '```\n/merge\n```'],
@@ -44,26 +44,26 @@ describe('the commands of a comment', () => {
     ['in a code block that is never closed', '```\n/merge'],
     ['in a code block with a line that does not close it', '```\n    ```\n/merge\n```'],
     ['in a code block with shorter fences', '````\n```\n/merge\n````'],
-    ['in a code block of other signs', '~~~\n```\n/merge\n~~~'],
+    ['in a code block with other fence characters', '~~~\n```\n/merge\n~~~'],
     ['in a code block after a quote', '> a\n```\n\n/merge\n```'],
     ['in an indented code block', 'text\n\n    /merge'],
-    ['after an indented fence, which may be of a list', '- a\n  ```\n/merge\n  ```\n/merge'],
+    ['after an indented fence, which may belong to a list', '- a\n  ```\n/merge\n  ```\n/merge'],
     ['after a fence in a list', '- ```\n/merge'],
-    ['in a span over lines', 'see `a\n/merge\nb`'],
-    ['in a span that a backslash makes uncertain', '\\` `a\n/merge\n`'],
+    ['in a code span over several lines', 'see `a\n/merge\nb`'],
+    ['in a code span that a backslash makes ambiguous', '\\` `a\n/merge\n`'],
     ['in a list', '- /merge\n1. /merge'],
     ['with a space before it', ' /merge'],
     ['within a line', 'please /merge'],
-    ['hidden', '<!--\n/merge\n-->'],
-    ['hidden after a closed one', '<!-- a --> <!-- b\n/merge\n-->'],
+    ['in a hidden block', '<!--\n/merge\n-->'],
+    ['in a hidden block after a closed one', '<!-- a --> <!-- b\n/merge\n-->'],
     ['in a block of HTML', '<pre>\n/merge\n</pre>'],
-    ['where HTML makes a fence uncertain', '<div>\n```\n</div>\n\n```\n/merge\n```'],
-    ['where an open tag makes a fence uncertain', 'a <code>\n```\n</code>\n/merge\n```'],
+    ['if HTML makes a fence ambiguous', '<div>\n```\n</div>\n\n```\n/merge\n```'],
+    ['if an open tag makes a fence ambiguous', 'a <code>\n```\n</code>\n/merge\n```'],
     ['in capitals', '/MERGE'],
-    ['in other letters', '/mеrge'],
+    ['in letters of another alphabet', '/mеrge'],
     ['as a path', '/usr/bin/merge'],
-    ['with a sign after the name', '/merge: now'],
-    ['after a line separator that is no line break', 'a\u2028/merge'],
+    ['with punctuation after the name', '/merge: now'],
+    ['after a line separator that is not a line break', 'a\u2028/merge'],
   ])('are not found %s', (_, body) => {
     expect(names(body)).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe('the commands of a comment', () => {
   it.each([
     ['fences', '```\n'.repeat(10_000)],
     ['spaces', `${' '.repeat(60_000)}/merge`],
-    ['list signs', `${'- '.repeat(30_000)}x\n/merge`],
+    ['list markers', `${'- '.repeat(30_000)}x\n/merge`],
     ['tags', '<!--a-->'.repeat(8_000)],
     ['open tags', '<pre '.repeat(12_000)],
     ['backticks', '` '.repeat(30_000)],
@@ -124,17 +124,21 @@ describe('command("label")', () => {
 
   it.each([
     ['an edit by anyone', { action: 'edited' }, /not new/],
-    ['a comment whose text was changed since', { live: { ...live, body: '/label security' } }, /edited/],
-    ['a delivery with another text', { delivered: '/label security' }, /edited/],
+    ['a comment whose text has changed since', { live: { ...live, body: '/label security' } }, /edited/],
+    ['a delivery with different text', { delivered: '/label security' }, /edited/],
     ['another sender', { sender: { id: 8, login: 'eve' } }, /author/],
     ['a sender with the name of the author', { sender: { id: 8, login: 'ada' } }, /author/],
     ['a comment of another author', { live: { ...live, user: { id: 8, login: 'eve' } } }, /author/],
     ['a comment of a deleted account', { live: { ...live, user: { id: -1, login: 'Ghost' } } }, /author/],
     ['a comment without an author', { live: { ...live, user: null } }, /author/],
     ['an old comment', { maxAgeMs: 1_000 }, /older/],
-    ['a comment without an instant', { live: { ...live, created_at: null } }, /older/],
+    ['a comment without a creation time', { live: { ...live, created_at: null } }, /older/],
     ['a deleted comment', { live: new ReeveError('forge-not-found', '404') }, /no longer exists/],
-    ['a comment without the line', { delivered: 'hi', live: { ...live, body: 'hi' } }, /no line \/label/],
+    [
+      'a comment without the command line',
+      { delivered: 'hi', live: { ...live, body: 'hi' } },
+      /no line \/label/,
+    ],
     [
       'a very long comment',
       {

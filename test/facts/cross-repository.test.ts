@@ -56,7 +56,7 @@ describe('resources of other repositories', () => {
 });
 
 it.each(['all', 'repository'] as const)(
-  'are hidden in the items of a sweep, which come from lists: %s',
+  'resources of other repositories are also hidden in the items of a sweep, which come from lists: %s',
   async (sees) => {
     const text = 'of the private fork';
     const repo = {
@@ -81,8 +81,8 @@ const at = '/repos/acme/site/issues';
 const file = { id: 11, name: 'a.log', size: 3 };
 const other = { id: 12, name: 'b.png', size: 4 };
 
-describe('requests to the forge', () => {
-  it('dependencies and tracked times come from their lists', async () => {
+describe('facts of an issue and its repository', () => {
+  it('read dependencies and tracked times from their lists', async () => {
     expect(await ask(issue, { name: 'dependencies' }, { [`${at}/7/dependencies`]: [here] })).toMatchObject([
       { title: 'Ours' },
     ]);
@@ -96,7 +96,7 @@ describe('requests to the forge', () => {
     ).toMatchObject([{ time: 60, user_name: 'ada' }]);
   });
 
-  it('a disabled tracker cannot be read', async () => {
+  it('cannot be read from a disabled time tracker', async () => {
     await expect(ask(issue, { name: 'tracked_times' }, {})).rejects.toMatchObject({
       code: 'forge-not-found',
     });
@@ -120,7 +120,7 @@ describe('requests to the forge', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("use the subject's organization, or else the owner of the repository", async () => {
+  it('use the organization of the subject, or else the owner of the repository', async () => {
     const answers = { '/orgs/acme': { id: 2, name: 'acme' }, '/orgs/other': { id: 3, name: 'other' } };
 
     expect(await ask(issue, { name: 'organization' }, answers)).toMatchObject({ name: 'acme' });
@@ -129,7 +129,7 @@ describe('requests to the forge', () => {
     expect(await ask(subject, { name: 'organization' }, answers)).toMatchObject({ name: 'other' });
   });
 
-  it('hooks omit the value of their header', async () => {
+  it('omit the value of the authorization header of hooks', async () => {
     const hooks = [
       { id: 1, events: ['push'], authorization_header: 'Bearer clear-text' },
       { id: 2, events: ['push'], authorization_header: '' },

@@ -69,7 +69,7 @@ describeContract('reviews and what changed since', (forge) => {
     factsOf({ kind: 'pull_request', index: 1, repository: repository() }, memory);
   const countOf = async (memory?: ActionMemory) => (await facts(memory).ask(requestOf(approvals))).length;
 
-  it.each(pushes)('an approval and $push: it counts is $isSame', async ({ make, isSame }) => {
+  it.each(pushes)('an approval and $push: the approval counts is $isSame', async ({ make, isSame }) => {
     await review('APPROVED');
     expect(await countOf()).toBe(1);
 
@@ -98,12 +98,12 @@ describeContract('reviews and what changed since', (forge) => {
       await push();
 
       expect(await countOf(memory)).toBe(1);
-      // Forgejo no longer lists the merge commit among those that the reviewed head has and the base lacks, so that one
-      // candidate is left.
+      // Forgejo no longer lists the merge commit among the commits that the reviewed head has and the base lacks, so
+      // one candidate is left.
       expect(await countOf()).toBe(isForgejo(forge.url) ? 1 : 0);
     });
 
-    it('does not count if the base has changed the same file since', async () => {
+    it('does not count if the base has since changed the same file', async () => {
       const memory = createActionMemory();
       expect(await countOf(memory)).toBe(1);
 
@@ -131,11 +131,11 @@ describeContract('reviews and what changed since', (forge) => {
 
     expect((await ask('PATCH', '/pulls/1', { base: 'older' })).status).toBe(201);
 
-    // The rebase brings a commit of main into the older branch, which was not approved.
+    // The rebase brings a commit of main into the older branch, and this commit was not approved.
     expect(await countOf()).toBe(0);
   });
 
-  it('if it cannot be decided, an approval does not count and a rejection stays', async () => {
+  it('if changes cannot be compared, an approval does not count and a rejection stays', async () => {
     await work.git('update-index', '--add', '--cacheinfo', `160000,${pull.commits.base},module`);
     await work.git('commit', '--quiet', '-m', 'submodule');
     await push();
@@ -155,7 +155,7 @@ describeContract('reviews and what changed since', (forge) => {
     expect(await states()).toEqual(['REQUEST_CHANGES']);
   });
 
-  it('a change on the second page of a folder is a change', { timeout: 600_000 }, async () => {
+  it('a change on the second page of a folder listing is detected', { timeout: 600_000 }, async () => {
     const files = Array.from({ length: 1_001 }, (_, place) => [`f${1_000 + place}.txt`, `${place}\n`]);
     await work.commit(Object.fromEntries(files));
     await push();
@@ -170,7 +170,7 @@ describeContract('reviews and what changed since', (forge) => {
     expect(await countOf()).toBe(0);
   });
 
-  it('a branch named like a commit changes nothing', async () => {
+  it('a branch named like a commit has no effect', async () => {
     await review('APPROVED');
     await work.git('push', '--quiet', 'origin', `${pull.commits.base}:refs/heads/${pull.commits.last}`);
     await work.git('reset', '--quiet', '--hard', pull.commits.base);
@@ -178,7 +178,7 @@ describeContract('reviews and what changed since', (forge) => {
     await push();
     expect(await countOf()).toBe(0);
 
-    // Compared by its commit name, the base would contain all but the last commit.
+    // If the base were compared by its commit id, it would contain all commits but the last.
     await work.git('push', '--quiet', 'origin', `${pull.commits.first}:refs/heads/${pull.commits.base}`);
     await work.git('cherry-pick', pull.commits.last);
     await push();
@@ -186,7 +186,7 @@ describeContract('reviews and what changed since', (forge) => {
     expect(await countOf()).toBe(0);
   });
 
-  it('is compared once for each reviewed commit, and costs one comparison if all are of the head', async () => {
+  it('reviews are compared once for each reviewed commit, with one comparison if all are of the head', async () => {
     await review('APPROVED');
     await work.git('commit', '--quiet', '--amend', '-m', 'same');
     await push();
@@ -232,7 +232,7 @@ describeContract('reviews and what changed since', (forge) => {
       expect(await filesOf(pull.commits.last, await head())).toEqual(['a.txt', 'b.txt', 'gone.txt']);
     });
 
-    it('are everything if the commit is missing or the history is unrelated', async () => {
+    it('include everything if the commit is missing or the history is unrelated', async () => {
       const gone = 'd'.repeat(40);
       expect(await facts().ask(requestOf(changedSinceFact, gone))).toBeNull();
       const lost = await pushed(gone, pull.commits.last).ask(requestOf(filesRow));
@@ -249,7 +249,7 @@ describeContract('reviews and what changed since', (forge) => {
       expect(all).toContain('lone.txt');
     });
 
-    it('of a new branch are the commits that the default branch lacks', async () => {
+    it('of a new branch come from the commits that the default branch lacks', async () => {
       expect(await filesOf('0'.repeat(40), pull.commits.last)).toEqual(['a.txt', 'b.txt', 'gone.txt']);
       expect(await filesOf('0'.repeat(40), pull.commits.base)).toEqual([]);
     });

@@ -28,7 +28,7 @@ async function setUp(answer: (seen: ReceivedRequest) => unknown, subject: Subjec
 
 const labels = [{ id: 1, name: 'bug' }];
 
-it('requests a fact once per run, for any number of readers', async () => {
+it('a fact is requested once per run, for any number of readers', async () => {
   const { server, facts } = await setUp(() => labels);
   const run = facts();
 
@@ -38,7 +38,7 @@ it('requests a fact once per run, for any number of readers', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-it('requests again what is older than allowed, and shares everything else', async () => {
+it('only facts older than allowed are requested again, and all others are shared', async () => {
   const { server, facts, later } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
   const run = facts();
   await run.ask({ name: 'labels' });
@@ -73,7 +73,7 @@ it('label definitions of an earlier run keep their age, and are read again once 
   expect(readings()).toBe(3);
 });
 
-it('a kept fact is not read again when all others are', async () => {
+it('a kept fact is not read again when all other facts are', async () => {
   const { server, facts } = await setUp((seen) => (seen.path.includes('files') ? [] : labels));
   const run = facts();
   await run.ask({ name: 'labels' });
@@ -88,7 +88,7 @@ it('a kept fact is not read again when all others are', async () => {
   expect(server.requests).toHaveLength(4);
 });
 
-it('requests the inputs of an answer again if its oldest input is older than allowed', async () => {
+it('the inputs of a derived fact are requested again if the oldest input is older than allowed', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.includes('/pulls/')
       ? {
@@ -118,7 +118,7 @@ it('requests the inputs of an answer again if its oldest input is older than all
   );
 });
 
-it('takes labels from an already requested pull request, with the age of that answer', async () => {
+it('labels are taken from an already requested pull request, with the age of that response', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.includes('/pulls/')
       ? { id: 1, number: 7, state: 'open', title: 't', labels }
@@ -136,7 +136,7 @@ it('takes labels from an already requested pull request, with the age of that an
   expect(server.requests).toHaveLength(2);
 });
 
-it('requests labels directly if the pull request cannot be read', async () => {
+it('labels are requested directly if the pull request cannot be read', async () => {
   const { facts } = await setUp((seen) => (seen.path.includes('/pulls/') ? undefined : labels));
   const run = facts();
   await expect(run.ask({ name: 'pull_request' })).rejects.toThrow('404');
@@ -144,7 +144,7 @@ it('requests labels directly if the pull request cannot be read', async () => {
   expect(await run.ask({ name: 'labels' })).toEqual(labels);
 });
 
-it('caches label definitions across runs, by repository, until a label is created or time has passed', async () => {
+it('label definitions are cached across runs, by repository, until a label is created or they expire', async () => {
   const { server, facts, later } = await setUp((seen) =>
     seen.path.startsWith('/api/v1/orgs') ? undefined : labels,
   );
@@ -162,7 +162,7 @@ it('caches label definitions across runs, by repository, until a label is create
   expect(server.requests).toHaveLength(5);
 });
 
-it('does not request facts that a subject does not have', async () => {
+it('facts that a subject does not have are not requested', async () => {
   const { server, facts } = await setUp(() => labels, {
     kind: 'repository',
     repository: { id: 1, owner: 'acme', name: 'demo' },
@@ -188,16 +188,16 @@ describe('the files of a push', () => {
 
   it.each([
     [
-      'are those between its two commits',
+      'are the files changed between its two commits',
       push(one, two),
       [`/api/v1/repos/acme/demo/compare/${one}...${two}`, `/api/v1/repos/acme/demo/compare/${two}...${one}`],
     ],
     [
-      'are counted from the default branch if the push created the branch',
+      'are compared with the default branch if the push created the branch',
       push(zeros, two),
       ['/api/v1/repos/acme/demo', `/api/v1/repos/acme/demo/compare/trunk...${two}`],
     ],
-    ['are none if the push deleted the branch', push(one, zeros), []],
+    ['are an empty list if the push deleted the branch', push(one, zeros), []],
   ])('%s', async (_title, subject, paths) => {
     const { server, facts } = await setUp(
       (seen) =>
@@ -220,10 +220,10 @@ describe('the files of a push', () => {
   });
 });
 
-describe('given facts', () => {
+describe('given facts of a rule test', () => {
   const payload = { pull_request: { number: 7, labels: [{ id: 1, name: 'bug' }] } };
 
-  it('complete the short forms of a file', async () => {
+  it('expand the short forms in a file', async () => {
     const facts = createGivenFacts({ subject: pull, given: { labels: ['bug'], files: ['a/b'] } });
 
     expect(await facts.ask({ name: 'labels' })).toEqual([{ id: 1, name: 'bug' }]);

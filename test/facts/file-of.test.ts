@@ -7,7 +7,7 @@ import { type BareServer, json, startBareServer } from '../support/bare-server.t
 let server: BareServer;
 afterEach(() => server.close());
 
-/** Returns the ref that is requested for the file from a forge of this version. */
+/** Returns the ref with which the file is requested from a forge of this version. */
 async function refAsked(version: string, argument: string): Promise<string | null> {
   let asked: string | null = 'nothing';
   server = await startBareServer(({ path }, response) => {
@@ -43,12 +43,12 @@ const commit = 'c'.repeat(40);
 
 // On a forge that resolves tags first, a pushed tag `main` could replace the content of the branch.
 it.each([
-  ['a branch in full', forgejo, '@main', 'refs/heads/main'],
-  ['the default branch in full', forgejo, '', 'refs/heads/trunk'],
-  ['a tag in full', forgejo, '@refs/tags/v1', 'refs/tags/v1'],
+  ['a branch by its full ref', forgejo, '@main', 'refs/heads/main'],
+  ['the default branch by its full ref', forgejo, '', 'refs/heads/trunk'],
+  ['a tag by its full ref', forgejo, '@refs/tags/v1', 'refs/tags/v1'],
   ['a commit by its id', forgejo, `@${commit}`, commit],
   ['a branch by its name', gitea, '@main', 'main'],
   ['the default branch without a ref', gitea, '', null],
-])('file_of requests %s from a forge %s', async (_title, version, ref, expected) => {
+])('file_of requests %s from forge version %s', async (_title, version, ref, expected) => {
   expect(await refAsked(version, `acme/templates:ci.yml${ref}`)).toBe(expected);
 });

@@ -13,7 +13,7 @@ type Read = z.output<typeof Shape>;
 const guarded = (value: unknown): Read => guardGiven(value, Shape, 'facts.thing') as Read;
 
 describe('a given value', () => {
-  it('is read like an answer: missing and null lists are empty, optional fields are absent', () => {
+  it('is read like a response: missing and null lists are empty, optional fields are absent', () => {
     const value = guarded({ title: 'a', people: null, owner: { login: 'ada' } });
 
     expect([value.people, value.note, value.owner.email]).toEqual([[], undefined, undefined]);
@@ -29,14 +29,14 @@ describe('a given value', () => {
     ['a text', {}, (value) => value.title, 'facts.thing.title must be text, but is missing'],
     ['a word', {}, (value) => value.state, 'facts.thing.state must be open or closed, but is missing'],
     [
-      'a status that a forge may leave out',
+      'a status that a forge may omit',
       {},
       (value) => value.status,
       'facts.thing.status must be text, but is missing',
     ],
     ['an object', {}, (value) => value.owner, 'facts.thing.owner must be an object, but is missing'],
     [
-      'a member of an item',
+      'a field of an item',
       { people: [{ login: 'ada' }, {}] },
       (value) => value.people[1]?.login,
       'facts.thing.people[1].login must be text, but is missing',
@@ -66,7 +66,7 @@ describe('a given value', () => {
       'facts.thing.people[0] must be an object, but is text',
     ],
     ['a list for an object', [], (value) => value, 'facts.thing must be an object, but is a list'],
-  ])('names its path if %s is missing or wrong', (_, value, read, message) => {
+  ])('is reported with its path if %s is missing or wrong', (_, value, read, message) => {
     expect(() => read(guarded(value))).toThrow(message);
   });
 

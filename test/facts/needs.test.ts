@@ -14,9 +14,9 @@ type Reading = {
   readonly about?: (setup: ReadingSetup) => Partial<Subject>;
   readonly argument?: (setup: ReadingSetup) => string;
   readonly occasion?: (setup: ReadingSetup) => FactOccasion;
-  /** The reading account, if it differs from that of the declared access. */
+  /** Account that reads the fact, if it differs from the declared access. */
   readonly as?: Access;
-  /** True if the account needs the access that the fact needs only `sometimes`. */
+  /** True if the reading needs the access that the fact declares for only some cases (`sometimes`). */
   readonly sometimes?: true;
 };
 
@@ -39,7 +39,7 @@ const byComment: readonly Reading[] = [
   { kind: 'pull_request', about: onPull },
 ];
 
-/** Facts that are read in situations other than one per subject. */
+/** Facts that are read in other situations than once per subject kind. */
 const special: Readonly<Record<string, readonly Reading[]>> = {
   comment: byComment,
   command: byComment.map((one) => ({
@@ -103,7 +103,7 @@ beforeAll(async () => {
 afterAll(() => setup.close());
 
 it.each(facts.map((fact) => [fact.name, fact] as const))(
-  '%s can be read with its declared access and scopes, and not with less',
+  '%s can be read with its declared access and scopes, but not with less',
   async (_, fact) => {
     const { scopes } = fact.needs;
     const unneeded = new Set<ScopeCategory>(scopes);
@@ -114,7 +114,7 @@ it.each(facts.map((fact) => [fact.name, fact] as const))(
       expect(value, describeReading(reading)).toHaveProperty('value');
 
       const less = lessThan[access];
-      // An organization is visible to every account.
+      // Every account can see an organization.
       if (less !== undefined && !(reading.kind === 'organization' && access === 'reader')) {
         expect(
           await read(await clientOf(less, scopes)),

@@ -14,7 +14,7 @@ const subject: Subject = { kind: 'pull_request', repository: home, index: 1 };
 const elsewhereId = 999;
 
 /**
- * Parts of a fact's answer that belong to the subject's own repository, by their position in the type. Everything else
+ * Parts of a fact's value that belong to the subject's own repository, by their position in the type. Everything else
  * that looks like an issue, a comment, a repository or a pull request may belong to any other repository.
  */
 const ownByRequest: ReadonlySet<string> = new Set([
@@ -32,19 +32,19 @@ const ownByRequest: ReadonlySet<string> = new Set([
   'current_reviews[]',
   'backports[]',
   'backports[].base.repo',
-  // The times of the subject itself.
+  // The tracked times of the subject itself.
   'tracked_times[].issue',
   'tracked_times[].issue.repository',
   'timeline[]',
 ]);
 
-/** Name and owner of a repository are visible on every page that mentions it. */
+/** Fields that identify a repository and its owner, which are visible on every page that mentions the repository. */
 const identity = new Set(['name', 'full_name', 'html_url', 'owner']);
 
 type Kind = 'issue' | 'comment' | 'repository' | 'pull request';
 
 /**
- * Returns the resource kind that an object's fields suggest. This is not a table of types, so that a new type counts as
+ * Returns the resource kind that an object's fields suggest. Uses no table of types, so that a new type is covered as
  * well.
  */
 function kindOf(members: Readonly<Record<string, unknown>>): Kind | undefined {
@@ -63,7 +63,7 @@ type Sample = {
 
 /**
  * Returns a value of a type with every field. Each object that looks like a nested resource belongs to another
- * repository, and each of its texts names its position. `own` and `nested` are the positions of resources.
+ * repository, and each of its texts contains its position. `own` and `nested` are the positions of resources.
  */
 function sampleOf(shape: z.ZodType, root: string): Sample {
   const own: string[] = [];
@@ -135,7 +135,7 @@ function narrowed(entry: object): Record<string, unknown> {
 
 describe('nested resources of other repositories in a fact', () => {
   it.each(facts.map((fact) => [fact.name, fact] as const))(
-    '%s: neither rules of repositories nor readers of the dashboard see their texts',
+    '%s: their texts are hidden from repository rules and from readers of the dashboard',
     (_, fact) => {
       expect(shownBy(fact)).toEqual({ files: [], dashboard: [] });
     },
@@ -150,7 +150,7 @@ describe('nested resources of other repositories in a fact', () => {
       'an object that looks like an issue',
       z.object({ number: z.number(), title: z.string(), state: z.string() }),
     ],
-  ])('are detected without narrowing: %s', (_, nested) => {
+  ])('are detected if a fact does not narrow them: %s', (_, nested) => {
     const { narrow: _narrow, ...row } = timeline;
     const fact: Fact = {
       ...row,
@@ -163,7 +163,7 @@ describe('nested resources of other repositories in a fact', () => {
     expect(shown.dashboard).toEqual(shown.files);
   });
 
-  it('exist in facts that have them, so that the walk reaches them', () => {
+  it('are found in the facts that contain them', () => {
     const samples = facts.map(({ shape, name }) => sampleOf(shape, name));
 
     expect(samples.flatMap(({ nested }) => nested)).toEqual(
@@ -199,7 +199,7 @@ describe('nested resources of other repositories in a fact', () => {
     expect(seen.dependent_issue).toEqual({ number: 7, state: 'open' });
   });
 
-  it('are hidden in the entry of a commit, whose text names its repository', () => {
+  it('are hidden in the timeline entry of a commit, whose text names its repository', () => {
     const body = '<a href="/acme/secret/commit/abc">a title of secret</a>';
     const entry = { id: 1, type: 'commit_ref', body, ref_commit_sha: 'abc', html_url: 'x' };
 

@@ -58,7 +58,7 @@ describe('sender_permission', () => {
     expect(await ask('sender_permission', { sender: person(stranger.ada) })).toBe('none');
   });
 
-  it('is that of the current author of a comment, even if another account sent the event', async () => {
+  it('is the permission of the current author of a comment, even if another account sent the event', async () => {
     const { client } = setup.ada;
     const at = { ...setup.at, index: setup.pull.number };
     const { id } = await client.call(operations.createComment, { params: at, body: { body: '/merge' } });
@@ -68,7 +68,7 @@ describe('sender_permission', () => {
     await expect(ask('sender_permission', { sender, subject: { comment: 1e9 } })).rejects.toThrow('404');
   });
 
-  it('is an error without administrator access, without a person, or if the name now belongs to another account', async () => {
+  it('is an error without administrator access, without a sender, or if the name now belongs to another account', async () => {
     const { client } = setup.underprivileged;
     await expect(ask('sender_permission', { client, sender: person(setup.ada) })).rejects.toMatchObject({
       code: 'forge-forbidden',
@@ -85,7 +85,7 @@ describe('sender_permission', () => {
 });
 
 describe('team', () => {
-  it('returns the members of a team, if the account is a member of the organization', async () => {
+  it('returns the members of a team if the account is a member of the organization', async () => {
     const org = setup.at.owner;
     const { client } = setup.owner;
     const made = await client.call(operations.createTeam, {
@@ -99,7 +99,7 @@ describe('team', () => {
       setup.ada.name,
     ]);
     await expect(ask('team', { client, argument: `${org}/nope` })).rejects.toThrow('no team "nope"');
-    // In an organization of which the account is not a member, it sees no team.
+    // The account sees no team of an organization of which it is not a member.
     await expect(ask('team', { argument: `${org}/release` })).rejects.toThrow();
     await expect(ask('team', { client, argument: 'no-such-org/release' })).rejects.toThrow('404');
   });
@@ -157,7 +157,7 @@ describe('approvals', () => {
     index = (await ada.client.call(operations.createPull, { params: at, body })).number;
   });
 
-  it('are those of accounts with write access, on an unprotected base', async () => {
+  it('are counted from accounts with write access, on an unprotected base', async () => {
     const { holder, owner, underprivileged, at } = setup;
     await owner.client.call(operations.putCollaborator, {
       params: { ...at, collaborator: underprivileged.name },
@@ -182,7 +182,7 @@ describe('approvals', () => {
     await expect(counted(setup.ada.client)).rejects.toMatchObject({ code: 'forge-forbidden' });
   });
 
-  it('are revoked by a new request, and by new commits', async () => {
+  it('are revoked by a new review request, and by new commits', async () => {
     const { ada, holder, owner, at } = setup;
     const params = { ...at, index };
     await approve(owner.client);
@@ -195,7 +195,7 @@ describe('approvals', () => {
     expect(await counted()).toEqual([holder.name]);
   });
 
-  it('rejections are those of accounts with write access, on an unprotected base', async () => {
+  it('rejections are counted from accounts with write access, on an unprotected base', async () => {
     const { ada, holder, owner, underprivileged } = setup;
     for (const { client } of [holder, owner, underprivileged]) await approve(client, 'REQUEST_CHANGES');
 
@@ -203,7 +203,7 @@ describe('approvals', () => {
     await expect(counted(ada.client, 'rejections')).rejects.toMatchObject({ code: 'forge-forbidden' });
   });
 
-  it('are the official ones on a protected base, which a reader can read', async () => {
+  it('are the official approvals on a protected base, which a reader can read', async () => {
     const { ada, holder, owner, at } = setup;
     await owner.client.call(operations.createBranchProtection, {
       params: at,
@@ -289,7 +289,7 @@ describe('required_checks', () => {
 });
 
 describe('commits', () => {
-  it('include their accounts, the verification of their signature, and their trailers', async () => {
+  it('include author accounts, signature verification, and trailers', async () => {
     const { ada, at } = setup;
     await ada.client.call(operations.createFile, {
       params: { ...at, filepath: 'src/signed.ts' },

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** Facts of a pull request with a sequence of answers, and a clock that advances only during waits. */
+/** Creates facts of a pull request with a sequence of responses, and a clock that advances only during waits. */
 async function setUp(answers: readonly object[]) {
   const reads: string[] = [];
   let place = 0;
@@ -63,7 +63,7 @@ async function setUp(answers: readonly object[]) {
 const mergeable: FactRequest = { name: 'pull_request.mergeable' };
 
 describe('pull_request.mergeable', () => {
-  it('is true immediately', async () => {
+  it('is true without waiting', async () => {
     const { reads, waitedMs, facts } = await setUp([{ mergeable: true }]);
     const run = facts();
     await run.ask({ name: 'pull_request' });
@@ -72,14 +72,14 @@ describe('pull_request.mergeable', () => {
     expect([reads.length, waitedMs()]).toEqual([1, 0]);
   });
 
-  it('waits until the forge has computed it', async () => {
+  it('waits until the forge has computed the value', async () => {
     const { reads, facts } = await setUp([{ mergeable: false }, { mergeable: false }, { mergeable: true }]);
 
     expect(await facts().ask(mergeable)).toBe(true);
     expect(reads).toHaveLength(3);
   });
 
-  it('is false after more than 10 s without a change, and then immediately in later runs of this head', async () => {
+  it('is false after more than 10 s without a change, and then immediately in later runs of the same head', async () => {
     const { reads, waitedMs, facts } = await setUp([{ mergeable: false }]);
     expect(await facts().ask(mergeable)).toBe(false);
     expect(waitedMs()).toBeGreaterThan(10_000);
@@ -105,14 +105,14 @@ describe('pull_request.behind', () => {
     expect(reads.at(-1)).toContain('/compare/h...b');
   });
 
-  it('is an error without a head', async () => {
+  it('is an error for a pull request without a head', async () => {
     const { facts } = await setUp([{ head: null }]);
 
     await expect(facts().ask({ name: 'pull_request.behind' })).rejects.toThrow('no head or no base');
   });
 });
 
-describe('a field that is a separate fact', () => {
+describe('a pull request field that is a separate fact', () => {
   const onPull: Occasion = { family: 'pull_request', subject: 'pull_request' };
   const compile = (source: string, occasions: readonly Occasion[] = [onPull]) =>
     compileCondition(source, contextOf(createEnvironment({ registry, level: 'operator', occasions })), {
@@ -131,7 +131,7 @@ describe('a field that is a separate fact', () => {
     };
   };
 
-  it('is requested separately, and shown under its name', async () => {
+  it('is requested separately, and shown under its own name', async () => {
     const given = { pull_request: { title: 'x', behind: 3, mergeable: true } };
 
     expect(await answer('pull_request.behind > 2 && pull_request.mergeable', given)).toMatchObject({

@@ -34,7 +34,7 @@ describe('contents', () => {
   const file = (argument: string): FactRequest => ({ name: 'contents', argument });
   beforeAll(() => addFile(setup.ada.client, setup.at, 'work', 'docs/ü b.md', 'größe'));
 
-  it('is the text of a file with its last commit, for a pull request from its base', async () => {
+  it('is the text of a file with its last commit; for a pull request, from its base', async () => {
     const readme = await ask(file('README.md'));
 
     expect(readme).toMatchObject({ path: 'README.md', type: 'file', content: expect.stringContaining('#') });
@@ -42,7 +42,7 @@ describe('contents', () => {
     expect(await ask(file('docs/ü b.md'))).toBeNull();
   });
 
-  it('is the file as pushed', async () => {
+  it('is the file as of the push', async () => {
     expect(await ask(file('docs/ü b.md'), branch({}))).toMatchObject({ content: 'größe' });
     const before = setup.pull.head?.sha ?? '';
     expect(await ask(file('docs/ü b.md'), branch({ range: { before, after: before } }))).toBeNull();
@@ -55,7 +55,7 @@ describe('contents', () => {
 });
 
 describe('wiki', () => {
-  it('is null, and has no pages, if there is none', async () => {
+  it('is null, and has no pages, if there is no wiki', async () => {
     expect(await ask({ name: 'wiki', argument: 'Home' })).toBeNull();
     expect(await ask({ name: 'wiki_pages' })).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe('wiki', () => {
 });
 
 describe('reviews', () => {
-  it("are complete, and `review` is the newest of the event's state by the same reviewer", async () => {
+  it("are complete, and `review` is the newest review with the event's state by the same reviewer", async () => {
     const params = { ...setup.at, index: setup.pull.number };
     const give = (event: string, body: string) =>
       setup.owner.client.call(operations.createReview, { params, body: { event, body } });
@@ -99,7 +99,7 @@ describe('reviews', () => {
 });
 
 describe('statuses', () => {
-  it('are the newest status of every context, over all pages, for the newest commit', async () => {
+  it('are the newest status of every context for the newest commit, over all pages', async () => {
     const live = await setup.owner.client.call(operations.getPull, {
       params: { ...setup.at, index: setup.pull.number },
     });
@@ -121,14 +121,14 @@ describe('statuses', () => {
     expect(await ask({ name: 'statuses' }, branch({}))).toHaveLength(3);
   });
 
-  it('are those of the default branch for a repository, and none for a deleted branch', async () => {
+  it('are read from the default branch for a repository, and are an error for a deleted branch', async () => {
     expect(await ask({ name: 'statuses' }, setup.subjects.repository)).toEqual([]);
     const gone = branch({ range: { before: 'a'.repeat(40), after: '0'.repeat(40) } });
     await expect(ask({ name: 'head' }, gone)).rejects.toThrow('no commit');
   });
 });
 
-it('lists of the repository are complete', async () => {
+it('lists of a repository are read completely', async () => {
   const names = async (name: string, member: string) =>
     ((await ask({ name })) as Record<string, unknown>[]).map((one) => one[member]).toSorted();
 
@@ -140,7 +140,7 @@ it('lists of the repository are complete', async () => {
   expect((await ask({ name: 'commits' })) as unknown[]).toHaveLength(2);
 });
 
-it('commits of a push are those it added', async () => {
+it('the commits of a push are the added ones', async () => {
   const { client } = setup.ada;
   const tip = async () =>
     (await client.call(operations.getBranch, { params: { ...setup.at, branch: 'work' } })).commit?.id;
@@ -173,7 +173,7 @@ it('a milestone is null if there is none', async () => {
   });
 });
 
-describe('between branches', () => {
+describe('facts about two branches', () => {
   it('compare returns the commits that the second branch has and the first lacks, and open_pull the open pull request', async () => {
     expect(await ask({ name: 'compare', argument: 'work...main' })).toMatchObject({ total_commits: 0 });
     expect(await ask({ name: 'open_pull', argument: 'main...work' })).toMatchObject({
@@ -200,7 +200,7 @@ describe('between branches', () => {
   });
 });
 
-it('own issues are only those of our account, including closed ones', async () => {
+it('own_issues contains only issues of our account, including closed ones', async () => {
   const { client } = setup.holder;
   const made = await client.call(operations.createIssue, { params: setup.at, body: { title: 'Ours' } });
   await client.call(operations.editIssue, {
@@ -212,7 +212,7 @@ it('own issues are only those of our account, including closed ones', async () =
   expect(await ask({ name: 'own_issues', argument })).toMatchObject([{ title: 'Ours', state: 'closed' }]);
 });
 
-it('a caller without access gets the reason', async () => {
+it('a caller without access to a fact gets the reason', async () => {
   const facts = createFacts({
     client: setup.ada.client,
     subject: setup.subjects.repository,
