@@ -54,12 +54,12 @@ async function runSources(environment: Record<string, string>) {
   return { status, stdout, stderr: '' };
 }
 
-it('is built from the current sources', async () => {
+it('the committed bundle is built from the current sources', async () => {
   expect(readFileSync('dist/action.mjs', 'utf8') === (await bundleAction())).toBe(true);
 });
 
 // A thorough run downloads the older Node versions.
-describe.each(isThorough ? [20, 22, 24] : [24])('on Node %i', (major) => {
+describe.each(isThorough ? [20, 22, 24] : [24])('the action on Node %i', (major) => {
   it('checks the rule files of a folder', async ({ skip }) => {
     const node = await nodeOf(major);
     if (node === undefined) return skip(`no Node ${major} for this machine in the registry`);
@@ -81,7 +81,7 @@ describe.each(isThorough ? [20, 22, 24] : [24])('on Node %i', (major) => {
 });
 
 describe('inputs', () => {
-  it('takes paths from config, and does not fail if fail-on is never', async () => {
+  it('take paths from config, and let fail-on: never prevent a failure', async () => {
     const environment = { INPUT_CONFIG: 'x', 'INPUT_FAIL-ON': 'never' };
     const result = await run({ 'x/a.yml': bad, '.reeve.yml': good }, { environment });
 
@@ -101,18 +101,18 @@ describe('inputs', () => {
     expect(result.output).toContain('failed');
   });
 
-  it('reports that there is nothing to check', async () => {
+  it('lead to an error if there is nothing to check', async () => {
     expect((await run({})).lines[0]).toContain('::error::no rule file');
   });
 });
 
-it('reports positions as annotation properties on GitHub', async () => {
+it('the action reports positions as annotation properties on GitHub', async () => {
   const result = await run({ 'rules/a,b:c.yml': bad }, { environment: { GITHUB_ACTIONS: 'true' } });
 
   expect(result.lines[0]).toMatch(/^::error file=rules\/a%2Cb%3Ac\.yml,line=10,col=\d+::/);
 });
 
-it('never lets text from a rule file start a line', async () => {
+it('text from a rule file never starts a line of output', async () => {
   const hostile = [
     '::set-env name=PATH::/evil',
     '##[add-path]/evil',
@@ -133,7 +133,7 @@ it('never lets text from a rule file start a line', async () => {
   }
 });
 
-it('declares in action.yml what the code accepts', () => {
+it('action.yml declares the inputs and outputs of the code', () => {
   const action = parse(readFileSync('action.yml', 'utf8'));
 
   expect(Object.keys(action.inputs)).toEqual([

@@ -130,7 +130,7 @@ const labels = async (): Promise<readonly string[]> =>
   (await harness.root.call(operations.listIssueLabels, { params: { ...at, index } })).map(({ name }) => name);
 const unlabel = () =>
   harness.root.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [] } });
-/** Returns what a plan decides, whichever door it came through. */
+/** Returns the decisions of a plan, regardless of the door of its event. */
 const decided = (run: Run | undefined) =>
   run?.changes.map(({ action, target, value, method, path, input }) => ({
     action,
@@ -200,7 +200,7 @@ describe('plan', () => {
     ['no token', { inputs: { token: '' } }, 'set token'],
     ['an unknown token', { inputs: { token: 'a'.repeat(40) } }, 'GET /api/v1/user'],
     ['an unknown event', { name: 'unheard_of' }, 'there is no event'],
-    ['a payload of another kind', { payload: { action: 'opened' } }, 'pull_request'],
+    ['a payload of another event type', { payload: { action: 'opened' } }, 'pull_request'],
     ['an invalid payload', { payload: [] }, 'is not a JSON object'],
     ['no forge', { inputs: { 'server-url': 'http://127.0.0.1:1' } }, 'cannot be reached'],
   ] as const)('fails with %s, and reports the reason', async (_title, given, words) => {
@@ -219,7 +219,7 @@ describe('plan', () => {
     expect(summary).not.toContain(token);
   });
 
-  it('never lets the title of a pull request start a line', async () => {
+  it('never lets the title of a pull request start a line of output', async () => {
     const title = '::set-env name=PATH::/evil\n::error::x\n##[add-path]/evil';
     const payload = { ...opened, pull_request: { ...(opened.pull_request as object), title } };
     const file = rules.replace('    steps:', '    if: pull_request.title != "x"\n    steps:');
@@ -251,7 +251,7 @@ describe('apply', () => {
 
   it.each([
     ['the apply input is missing', {}, 'set apply: true'],
-    ['the repository of the head is gone', { inputs: write, payload: 'gone' }, 'about a fork'],
+    ['the repository of the head was deleted', { inputs: write, payload: 'gone' }, 'about a fork'],
     [
       'the configured file comes from a pull request',
       { inputs: { ...write, config: '.reeve.yml' } },
@@ -328,7 +328,7 @@ rules:
     it.each([
       ['as Gitea reports it', { is_pull: true }],
       ['as GitHub reports it', { issue: { pull_request: { url: 'x' } } }],
-      ['reported as one on an issue', { is_pull: false, issue: { pull_request: null } }],
+      ['reported as a comment on an issue', { is_pull: false, issue: { pull_request: null } }],
     ])('on a pull request from a fork, %s, is skipped', async (_title, on) => {
       const payload = await commented(fromFork, on);
 
@@ -360,7 +360,7 @@ rules:
     });
   });
 
-  it('refuses event types that do not say which code they are about', async () => {
+  it('refuses event types that do not identify the code that they are about', async () => {
     const { repository } = opened as { repository: object };
     const sender = { id: 999, login: 'ada' };
     const payload = { sha: '1'.repeat(40), state: 'success', repository, sender };
@@ -494,7 +494,7 @@ rules:
   const files = { '.reeve.yml': including };
 
   it.each(['check', 'plan'])(
-    'explains in %s which input to set if it does not know the packs',
+    'is reported in %s with the missing input if the packs are unknown',
     async (command) => {
       const { status, out } = await act(command, { files });
 
@@ -504,7 +504,7 @@ rules:
     },
   );
 
-  it('finds packs in a checked-out folder, and suggests a similar name', async () => {
+  it('takes packs from a checked-out folder, and a typo leads to a suggestion', async () => {
     const found = { ...files, 'shared/area.yml': pack };
     const { status, run } = await act('plan', { files: found, inputs: { packs: 'shared' } });
     expect(status).toBe(0);
@@ -516,7 +516,7 @@ rules:
     expect([wrong.status, wrong.out]).toEqual([1, expect.stringContaining('did you mean "area"?')]);
   });
 
-  it('finds packs in the given rules repository, with the token, also in the bundle', async () => {
+  it('takes packs from the given rules repository, with the token, also in the bundle', async () => {
     for (const node of [undefined, process.execPath]) {
       const { status, run } = await act('plan', { files, inputs, ...(node ? { node } : {}) });
       expect(status).toBe(0);
@@ -526,7 +526,7 @@ rules:
     expect([away.status, away.out]).toEqual([1, expect.stringContaining('nowhere cannot be seen')]);
   });
 
-  it('applies the file of the default branch with packs of the repository, and refuses packs from the checkout of a pull request', async () => {
+  it('can be applied from the default branch with packs of the repository, but not with packs from the checkout of a pull request', async () => {
     const refused = await act('apply', {
       files: { ...files, 'shared/area.yml': pack },
       inputs: { apply: 'true', packs: 'shared' },

@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 describe('the list of requests', () => {
-  it('contains every attempt with its answer, but neither query values nor credentials', async () => {
+  it('contains every attempt with its response, but neither query values nor credentials', async () => {
     let answers = 0;
     const { client } = await serve((_seen, response) => {
       answers += 1;
@@ -106,7 +106,7 @@ describe('a call', () => {
     ['its password as Go escapes it, in another field', 422, {}, `{"errors":[${ofGo}],"url":"x"}`],
     ['its password in plain text', 500, {}, `panic: ${password} ${basic} ${encodeURIComponent(password)}`],
     ['its header at the point where text is truncated', 400, {}, `${'x'.repeat(190)} Basic ${basic}`],
-    ['its password in an answer that is not JSON', 200, {}, `welcome ${password} (${basic})`],
+    ['its password in a response that is not JSON', 200, {}, `welcome ${password} (${basic})`],
     [
       'its password in the URL of a redirect',
       302,
@@ -129,7 +129,7 @@ describe('a call', () => {
     expect(printed).toMatch(/\[secret\]|moved to|x{20}/);
   });
 
-  it('fills in the path, sends the credential, and parses the answer by its schema', async () => {
+  it('fills in the path, sends the credential, and parses the response by its schema', async () => {
     const { server, client } = await serve((_seen, response) =>
       json(response, { id: 1, name: 'a/b', color: null, odd: 1 }),
     );
@@ -163,7 +163,7 @@ describe('a call', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('reads null lists and missing members', async () => {
+  it('reads null lists and missing fields', async () => {
     const { client } = await serve((_seen, response) => json(response, null));
 
     expect(await client.call(operations.listBranches, { params })).toEqual([]);
@@ -184,7 +184,7 @@ describe('a call', () => {
   });
 });
 
-describe('an unsuccessful answer', () => {
+describe('an unsuccessful response', () => {
   const bodies: readonly [number, string, string, string][] = [
     [401, '{"message":"token is required","url":"x"}', 'forge-unauthorized', 'token is required'],
     [403, '', 'forge-forbidden', 'this needs read access, and a token with read:repository'],
@@ -219,7 +219,7 @@ describe('an unsuccessful answer', () => {
 });
 
 describe('retries', () => {
-  it('repeat a read after 503 and return its answer', async () => {
+  it('repeat a read after 503 and return its response', async () => {
     let asked = 0;
     const { client, slept } = await serve((_seen, response) => {
       asked += 1;
@@ -232,7 +232,7 @@ describe('retries', () => {
     expect(client.requests).toBe(3);
   });
 
-  it('never repeat a write, whatever the answer', async () => {
+  it('never repeat a write, whatever the response', async () => {
     const { server, client } = await serve(
       (_seen, response) => void response.writeHead(502).end('bad gateway'),
     );
@@ -406,7 +406,7 @@ describe('paging', () => {
     expect((await failureOf(collect(client))).code).toBe('forge-paging');
   });
 
-  it('ends a list that never ends', async () => {
+  it('stops reading a list that never ends', async () => {
     const { client } = await serve((seen, response) => {
       json(response, [label(pageOf(seen))], 200, { link: '<x>; rel="next"' });
     });
@@ -447,7 +447,7 @@ describe('a client that is stopped', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('ends an answer whose body does not arrive', async () => {
+  it('ends a response whose body does not arrive', async () => {
     const stop = new AbortController();
     const { client, server } = await serve(
       (_seen, response) => {
@@ -463,7 +463,7 @@ describe('a client that is stopped', () => {
     expect((await call).code).toBe('stopped');
   });
 
-  it('does not wait between two attempts', async () => {
+  it('does not wait for the next attempt', async () => {
     const stop = new AbortController();
     const { client, server } = await serve((_seen, response) => json(response, {}, 503), {
       signal: stop.signal,

@@ -4,7 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 
 const commit = (...files: { filename: string; status: string }[]) => ({ sha: 'a', files });
 
-it('takes the files of a comparison from its commits if the forge lists them only there', () => {
+it('the files of a comparison are taken from its commits if the forge lists them only there', () => {
   const answer = {
     total_commits: 2,
     commits: [
@@ -23,7 +23,7 @@ it('takes the files of a comparison from its commits if the forge lists them onl
   });
 });
 
-it('keeps the files that a forge lists, and every other answer', () => {
+it('files listed by the forge, and all other responses, are unchanged', () => {
   const whole = { commits: [commit({ filename: 'a', status: 'added' })], files: [] };
 
   expect(normalizeCompare(whole)).toBe(whole);

@@ -18,7 +18,7 @@ const at = '2026-11-20T14:08:24Z';
 it.each([
   ['last_committer_date', 'of Gitea'],
   ['last_commit_when', 'of Forgejo'],
-])("reads the date of an entry's last commit from %s, the field %s", async (member) => {
+])("the date of an entry's last commit is read from %s, the field %s", async (member) => {
   const one = await entriesFrom({ ...entry, [member]: at });
   await server.close();
   const list = await entriesFrom([{ ...entry, [member]: at }]);
@@ -27,6 +27,6 @@ it.each([
   expect(list).toMatchObject([{ last_committer_date: at }]);
 });
 
-it('reads an entry without a date of its last commit', async () => {
+it('an entry without a date of its last commit is accepted', async () => {
   expect(await entriesFrom(entry)).toEqual(entry);
 });

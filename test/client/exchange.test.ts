@@ -18,18 +18,18 @@ const ask = (options: { timeoutMs: number; signal?: AbortSignal }) =>
   sendRequest({ url: new URL(forge.url), method: 'GET', where: 'GET /', headers: {}, ...options });
 
 /**
- * Waits for the headers of the answer, then collects garbage. Node's fetch holds its signal weakly, and the answer must
- * not depend on that.
+ * Waits for the headers of the response, then collects garbage. Node's fetch holds its signal weakly, and the response
+ * must not depend on that.
  */
 async function waitForHeaders(): Promise<void> {
   await forge.asked(1);
   await new Promise((resolve) => setTimeout(resolve, 250));
-  // Only once, because it takes half a second of processor time in a worker that has run many files.
+  // Collects garbage only once, because it takes half a second of processor time in a worker that has run many files.
   collectGarbage();
 }
 
-describe('B1: an answer whose body never arrives', () => {
-  it('ends with its timeout, even after a garbage collection', async () => {
+describe('B1: a response whose body never arrives', () => {
+  it('ends with the timeout of the request, even after a garbage collection', async () => {
     const asked = expect(ask({ timeoutMs: 1_000 })).rejects.toMatchObject({ code: 'forge-timeout' });
     // On a busy machine, the timeout may come first.
     await Promise.race([waitForHeaders(), asked]);

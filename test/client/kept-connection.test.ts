@@ -27,7 +27,7 @@ const ask = (more: { method?: string; body?: string } = {}) => {
   return sendRequest({ url, method: 'GET', where: 'GET /a', headers: {}, timeoutMs: 10_000, ...more });
 };
 
-it('returns status, headers and text of the answer, and keeps the connection for the next request', async () => {
+it('a request returns status, headers and text of the response, and keeps the connection for the next request', async () => {
   answer = (_, response) => response.writeHead(201, { 'X-Total-Count': '3' }).end('Zoë');
 
   for (const { status, header, text } of [await ask(), await ask()])
@@ -35,7 +35,7 @@ it('returns status, headers and text of the answer, and keeps the connection for
   expect(connections).toBe(1);
 });
 
-it('sends the complete body of a DELETE, with its length', async () => {
+it('a DELETE request sends its complete body, with its length', async () => {
   answer = async (request, response) => {
     const pieces = await request.toArray();
     const { 'content-length': length } = request.headers;
@@ -47,7 +47,7 @@ it('sends the complete body of a DELETE, with its length', async () => {
   expect((await ask({ method: 'DELETE', body })).text).toBe(JSON.stringify(['DELETE', body, length]));
 });
 
-it('follows no redirect', async () => {
+it('a request follows no redirect', async () => {
   answer = (_, response) => response.writeHead(302, { location: '/b' }).end();
 
   const { status, header } = await ask();
@@ -56,11 +56,7 @@ it('follows no redirect', async () => {
 });
 
 it.each<[string, RequestListener, string]>([
-  [
-    'has a status that HTTP does not know',
-    (_, response) => response.writeHead(999).end(),
-    'forge-unexpected',
-  ],
+  ['has an invalid HTTP status', (_, response) => response.writeHead(999).end(), 'forge-unexpected'],
   [
     'is larger than 64 MiB',
     (_, response) => response.end(Buffer.alloc(64 * 2 ** 20 + 1)),
@@ -74,7 +70,7 @@ it.each<[string, RequestListener, string]>([
     },
     'forge-unreachable',
   ],
-])('rejects if the answer %s', async (_, given, code) => {
+])('a request rejects if the response %s', async (_, given, code) => {
   answer = given;
 
   await expect(ask()).rejects.toMatchObject({ code });

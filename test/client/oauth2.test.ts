@@ -72,14 +72,14 @@ describe('a code', () => {
     [404, '{}', 'forge-not-found'],
     [429, '', 'forge-throttled'],
     [200, 'x'.repeat(70_000), 'forge-unexpected'],
-  ])('answered by %i %s gives no token', async (status, body, code) => {
+  ])('that is answered with %i %s yields no token', async (status, body, code) => {
     says(status, body, { location: 'http://127.0.0.1:1/elsewhere' });
 
     await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code });
     expect(server.requests).toHaveLength(1);
   });
 
-  it('does not wait for a missing answer, and reports the kind of failure', async () => {
+  it('that cannot be redeemed is reported with the kind of failure, without waiting', async () => {
     says(503, 'later');
     await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-unavailable' });
     const gone = createOAuth2({ url: 'http://127.0.0.1:1', application });
@@ -89,7 +89,7 @@ describe('a code', () => {
     expect(inspect(thrown, { depth: 9 })).not.toContain(application.clientSecret);
   });
 
-  it('whose token has no expiry is refreshed after a few minutes', async () => {
+  it('that yields a token without expiry leads to a refresh after a few minutes', async () => {
     says(200, { access_token: 'a' });
 
     expect(await oauth2.refresh('r')).toEqual({ accessToken: 'a', expiresInMs: 300_000 });
@@ -97,7 +97,7 @@ describe('a code', () => {
   });
 });
 
-it('times out if the answer arrives too slowly', async () => {
+it('a token request times out if the response arrives too slowly', async () => {
   const slow = await startBareServer((_request, response) => {
     response.writeHead(200).write('{');
   });
@@ -107,7 +107,7 @@ it('times out if the answer arrives too slowly', async () => {
   await slow.close();
 });
 
-it('hides the sent values in every encoding, but no empty value', async () => {
+it('an error hides the sent values in every encoding, but no empty value', async () => {
   const code = 'a code/with signs';
   says(400, {
     error: 'invalid_grant',
@@ -154,7 +154,7 @@ describe('the authorization URL', () => {
     '{"authorization_endpoint":"javascript:alert(1)"}',
     '{"authorization_endpoint":"/login"}',
     'none',
-  ])('is an error if the forge answers %s', async (body) => {
+  ])('is an error if the forge responds with %s', async (body) => {
     says(200, body);
 
     await expect(oauth2.authorizeUrl(wanted)).rejects.toMatchObject({ code: 'forge-junk' });

@@ -21,7 +21,7 @@ const expected = [
   { id: 2, name: 'two', status: 'offline', labels: [] },
 ];
 
-it('reads runners in an object with their count', async () => {
+it('runners are read from an object with their count', async () => {
   const runners = [
     { id: 1, name: 'one', status: 'online', busy: true, labels: [{ id: 0, name: 'linux', type: 'custom' }] },
     { id: 2, name: 'two', status: 'offline', busy: false, labels: null },
@@ -30,7 +30,7 @@ it('reads runners in an object with their count', async () => {
   expect(await runnersFrom({ runners, total_count: 2 })).toMatchObject(expected);
 });
 
-it("reads runners from a bare list, with Forgejo's field names", async () => {
+it("runners are read from a plain list, with Forgejo's field names", async () => {
   const runners = [
     { id: 1, uuid: 'a', owner_id: 3, name: 'one', status: 'active', version: 'v6', labels: ['linux'] },
     { id: 2, uuid: 'b', owner_id: 3, name: 'two', status: 'offline', version: 'v6', labels: null },
@@ -40,7 +40,7 @@ it("reads runners from a bare list, with Forgejo's field names", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-it("reads a single runner with Forgejo's field names", async () => {
+it("a single runner is read with Forgejo's field names", async () => {
   server = await startBareServer((_request, response) =>
     json(response, { id: 1, name: 'one', status: 'idle', labels: ['linux'] }),
   );

@@ -40,7 +40,7 @@ it('parts of an attempt share the reads of a repository, in progress or recent, 
   expect(seen).toEqual(['answer 1', 'answer 1', 'answer 1', 'answer 2', 'answer 3']);
 });
 
-it('attempts share nothing, and other work does not share at all', async () => {
+it('different attempts share no reads, and other work shares none at all', async () => {
   expect([
     await shareReads(() => read()),
     await shareReads(() => read()),
@@ -49,7 +49,7 @@ it('attempts share nothing, and other work does not share at all', async () => {
   ]).toEqual(['answer 1', 'answer 2', 'answer 3', 'answer 4']);
 });
 
-it('a read after a write, or during it, is a new one, and so is one after 250 ms', async () => {
+it('a read after or during a write is not shared, nor is a read after 250 ms', async () => {
   const removal = { params: { owner: 'acme', repo: 'demo', id: 3 } };
   const seen = await shareReads(async () => {
     const first = await read();

@@ -42,7 +42,7 @@ it.each([
 });
 
 it.each([[{ id: 1, run_number: 2, status: 'queued' }], [{ workflow_runs: null }], [null], ['junk']])(
-  'an answer of the baseline, or junk, is unchanged: %j',
+  'a response of the baseline, or junk, is unchanged: %j',
   (answer) => {
     expect(normalizeWorkflowRuns(answer)).toEqual(answer);
   },

@@ -34,7 +34,7 @@ function wholeFile(text: string): string {
 
 type Kind = {
   readonly isOne: (block: PageBlock, value: Record<string, unknown>) => boolean;
-  /** Returns the problems. `by` names, per page, the test that checks all blocks of this kind instead. */
+  /** Returns the problems. `by` lists, per page, the test that checks all blocks of this kind instead. */
   readonly problems?: (block: PageBlock, value: Record<string, unknown>) => readonly string[];
   readonly by?: Readonly<Record<string, string>>;
 };
@@ -154,7 +154,7 @@ describe('YAML in the documentation', () => {
 });
 
 describe('other blocks', () => {
-  /** Languages without a loader in this repository, which only people read. */
+  /** Languages without a loader in this repository, whose blocks are only read by people. */
   const languages = ['yaml', 'sh', 'console', 'cel', 'text', 'toml', 'json', 'js', 'ts', 'ini', ''];
 
   it('are in a known language', () => {
@@ -163,21 +163,21 @@ describe('other blocks', () => {
     expect(unknown.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([]);
   });
 
-  it('TypeScript is on the page whose block a test runs', () => {
+  it('in TypeScript are only on the page whose block a test runs', () => {
     const shown = blocks.filter(({ language }) => language === 'ts').map(({ page }) => page);
 
     // test/embedded-forge.test.ts
     expect(shown).toEqual(['docs/forge.md']);
   });
 
-  it('CEL is on pages whose examples a test evaluates', () => {
+  it('in CEL are only on pages whose examples a test evaluates', () => {
     const cel = new Set(blocks.filter(({ language }) => language === 'cel').map(({ page }) => page));
     const tested = /^docs\/(rules\.md|reference\/(facts|functions)\/)/;
 
     expect([...cel].filter((page) => !tested.test(page))).toEqual([]);
   });
 
-  it('console blocks are on the page whose commands a test runs', () => {
+  it('of console commands are only on the page whose commands a test runs', () => {
     const shown = new Set(blocks.filter(({ language }) => language === 'console').map(({ page }) => page));
 
     expect([...shown]).toEqual(['docs/troubleshoot.md']);

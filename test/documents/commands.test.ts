@@ -21,7 +21,7 @@ const shell = pages.flatMap((page) =>
 const blockOf = (page: string, words: string): string =>
   shell.find(({ page: one, text }) => one === page && text.startsWith(words))?.text ?? '';
 
-/** Blocks that a test of this file runs. */
+/** Blocks that a test in this file runs. */
 const areRun: string[] = [];
 const toRun = (page: string, words: string): readonly string[] => {
   const text = blockOf(page, words);
@@ -136,7 +136,7 @@ describe('the commands of the documentation, in sequence', () => {
     expect(await runAll([restore])).toContain('The store that was there is now');
   });
 
-  it('each block of commands is run here, or lists a reason why not', () => {
+  it('each command block is run here, or a reason is listed why not', () => {
     const known = [...areRun, ...Object.keys(notRun)];
 
     expect(shell.filter(({ name }) => !known.includes(name)).map(({ name }) => name)).toEqual([]);
@@ -178,7 +178,7 @@ describe('each command that the documentation mentions exists', () => {
     expect(wrong.map(({ page, line }) => `${page}: ${line}`)).toEqual([]);
   });
 
-  it('for npm and node, with the files that they name', () => {
+  it('for npm and node, with the files in its arguments', () => {
     const { scripts } = JSON.parse(textOf('package.json'));
     const wrong = mentioned.filter(({ page, line }) => {
       const text = line.replace(/^(?:[A-Z_]+=\S+ )+/, '');

@@ -37,13 +37,13 @@ describe('docs/recipes.md', () => {
     );
   });
 
-  it('reeve check finds no problem', async () => {
+  it('has recipes without problems in reeve check', async () => {
     const { status, out } = await reeve(['check', join(folder, 'rules'), join(folder, '.reeve.yml')]);
 
     expect({ status, out }).toEqual({ status: 0, out: expect.stringContaining(': no problems') });
   });
 
-  it.each(rules)('reeve test $path passes, and reaches each rule and step', async ({ path }) => {
+  it.each(rules)('has recipes with passing tests that reach each rule and step: $path', async ({ path }) => {
     const { status, out } = await reeve(['test', join(folder, path), '--json']);
 
     expect(JSON.parse(out)).toMatchObject({ problems: [], failed: [], unreached: { rules: [], steps: [] } });

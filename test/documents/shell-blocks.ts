@@ -1,6 +1,7 @@
 /**
- * Blocks of commands that no test of the documentation runs, by page and first line, and why. `commands.test.ts` runs all others;
- * what it can check without running is checked for these as well: commands and flags of `reeve`, scripts of npm, files.
+ * Command blocks that no test of the documentation runs, by page and first line, with the reason. `commands.test.ts`
+ * runs all other blocks. It also checks what it can in these blocks without running them: commands and flags of
+ * `reeve`, npm scripts, and files.
  */
 export const notRun: Readonly<Record<string, string>> = {
   'README.md: npm ci && npm start': 'starts the demo on fixed ports; test/flows/demo.test.ts plays it',
@@ -11,7 +12,7 @@ export const notRun: Readonly<Record<string, string>> = {
   'docs/conformance.md: FORGE_URL=http://127.0.0.1:3000 FORGE_TOKEN=… npx vitest run test/contract   # only the contract suite':
     'needs a real forge',
   'docs/conformance.md: FORGE_URL=http://127.0.0.1:3000 FORGE_TOKEN=… npm run conformance -- --peer':
-    'needs a real server, and is run by hand',
+    'needs a real server, and is run manually',
   'docs/conformance.md: reeve forge --port 3000 --data ./data --admin test01:test01pass --admin-email test01@gitea.io --url http://gitea:3000':
     'needs suites of other projects',
   'docs/deploy.md: npm install --global @reeve-forge/reeve':

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { packageRoot } from '../../src/platform/package.ts';
 import { type SkipReason, wordsOf } from '../../src/rules/verdict.ts';
 
-/** Every reason: one that is missing here, or here alone, does not compile. */
+/** Every skip reason. A reason that is missing here, or exists only here, is a compile error. */
 const reasons: Readonly<Record<SkipReason, true>> = {
   kind: true,
   filter: true,
@@ -18,7 +18,7 @@ const reasons: Readonly<Record<SkipReason, true>> = {
 
 const page = readFileSync(join(packageRoot, 'docs/troubleshoot.md'), 'utf8');
 const [, section = ''] = /^### A rule is skipped$(.*?)^### /ms.exec(page) ?? [];
-/** The cells of the table, without its head. */
+/** Cells of the table, without its header. */
 const rows = section
   .split('\n')
   .filter((line) => line.startsWith('| `'))
@@ -30,7 +30,7 @@ it('docs/troubleshoot.md has each reason for skipping a rule, as it is printed',
   expect(rows.map(([reason = '']) => reason.replaceAll(/^`+|`+$/g, ''))).toEqual(printed);
 });
 
-it('docs/troubleshoot.md says what each reason means, and what to do', () => {
+it('docs/troubleshoot.md explains each reason, and what to do', () => {
   for (const row of rows) {
     expect(row).toHaveLength(3);
     expect(row.every((cell) => cell.length > 5)).toBe(true);

@@ -37,8 +37,8 @@ function commandsIn(text: string): readonly ShownCommand[] {
 }
 
 /**
- * Returns the first line of the page that the command did not print, in this order; undefined if all lines were
- * printed. `…` stands for any text.
+ * Returns the first line on the page that the command did not print in this order; undefined if all lines were printed.
+ * `…` stands for any text.
  */
 function missingLine(printed: readonly string[], output: string): string | undefined {
   const lines = output.split('\n');

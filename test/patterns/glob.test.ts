@@ -115,7 +115,7 @@ describe('a broken glob', () => {
   });
 });
 
-describe('a glob with the syntax of another shell, or with white space that no name has', () => {
+describe('a glob with foreign syntax or with white space that names do not have', () => {
   const foreign: readonly (readonly [string, string])[] = [
     [
       'src/@(a|b)/**',
@@ -147,7 +147,7 @@ describe('a glob with the syntax of another shell, or with white space that no n
     expect(() => createGlob(list)).toThrow(reason);
   });
 
-  it.each(foreign)('%j of a forge keeps its meaning', (pattern) => {
+  it.each(foreign)('%j keeps its meaning as a glob of a forge', (pattern) => {
     expect(compileForgeGlob(pattern, '/')).toBeTypeOf('function');
   });
 });
@@ -178,13 +178,13 @@ describe('a scope', () => {
     expect(() => createRepositoryScope(['acme/*', pattern])).toThrow(reason);
   });
 
-  it('refuses what names no repository', () => {
+  it('refuses a pattern that is not a repository name, and an empty list', () => {
     expect(() => createRepositoryScope(['acme'])).toThrow('names no repository');
     expect(() => createRepositoryScope([])).toThrow(GlobError);
   });
 });
 
-describe('globs as a whole', () => {
+describe('any glob', () => {
   const segment = fc.stringMatching(/^[ab.?*[\]!c-]{1,4}$/).map((text) => text.replace(/\*+/g, '*'));
   const simple = fc
     .array(
@@ -233,7 +233,7 @@ describe('globs as a whole', () => {
     );
   });
 
-  it('reads or refuses any text', () => {
+  it('is compiled or refused, whatever its text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ maxLength: 40 }), segment), (pattern) => {
         globOrProblem(pattern)?.('a/b');
@@ -243,7 +243,7 @@ describe('globs as a whole', () => {
   });
 });
 
-/** Returns the matcher of a glob, or undefined where it is refused; anything else that is thrown fails the test. */
+/** Returns the matcher of a glob, or undefined if the glob is refused. Any other error fails the test. */
 function globOrProblem(pattern: string, options: GlobOptions = {}): ((text: string) => boolean) | undefined {
   try {
     const excludes = pattern.startsWith('!');

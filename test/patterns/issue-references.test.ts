@@ -34,12 +34,12 @@ describe('an inserted text', () => {
 describe('a text with inserted parts', () => {
   it.each<[string, Parameters<typeof breakReferences>[0], string]>([
     [
-      'leaves what its author wrote',
+      'leaves text by its author unchanged',
       [written('Closes other/repo#5, fixes #6'), inserted(' x')],
       'Closes other/repo#5, fixes #6 x',
     ],
     [
-      'leaves a reference sign that its author wrote',
+      'leaves a reference sign by its author unchanged',
       [written('See '), inserted('acme/site'), written('#5')],
       'See acme/site#5',
     ],
@@ -76,7 +76,7 @@ describe('a text with inserted parts', () => {
       'closes| #5',
     ],
     [
-      'leaves an inserted number after a sign by the author',
+      'leaves an inserted number after a sign by the author unchanged',
       [written('Closes #'), inserted('5')],
       'Closes #5',
     ],
@@ -84,7 +84,7 @@ describe('a text with inserted parts', () => {
     expect(shown(breakReferences(parts))).toBe(expected);
   });
 
-  it('closes, reopens and refers to nothing elsewhere, as the embedded forge parses it', () => {
+  it('closes and reopens nothing, and refers to no other repository, as the embedded forge parses it', () => {
     const piece = fc.constantFrom(
       ...[
         'close',

@@ -44,7 +44,7 @@ describe('a pattern', () => {
     expect(user / 200).toBeLessThan(20_000);
   });
 
-  it('of a file is refused if all of them together are too large, and counts once however often it is used', () => {
+  it('of a file is refused if all patterns together are too large, and counts once no matter how often it is used', () => {
     const patterns = new Re2Compiler();
     const large = (place: number): string => `x${place}.{0,1000}`;
     const results = Array.from({ length: 30 }, (_, place) => patterns.compile(large(place)));
@@ -56,7 +56,7 @@ describe('a pattern', () => {
     });
   });
 
-  it('is counted together with the others of its rule file', () => {
+  it('is counted together with the other patterns of its rule file', () => {
     const rules = Array.from({ length: 30 }, (_, place) => [
       `r${place}`,
       {

@@ -20,11 +20,11 @@ const goEscapes: Readonly<Record<string, string>> = {
 const asForm = (value: string): string =>
   new URLSearchParams({ v: value.toWellFormed() }).toString().slice(2);
 
-/** Ways in which programs repeat a value in an answer. */
+/** Encodings in which programs repeat a value in a response. */
 const repeated: Readonly<Record<string, (value: string) => string>> = {
   unchanged: (value) => value,
   'as JSON': (value) => JSON.stringify(value),
-  'as JSON of Go': (value) =>
+  'as JSON written by Go': (value) =>
     JSON.stringify(value).replace(/[&<>\u2028\u2029]/g, (sign) => goEscapes[sign] ?? sign),
   'as JSON with escaped slashes': (value) => JSON.stringify(value).replaceAll('/', '\\/'),
   'in a URL': (value) => `?q=${encodeURIComponent(value.toWellFormed())}&x=1`,

@@ -7,7 +7,7 @@ import { parsePayload } from '../../src/contract/events/parse-payload.ts';
 import { payloadShapes } from '../../src/contract/events/payloads.ts';
 import { type Fixture, jsonOf, kindOf, readRecordings } from '../support/recording/fixture.ts';
 
-/** Returns the paths of a value's members that a schema does not name. A schema that accepts anything has none. */
+/** Returns the paths of a value's fields that a schema does not define. A schema that accepts anything has none. */
 function unknownMembers(shape: z.ZodType, value: unknown, path = ''): readonly string[] {
   if (value === null || value === undefined) return [];
   const bare = unwrap(shape);
@@ -23,7 +23,7 @@ function unknownMembers(shape: z.ZodType, value: unknown, path = ''): readonly s
   });
 }
 
-/** Removes wrappers that make a member optional, nullable or completed. */
+/** Removes wrappers that make a field optional, nullable or completed. */
 function unwrap(shape: z.ZodType): z.ZodType {
   if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable)
     return unwrap(shape.unwrap() as z.ZodType);
@@ -34,7 +34,7 @@ function unwrap(shape: z.ZodType): z.ZodType {
 
 const recordings = readRecordings();
 
-/** Members that no schema names, by server: those that never carry information, and those that only Forgejo has. */
+/** Fields that no schema defines, by server: those that never carry information, and those that only Forgejo has. */
 const unnamed: Readonly<Record<string, readonly string[]>> = {
   // The top-level repository of a package is always null.
   gitea: ['changes.added_labels', 'changes.removed_labels', 'repository'],
@@ -59,7 +59,7 @@ const read = (fixture: Fixture) => {
 };
 
 describe.each(recordings)('deliveries recorded from $server $version', ({ server, fixtures }) => {
-  it('are events with family, activity, repository, owner, subject, lane and sender', () => {
+  it('parse as events with family, activity, repository, owner, subject, lane and sender', () => {
     for (const fixture of fixtures) {
       const { event } = read(fixture);
       const { family = 'unknown' } = event;
@@ -89,7 +89,7 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
     }
   });
 
-  it('match the schema of their family, which keeps every named member unchanged', () => {
+  it('match the schema of their family, which keeps every defined field unchanged', () => {
     for (const fixture of fixtures) {
       const { payload, event } = read(fixture);
       const shape = payloadShapes[event.family ?? 'push'];
@@ -99,7 +99,7 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
     }
   });
 
-  it('have no members that conditions cannot name, except those listed', () => {
+  it('have no fields that conditions cannot use, except the listed ones', () => {
     const unknown = new Set<string>();
     for (const fixture of fixtures) {
       const { payload, event } = read(fixture);
@@ -108,7 +108,7 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
     }
 
     expect(Object.keys(unnamed)).toContain(server);
-    // The position does not matter: a repository or account has the member wherever it appears.
+    // The position does not matter: a repository or account has the field wherever it appears.
     const members = [...unknown].map((path) => path.replace(/^(?!run\.\w+$|changes\.).*\./, ''));
     expect([...new Set(members)].sort()).toEqual([...(unnamed[server] ?? [])].sort());
   });
@@ -116,7 +116,7 @@ describe.each(recordings)('deliveries recorded from $server $version', ({ server
 
 /**
  * Returns the paths at which a parsed value differs from the input: `null` and a missing list become empty lists,
- * unknown members are dropped.
+ * unknown fields are dropped.
  */
 function changedMembers(parsed: unknown, came: unknown, path = ''): readonly string[] {
   if (Array.isArray(parsed)) {

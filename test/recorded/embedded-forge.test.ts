@@ -16,7 +16,7 @@ const repositoryPaths = [
 const since127 = (path: string, told: string, what: string): Known => ({
   path,
   told,
-  reason: `came with 1.27: ${what}`,
+  reason: `added in 1.27: ${what}`,
 });
 
 const removals: readonly Known[] = [
@@ -27,34 +27,39 @@ const removals: readonly Known[] = [
 ].map(([path = '', told = '']) => ({
   path,
   told,
-  reason: '1.26 tells of each removal before it does the next; 1.27 does all of them first',
+  reason: '1.26 sends the event of each removal before the next removal; 1.27 makes all removals first',
 }));
 
 const withoutReleases: Known = {
   path: 'events',
   told: 'delete push release.deleted → delete push',
   reason:
-    'a tag made by the API is a row of the releases there; the embedded forge has tags without releases',
+    'the server stores a tag created by the API as a release; the embedded forge has tags without releases',
 };
 
 /**
- * Differences of the embedded forge from a recorded server, by path and reason. It behaves like 1.27: an entry for an
- * older release names what 1.27 added, and one for 1.27 what the embedded forge does not support.
+ * Differences of the embedded forge from a recorded server, by path and reason. The embedded forge behaves like 1.27:
+ * an entry for an older release names what 1.27 added, and an entry for 1.27 names what the embedded forge does not
+ * support.
  */
 const known: Readonly<Record<string, readonly Known[]>> = {
   '1.26': [
     ...['after', 'before'].map((path) =>
-      since127(path, 'nothing → text', 'what a push to a pull request moved'),
+      since127(path, 'nothing → text', 'the commits before and after a push to a pull request'),
     ),
     ...repositoryPaths.flatMap((path) => [
       since127(`${path}.allow_merge_update`, 'nothing → flag', 'a setting of repositories'),
       since127(`${path}.default_update_style`, 'nothing → text', 'a setting of repositories'),
-      since127(`${path}.mirror_last_sync_at`, 'nothing → text', 'when a mirror was last in step'),
+      since127(`${path}.mirror_last_sync_at`, 'nothing → text', 'when a mirror was last synchronized'),
     ]),
     since127('issue.projects', 'nothing → null', 'the projects of an issue'),
-    since127('pull_request.requested_reviewers_teams[].visibility', 'nothing → text', 'who sees a team'),
+    since127(
+      'pull_request.requested_reviewers_teams[].visibility',
+      'nothing → text',
+      'the visibility of a team',
+    ),
     since127('events', 'nothing → pull_request_comment.created', 'replies to comments on lines'),
-    since127('pull_request.review_comments', 'nothing → number', 'no member is left out for being 0'),
+    since127('pull_request.review_comments', 'nothing → number', 'fields that are 0 are not omitted'),
     ...removals,
     withoutReleases,
   ],
@@ -63,12 +68,12 @@ const known: Readonly<Record<string, readonly Known[]>> = {
     {
       path: 'pull_request.review_comments',
       told: 'nothing → number',
-      reason: 'recorded from a build without GOEXPERIMENT=jsonv2, which leaves out members that are 0',
+      reason: 'recorded from a build without GOEXPERIMENT=jsonv2, which omits fields that are 0',
     },
   ],
 };
 
-/** Parts of a forge that the embedded one lacks, because no operation of the contract leads to them. */
+/** Parts of a forge that the embedded forge lacks, because no operation of the contract leads to them. */
 const without = ['releases and packages', 'workflows'];
 
 describe('the recording steps on the embedded forge', () => {

@@ -15,7 +15,7 @@ const nameOf = (id: string): string => id.replace(/^.*rules\//, '');
 
 const reviewed = '0'.repeat(40);
 
-/** Answers of the forge in addition to the payload: a repository with little activity, whose comments are commands. */
+/** Facts in addition to the payload: a repository with little activity, whose comments are commands. */
 const around = (head: string) => ({
   files: ['docs/guide.md', 'src/work.ts'].map((filename) => ({
     ...{ filename, status: 'added', additions: 3, deletions: 0, changes: 3 },
@@ -71,7 +71,7 @@ const around = (head: string) => ({
   own_labels: [],
 });
 
-/** A pull request is an issue as well, and is behind its base. Its payload contains neither. */
+/** Returns the facts of a pull request that its payload lacks: it is an issue as well, and is behind its base. */
 function pullIn({ pull_request: pull, issue }: Readonly<Record<string, unknown>>) {
   if (pull === undefined) return {};
   return {
@@ -107,7 +107,7 @@ async function plan(fixture: Fixture, loaded: readonly LoadedRule[]): Promise<Ru
 const pulls = ['pull_request.opened', 'pull_request.reopened', 'pull_request_sync.synchronized'];
 
 /**
- * The event types that each shipped rule matched. A rule without any depends on a schedule, or on a specific branch or
+ * Event types that each shipped rule matched. A rule without any depends on a schedule, or on a specific branch or
  * author.
  */
 const matchedBy: Readonly<Record<string, readonly string[]>> = {

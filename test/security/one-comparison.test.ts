@@ -13,7 +13,7 @@ const otherComparisons: readonly RegExp[] = [
 /** Names of values that are secrets anywhere in the sources. */
 const secretName = /(password|secret|token|authorization|signature|credential|hmac|passphrase|bearer)s?$/i;
 
-/** Values that a secret may be compared with by `===`: whether it is present, or a SQLite column that is a flag. */
+/** Values that a secret may be compared with by `===`: tests for presence, or for a SQLite column that is a flag. */
 const plainValue = /^(undefined|null|true|false|\d+|''|"")$/;
 
 /** Keyed fingerprints of webhook secrets, which are named like the secret. Only this installation can compute them. */
@@ -37,7 +37,7 @@ function isUnsafe([left, right]: readonly [string, string]): boolean {
   );
 }
 
-it('compares secrets in one constant-time function only', () => {
+it('secrets are compared only in one constant-time function', () => {
   const found = sources
     .filter(({ path }) => path !== home)
     .flatMap(({ path, text }) =>
@@ -49,7 +49,7 @@ it('compares secrets in one constant-time function only', () => {
   expect(found).toEqual([]);
 });
 
-it('compares no secret with text equality', () => {
+it('no secret is compared by string equality', () => {
   const found = sources.flatMap(({ path, text }) =>
     text
       .split('\n')
@@ -61,7 +61,7 @@ it('compares no secret with text equality', () => {
   expect(found).toEqual([]);
 });
 
-it('detects a comparison of secrets by equality', () => {
+it('a comparison of secrets by equality is detected', () => {
   const unsafe = [
     'if (given === password) {',
     'return form.token !== parts.token;',

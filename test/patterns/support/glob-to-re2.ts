@@ -1,9 +1,6 @@
 import { GlobError, type GlobOptions } from '../../../src/patterns/glob.ts';
 
-/**
- * Returns the RE2 text of a glob, anchored at both ends. It is a second translation that glob programs are compared
- * with.
- */
+/** Returns the RE2 text of a glob, anchored at both ends. Tests compare glob programs with this second translation. */
 export function globToRe2(pattern: string, options: GlobOptions = {}): string {
   const separator = options.separator ?? '/';
   const segments = options.segments ?? separator === '/';
@@ -62,7 +59,7 @@ class Translation {
     const opens = this.#at === 0 || '/{,'.includes(this.#pattern[this.#at - 1] ?? '');
     while (this.#pattern[this.#at] === '*') this.#at += 1;
     if (!this.#segments || !opens) return '.*';
-    // A trailing `**` wants something below: `docs/**` is not `docs/`.
+    // A trailing `**` requires something below the folder: `docs/**` does not match `docs/`.
     const ends = this.#at === this.#pattern.length && this.#depth === 0;
     if (this.#pattern[this.#at] !== '/') return ends ? '.+' : '.*';
     this.#at += 1;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Slots } from '../../../src/platform/cache/slots.ts';
 
-it('contains what was added and not taken', () => {
+it('slots contain what was added and not taken', () => {
   const slots = new Slots<{ readonly name: string }>();
   const [a, b] = ['a', 'b'].map((name) => slots.add({ name }));
 
@@ -13,7 +13,7 @@ it('contains what was added and not taken', () => {
   expect(slots.size).toBe(0);
 });
 
-it('returns nothing for a slot that was already taken', () => {
+it('a slot that was already taken returns nothing', () => {
   const slots = new Slots<{ readonly name: string }>();
   const slot = slots.add({ name: 'a' });
   slots.take(slot);
@@ -24,7 +24,7 @@ it('returns nothing for a slot that was already taken', () => {
   expect([slots.add({ name: 'b' }), slots.add({ name: 'c' })]).toEqual([0, 1]);
 });
 
-it('reuses a slot', () => {
+it('a free slot is reused', () => {
   const slots = new Slots<{ readonly name: string }>();
   for (let at = 0; at < 1_000; at += 1) slots.take(slots.add({ name: String(at) }));
 

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 describe('the failure throttle', () => {
-  it('blocks an address after its failures within a minute, and no other', () => {
+  it('blocks an address after too many failures within a minute, and no other address', () => {
     const throttle = createThrottle();
 
     fail(throttle, 'a', 2);

@@ -125,7 +125,7 @@ describe("the receiver's address", () => {
 
   it('is resolved once per attempt, and the checked address is used', async () => {
     const { port, received } = await start({ secure: true });
-    // The listed network represents the public internet. A second lookup would lead elsewhere.
+    // The listed network represents the public internet. A second lookup would return an address elsewhere.
     const lookup = resolving(['127.0.0.1'], ['10.0.0.1']);
 
     const { error } = await send(`https://chat.example.org:${port}/${token}`, {
@@ -161,7 +161,7 @@ describe("the receiver's address", () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([301, 302, 303, 307, 308])('%s redirects nowhere', async (status) => {
     const other = await start();
     const { port, received } = await start({
@@ -258,7 +258,7 @@ describe('an answer', () => {
     expect(await send(`http://127.0.0.1:${port}/${token}`)).toMatchObject({ error: undefined, pauses: [] });
     // The operating system's buffers on the way are beyond our control.
     expect(written).toBeLessThan(16 * 1024 * 1024);
-    // Long enough for the headers on a busy machine; what follows them does not matter.
+    // Long enough for the headers to arrive on a busy machine. What follows the headers does not matter.
     const other = await send(`http://127.0.0.1:${silent.port}/${token}`, { timeoutMs: 8_000 });
     expect([other.error, silent.received.length]).toEqual([undefined, 1]);
   });
