@@ -72,7 +72,7 @@ describe('a code', () => {
     [404, '{}', 'forge-not-found'],
     [429, '', 'forge-throttled'],
     [200, 'x'.repeat(70_000), 'forge-unexpected'],
-  ])('that is answered with %i %s yields no token', async (status, body, code) => {
+  ])('yields no token if the response is %i %s', async (status, body, code) => {
     says(status, body, { location: 'http://127.0.0.1:1/elsewhere' });
 
     await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code });

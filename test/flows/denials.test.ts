@@ -29,7 +29,7 @@ const deny = (status: number): void => {
       : { kind: 'pass' };
 };
 
-describe.each([403, 404])('a served repository that answers %i', (status) => {
+describe.each([403, 404])('a served repository for which the forge returns %i', (status) => {
   it('is retried until it is available again', { timeout: 4 * timeoutMs }, async () => {
     harness = await startHarness({ rules });
     await harness.idle();

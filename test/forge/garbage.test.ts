@@ -217,7 +217,7 @@ describe('the embedded forge under random requests', () => {
       'a path that is not valid text',
       'GET /api/v1/users/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     ],
-  ])('answers raw bytes with %s by a client error', async (_, bytes) => {
+  ])('responds to %s with a client error', async (_, bytes) => {
     const { hostname, port } = new URL(forge.url);
     const socket = connect(Number(port), hostname);
     socket.write(bytes);
@@ -227,7 +227,7 @@ describe('the embedded forge under random requests', () => {
     expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  it('answers a body over the limit with 413', async () => {
+  it('responds to a body over the limit with 413', async () => {
     const answer = await forge.ask('POST', `/repos/${repository}/issues`, {
       as: ada,
       body: JSON.stringify({ title: 'x', body: 'y'.repeat(33 * 1024 * 1024) }),
