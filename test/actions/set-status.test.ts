@@ -117,7 +117,7 @@ describe('the name of a status', () => {
   });
 
   it.each(['queue', 'rules'])(
-    "cannot become one of Reeve's own through the name of a branch: %s",
+    "cannot become one of Reeve's own status names through a branch name: %s",
     async (ref) => {
       const facts = makeFacts({ head, statuses: [], pull_request: { base: { ref } } });
       const given = setStatus.arguments.parse({ context: `reeve/${base}` });

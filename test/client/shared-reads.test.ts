@@ -29,7 +29,7 @@ afterEach(() => server.close());
 const read = async (name = 'demo', from = client): Promise<unknown> =>
   (await from.call(operations.getRepository, { params: { owner: 'acme', repo: name } })).description;
 
-it('parts of an attempt share the reads of a repository, in progress or recent, over all counted clients', async () => {
+it('parts of an attempt share reads of a repository that are in progress or recent, across all counted clients', async () => {
   const seen = await shareReads(async () => [
     ...(await Promise.all([read(), read('demo', client.counted())])),
     await read(),

@@ -99,7 +99,7 @@ describe('reviews', () => {
 });
 
 describe('statuses', () => {
-  it('are the newest status of every context for the newest commit, over all pages', async () => {
+  it('contain the newest status of every context for the newest commit, over all pages', async () => {
     const live = await setup.owner.client.call(operations.getPull, {
       params: { ...setup.at, index: setup.pull.number },
     });

@@ -45,7 +45,7 @@ describe('a bot with DATABASE_URL', () => {
     expect(existsSync(join(harness.data, 'reeve.db'))).toBe(false);
   });
 
-  it('stores its data where commands find it; commands for SQLite files name their replacement', async () => {
+  it('keeps its data in a database that commands also use; commands for SQLite files name their replacement', async () => {
     const environment = { ...harness.environment, DATABASE_URL: database.url };
     const [run] = (await harness.server.store.listRuns()).items;
 

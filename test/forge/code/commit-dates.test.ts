@@ -47,6 +47,6 @@ it.each([
   [253_402_300_800, '0001-01-01T00:00:00Z'],
   [-62_135_596_801, '0001-01-01T00:00:00Z'],
   [Number.MAX_SAFE_INTEGER, '0001-01-01T00:00:00Z'],
-])('%d seconds as a time are written as %s', (seconds, text) => {
+])('a time of %d seconds is written as %s', (seconds, text) => {
   expect(toInstant(seconds)).toBe(text);
 });
