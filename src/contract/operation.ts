@@ -32,9 +32,9 @@ export type ScopeCategory =
   | 'admin';
 
 /**
- * Target in the path of an operation, on which the caller needs permission: a repository as a whole or one of its
- * units, an organization, a team, an account. `instance` is the instance itself, or the caller's own objects. With
- * `issues-or-pulls`, the number in the path decides between the units of issues and of pull requests.
+ * Object in the path of an operation that the caller needs permission for: a repository as a whole or one of its units,
+ * an organization, a team, or an account. `instance` means the instance itself or the caller's own objects. With
+ * `issues-or-pulls`, the number in the path determines whether the unit of issues or the unit of pull requests applies.
  */
 export type OperationTarget =
   | 'repository'
@@ -50,8 +50,9 @@ export type OperationTarget =
   | 'instance';
 
 /**
- * Location of the length of a list: `link` = `X-Total-Count` and `Link`; `count` = `X-Total-Count`; `body` =
- * `total_count`; `page-count` = none, because `X-Total-Count` contains the length of the page.
+ * Where a list response reports the total number of items: `link` = `X-Total-Count` and `Link`; `count` =
+ * `X-Total-Count`; `body` = `total_count`; `page-count` = nowhere, because `X-Total-Count` contains the length of the
+ * page.
  */
 type Paging = 'link' | 'count' | 'body' | 'page-count';
 
@@ -72,11 +73,11 @@ export type Operation = {
   readonly params: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** Required fields of the body that a server treats as empty if they are missing; clients should always send them. */
+  /** Required body fields that a server treats as empty if they are missing; clients should nevertheless send them. */
   readonly mayBeMissing?: readonly string[];
   /** Name of the part that contains the file: the request is `multipart/form-data` with one file instead of a body. */
   readonly upload?: string;
-  /** The whole body may be the file instead of a form; the file name is then in the query. */
+  /** The body may also be the file itself instead of a form; the file name is then in the query. */
   readonly takesWholeBody?: true;
   readonly success: number;
   /** Absent if the response has no body. */
@@ -85,32 +86,38 @@ export type Operation = {
   readonly media?: 'text' | 'file';
   readonly errors: readonly number[];
   /**
-   * Message of the 403 that every caller with the role gets before the body is read, because the operation is disabled
-   * in the embedded forge.
+   * Message of the 403 response to every caller with the required role, sent before the body is read, because the
+   * operation is disabled in the embedded forge.
    */
   readonly switchedOff?: string;
-  /** When an archived repository is refused with 423: before or after the role check, or after reading the body. */
+  /**
+   * When a request to an archived repository is refused with 423: before or after the role check, or after reading the
+   * body.
+   */
   readonly archived?: 'before-role' | 'after-role' | 'after-body';
   readonly target: OperationTarget;
   readonly access: Access;
   /** An anonymous caller is refused before the target is looked up. */
   readonly signInFirst?: true;
-  /** The role is checked before the caller must be signed in: an anonymous caller gets 403. */
+  /** The role is checked before the sign-in, so an anonymous caller gets 403. */
   readonly roleFirst?: true;
   /** Accepts only Basic credentials with a password, not a token. */
   readonly passwordOnly?: true;
   /** A caller who cannot see the organization gets 404 before the role is checked. */
   readonly hiddenFirst?: true;
-  /** Access of a token for public resources: none (`closed`), or the caller's own objects if the account is public. */
+  /**
+   * What a token limited to public resources can access: nothing (`closed`), or the caller's own objects if the account
+   * is public (`public-account`).
+   */
   readonly publicOnly?: 'closed' | 'public-account';
   readonly scopes: readonly ScopeCategory[];
   readonly paging?: Paging;
   /**
-   * Name of the function with which the client converts the response to Gitea's form, because it differs between
-   * forges.
+   * Name of the function that the client uses to convert the response to Gitea's format, because forges return
+   * different formats.
    */
   readonly normalize?: 'runners' | 'contents' | 'compare' | 'workflow-runs';
-  /** Slashes of a `*` parameter are sent as `%2F`: Forgejo accepts only that form, Gitea both. */
+  /** Slashes in a `*` parameter are sent as `%2F`: Forgejo accepts only that form, Gitea accepts both. */
   readonly oneSegment?: true;
   /** Incorrect status that Gitea returns for a client error; the conformance suite accepts it as well. */
   readonly baseline?: Readonly<Record<string, number>>;
@@ -142,7 +149,10 @@ export type AnswerOf<O extends Operation> = O extends { response: infer R } ? Ou
 /** Bytes of a file, complete or as a stream. */
 export type FileBody = Buffer | Readable;
 
-/** Return value of a server's handler: the response before it is parsed by the operation's schema; no bytes for `304`. */
+/**
+ * Return value of a server's handler: the response before it is parsed by the operation's schema. For a `304`,
+ * undefined instead of bytes.
+ */
 export type ReplyOf<O extends Operation> = O extends { media: 'file' }
   ? FileBody | undefined
   : O extends { response: infer R extends z.ZodType }
@@ -181,8 +191,8 @@ export function fillPath(operation: Operation, params: Readonly<Record<string, u
 const partsOfPaths = new Map<string, readonly string[]>();
 
 /**
- * Returns the literal and parameter parts of a path. Cached: several paths are filled per event, and the contract fixes
- * the set of paths.
+ * Returns the literal and parameter parts of a path. Cached, because several paths are filled per event and the
+ * contract fixes the set of paths.
  */
 function partsOf(path: string): readonly string[] {
   let parts = partsOfPaths.get(path);

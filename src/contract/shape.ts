@@ -17,7 +17,10 @@ export function list<S extends z.ZodType>(item: S) {
 
 const nullishShapes = new WeakMap<z.ZodType, z.ZodType>();
 
-/** Returns the schema that also accepts null and undefined. Cached: a thousand resource fields use few schemas. */
+/**
+ * Returns a schema that also accepts null and undefined. Cached, because a thousand resource fields share a few
+ * schemas.
+ */
 function nullish(shape: z.ZodType): z.ZodType {
   const known = nullishShapes.get(shape) ?? shape.nullish();
   nullishShapes.set(shape, known);

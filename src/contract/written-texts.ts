@@ -11,7 +11,10 @@ export function trimSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Returns whether a UTF-16 unit is white space. All white space is in the basic plane, one unit each. */
+/**
+ * Returns whether a UTF-16 unit is white space. All white space is in the Basic Multilingual Plane, so each character
+ * is one unit.
+ */
 function isSpace(unit: string): boolean {
   return /^\p{White_Space}$/u.test(unit);
 }
@@ -73,7 +76,7 @@ function shortenToBytes(text: string): string {
 }
 
 /**
- * Shortens a text to a number of columns and adds an ellipsis; a character beyond Latin takes two columns. As in Gitea,
+ * Shortens a text to a number of columns and adds an ellipsis; a character above U+00FF takes two columns. As in Gitea,
  * a text whose number of bytes does not exceed the limit is unchanged.
  */
 export function shortenToColumns(text: string, columns: number): string {

@@ -5,7 +5,7 @@ import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { baseBranch, pullRequest } from './pull-request.ts';
 import { currentReviews, reviews as reviewsRow } from './reviews.ts';
 
-/** Review states that are a vote or request a new vote; a comment is neither. Only the latest of each person counts. */
+/** Review states that vote or request a new vote; a comment does neither. Only each person's latest vote counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
 
 /** The approving reviews that count. */
@@ -66,7 +66,7 @@ function latestOpinions(all: readonly PullReview[], author: number | undefined):
   return [...latest.values()];
 }
 
-/** Returns the reviews by people whose vote counts for the base branch. */
+/** Returns the reviews by people whose votes count for the base branch. */
 async function ofReviewers(given: readonly PullReview[], context: AskContext): Promise<PullReview[]> {
   if (given.length === 0) return [];
   const base = await context.ask(requestOf(baseBranch));

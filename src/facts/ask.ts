@@ -19,14 +19,14 @@ import {
 import { findFact } from './facts.ts';
 
 /**
- * Maximum age of a cached answer. A label that a user creates becomes visible after this time at the latest, earlier if
- * a rule needs it.
+ * Maximum age of a cached value. A label that a user creates becomes visible after this time at the latest, or earlier
+ * if a rule needs it.
  */
 const memoryMs = 5 * 60_000;
-/** Maximum number of cached answers; beyond it, the oldest answer is removed. */
+/** Maximum number of cached values; beyond this number, the oldest is removed. */
 const memoryEntries = 2_000;
 
-/** Creates a cache of answers shared between runs. `clock` is monotonic. */
+/** Creates a cache of values shared between runs. `clock` is monotonic. */
 export function createFactMemory(clock: MonotonicClock): FactMemory {
   const entries = new BoundedMap<string, { value: unknown; atMs: number }>(memoryEntries);
   const ageMs = (key: string): number | undefined => {
@@ -46,7 +46,7 @@ export function createFactMemory(clock: MonotonicClock): FactMemory {
   };
 }
 
-/** For a fact key: whether the cache must be bypassed, and whether another fact's answer may be used. */
+/** For a fact key: whether the cache must be bypassed, and whether the value may come from another fact's answer. */
 type Sharing = { readonly isAnew: (key: string) => boolean; readonly mayTake: (key: string) => boolean };
 
 type AskedFact = {
@@ -57,7 +57,7 @@ type AskedFact = {
   readonly reads: ReadonlySet<string>;
 };
 
-/** Options of the facts of a run. */
+/** Options for creating the facts of a run. */
 type FactsOptions = {
   readonly client: Client;
   readonly subject: Subject;
@@ -65,11 +65,14 @@ type FactsOptions = {
   readonly clock: FactClock;
   readonly occasion?: FactOccasion | undefined;
   readonly records?: FactRecords | undefined;
-  /** Maximum units for the patterns that one fact evaluates; no limit if absent. */
+  /** Maximum evaluation units for the patterns of one fact; no limit if absent. */
   readonly units?: number | undefined;
 };
 
-/** Creates the facts of one run: each is requested when first used, and again only by `fresh` and `anew`. */
+/**
+ * Creates the facts of one run: each fact is requested when first used, and requested again only through `fresh` and
+ * `anew`.
+ */
 export function createFacts(options: FactsOptions): Facts {
   /** Latest answer of each fact within the run; an answer that is recent enough is not requested again. */
   const latest = new Map<string, AskedFact>();
@@ -126,7 +129,7 @@ export function createFacts(options: FactsOptions): Facts {
           if (newer && isSince(newer, fromMs)) return void kept.set(key, newer);
           kept.delete(key);
           dropped.add(key);
-          // The inputs of an answer are at least as old as the answer.
+          // The facts from which an answer is derived are at least as old as the answer.
           for (const part of entry?.reads ?? []) if (!dropped.has(part)) drop(part);
         };
         for (const request of requests) drop(factKey(request));
@@ -190,7 +193,7 @@ type ForgeCall = {
   readonly noteAge: AskContext['noteAge'];
 };
 
-/** Returns facts in which the named fact has this answer, whatever its argument; all others are unchanged. */
+/** Returns facts in which the named fact has this answer, whatever the argument; all other facts are unchanged. */
 export function withAnswer(facts: Facts, name: string, answer: unknown): Facts {
   return {
     ...facts,

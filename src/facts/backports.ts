@@ -40,10 +40,10 @@ export const backports = defineFact({
   narrowsForAll: true,
 });
 
-/** Maximum length of a branch name in requests to the forge. */
+/** Maximum number of characters of a branch name in requests to the forge. */
 const maxBranchName = 100;
 
-/** Returns the beginning of the first body line of every backport of a pull request. */
+/** Returns the start of the first body line that all backports of a pull request share. */
 function backportMarkerStart(number: number): string {
   return `<!-- reeve:backport of #${number} to `;
 }
@@ -69,8 +69,8 @@ export function isBackportBranch(name: string): boolean {
 }
 
 /**
- * Returns whether a pull request goes from a backport branch to the target of the backport, both in this repository. The
- * forge shows another `ref` for a deleted head branch; its `label` keeps the name.
+ * Returns whether a pull request goes from a backport branch to the target branch of the backport, both in this
+ * repository. After the head branch is deleted, the forge changes the `ref`, but keeps the branch name in `label`.
  */
 export function isFromBackportBranch({ head, base }: PullRequest, number: number): boolean {
   if (!base?.ref || head?.repo?.id === undefined || head.repo.id !== (base.repo?.id ?? base.repo_id)) {

@@ -20,7 +20,7 @@ import { absentAsUndefined, repositoryOf, repositoryParams } from './where.ts';
 const OwnedFile = z.object({ file: text, users: list(text), teams: list(text) });
 type OwnedFile = z.output<typeof OwnedFile>;
 
-/** Locations of the file, in order of precedence. */
+/** Locations of the CODEOWNERS file, in order of precedence. */
 const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'] as const;
 const placeOfForgejo = '.forgejo/CODEOWNERS';
 export const codeownersLimits = {
@@ -66,7 +66,7 @@ function pathsOf(changed: readonly ChangedFile[]): ReadonlySet<string> {
 }
 
 const UnmatchedLines = z.object({
-  /** A sentence that names the first lines; empty if there are no such lines. */
+  /** A sentence that lists the first unmatched lines; empty if there are none. */
   text,
   lines: list(z.object({ line: int, pattern: text, why: text })),
 });
@@ -97,7 +97,7 @@ export const codeownersProblems = defineFact({
   },
 });
 
-/** Maximum number of characters of a pattern and maximum number of lines in the sentence. */
+/** Maximum number of characters per pattern and maximum number of lines in the sentence. */
 const [maxNamed, maxLines] = [30, 3];
 
 function describeUnmatched(found: readonly UnmatchedLine[], path: string): string {
@@ -115,7 +115,8 @@ async function foldersAmong(paths: readonly string[], context: AskContext): Prom
     const changed = pathsOf(await context.ask(requestOf(filesRow)));
     return new Set(Array.from(changed, parentsOf).flat());
   }
-  // Fails for a repository that the account cannot see, which would otherwise look like a repository without files.
+  // This request fails if the account cannot see the repository, which would otherwise look like a repository without
+  // files.
   await context.ask(requestOf(repositoryRow));
   const asked = [...new Set(paths)].slice(0, codeownersLimits.literals);
   const found = await Promise.all(
@@ -141,7 +142,8 @@ async function readCodeowners(context: AskContext): Promise<ReadOwners> {
 }
 
 /**
- * Returns the text of the first file that exists, even if it is empty. A symbolic link counts as a file without owners.
+ * Returns the text of the first CODEOWNERS file that exists, even if it is empty. A symbolic link counts as a file
+ * without owners.
  */
 async function readFirst(context: AskContext, isForgejo: boolean): Promise<OwnersFile> {
   for (const place of isForgejo ? [...places, placeOfForgejo] : places) {
@@ -155,7 +157,7 @@ async function readFirst(context: AskContext, isForgejo: boolean): Promise<Owner
   return { written: '', path: places[0] };
 }
 
-/** Replaces names with those of accounts and teams; unknown names are omitted. */
+/** Replaces the owners' names with the names of existing accounts and teams; unknown names are omitted. */
 async function withAccounts(found: readonly PathOwners[], context: AskContext): Promise<OwnedFile[]> {
   const names = new Set(found.flatMap(({ owners }) => [...owners]));
   if (names.size > codeownersLimits.owners)
@@ -177,10 +179,10 @@ async function withAccounts(found: readonly PathOwners[], context: AskContext): 
   });
 }
 
-/** Matches names that forges allow; any other text names no owner. */
+/** Matches account names that forges allow; other texts are ignored as owners. */
 const accountName = /^[\w.-]{1,255}$/;
 
-/** Returns the login of a user; undefined if there is none. Cached for a few minutes. */
+/** Returns the login of a user; undefined if the user does not exist. Cached for a few minutes. */
 async function findUser(username: string, context: AskContext): Promise<string | undefined> {
   if (!accountName.test(username) || /^\.+$/.test(username)) return undefined;
   const { client, memory, subject, anew } = context;

@@ -101,10 +101,7 @@ async function personOf({ occasion, subject, ask }: AskContext): Promise<NamedAc
   return { id: author.id, login: author.login };
 }
 
-/**
- * Returns the permission of an account, requested by name. Throws if the answer is about another account that has taken
- * over the name.
- */
+/** Returns the permission of an account, looked up by name. Throws if the name now belongs to a different account. */
 export async function askPermission(
   { client, subject }: AskContext,
   { id, login }: NamedAccount,
@@ -165,7 +162,9 @@ export const assignable = defineFact({
   ask: ({ client, subject }) => client.call(operations.listAssignees, { params: repositoryParams(subject) }),
 });
 
-/** Maximum number of pull requests examined; no rule treats an account with more as a newcomer. */
+/**
+ * Maximum number of pull requests examined per author; an author with more than this is never treated as a newcomer.
+ */
 const maxPulls = 10_000;
 
 /** The number of previously merged pull requests of the author. */
@@ -195,7 +194,7 @@ export const contributions = defineFact({
       seen += 1;
       if (seen > maxPulls)
         throw new Error(`too large to judge: ${user.login} has more than ${maxPulls} pull requests`);
-      // The name may have belonged to another account before.
+      // The name may have belonged to another account earlier.
       if (pull.merged && pull.number < index && pull.user?.id === user.id) merged += 1;
     }
     // A release or backport pull request that Reeve opens must not count as a first contribution.

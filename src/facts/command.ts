@@ -41,7 +41,7 @@ export function notFound(reason: string): Command {
   return { found: false, args: [], text: '', reason };
 }
 
-/** Returns the text of the comment that caused the run if its commands are accepted, or the reason why they are not. */
+/** Returns the text of the comment that caused the run, or the reason why its commands are rejected. */
 async function readComment({
   occasion,
   subject,
@@ -64,8 +64,8 @@ async function readComment({
 
 /**
  * Returns why the commands of a comment are rejected; undefined if they are accepted. Anyone with write access to an
- * issue may edit the comment of another person, so the text and the author must be those of the event: neither an edit
- * nor a replayed delivery acts in the author's name.
+ * issue may edit the comment of another person, so the text and the author must match the event: neither an edited
+ * comment nor a replayed delivery can act in the author's name.
  */
 function reasonAgainst(
   live: Comment,
@@ -97,7 +97,7 @@ function findCommand(body: string, name: string): Command {
   };
 }
 
-/** Completes a command in a facts file, given as its arguments, as `false`, or as an object. */
+/** Completes a `command` value in a facts file: a list of arguments, `false`, or an object. */
 function completeCommand(written: unknown): unknown {
   if (Array.isArray(written)) return { found: true, args: written, text: written.join(' '), reason: '' };
   if (written === false) return notFound('the comment has no such line');
@@ -118,17 +118,23 @@ const commandName = /^[a-z][a-z0-9_-]{0,39}$/;
 
 const commandLine = /^\/([a-z][a-z0-9_-]{0,39})(?:[ \t]+(.*))?$/;
 const openingFence = /^(`{3,}|~{3,})(.*)$/;
-/** Per CommonMark, a closing fence is indented by at most three spaces; with more, the line belongs to the code. */
+/**
+ * Per CommonMark, a closing fence is indented by at most three spaces; a line with more indentation belongs to the
+ * code.
+ */
 const closingFence = /^ {0,3}(`{3,}|~{3,})[ \t]*$/;
 /** List markers before the content. */
 const listPrefix = '[ \\t]*(?:(?:[-+*]|\\d{1,9}[.)])[ \\t]+)*';
-/** A fence that is indented or in a list: the line alone does not show whether the code ends with its list. */
+/**
+ * A fence that is indented or in a list item: the line alone does not show whether the code block ends with the list
+ * item.
+ */
 const nestedFence = new RegExp(`^(?=[ \\t\\-+*\\d])${listPrefix}(?:\`{3,}|~{3,})`);
 const quoteLine = new RegExp(`^${listPrefix}>`);
 const htmlLine = /^ {0,3}<[a-z/!?]/i;
 /** HTML blocks whose content is shown verbatim, or not at all. */
 const openingRaw = /<!--|<(pre|code|script|style|textarea|template|xmp|listing|plaintext)\b/g;
-/** An inline code span that may or may not be open. */
+/** Marks a code span that may or may not be open. */
 const uncertainSpan = 'uncertain';
 
 /** Parser state: which part of a comment is code, a quote or hidden. */
@@ -146,7 +152,8 @@ type Reading = {
 
 /**
  * Returns the commands of a comment, in order: lines that begin with a slash and a name. Text that the forge hides or
- * shows as a quote or as code contains no commands; neither does text whose state is uncertain. Runs in linear time.
+ * renders as a quote or code contains no commands. The same applies to text whose state is uncertain. Runs in linear
+ * time.
  */
 export function parseCommandLines(body: string): readonly CommandLine[] {
   const found: CommandLine[] = [];
@@ -172,10 +179,7 @@ export function parseCommandLines(body: string): readonly CommandLine[] {
   return found;
 }
 
-/**
- * Returns whether it is uncertain if a line begins a code block, which makes the state of the following lines
- * uncertain.
- */
+/** Returns whether a line may or may not begin a code block, which makes the state of the following lines uncertain. */
 function isUncertain(line: string, { fence, raw, inHtml }: Reading): boolean {
   if (fence !== undefined) return false;
   return nestedFence.test(line) || ((raw !== undefined || inHtml) && openingFence.test(line));

@@ -65,7 +65,7 @@ type Trailer = { readonly name: string; readonly value: string };
 
 /** Matches a trailer with a name that git accepts: letters, digits and hyphens up to the colon. */
 const trailer = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$/;
-/** Lines that git itself writes among the trailers, also without the trailer format. */
+/** Lines that git itself writes among the trailers; they need not have the trailer format. */
 const generated = /^(?:Signed-off-by: |\(cherry picked from commit )/;
 
 /**

@@ -27,7 +27,10 @@ const File = z.object({
 });
 type File = z.output<typeof File>;
 
-/** One file of the repository by its path, from the subject's own branch; for a pull request, from its base branch. */
+/**
+ * One file of the repository by its path: for a pull request, from its base branch; for a branch or tag, from that ref;
+ * otherwise from the default branch.
+ */
 export const contents = defineFact({
   name: 'contents',
   meaning:
@@ -59,7 +62,7 @@ async function readFile(context: AskContext, path: string, query: { ref?: string
 }
 
 type ContentsParams = { readonly owner: string; readonly repo: string; readonly filepath: string };
-/** Cache key that records whether the forge has the operation that includes the last commit. */
+/** Cache key set once the forge is known to have the operation that includes the last commit. */
 const hasExtended = 'forge/contents-ext';
 
 type FoundContents = ContentsEntry | 'directory';
@@ -77,7 +80,10 @@ async function contentsRef(context: AskContext): Promise<{ ref?: string }> {
   return isTag && ref !== undefined ? { ref } : refOfBranch(context, ref);
 }
 
-/** Returns the ref of a branch: the full name for a forge that resolves a tag before a branch of the same name. */
+/**
+ * Returns the ref of a branch, the default branch if absent; the full ref name for a forge that resolves a tag before a
+ * branch of the same name.
+ */
 async function refOfBranch(
   { client, ask }: AskContext,
   branch: string | undefined,
@@ -93,8 +99,8 @@ export async function branchRef(client: AskContext['client'], branch: string): P
 }
 
 /**
- * Reads an entry with its last commit. A forge without this operation returns 404, as for a missing file; the plain
- * operation then decides.
+ * Reads an entry with its last commit. A forge without this operation returns 404, as for a missing file, so the caller
+ * then tries the plain operation.
  */
 async function extended(
   { client, memory }: AskContext,

@@ -22,9 +22,9 @@ const modes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Creates a function that reads folders of a repository, each once. Trees and commits are addressed by id, which the
- * forge cannot confuse with a branch here. Reads all pages of a folder; a folder that is listed incompletely counts as
- * unreadable.
+ * Creates a function that reads folders of a repository, each at most once. Trees and commits are requested by id; this
+ * operation never resolves an id to a branch. Reads all pages of a folder; a folder that is listed incompletely counts
+ * as unreadable.
  */
 export function createTreeReader({ client, params }: AskedRepository): ReadLevel {
   const known = new Map<string, Promise<Level | undefined>>();
@@ -57,7 +57,7 @@ export function createTreeReader({ client, params }: AskedRepository): ReadLevel
 
 /**
  * Returns the paths whose content differs between the trees of two commits; without a first commit, all paths of the
- * second differ. Returns undefined if a tree is missing, too large or truncated, or has an entry of an unknown kind.
+ * second commit. Returns undefined if a tree is missing, too large or truncated, or has an entry of an unknown kind.
  * Reads only folders that differ.
  */
 export async function diffTrees(
@@ -102,7 +102,7 @@ function treeOf(entry: Entry | undefined): string | undefined {
   return entry?.type === 'tree' ? entry.sha : undefined;
 }
 
-/** Returns whether a content is a submodule, that is, a commit of another repository, which is not read. */
+/** Returns whether a content is a submodule, that is, a commit of another repository, whose files are not read. */
 export function isSubmodule(content: Content | undefined): boolean {
   return content?.startsWith('160000 ') ?? false;
 }

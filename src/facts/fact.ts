@@ -9,8 +9,8 @@ import type { Clock, MonotonicClock } from '../platform/clock.ts';
 
 /**
  * Who can see the value of a fact on the forge. `repository`: anyone with write access; `admin`: administrators of the
- * repository; `beyond`: people beyond the repository, because the value is from other repositories, the organization or
- * the instance.
+ * repository; `beyond`: people outside the repository, because the value comes from other repositories, the
+ * organization or the instance.
  */
 export type Shows = 'repository' | 'admin' | 'beyond';
 
@@ -38,7 +38,7 @@ declare const valueType: unique symbol;
 export type FactRequest<Value = unknown> = {
   readonly name: string;
   readonly argument?: string;
-  /** Set if the reader can do without the fact when there is no forge; a rule test need not supply it. */
+  /** Set if the reader works without the fact when there is no forge; a rule test need not supply it. */
   readonly optional?: true;
   /** Never set; carries only the type. */
   readonly [valueType]?: Value;
@@ -66,13 +66,14 @@ export type AskContext = {
   /** Absent if no event started the run. */
   readonly occasion?: FactOccasion | undefined;
   /**
-   * Charged for the repository's patterns that the fact evaluates; the cost counts for each rule that reads the fact.
+   * Charged for the patterns from the repository that the fact evaluates; the cost counts for each rule that reads the
+   * fact.
    */
   readonly meter: Meter;
   readonly clock: FactClock;
   /** Absent without a store, as in a CI job or a rule test. */
   readonly records?: FactRecords | undefined;
-  /** Records the age of a cached answer in ms, so that a rule that needs a newer answer requests the fact again. */
+  /** Records the age in ms of a cached value, so that a rule that needs a newer value requests the fact again. */
   noteAge(ageMs: number | undefined): void;
   /** Reads another fact of the same run (requested once). */
   readonly ask: Ask;
@@ -91,12 +92,12 @@ export interface FactRecords {
 }
 
 /**
- * Cache of answers that are valid across runs until they are invalidated, such as label definitions. Keys begin with
+ * Cache of values that remain valid across runs until they are invalidated, such as label definitions. Keys begin with
  * the id of the repository, or with `owner/NAME`.
  */
 export interface FactMemory {
   get(key: string): unknown;
-  /** Returns the age of a cached answer in ms; undefined if there is none. */
+  /** Returns the age of a cached value in ms; undefined if there is none. */
   ageMs(key: string): number | undefined;
   set(key: string, value: unknown): void;
   /** Removes every entry whose key starts with `prefix`. */
@@ -104,8 +105,8 @@ export interface FactMemory {
 }
 
 /**
- * A value about the subject, requested lazily, complete over all pages, once for all rules of a run.
- * `shape` is the type in conditions; the loader checks every member access against it.
+ * A value about the subject: requested lazily, once for all rules of a run, and with all pages. `shape` is the type in
+ * conditions; the loader checks every member access against it.
  */
 export type Fact<Value = unknown> = {
   readonly name: string;
@@ -122,7 +123,7 @@ export type Fact<Value = unknown> = {
    */
   readonly visibleTo: Audience;
   readonly shape: z.ZodType<Value>;
-  /** Subjects that have this fact. */
+  /** Kinds of subjects that have this fact. */
   readonly of: readonly SubjectKind[];
   /** Requirements for the account on the forge: access level, and read scopes of the token. */
   readonly needs: {
@@ -131,11 +132,11 @@ export type Fact<Value = unknown> = {
     /** Access level needed in the cases named in `meaning`. */
     readonly sometimes?: Access;
   };
-  /** Event families that have the fact. Absent: all families, and schedules. */
+  /** Event families for which the fact is available. Absent: all families, and schedules. */
   readonly families?: readonly Family[];
   /**
-   * A rule for one of the fact's `families` may also include other families; for those, the fact has a value that
-   * indicates its absence.
+   * A rule for one of the fact's `families` may also list other families; for events of those, the fact has a value
+   * that indicates its absence.
    */
   readonly elsewhere?: true;
   /** Name of the fact's literal argument (`contents("path")`); absent if the fact takes none. */
@@ -144,7 +145,7 @@ export type Fact<Value = unknown> = {
   readonly examineArgument?: (argument: string) => string | undefined;
   /** Returns why files other than the operator's may not use a literal argument, regardless of grants. */
   readonly examineBelowOperator?: (argument: string) => string | undefined;
-  /** Number of requests for an answer of one page, for the reference page. */
+  /** Number of requests if all lists fit on one page, for the reference page. */
   readonly requests: number;
   readonly example: string;
   /**
@@ -153,17 +154,17 @@ export type Fact<Value = unknown> = {
    */
   readonly within?: readonly string[];
   /**
-   * The fact changes without an event on some forges: if only this fact prevents a step that awaits checks, the rule is
-   * evaluated again.
+   * The fact may change without an event on some forges. If a step that waits for checks is blocked only by this fact,
+   * the rule is evaluated again.
    */
   readonly isPolled?: true;
-  /** Completes short forms in a facts file (a label by its name). Absent: values are used as written. */
+  /** Expands short forms in a facts file (such as a label given by its name). Absent: values are used as written. */
   readonly complete?: (written: unknown) => unknown;
   /** Returns the part of a value that rules of repositories and organizations see. Absent: they see the whole value. */
   narrow?(value: Value, subject: Subject): unknown;
   /**
-   * Rules of the operator also see the narrowed value. Absent: they see the whole value, which is for operators on the
-   * dashboard.
+   * Rules of the operator also see the narrowed value. Absent: they see the whole value, which the dashboard then shows
+   * only to operators.
    */
   readonly narrowsForAll?: true;
   readonly ask: (context: AskContext, argument: string | undefined) => Promise<Value>;
@@ -181,10 +182,10 @@ export function requestOf<Value>(fact: Fact<Value>, argument?: string): FactRequ
   return argument === undefined ? { name: fact.name } : { name: fact.name, argument };
 }
 
-/** A request of a fact that the reader can do without when there is no forge. */
+/** A request of a fact that the reader works without when there is no forge. */
 export type OptionalRequest<Value = unknown> = FactRequest<Value> & { readonly optional: true };
 
-/** Returns an optional request of a fact: the reader can do without it when there is no forge. */
+/** Returns an optional request of a fact: the reader works without it when there is no forge. */
 export function optionalRequestOf<Value>(fact: Fact<Value>, argument?: string): OptionalRequest<Value> {
   return { ...requestOf(fact, argument), optional: true };
 }

@@ -42,7 +42,7 @@ export const fileOf = defineFact({
   async ask({ client, memory, anew }, argument = '') {
     const key = `file_of/${argument}`;
     const remembered = anew ? undefined : memory.get(key);
-    // Only the code below sets this key.
+    // The cast is safe: only the code below sets this key.
     if (remembered !== undefined) return remembered as SourceFile;
     const found = await readSource(client, argument);
     // Cached, because a sweep requests the same file for every repository. Large files would fill the cache.
@@ -69,8 +69,8 @@ async function readSource(client: AskContext['client'], argument: string): Promi
 }
 
 /**
- * Returns the ref to read from, protected against shadowing: a forge that resolves a tag before a branch of the same
- * name gets the full ref name. Rejects with `forge-not-found` if the repository does not exist.
+ * Returns the `ref` query for a file, protected against shadowing: a forge that resolves a tag before a branch of the
+ * same name gets the full ref name. Rejects with `forge-not-found` if the repository does not exist.
  */
 async function refQuery(
   client: AskContext['client'],

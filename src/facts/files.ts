@@ -50,8 +50,8 @@ type Pushed = {
 
 /**
  * Compares the commits of a ref before and after a push, because the payload's own lists are truncated after a few
- * commits. Removed commits also count. If the commits cannot be compared, every file of the new tree counts as changed.
- * Returns undefined if the push deleted the ref.
+ * commits. Removed commits also count as changes. If the commits cannot be compared, every file of the new tree counts
+ * as changed. Returns undefined if the push deleted the ref.
  */
 export async function comparePush({ client, subject, ask }: AskContext): Promise<Pushed | undefined> {
   if (subject.range === undefined) {
@@ -86,8 +86,8 @@ async function changedByNew(
 }
 
 /**
- * Returns whether a commit is part of a branch, given that no commit is missing from the branch; their histories may
- * also be unrelated.
+ * Returns whether a branch contains a commit. Called when a comparison lists no commits that the branch lacks, which is
+ * also the result for unrelated histories.
  */
 async function isPartOf(asked: AskedRepository, branch: string, commit: string): Promise<boolean> {
   const since = await listBetween(asked, commit, branch);
@@ -133,8 +133,8 @@ export const mergedPatch = defineFact({
   async ask({ client, subject, ask }) {
     const { merged, additions, deletions } = await ask(requestOf(pullRequest));
     if (!merged) return null;
-    // Every changed line has at least a sign and a newline, which gives a lower bound of the size without reading the
-    // patch.
+    // Every changed line has at least a sign and a newline, so the size has a lower bound that is known without reading
+    // the patch.
     const leastBytes = 2 * ((additions ?? 0) + (deletions ?? 0));
     if (leastBytes > maxPatchBytes) return { text: null, size: leastBytes };
     const params = { ...indexParams(subject), diffType: 'diff' } as const;
@@ -143,7 +143,7 @@ export const mergedPatch = defineFact({
       const size = Buffer.byteLength(patch);
       return { text: size > maxPatchBytes ? null : patch, size };
     } catch (error) {
-      // The patch exceeds the client's response limit, which is far above the limit of a patch.
+      // The patch exceeds the client's response limit, which is far above `maxPatchBytes`.
       if (!(error instanceof ReeveError) || error.code !== 'forge-unexpected') throw error;
       return { text: null, size: maxPatchBytes + 1 };
     }
@@ -170,15 +170,15 @@ export const commitDiff = defineFact({
 });
 
 /**
- * Returns why only files of the operator may use a branch: `owner:branch` may be in a repository that only Reeve's
- * account can read. Branch names contain no colon.
+ * Returns why a branch may be used only in files of the operator: `owner:branch` may be in a repository that only
+ * Reeve's account can read. Branch names contain no colon.
  */
 export function otherRepositoryReason(branches: string): string | undefined {
   if (!branches.includes(':')) return undefined;
   return 'a branch of another repository (`owner:branch`) is only for files of the operator; name a branch of this repository';
 }
 
-/** Compares two branches or commits, from their merge base. */
+/** The difference between two branches or commits, from their merge base. */
 export const compare = defineFact({
   name: 'compare',
   meaning:
@@ -208,7 +208,7 @@ function completeFile(file: unknown): unknown {
 /** The difference between two commits: the files, and the commits of the second that the first lacks, newest first. */
 type Changed = { readonly commits: readonly CommitEntry[]; readonly files: readonly ChangedFile[] };
 
-/** Returns whether a text is a full commit id. A forge may still resolve the id to a branch of that name. */
+/** Returns whether a text is a full commit id. A forge may still resolve this id to a branch with that name. */
 export function isCommitId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
@@ -233,7 +233,7 @@ async function changedSince(
     listBetween(asked, after, before),
   ]);
   if (brought === undefined || takenOut === undefined) return undefined;
-  // No commits in either direction means unrelated histories.
+  // If both directions have no commits, the histories are unrelated.
   if (brought.length + takenOut.length === 0) return undefined;
   const files = new Map<string, ChangedFile>();
   for (const [commits, statuses] of [
@@ -256,7 +256,7 @@ async function changedSince(
   return { commits: brought, files: [...files.values()] };
 }
 
-/** Inverse status of a file, for removed commits. */
+/** Inverse status of a file, for commits that the push removed. */
 const inverse: Readonly<Record<string, string>> = { added: 'removed', removed: 'added' };
 
 /**
@@ -271,9 +271,9 @@ export function rootOf(tip: string, listed: readonly CommitEntry[]): string | un
 }
 
 /**
- * Returns the commits of a branch or commit that another branch or commit lacks, newest first. Returns undefined if the
- * list is incomplete, either of them is missing, or the forge has compared something else, because a branch may have
- * the name of a commit.
+ * Returns the commits of one branch or commit (`to`) that another (`from`) lacks, newest first. Returns undefined if
+ * the list is incomplete, if `from` or `to` is missing, or if the forge has compared a branch whose name is a commit
+ * id.
  */
 export async function listBetween(
   { client, params }: AskedRepository,

@@ -4,13 +4,13 @@ import type { Subject } from '../contract/events/subject.ts';
 import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from './fact.ts';
 import { findFact } from './facts.ts';
 
-/** Thrown when a what-if simulation reads a fact that was not given: there is no forge to request it from. */
+/** Thrown when a what-if simulation reads a fact that was not given, because there is no forge to request it from. */
 export class FactNotGiven extends Error {}
 
 type GivenFactsOptions = {
   readonly subject: Subject;
   readonly given: Readonly<Record<string, unknown>>;
-  /** Payload that replaces the live subject; given fields override its fields. */
+  /** Payload that replaces the live subject; fields given as facts override its fields. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /**
    * Returns the location of a fact's value. If present, reading a missing field that a forge always sends is an error
@@ -30,7 +30,7 @@ export function createGivenFacts(options: GivenFactsOptions): Facts {
     ask: typedAsk(async (request) => {
       const fact = findFact(request.name);
       const written = givenValue(request, fact, given);
-      // Null is a valid answer, for example for a missing file or no milestone.
+      // Null is a valid value, for example for a missing file or no milestone.
       const isMerged = standIns.has(request.name) && isRecord(written);
       const value = written === undefined || isMerged ? standIn(request.name, payload) : written;
       if (value === undefined) {
@@ -119,8 +119,8 @@ function headIn(carrier: unknown): { sha: string } | undefined {
 class GivenValueUnfit extends Error {}
 
 /**
- * Guards a handwritten value so that actions can read it like an answer of a forge. A missing list is empty. Reading a
- * missing text or object that every forge sends throws `GivenValueUnfit` with its path, as does a value of the wrong
+ * Guards a handwritten value so that actions can read it like a value from the forge. A missing list is empty. Reading
+ * a missing text or object that every forge sends throws `GivenValueUnfit` with its path, as does a value of the wrong
  * type; other fields may be missing. `path` is the location of the value, for example `facts.reviews`.
  */
 export function guardGiven(value: unknown, shape: z.ZodType, path: string): unknown {
@@ -190,8 +190,8 @@ function givenKindOf(value: unknown): GivenKind | undefined {
 }
 
 /**
- * Returns whether a schema is for texts or objects. A missing number or flag only compares as different, but code reads
- * fields and methods of texts and objects, or branches on their value.
+ * Returns whether a schema is for texts or objects. Code reads fields and methods of texts and objects, or branches on
+ * their value, whereas a missing number or flag only compares as different.
  */
 function isTextOrObject(shape: z.ZodType): boolean {
   const inner = innerOf(shape);
@@ -208,8 +208,8 @@ function expectedOf(inner: z.ZodType): GivenKind | undefined {
 }
 
 /**
- * Returns whether a schema is a list of `contract/shape.ts`. Such a list is never absent in a response: null and
- * missing are read as empty.
+ * Returns whether a schema is a `list` of `contract/shape.ts`. Such a list is never absent in a parsed response: null
+ * and missing are read as empty.
  */
 function isListShape(shape: z.ZodType): boolean {
   return shape instanceof z.ZodPipe && innerOf(shape) instanceof z.ZodArray;

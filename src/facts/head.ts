@@ -9,7 +9,7 @@ import { pullRequest } from './pull-request.ts';
 import { repository as repositoryRow } from './repository.ts';
 import { repositoryParams } from './where.ts';
 
-/** The newest commit of the subject, which has its statuses. */
+/** The newest commit of the subject, the commit that the statuses belong to. */
 export const head = defineFact({
   name: 'head',
   meaning:

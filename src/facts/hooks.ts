@@ -5,7 +5,10 @@ import { flag, list } from '../contract/shape.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { organizationParams, repositoryParams } from './where.ts';
 
-/** A hook without the value of its authorization header, which some releases show: values of facts may be printed. */
+/**
+ * A hook without the value of its authorization header. Some releases return that value, and values of facts may be
+ * printed.
+ */
 export const SeenHook = Hook.omit({ authorization_header: true }).extend({
   has_authorization: flag.optional(),
 });
@@ -55,7 +58,7 @@ async function seen(pages: AsyncIterable<Hook>): Promise<SeenHook[]> {
   return found;
 }
 
-/** Adds the fields that a facts file may omit: ids are numbered, lists and texts are empty. */
+/** Adds the fields that a facts file may omit: ids are numbered, lists and texts become empty. */
 function completeHooks(written: unknown): unknown {
   if (!Array.isArray(written)) return written;
   return written.map((hook, place) => ({

@@ -106,8 +106,8 @@ async function onIssue({ client, subject }: AskContext): Promise<readonly Attach
 }
 
 /**
- * Returns the files of the comment. The comment lists them; each is also requested separately, so that deleted files
- * are not counted.
+ * Returns the files attached to the comment. The comment lists the files, but each file is also requested separately,
+ * so that deleted files are not counted.
  */
 async function onComment({ client, subject, ask }: AskContext): Promise<readonly Attached[]> {
   if (subject.comment === undefined) return [];
@@ -165,7 +165,7 @@ export const timeline = defineFact({
 });
 
 /**
- * Narrows a timeline entry: commits and issues of private repositories, which Reeve's account may be able to read, can
+ * Narrows a timeline entry, because commits and issues of private repositories that only Reeve's account can read may
  * refer to this issue.
  */
 function narrowEntry(entry: TimelineEntry, subject: Subject): unknown {
@@ -175,7 +175,7 @@ function narrowEntry(entry: TimelineEntry, subject: Subject): unknown {
     dependent_issue: dependent,
     tracked_time: time,
   } = entry;
-  // The entry for a commit contains the title as HTML and identifies its repository only by name.
+  // An entry for a commit contains the commit title as HTML and identifies the repository only by name.
   const isElsewhere = entry.type === 'commit_ref' || (referring && !isHomeIssue(referring, subject));
   const changed = {
     ...(isElsewhere && { body: '', ref_commit_sha: '' }),

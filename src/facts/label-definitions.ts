@@ -7,7 +7,10 @@ import { type AskContext, defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
 import { repositoryOf, repositoryParams } from './where.ts';
 
-/** A label that is available in the repository; `level` tells whether the repository or its organization defines it. */
+/**
+ * A label that is available in the repository; `level` is `repository` or `organization`, depending on where the label
+ * is defined.
+ */
 export const LabelDefinition = Label.extend({ level: text });
 export type LabelDefinition = z.output<typeof LabelDefinition>;
 
@@ -32,7 +35,7 @@ export const labelDefinitions = defineFact({
   async ask(context) {
     const key = `${repositoryOf(context.subject).id}/label_definitions`;
     const remembered = context.anew ? undefined : context.memory.get(key);
-    // Only the code below sets this key.
+    // The cast is safe: only the code below sets this key.
     if (remembered !== undefined) {
       context.noteAge(context.memory.ageMs(key));
       return remembered as LabelDefinition[];
@@ -55,7 +58,7 @@ async function ownLabels({ client, subject }: AskContext): Promise<LabelDefiniti
 async function sharedLabels({ client, subject, memory }: AskContext): Promise<LabelDefinition[]> {
   const found: LabelDefinition[] = [];
   const { owner } = repositoryParams(subject);
-  // Users have no labels. The memory is common to all repositories of the owner.
+  // Users have no shared labels. The cache entry applies to all repositories of the owner.
   const key = `owner/${owner.toLowerCase()}/is-user`;
   if (memory.get(key) === true) return found;
   try {
@@ -63,7 +66,8 @@ async function sharedLabels({ client, subject, memory }: AskContext): Promise<La
       found.push({ ...label, level: 'organization' });
     }
   } catch (error) {
-    // 404: the owner is a user. 403: the token may not read organizations; `set-labels` then reports missing labels.
+    // 404: the owner is a user. 403: the token has no permission to read organizations; `set-labels` then reports
+    // missing labels.
     const absent =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!absent) throw error;

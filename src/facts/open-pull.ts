@@ -25,7 +25,7 @@ export const openPull = defineFact({
       const at = repositoryParams(subject);
       const first = await client.call(operations.getPullByBranches, { params: { ...at, base, head } });
       if (first.state === 'open') return first;
-      // If there are several, the forge returns the oldest, regardless of its state.
+      // If there are several pull requests, the forge returns the oldest, whatever its state.
       const query = { state: 'open', base_branch: base };
       for await (const pull of client.items(operations.listPulls, { params: at, query })) {
         if (branchesOf(pull) === branchesOf(first)) return pull;

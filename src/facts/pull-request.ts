@@ -25,7 +25,7 @@ export const pullRequest = defineFact({
   narrowsForAll: true,
 });
 
-/** The number of base commits that the pull request lacks. */
+/** The number of commits on the base branch that the pull request lacks. */
 export const behind = defineFact({
   name: 'pull_request.behind',
   meaning:
@@ -40,8 +40,8 @@ export const behind = defineFact({
   async ask({ client, subject, ask }) {
     const { head, base } = await ask(requestOf(pullRequest));
     if (!head?.sha || !base?.sha) throw new Error('the pull request has no head or no base');
-    // The `merge_base` of the pull request comes from the forge's last check; after an update, it is outdated for
-    // seconds.
+    // The `merge_base` of the pull request comes from the forge's last check; it is outdated for seconds after an
+    // update.
     const basehead = `${head.sha}...${base.sha}`;
     const { total_commits } = await client.call(operations.compare, {
       params: { ...repositoryParams(subject), basehead },
@@ -51,7 +51,7 @@ export const behind = defineFact({
   },
 });
 
-/** Delays between reads. If a forge still returns false after all of them, there is a conflict. */
+/** Delays between reads. If a forge still returns `mergeable: false` after all of them, there is a conflict. */
 const waitsMs = [1_000, 2_000, 3_000, 4_100];
 const settledMs = 10_000;
 
@@ -90,7 +90,7 @@ export const mergeable = defineFact({
 function firstSeenMs(pull: PullRequest, context: AskContext): number {
   const { memory, clock } = context;
   const key = keyOf(pull, context);
-  // Only the code below sets this key.
+  // The cast is safe: only the code below sets this key.
   const known = memory.get(key) as number | undefined;
   if (known !== undefined) return known;
   const now = clock.monotonicMs();

@@ -36,7 +36,7 @@ export const repositoryId = defineFact({
     const { id, owner, name } = repositoryOf(subject);
     const key = `${id}/repository_id/${owner}/${name}`.toLowerCase();
     const remembered = anew ? undefined : memory.get(key);
-    // Only the code below sets this key.
+    // The cast is safe: only the code below sets this key.
     if (remembered !== undefined) return remembered as { id: number };
     // Costs no request if a condition has already read the whole repository.
     const found = await ask(requestOf(repository));

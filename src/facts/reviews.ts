@@ -31,8 +31,8 @@ export const reviews = defineFact({
 });
 
 /**
- * The current state of the review that the event is about. The payload does not contain its id: it is the newest review
- * with this state by the sender of the event.
+ * The current state of the review that the event is about. The payload does not contain the review's id, so this is the
+ * newest review with this state by the sender of the event.
  */
 export const review = defineFact({
   name: 'review',
@@ -59,15 +59,18 @@ export const review = defineFact({
   },
 });
 
-/** Maximum number of reviewed commits compared with the head, from the newest reviews; all others remain undecided. */
+/**
+ * Maximum number of reviewed commits compared with the head, starting with the newest reviews; the result for all
+ * others is undecided.
+ */
 const maxCompared = 20;
 /** Maximum number of merge base candidates for a head into which the base was merged. */
 const maxCandidates = 3;
-/** Key prefix of merge bases in the store. Their values contain a time `at`. */
+/** Key prefix of merge bases in the store. The stored values contain a time `at`. */
 export const mergeBasePrefix = 'merge-base ';
 export const mergeBaseKeptMs = 365 * 86_400_000;
 
-/** The reviews of the current changes. */
+/** The reviews that apply to the current changes. */
 export const currentReviews = defineFact({
   name: 'current_reviews',
   meaning:
@@ -98,10 +101,15 @@ export const currentReviews = defineFact({
   },
 });
 
-/** The changes of a pull request at one of its heads: the content of each path before and after, as one text. */
+/**
+ * The changes of a pull request at one of its heads: the content of each path before and after, serialized as one text.
+ */
 type Changes = string;
 
-/** Returns for each commit whether its changes equal those of the head; undefined if undecided. */
+/**
+ * Returns for each commit whether the pull request's changes at that commit equal those at the head; undefined if
+ * undecided.
+ */
 async function compareWithHead(
   commits: readonly string[],
   pull: PullRequest,
@@ -116,8 +124,8 @@ async function compareWithHead(
   const isSeen = records === undefined || (await recorded(head)) !== undefined;
   if (commits.length === 0 && isSeen) return found;
   const asked = { client, params: repositoryParams(subject) };
-  // Prevents another branch or tag from shadowing the base: the request uses the ref type that the forge resolves
-  // first.
+  // Prevents a branch or tag of the same name from shadowing the base: the request uses the ref type that the forge
+  // resolves first.
   const branchesFirst = (await client.capabilities()).has.branches_before_tags;
   const from = branchesFirst ? base : (pull.base?.sha ?? '');
   const mergeBase = await mergeBaseOfHead(asked, { from, head, hint: pull.merge_base ?? '' });
@@ -142,8 +150,8 @@ async function compareWithHead(
 const MergeBase = z.object({ mergeBase: z.string() });
 
 /**
- * Boundary of the commits that a base lacks: the number of commits inside, and their parents outside, those of the
- * newest commits first.
+ * Boundary of the commits that a base lacks: the number of these commits (`inside`), and their parents that are not
+ * among them (`outside`), with the parents of the newest commits first.
  */
 type Boundary = { readonly inside: number; readonly outside: readonly string[] };
 
@@ -169,9 +177,10 @@ async function onlyMergeBase(
 }
 
 /**
- * Returns the merge base of the head. If the base was merged into the head, its own commits have several parents
- * outside. The merge base is the parent that reaches the others, so that the head has as many commits relative to it as
- * relative to the base. Tries `hint` first, because the forge’s own answer may be for an earlier head.
+ * Returns the merge base of the head. If the base was merged into the head, the commits of the head have several
+ * parents outside. The merge base is the outside parent from which the others can be reached: the head has as many
+ * commits relative to this parent as relative to the base. Tries `hint` first: it is the forge's own answer, which may
+ * be for an earlier head.
  */
 async function mergeBaseOfHead(
   asked: AskedRepository,
@@ -249,7 +258,7 @@ async function requestsOf(
       const team = assignee_team?.name || undefined;
       if (login ?? team) found.push({ number, requested_at: created_at, login, team });
     }
-    // Forges may hide a few entries of a page, but never half of them: two more requests to be certain would triple the
+    // Forges may hide a few entries of a page, but never half of them. Two more requests for certainty would triple the
     // cost.
     if (entries.length < perPage / 2) break;
   }

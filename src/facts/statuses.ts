@@ -39,8 +39,8 @@ export async function readNewestStatuses(
   params: { readonly owner: string; readonly repo: string; readonly sha: string },
 ): Promise<CommitStatus[]> {
   const newest = new Map<string, CommitStatus>();
-  // Lists all statuses and keeps the newest of each context: the combined response counts only its own page, so its end
-  // is unknown.
+  // Lists all statuses and keeps the newest of each context: the combined response counts only its own page, so the
+  // number of pages is unknown.
   for await (const one of client.items(operations.listStatuses, { params })) {
     const context = one.context ?? '';
     const known = newest.get(context);
@@ -50,7 +50,7 @@ export async function readNewestStatuses(
 }
 
 const RequiredCheck = z.object({
-  /** The context that the base branch requires, as configured (a glob). */
+  /** The required context as configured on the base branch (a glob). */
   context: text,
   state: z.enum(['success', 'pending', 'failure']),
 });
@@ -58,7 +58,7 @@ type RequiredCheck = z.output<typeof RequiredCheck>;
 
 /**
  * Context of the status that a merge queue writes on the heads of its pull requests. A required check depends on this
- * status only if it names the context.
+ * status only if its context is exactly this name.
  */
 export const queueContext = 'reeve/queue';
 /** Prefixes of the contexts that rules of the operator, of organizations and of repositories write by default. */
@@ -89,7 +89,9 @@ export const requiredChecks = defineFact({
   },
 });
 
-/** `unpassed` contains the matching statuses that have not passed; empty if the check matches no status. */
+/**
+ * A required check with `unpassed`, the matching statuses that have not passed; empty if no status matches the check.
+ */
 type JudgedCheck = RequiredCheck & { readonly unpassed: readonly CommitStatus[] };
 
 /**
@@ -122,7 +124,7 @@ function isForAnyName(context: string): boolean {
 }
 
 /**
- * Returns all statuses if a rule of Reeve did not write at least one of them; otherwise only those that have not
+ * Returns all statuses if at least one of them was not written by a rule of Reeve; otherwise only those that have not
  * passed.
  */
 function forAnyName(found: readonly CommitStatus[]): readonly CommitStatus[] {

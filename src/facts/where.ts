@@ -33,13 +33,13 @@ export function indexParams(subject: Subject): { owner: string; repo: string; in
   return { ...repositoryParams(subject), index: subject.index };
 }
 
-/** A repository with the client for its requests. */
+/** A repository and the client for requests about it. */
 export type AskedRepository = {
   readonly client: Client;
   readonly params: { readonly owner: string; readonly repo: string };
 };
 
-/** Resolves to undefined if the forge answers 404. */
+/** Resolves to undefined if the forge returns 404. */
 export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -49,7 +49,7 @@ export async function absentAsUndefined<T>(asked: Promise<T>): Promise<T | undef
   }
 }
 
-/** Ignores errors that a later attempt would not change, such as a missing commit or an answer that is too large. */
+/** Ignores errors that a later attempt would not resolve, such as a missing commit or a response that is too large. */
 export function unlessLasting(error: unknown): undefined {
   if (error instanceof ReeveError && !error.keepsWork) return undefined;
   throw error;
@@ -76,12 +76,12 @@ export function narrowIssue(issue: Issue, subject: Subject): Issue | Pick<Issue,
 const identityMembers = ['id', 'name', 'full_name', 'owner', 'html_url'] as const;
 const kindMembers = ['private', 'internal', 'fork', 'archived', 'mirror', 'template', 'empty'] as const;
 
-/** Returns only the name and kind of a foreign repository, for example a private fork. */
+/** Returns only the name and kind of a repository that is not the subject's, for example a private fork. */
 function identityOf<Whole extends Partial<Repository>>(repository: Whole): Whole {
   const kept = [...identityMembers, ...kindMembers].flatMap((name) =>
     Object.hasOwn(repository, name) ? [[name, repository[name]]] : [],
   );
-  // A forge need not send the omitted fields.
+  // The cast is safe: forges need not send the omitted fields.
   return Object.fromEntries(kept) as Whole;
 }
 
@@ -124,15 +124,16 @@ export function narrowPayload(payload: object, subject: Subject): object {
 }
 
 /**
- * Narrows a resource, which is recognized by its fields: the resources in a payload differ between forges and kinds of
- * events.
+ * Narrows a resource, which is recognized by its fields, because the resources in a payload differ between forges and
+ * kinds of events.
  */
 function narrowResource(
   value: Readonly<Record<string, unknown>>,
   subject: Subject,
 ): Readonly<Record<string, unknown>> {
   const { full_name: fullName, name, owner, number, title, repository, id } = value;
-  // Issues contain only a few fields that identify their repository, and none of its texts.
+  // An issue identifies its repository with only a few fields and none of its texts, so this matches whole repositories
+  // only.
   const isRepository = typeof fullName === 'string' && typeof name === 'string' && owner !== undefined;
   if (isRepository) return id === subject.repository?.id ? value : identityOf(value as Partial<Repository>);
   const isIssue = typeof number === 'number' && typeof title === 'string';

@@ -43,9 +43,9 @@ export const wiki = defineFact({
 });
 
 /**
- * Returns the path names of the page with this title and of the page with this URL; for most titles, they are the same.
- * A title that contains a hyphen or ends in `.md` is followed by a marker, because a hyphen otherwise stands for a
- * space. Source: forge `services/wiki/wiki_path.go UserTitleToWebPath`.
+ * Returns the path names to try for a page: one for the argument as a title, one for the argument as a URL name; for
+ * most pages, both are the same. In a path, a marker follows a title that contains a hyphen or ends in `.md`, because a
+ * hyphen otherwise stands for a space. Source: forge `services/wiki/wiki_path.go UserTitleToWebPath`.
  */
 function addressesOf(page: string): readonly string[] {
   const title = trimSpace(page);

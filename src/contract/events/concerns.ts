@@ -2,10 +2,10 @@ import type { Family } from './event-families.ts';
 import type { Event } from './events.ts';
 import { readMember } from './payload-members.ts';
 
-/** Relation of an event to pull requests that it does not name: through their head commit or their base branch. */
+/** Head commit or base branch of the pull requests that an event affects without naming them. */
 export type Concern = { readonly head: string } | { readonly base: string };
 
-/** Path of the payload field that contains the commit, by family. */
+/** Path of the payload field that contains the commit id, by family. */
 const commits: Partial<Readonly<Record<Family, readonly string[]>>> = {
   status: ['sha'],
   workflow_run: ['workflow_run', 'head_sha'],

@@ -1,7 +1,7 @@
 import type { MemberKind } from './payload-members.ts';
 import type { SubjectKind } from './subject.ts';
 
-/** Fields of Forgejo's Actions events besides the run; which of them are present differs between releases. */
+/** Fields of Forgejo's Actions events other than `run`; the fields that are present differ between releases. */
 const ofRun = {
   repository: 'optionalRepository',
   organization: 'optionalAccount',
@@ -156,8 +156,8 @@ type FamilyRow = {
   /** Audience of deliveries of this family on the dashboard: readers of a unit of the repository, or only its administrators. */
   readonly visibleTo: ReadableUnit | 'administrators';
   /**
-   * Required fields of a body of this kind. The signature covers only the body, so a body must not fit a changed
-   * header.
+   * Required fields of a body of this kind. The signature covers only the body, so these fields detect a body that is
+   * sent with a different Event-Type header.
    */
   readonly members: Readonly<Record<string, MemberKind>>;
 };

@@ -5,7 +5,7 @@ export type EventHeaders = {
   readonly eventType: string;
 };
 
-/** Header names in order of precedence: Forgejo's own, Gitea's, Gogs', GitHub's. */
+/** Prefixes of the header names in order of precedence: Forgejo, Gitea, Gogs, GitHub. */
 const prefixes = ['x-forgejo', 'x-gitea', 'x-gogs', 'x-github'];
 
 /** Returns the event headers of a request (names in lower case), or undefined if one is missing or empty. */
@@ -20,7 +20,7 @@ export function readEventHeaders(
     return undefined;
   };
   const delivery = first('delivery');
-  // A sender that only has the older Event header is supported if that header identifies one kind.
+  // A sender that sends only the older Event header is supported if that header identifies a single kind.
   const eventType = first('event-type') ?? first('event');
   if (delivery === undefined || eventType === undefined) return undefined;
   return { delivery, eventType };

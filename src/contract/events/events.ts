@@ -3,7 +3,7 @@ import { eventFamilies, type Family, familyOf } from './event-families.ts';
 import { checkMembers, isRecord } from './payload-members.ts';
 import type { RepositoryRef, Subject, SubjectKind } from './subject.ts';
 
-/** The sender of an event. The bot recognizes itself by `id`; names change. */
+/** The sender of an event. The bot recognizes itself by `id`, because names can change. */
 type Sender = { readonly id: number; readonly login: string };
 
 /** A parsed event of a delivery. It only identifies its subject; decisions about writes use live state. */
@@ -140,15 +140,15 @@ function senderOf(sender: unknown): Sender | undefined {
 /**
  * Returns the account that started a run of Forgejo's Actions manually or through the API. Events of runs have no
  * sender; without this account, a rule that starts a workflow when another has ended would react to its own runs
- * forever. Runs started by a push have no sender, because they report the checks of the pushed commits.
+ * forever. Returns undefined for all other runs, such as those started by a push: they report the checks of a commit.
  */
 function dispatcherOf(run: unknown): Sender | undefined {
   return isRecord(run) && run.trigger_event === 'workflow_dispatch' ? senderOf(run.trigger_user) : undefined;
 }
 
 /**
- * Returns the lane of a delivery, in which order is preserved: `repository id#index`; without an index, the
- * repository's id; without a repository, the owner's id; otherwise one common lane.
+ * Returns the lane of a delivery: `repository id#index`; without an index, the repository's id; without a repository,
+ * the owner's id; otherwise one common lane. The deliveries of a lane are processed in order.
  */
 export function laneOf(event: Event): string {
   if (event.repository) {

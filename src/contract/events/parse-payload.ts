@@ -3,8 +3,8 @@ import secureJson from 'secure-json-parse';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 
 /**
- * Maximum nesting depth of a payload. Real payloads stay below ten; a million brackets can be parsed, but overflow the
- * stack of later code.
+ * Maximum nesting depth of a payload. Real payloads stay below ten; a million nested brackets can be parsed, but
+ * overflow the stack in later code.
  */
 const maxDepth = 64;
 

@@ -54,7 +54,7 @@ const checks = {
   numbered: object({ number: positive }),
   /** A comment. */
   identified: object({ id: positive }),
-  /** A package or a run of Forgejo's Actions, which contains its repository, if there is one. */
+  /** A package or a run of Forgejo's Actions: it contains its repository, if it has one. */
   holder: object({ repository: optional(repository), owner: optional(account) }),
 } as const satisfies Record<string, MemberCheck>;
 

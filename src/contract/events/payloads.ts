@@ -144,7 +144,7 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
   create: resource({ ref: text, ref_type: text, ...inRepository }, { sha: text, caught_up: flag }),
   delete: resource({ ref: text, ref_type: text, ...inRepository }, { pusher_type: text, caught_up: flag }),
   fork: resource({ forkee: Repository, ...inRepository }, {}),
-  /** `organization` is the owner in the form of an account, even if the owner is a user. */
+  /** `organization` is the owner in the format of an account, even if the owner is a user. */
   repository: resource({ action: text, ...inRepository }, { organization: User }),
   release: resource({ action: text, release: Release, ...inRepository }, {}),
   wiki: resource({ action: text, page: text, ...inRepository }, { comment: text }),

@@ -11,7 +11,7 @@ const Cron = resource(
     schedule: text,
     next: instant,
     prev: instant,
-    /** Number of runs; servers count from their start. */
+    /** Number of runs since the server started. */
     exec_times: int,
   },
 );

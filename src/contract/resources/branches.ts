@@ -72,7 +72,7 @@ export const CommitEntry = resource(
     parents: z.array(resource({ sha: text }, { url: text, created: instant })),
     /** `status` is added, removed or modified. Some lists omit the files. */
     files: z.array(resource({ filename: text }, { status: text })),
-    /** Numbers of lines. */
+    /** Line counts. */
     stats: resource({}, { total: int, additions: int, deletions: int }),
   },
 );

@@ -53,7 +53,7 @@ const FileResponse = resource(
   },
 );
 
-/** The response to a change of several files: one entry each, `null` for removed files. */
+/** The response to a change of several files: one entry per file, `null` for removed files. */
 const FilesResponse = FileResponse.omit({ content: true }).extend({
   files: z.array(ContentsEntry.nullable()).nullish(),
 });
@@ -162,7 +162,7 @@ export const contentsOperations = {
     ...codeAs('writer'),
     body: z.strictObject({
       ...writing,
-      /** Unified diff, or mails from `git format-patch`, which become one commit. */
+      /** Unified diff, or mails from `git format-patch`, which are applied as one commit. */
       content: text,
       /** Ignored; Forgejo requires any text. */
       sha: text.optional(),

@@ -10,7 +10,7 @@ export const DeployKey = resource(
   {
     /** Id of the public key, which all repositories with this key share. */
     key_id: int,
-    /** The OpenSSH line. */
+    /** The key in the one-line OpenSSH format. */
     key: text,
     url: text,
     title: text,
@@ -19,8 +19,8 @@ export const DeployKey = resource(
     created_at: instant,
     read_only: flag,
     /**
-     * Present only for the owner and site administrators; absent in the response of `create`. `permissions` are those
-     * of the key.
+     * Present only for the owner and site administrators; absent in the response of `create`. Its `permissions` are
+     * those of the key.
      */
     repository: Repository,
   },

@@ -24,7 +24,7 @@ const NotificationSubject = resource(
 export const NotificationThread = resource(
   { id: int },
   {
-    /** Has no `permissions`; null, like `subject`, if the account can no longer read it. */
+    /** Has no `permissions`; null, like `subject`, if the account can no longer read the repository. */
     repository: Repository,
     subject: NotificationSubject,
     /** Also false for a pinned thread. */

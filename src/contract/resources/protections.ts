@@ -47,9 +47,9 @@ const terms = {
 };
 
 /**
- * A branch protection rule. `branch_name` is the rule name if it is not a glob, otherwise empty. The lists contain the
- * names that can currently read the repository, sorted. Forgejo lacks `priority` and the fields for force-push, bypass
- * and override.
+ * A branch protection rule. `branch_name` is the rule name if it is not a glob, otherwise empty. The lists of users and
+ * teams are sorted and contain only those that can currently read the repository. Forgejo lacks `priority` and the
+ * fields for force-push, bypass and override.
  */
 export const BranchProtection = resource(
   { rule_name: text },

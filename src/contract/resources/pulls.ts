@@ -179,7 +179,7 @@ export const pullOperations = {
       merge_title_field: text.optional(),
       merge_message_field: text.optional(),
       merge_commit_id: text.optional(),
-      /** Older spellings of the four fields, sent by Go clients; used if the newer field is empty. */
+      /** Older spellings of the four fields above, sent by Go clients; used if the newer field is empty. */
       Do: text.optional(),
       MergeTitleField: text.optional(),
       MergeMessageField: text.optional(),

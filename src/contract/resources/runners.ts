@@ -174,7 +174,7 @@ export const runnerOperations = {
 
 const row = { method: 'GET', success: 200, response: RegistrationToken } as const;
 
-/** The older operations for registration tokens, with GET. Gitea 1.27 serves only POST, Forgejo both. */
+/** The older GET operations for registration tokens. Gitea 1.27 serves only POST, Forgejo serves both. */
 export const registrationTokenOperations = {
   getOrganizationRunnerToken: defineOperation({
     id: 'organization-runner.get-registration-token',

@@ -8,7 +8,7 @@ import { User } from './users.ts';
 const PublicKey = resource(
   { id: int },
   {
-    /** The OpenSSH line. */
+    /** The key in the one-line OpenSSH format. */
     key: text,
     url: text,
     title: text,

@@ -167,7 +167,7 @@ export const workflowOperations = {
   }),
 } as const;
 
-/** A job of a workflow run that a runner took. */
+/** A job of a workflow run that a runner has picked up. */
 const ActionTask = resource(
   { id: int },
   {
