@@ -12,8 +12,8 @@ import type { PlanContext } from './plan-context.ts';
 export type AdoptedPlace = { readonly owner: string; readonly repo?: string | undefined };
 
 /**
- * Live state in the form of a step's arguments. `arguments` is absent if there is nothing to declare; `left` lists what
- * the step cannot express.
+ * Live state in the form of a step's arguments. `arguments` is absent if there is nothing to declare; `left` lists the
+ * parts of the state that the step cannot express.
  */
 export type Adopted = {
   readonly arguments?: Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export type Adopted = {
 
 /** How `reeve drift --adopt` turns live state into a step of an action. A run with that step plans no changes. */
 export type Adoption = {
-  /** Name of the data, for the message that the account may not read it. If absent, the command fails in that case. */
+  /** Name of the data in the message sent if the account may not read it. If absent, the command fails in that case. */
   readonly what?: string;
   readonly read: (client: Client, place: AdoptedPlace) => Promise<Adopted>;
 };
@@ -34,7 +34,7 @@ export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonl
   return found;
 }
 
-/** A problem of an argument, with the path of the argument. */
+/** A problem with an argument, and the argument's path. */
 export type ArgumentProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
 /**
@@ -47,53 +47,54 @@ export type ArgumentProblem = { readonly path: readonly (string | number)[]; rea
 export type Action<Arguments = unknown> = {
   readonly name: string;
   readonly meaning: string;
-  /** YAML of a step, which a test loads. */
+  /** Example step in YAML; a test loads it. */
   readonly example: string;
   readonly arguments: z.ZodType<Arguments>;
   /** Supported kinds of subjects. */
   readonly of: readonly SubjectKind[];
   readonly needs: { readonly access: Access; readonly scopes: readonly ScopeCategory[] };
-  /** Access that individual arguments need beyond `needs`, by argument name (`locked`). */
+  /** Access that individual arguments require in addition to `needs`, by argument name (`locked`). */
   readonly moreAccess?: Readonly<Record<string, Access>>;
   /**
-   * Whether the action is idempotent: if the desired state is already reached, it plans no change. Other actions (send
-   * a message, start a workflow) are not repeated for a repeated delivery.
+   * Whether the action is idempotent: if the desired state is already reached, it plans no change. Other actions (such
+   * as sending a message or starting a workflow) are not executed again for a repeated delivery.
    */
   readonly describesState: boolean;
   /** Whether rule files of repositories may use the action without the operator's grant. */
   readonly granted: boolean;
   /**
-   * Set if the head of the pull request must be read before any other fact, because the result applies to that commit.
+   * Set if the head of the pull request must be read before any other fact, because the result applies to that head
+   * commit.
    */
   readonly pinsHead?: true;
-  /** Set if its changes may protect their subject from a merge (`Change.protects`). */
+  /** Set if the action's changes may protect their subject from a merge (`Change.protects`). */
   readonly protects?: true;
   /**
-   * Set if the action decides about a commit, which may be the head of several pull requests. Its changes are combined
-   * with those for the other pull requests, and are sent only if the head has not moved since before the first fact was
-   * read.
+   * Set if the action decides about a commit, which may be the head of several pull requests. The action's changes are
+   * combined with those for the other pull requests, and are sent only if the head has not moved since before the first
+   * fact was read.
    */
   readonly ofCommit?: CommitJudgement;
   /**
-   * Set if its rule is re-evaluated while only checks or `mergeable` keep the rule's conditions from holding, because
-   * not every forge sends events for these.
+   * Set if the action's rule is re-evaluated while its conditions fail only because of checks or `mergeable`, since not
+   * every forge sends events for these.
    */
   readonly awaitsChecks?: true;
   /**
-   * The least powerful level of rule files that may use the action, independently of grants: operator or organization.
-   * Absent: any level.
+   * Lowest level of rule files that may use the action, independently of grants: operator or organization. Absent: any
+   * level.
    */
   readonly onlyFor?: 'operator' | 'organization';
-  /** Who sees its applied changes on the dashboard; `administrators` also see failed changes. */
+  /** Audience of the action's applied changes on the dashboard; `administrators` also see failed changes. */
   readonly visibleTo: Exclude<Audience, 'operators'>;
   /**
-   * How `reeve revert` reverts a change, by the id of its operation. Has one entry for every operation that the
-   * action's changes use.
+   * How `reeve revert` reverts a change, by the id of the change's operation. Has one entry for every operation that
+   * the action uses.
    */
   readonly inverses: Readonly<Record<string, Inverse>>;
   /**
-   * Operation that creates a target with all its members in one request. Reverting its first change reverts the whole
-   * target.
+   * Operation that creates a target with all its members in one request. Reverting the first change of the target
+   * reverts the whole target.
    */
   readonly createsWhole?: string;
   /**
@@ -102,7 +103,7 @@ export type Action<Arguments = unknown> = {
   readonly adoption: Adoption | undefined;
   /** Arguments that rule files of repositories may not use without a grant, as argument paths (`create`). */
   readonly operatorOnly?: readonly string[];
-  /** Returns load-time problems that the schema cannot express, each with the path of its argument. */
+  /** Returns load-time problems that the schema cannot express, each with the argument's path. */
   readonly examine?: (written: Arguments) => readonly ArgumentProblem[];
   /** Returns load-time problems that depend on the level of the file, and on the subjects of its rule. */
   readonly examineAt?: (
@@ -116,37 +117,40 @@ export type Action<Arguments = unknown> = {
   /** Plans the changes. Only reads, and is called again immediately before a write. */
   readonly plan: (given: Arguments, facts: Facts, context: PlanContext) => Promise<readonly Change[]>;
   /**
-   * Returns the reason of a change, derived from the texts of the step. If undefined, the change's own reason is used.
+   * Returns the reason for a change, derived from the texts of the step. If undefined, the change's own reason is used.
    */
   readonly words?: (change: Change, written: unknown) => string | undefined;
   /** Returns the common input of changes that are sent as one request (`Change.joins`). */
   readonly join?: (changes: readonly Change[], facts: Facts) => Promise<AnyInput>;
   /**
-   * Returns the input of a request as runs record it, without parts that may be as large as a file. Absent: the whole
-   * input is recorded.
+   * Returns the input to record in runs: the request's input without parts that may be as large as a file. Absent: the
+   * whole input is recorded.
    */
   readonly recorded?: (input: AnyInput) => AnyInput;
-  /** Returns why the forge's answer to a write does not show the change, if the forge silently dropped a part of it. */
+  /**
+   * Returns why the forge's response to a write does not show the change, if the forge silently dropped part of the
+   * request.
+   */
   readonly confirm?: (change: Change, answer: unknown) => string | undefined;
   /**
-   * Called with an answer that does not show the change. Stores the actual result in the memory; returns true if a
+   * Called with a response that does not show the change. Stores the actual result in the memory; returns true if a
    * retry cannot succeed.
    */
   readonly learn?: (change: Change, answer: unknown, context: PlanContext) => Promise<boolean>;
   /**
-   * Called if the forge refused a change with `reconsiders` by 422 or 500, and refused it again after a new plan.
-   * Returns why this is a result of the step rather than a failure, and stores the result in the memory; undefined if
-   * it is a failure.
+   * Called if the forge refused a change that has `reconsiders` with 422 or 500, and refused it again after a new plan.
+   * If the refusal is a result of the step rather than a failure, stores the result in the memory and returns the
+   * reason; otherwise returns undefined.
    */
   readonly refused?: (change: Change, context: PlanContext) => Promise<string | undefined>;
   /**
-   * Returns parts of the result that only the answer contains, such as the id of a commit. `reeve revert` compares them
-   * with live state.
+   * Returns parts of the result that only the response contains, such as the id of a commit. `reeve revert` compares
+   * them with live state.
    */
   readonly made?: (change: Change, answer: unknown) => Readonly<Record<string, unknown>> | undefined;
   /**
-   * Plans the changes that become necessary through the results of sent changes, from fresh facts. Changes that were
-   * planned before are left out, because a failed change is not retried here.
+   * Plans, from fresh facts, the changes that the results of sent changes make necessary. Changes that were planned
+   * before are left out, because a failed change is not retried here.
    */
   readonly followUp?: (
     given: Arguments,
@@ -155,18 +159,18 @@ export type Action<Arguments = unknown> = {
     planned: readonly Change[],
   ) => Promise<readonly Change[]>;
   /**
-   * Called with fresh facts after a change. Returns the problem of its result, if any: the change then counts as
+   * Called with fresh facts after a change. Returns the problem with the result, if any: the change then counts as
    * failed, and the text is posted as a comment.
    */
   readonly misplaced?: (change: Change, facts: Facts) => Promise<string | undefined>;
   /**
-   * Stores in the memory the values that cannot be read back. Called once the answer to a write has shown the change.
+   * Stores in the memory the values that cannot be read back. Called once the response to a write has shown the change.
    */
   readonly remember?: (change: Change, answer: unknown, context: PlanContext) => Promise<void>;
   /**
    * Stores in the memory the change that is about to be sent, immediately before the request, because the result cannot
-   * be read back if the answer is lost. Returns a function that undoes this, which is called if the forge refuses the
-   * request.
+   * be read back if the response is lost. Returns a function that removes this record; it is called if the forge
+   * refuses the request.
    */
   readonly intend?: (change: Change, context: PlanContext) => Promise<() => Promise<void>>;
   /**
@@ -183,7 +187,7 @@ type CommitJudgement = {
   readonly rankOf: (change: Change) => number;
   /** Returns whether a change has the most favourable result. */
   readonly passes: (change: Change) => boolean;
-  /** Returns the change with the result of the least favourable pull request, the holder. */
+  /** Returns the change with the result of the least favourable pull request, which is the holder. */
   readonly heldBackBy: (change: Change, holder: Holder) => Change;
   /** Returns the arguments to use for a step whose rule cannot be evaluated, derived from the arguments in the file. */
   readonly unjudged: (written: unknown) => unknown;
@@ -192,9 +196,9 @@ type CommitJudgement = {
 /** A pull request that holds back other pull requests with the same head commit. */
 export type Holder = {
   readonly number: number;
-  /** URL of its web page. */
+  /** URL of the pull request's web page. */
   readonly url: string;
-  /** The change that its rule planned; absent if that is unknown. */
+  /** The change that the rule planned for this pull request; absent if unknown. */
   readonly change: Change | undefined;
 };
 
@@ -210,7 +214,7 @@ type Holds = 'condition' | 'template' | 'base-template' | 'forge-text' | 'comman
  * Schema of an argument that is a condition: CEL text (or a bool) in the file, and its result when `plan` is called.
  */
 export function condition(): z.ZodType<boolean> {
-  // The boundary between file and plan: rules/ replaces the text by its result before an action reads the argument.
+  // The cast is safe: rules/ replaces the text with its result before an action reads the argument.
   return z
     .union([z.string().min(1), z.boolean()])
     .meta({ holds: 'condition' satisfies Holds }) as unknown as z.ZodType<boolean>;
@@ -230,8 +234,8 @@ export function template(purpose: TextPurpose = {}): z.ZodString {
 }
 
 /**
- * Schema of a string argument in which the action itself inserts the base of the pull request. No other expressions are
- * allowed in it.
+ * Schema of a string argument in which the action itself inserts the base branch of the pull request. No other
+ * expressions are allowed.
  */
 export function baseTemplate(): z.ZodString {
   return z
@@ -248,14 +252,14 @@ export function forgeText(purpose: TextPurpose = {}): z.ZodString {
   return z.string().meta({ holds: 'forge-text' satisfies Holds, ...purpose });
 }
 
-/** The arguments of a command as an action receives them: untrusted texts by the author of a comment. */
+/** The arguments of a command as an action receives them: untrusted texts written by the author of a comment. */
 export type CommandArguments = { readonly command: readonly string[] };
 
 const commandArgumentsText = /^\s*\$\{\{\s*command\(("[a-z0-9_-]+"|'[a-z0-9_-]+')\)\.args\s*\}\}\s*$/;
 
 /**
- * Schema of an argument that is `${{ command("NAME").args }}` in the file, and the arguments of that command when
- * `plan` is called. Used as an alternative to a list.
+ * Schema of an argument that is written `${{ command("NAME").args }}` in the file, and contains the arguments of that
+ * command when `plan` is called. Used as an alternative to a list.
  */
 export function commandArguments(): z.ZodType<CommandArguments> {
   return z

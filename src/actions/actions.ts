@@ -67,8 +67,8 @@ export function findAction(name: string): Action | undefined {
 const anyInverse = Object.assign({}, ...actions.map(({ inverses }) => inverses)) as Action['inverses'];
 
 /**
- * Returns how a change is reverted; undefined if its operation cannot be reverted. If the action itself does not use
- * the operation (the revert of a revert), the inverse declared by the action that uses it applies.
+ * Returns how a change is reverted; undefined if its operation cannot be reverted. If the change is itself a revert,
+ * its action may not use the operation; the inverse then comes from an action that does.
  */
 export function findInverse(action: string, operation: string): Inverse | undefined {
   return findAction(action)?.inverses[operation] ?? anyInverse[operation];
@@ -77,7 +77,7 @@ export function findInverse(action: string, operation: string): Inverse | undefi
 const wholes = new Set(actions.flatMap(({ createsWhole }) => createsWhole ?? []));
 
 /**
- * Returns whether an operation creates a whole target, so that its first change represents all changes of the target.
+ * Returns whether an operation creates a whole target, so that the first change stands for all changes of the target.
  */
 export function createsWhole(operation: string): boolean {
   return wholes.has(operation);

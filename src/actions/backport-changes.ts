@@ -13,7 +13,7 @@ import type { Change } from './change.ts';
 import { sidesOf } from './merging.ts';
 import { asCode, askOr, withMarker } from './texts.ts';
 
-/** Limits of the forge for name and email of a commit's author, and our limit for its message. */
+/** Limits of the forge for the name and email of a commit's author, and Reeve's own limit for the commit message. */
 const maxName = 100;
 const maxEmail = 254;
 const maxMessage = 60_000;
@@ -54,20 +54,20 @@ export async function readMergedChange(pull: PullRequest, facts: Facts): Promise
   };
 }
 
-/** A Git LFS pointer in the patch: the first line of a pointer, as an added, removed or context line. */
+/** Matches a Git LFS pointer in the patch: the first line of a pointer, as an added, removed or context line. */
 const lfsPointer = /^[ +-]version https:\/\/git-lfs\.github\.com\/spec\//m;
 
 function reasonAgainst(patch: string | null, all: readonly CommitEntry[]): HandReason | undefined {
   if (all.some(({ parents }) => (parents ?? []).length > 1)) return 'merges';
   if (patch === null) return 'size';
   if (lfsPointer.test(patch)) return 'lfs';
-  // Invalid UTF-8 was replaced when the patch was read, and the replacement would be written.
+  // Invalid UTF-8 was replaced when the patch was read, and the replacement characters would be committed.
   return patch.includes('\uFFFD') ? 'encoding' : undefined;
 }
 
 /**
- * The author is that of the oldest commit. If there are several commits, the message is the title of the pull request,
- * and the other authors are listed.
+ * Returns the fields for the commit. The author is that of the oldest commit. If there are several commits, the message
+ * is the title of the pull request, and the other authors are listed.
  */
 function commitOf(
   { title }: PullRequest,
@@ -98,12 +98,12 @@ function coAuthors(all: readonly CommitEntry[]): readonly string[] {
   return [...named.values()];
 }
 
-/** Maximum length of a title in a request to the forge. */
+/** Maximum number of characters of a title in a request to the forge. */
 const maxTitle = 255;
 
 /**
- * Facts that a new plan need not request again: the merged change never changes; its backports are read once per run,
- * and again after a refusal.
+ * Facts that a new plan need not request again: the merged change never changes, and its backports are read once per
+ * run, and again only after a refusal.
  */
 export const keptFacts: readonly FactRequest[] = [
   requestOf(mergedPatch),
@@ -111,7 +111,7 @@ export const keptFacts: readonly FactRequest[] = [
   requestOf(backports),
 ];
 
-/** Common fields of all changes of a backport: conditions are evaluated again before each of them. */
+/** Returns the fields shared by all changes of a backport: conditions are evaluated again before each change. */
 function common(target: string) {
   return {
     action: 'backport',
@@ -152,7 +152,7 @@ export function patching(source: BackportSource, target: string, facts: Facts): 
 }
 
 /**
- * Returns the change that opens the pull request of a backport. `exists`: its branch already exists, with the right
+ * Returns the change that opens the pull request of a backport. `exists`: the branch already exists and has the right
  * changes.
  */
 export function openingOf(
@@ -203,7 +203,9 @@ function openingTarget(number: number, target: string): string {
   return `backport:#${number} to ${target}`;
 }
 
-/** Returns the change for a backport that already exists, in any state: it is not opened again. */
+/**
+ * Returns the change for a backport pull request that already exists, in any state, and is therefore not opened again.
+ */
 export function opened(known: PullRequest, source: HandSource, target: string, facts: Facts): Change {
   const { number, mergeCommit } = source;
   const state = known.merged ? 'merged' : known.state;
@@ -255,7 +257,9 @@ type Notes = ReadonlyMap<string, HandReason>;
 
 const notesLine = /^<!-- backports:((?: [^\s<>]+=[a-z]+)*) -->$/;
 
-/** Parses the notes in a comment written by `notesText`, from its second line. Invalid notes are skipped. */
+/**
+ * Parses the notes in a comment written by `notesText`, from the second line of the comment. Invalid notes are skipped.
+ */
 export function readNotes(body: string): Notes {
   const [, second = ''] = body.split('\n', 2);
   const [, list = ''] = notesLine.exec(second.trimEnd()) ?? [];
@@ -283,13 +287,16 @@ function decodeName(name: string): string | undefined {
 /** The fields of the merged change that the backport commands need. */
 export type HandSource = {
   readonly number: number;
-  /** The last commit of the pull request, and the commit its branch started from. */
+  /** The last commit of the pull request, and the commit from which its branch started. */
   readonly head: string;
   readonly mergeBase: string | undefined;
   readonly mergeCommit: string;
 };
 
-/** Returns the text of the comment: the notes, each branch with its reason, and the commands to backport the change by hand. */
+/**
+ * Returns the text of the comment: the notes with the reason for each branch, and the commands to backport the change
+ * by hand.
+ */
 export function notesText(notes: Notes, source: HandSource, branchFor: (target: string) => string): string {
   const entries = [...notes].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const line = entries
@@ -318,7 +325,10 @@ export function notesText(notes: Notes, source: HandSource, branchFor: (target: 
   ].join('\n');
 }
 
-/** Commands with names that are special to a shell or a forge are shown with a placeholder. */
+/**
+ * Returns whether a branch name has no characters that are special to a shell or a forge. For other names, the commands
+ * contain a placeholder.
+ */
 const isPlainName = (name: string): boolean => /^[A-Za-z0-9][\w./-]*$/.test(name);
 
 function commandsFor(
@@ -343,7 +353,7 @@ function commandsFor(
   ];
 }
 
-/** The changes that a patch makes to one file, without their positions. */
+/** The changes of a patch to one file, without line positions. */
 type PatchedFile = {
   /** The line `diff --git …` with the old and the new name. */
   readonly names: string;
@@ -351,7 +361,7 @@ type PatchedFile = {
   readonly about: readonly string[];
   /** Removed and added lines with their `-` or `+`, in order. */
   readonly lines: readonly string[];
-  /** Id of the new content of a binary file, possibly abbreviated. */
+  /** Id of the new content of a binary file; may be abbreviated. */
   readonly blob?: string;
 };
 
@@ -383,13 +393,16 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, at) => line === other[at]);
 }
 
-/** Compares ids, one of which may be abbreviated. */
+/** Compares two ids, either of which may be abbreviated. */
 function isSameBlob(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** Parses the changes of a unified diff by file. Lines are counted, because a removed line may look like a header. */
+/**
+ * Parses the changes of a unified diff by file. Counts the lines of each hunk, because a removed line may look like a
+ * header.
+ */
 function parseChanges(diff: string): readonly PatchedFile[] {
   const files: { names: string; about: string[]; lines: string[]; blob?: string }[] = [];
   let left = { removed: 0, added: 0 };
@@ -413,7 +426,8 @@ function parseChanges(diff: string): readonly PatchedFile[] {
     if (file === undefined) continue;
     const hunk = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
     if (hunk) left = { removed: Number(hunk[1] ?? 1), added: Number(hunk[2] ?? 1) };
-    // Marker for a missing newline at the end of the file. It is part of the change if that line was removed or added.
+    // Marker for a missing newline at the end of the file. The marker belongs to the change if the line before it was
+    // removed or added.
     else if (sign === '\\') file.lines.push(line);
     else if (aboutFile.test(line)) file.about.push(line);
     else if (line.startsWith('index ')) index = /\.\.([0-9a-f]+)/.exec(line)?.[1] ?? '';

@@ -53,8 +53,9 @@ import {
 } from './texts.ts';
 
 /**
- * Deletes the branch of an applied patch, if the only commit that it has beyond its target is still the same. For runs
- * of earlier versions, and if the answer was lost, the commit is identified only by its message.
+ * Deletes the branch created for an applied patch, if it is still exactly one commit ahead of its target and that
+ * commit is unchanged. For runs of earlier versions, and if the response was lost, the commit is identified only by its
+ * message.
  */
 const undoPatch: Inverse = async (change, client) => {
   const params = pathParams(change) as { readonly owner: string; readonly repo: string };
@@ -96,10 +97,10 @@ const pullFact = requestOf(pullRequest);
 const branchesFact = optionalRequestOf(branches);
 const backportsFact = optionalRequestOf(backports);
 
-/** Suffix in the comment's marker. No key of a `comment` step can equal it. */
+/** Suffix in the marker of the comment. The key of a `comment` step can never be equal to it. */
 const note = 'backports';
 
-/** Data shared by the plans for all target branches. */
+/** Data shared by the plans for all target branches of a step. */
 type Backporting = {
   readonly pull: PullRequest;
   readonly given: BackportForm;
@@ -206,7 +207,7 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   const changes: Change[] = [];
   const removals: Change[] = [];
   for (const target of targets) {
-    // Branches that are refused anyway are not mentioned in the comment.
+    // Branches that the grants do not cover are refused anyway, so the comment does not mention them.
     if (!((await context.covers?.('backport', target)) ?? true)) {
       const open = openingOf(pull, source, target, { facts, labels, exists: false });
       changes.push(patching(source, target, facts), open);
@@ -240,13 +241,13 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
 /** State of the backport to one target branch. */
 type TargetState = {
   /**
-   * Next step: create branch and pull request, create only the pull request, or nothing because its branch has other
-   * changes.
+   * Next step: create the branch and the pull request, create only the pull request, or wait because the branch has
+   * other changes.
    */
   readonly step?: 'patch' | 'open' | 'taken';
   /** Reason for leaving the backport to a person. */
   readonly note?: HandReason;
-  /** Commit of our branch, if the branch must be removed. */
+  /** Commit of the branch that Reeve created, if this branch must be removed. */
   readonly leftover?: string;
 };
 
@@ -270,7 +271,7 @@ async function stateOf(
   const { total_commits, commits, diff } = found;
   // A merge commit may remove changes without showing them in its diff.
   const isOne = Math.max(total_commits ?? 0, commits.length) === 1 && (commits[0]?.parents ?? []).length < 2;
-  // A branch that another account created or continued is not removed.
+  // A branch that another account created or continued must not be removed.
   const isOwn = isMade || (isIntended && isOne && isAskedCommit(commits[0], trial));
   if (isNoted) return isOwn ? { leftover: tip } : {};
   if (isOne && isSameChange(source.patch, diff)) return { step: 'open' };
@@ -279,8 +280,8 @@ async function stateOf(
 }
 
 /**
- * Compares our branch with its target. Returns undefined if the forge cannot compare them, which affects only this
- * target.
+ * Compares the backport branch with its target. Returns undefined if the forge cannot compare them, which affects only
+ * this target.
  */
 async function readBackportBranch(
   { target, name, tip }: { target: string; name: string; tip: string },
@@ -295,7 +296,7 @@ async function readBackportBranch(
   }
 }
 
-/** Returns the change for a branch that a step names but the repository does not have: it waits for the branch. */
+/** Returns the waiting change for a target branch that a step lists by name but that the repository does not have. */
 function absentTarget(pull: PullRequest, source: HandSource, target: string, facts: Facts): Change {
   const labels = { names: [], ids: [] };
   const nothing: BackportSource = { ...source, patch: '', commit: { message: '' } };
@@ -303,7 +304,7 @@ function absentTarget(pull: PullRequest, source: HandSource, target: string, fac
   return waiting(wanted, `there is no branch ${target}`);
 }
 
-/** Forgets the refusals that a comment reports, so that deleting the comment causes a new attempt. */
+/** Deletes the stored refusals that a comment reports, so that deleting the comment causes a new attempt. */
 async function forgetReported(change: Change, context: PlanContext): Promise<void> {
   const { commit, notes } = change.value as { readonly commit: string; readonly notes: object };
   for (const target of Object.keys(notes)) {
@@ -313,7 +314,7 @@ async function forgetReported(change: Change, context: PlanContext): Promise<voi
   }
 }
 
-/** Maximum number of characters of a patch that are recorded; a patch may have a million per branch. */
+/** Maximum number of recorded characters of a patch; a patch may have a million characters per branch. */
 const maxRecorded = 65_536;
 
 function withoutEnd(input: AnyInput): AnyInput {
@@ -333,12 +334,12 @@ function commitIn(answer: unknown): string | undefined {
 /** Maximum number of branches to which one step backports a pull request. */
 const maxTargets = 20;
 
-/** The target branches of a step: existing branches, and names for which there is no branch. */
+/** The target branches of a step: existing branches, and listed names that match no branch. */
 type BackportTargets = { readonly there: readonly string[]; readonly missing: readonly string[] };
 
 const isGlobEntry = (entry: string): boolean => /^!|[*?[\]{}\\]/.test(entry);
 
-/** Returns a problem if a list of branches has an invalid pattern. */
+/** Returns a problem if an entry in the list of branches is an invalid pattern. */
 function examineTargets(
   to: readonly string[],
 ): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
@@ -368,7 +369,7 @@ function targetsOf(
   const names = branches?.map(({ name }) => name) ?? literal;
   const matches = compileGlob(to);
   const there = names.filter((name) => {
-    // A glob does not match branches of backports; such a branch must be named literally.
+    // A glob does not match backport branches; they must be listed literally.
     if (isOwn(name) || (isBackportBranch(name) && !literal.includes(name))) return false;
     return matches(name, meter);
   });
@@ -380,7 +381,7 @@ function targetsOf(
 
 /**
  * State of an attempt until it is reported in a comment or a pull request: a created branch with its commit, a refused
- * patch, or, until the answer is known, the message of the requested commit. Stored in the memory, so that an
+ * patch, or, until the response arrives, the message of the requested commit. Stored in the memory, so that an
  * interrupted run can be continued.
  */
 type Trial =
@@ -388,7 +389,7 @@ type Trial =
   | { readonly made: string }
   | { readonly refused: HandReason };
 
-/** Prefix of the memory keys of attempts. Their values have an instant `at`. */
+/** Prefix of the memory keys of attempts. The stored values contain an instant `at`. */
 export const trialPrefix = 'backport ';
 
 /** Identity of a backport: the repository, the merged commit, and the target. */
@@ -404,7 +405,7 @@ function keyOf({ params, commit, target }: TrialPlace): string {
 
 /** Returns the state of the last attempt; undefined if there was no attempt, or if it has been reported. */
 async function recallTrial(place: TrialPlace, { memory }: PlanContext): Promise<Trial | undefined> {
-  // Only the function below writes this key.
+  // The cast is safe: only the function below writes this key.
   return (await memory.get(keyOf(place))) as Trial | undefined;
 }
 
@@ -418,14 +419,15 @@ async function noteTrial(
 }
 
 /**
- * Maximum difference between the time of a request and the time of its commit, by the clocks of Reeve and the forge.
+ * Maximum difference between the time of a request and the time of the resulting commit, because the clocks of Reeve
+ * and the forge may differ.
  */
 const maxDistanceMs = 5 * 60_000;
 
 /**
- * Returns whether a commit is the result of a request whose answer was lost: it has the message that was sent, and the
- * time of the request. Forges also set the author of the change as the committer, so the commit cannot be identified by
- * its account.
+ * Returns whether a commit is the result of a request whose response was lost: the commit has the message that was
+ * sent, and the time of the request. Forges also set the author of the change as the committer, so the commit cannot be
+ * identified by its account.
  */
 function isAskedCommit(
   commit: CommitEntry | undefined,
@@ -443,7 +445,7 @@ function trialPlaceOf({ value, input }: Change): TrialPlace | undefined {
   return { params: input.params ?? {}, commit: String(value.commit), target: String(value.onto) };
 }
 
-/** Returns the explanation of an unsuccessful change that is a result of the step rather than a failure. */
+/** Returns why a branch was not backported, if that is a result of the step rather than a failure. */
 function describeRefusal(reason: HandReason, target: string): string {
   return `not backported to ${target}: ${handReasons[reason]}`;
 }

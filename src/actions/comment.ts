@@ -55,8 +55,8 @@ const undoDeleteComment: Inverse = async () => ({
 });
 
 /**
- * Keeps one comment per key while `when` holds: found by its marker and our account, edited in place, never
- * repeated. Comments of others are never changed.
+ * Keeps one comment per key while `when` holds. The comment is identified by its marker and Reeve's account, edited in
+ * place, and never repeated. Comments of others are never changed.
  */
 export const comment = defineAction<CommentForm>({
   name: 'comment',

@@ -19,15 +19,16 @@ import { waiting } from './merging.ts';
 import type { PlanContext } from './plan-context.ts';
 
 /**
- * The forge may store content other than what was committed: a pointer, if the repository keeps the file in LFS. The
- * memory stores both ids, so that the file is not committed again on every run.
+ * Ids of the content that was committed (`wanted`) and of the content that the forge stored. They differ if the
+ * repository keeps the file in LFS and the forge stores a pointer. The memory contains both ids, so that the file is
+ * not committed again on every run.
  */
 type StoredFile = { readonly wanted: string; readonly stored: string };
 
-/** Prefix of the memory keys of such pairs. Their values have an instant `at`. */
+/** Prefix of the memory keys of stored files. Their values have an instant `at`. */
 export const storedFilePrefix = 'stored ';
 
-/** A pair is kept while its file was planned within this time. After that, the file is committed once more. */
+/** Time for which an entry is kept after its file was last planned. After that, the file is committed once more. */
 export const storedFileKeptMs = 100 * 86_400_000;
 
 /** `at` is rewritten only if it is older than this, so that repeated sweeps over thousands of files write nothing. */
@@ -45,20 +46,20 @@ async function rememberStored(
   await memory.set(keyOf(place), { ...stored, at: now.toISOString() });
 }
 
-/** Returns whether the forge is known to have stored this id for that content. */
+/** Returns whether the forge is known to have stored the content `stored` for the committed content `wanted`. */
 async function isKnownStored(
   place: FilePlace,
   { wanted, stored }: StoredFile,
   context: PlanContext,
 ): Promise<boolean> {
   const { memory, now, dryRun } = context;
-  // Only the function above writes this key. Earlier versions did not store `at`.
+  // The cast is safe: only the function above writes this key. Earlier versions did not store `at`.
   const known = (await memory.get(keyOf(place))) as (StoredFile & { readonly at?: string }) | undefined;
   const isKnown = known?.wanted === wanted && known.stored === stored;
   const isYoung = now.getTime() - Date.parse(known?.at ?? '') < touchMs;
   if (isKnown && !isYoung && !dryRun) {
     const touched = { wanted, stored, at: now.toISOString() };
-    // A pair stored in the meantime is kept.
+    // An entry that another run stored in the meantime is kept.
     await memory.revise(keyOf(place), (value) => (isDeepStrictEqual(value, known) ? touched : value));
   }
   return isKnown;
@@ -69,8 +70,8 @@ function keyOf(place: FilePlace): string {
 }
 
 /**
- * Returns the id of the LFS pointer for a content. `like` is another id of the repository, which determines the kind of
- * hash.
+ * Returns the id of the LFS pointer for a content. `like` is another object id of the repository, which determines the
+ * hash algorithm.
  */
 function pointerId(content: Uint8Array, like: string): string {
   const oid = createHash('sha256').update(content).digest('hex');
@@ -84,7 +85,7 @@ type FileOfCommit = {
   readonly path: string;
   /** Base64; absent for a deletion and in the record of a run. */
   readonly content?: string;
-  /** Id of the content that is replaced: the forge refuses the commit if the file has different content. */
+  /** Id of the content that is replaced: the forge refuses the commit if the file's content has changed. */
   readonly sha?: string;
 };
 
@@ -107,7 +108,7 @@ function joinCommits(inputs: readonly AnyInput[]): AnyInput {
   return { ...first, body: { branch, message, files } };
 }
 
-/** Returns a request as recorded by runs, without contents, which are as large as the files. */
+/** Returns a request as recorded by runs: without the contents of files. */
 function withoutContents(input: AnyInput): AnyInput {
   const { files, ...body } = input.body as CommitBody;
   return { ...input, body: { ...body, files: files.map(({ content: _content, ...file }) => file) } };
@@ -118,7 +119,7 @@ function fileTarget(branch: string, path: string): string {
 }
 
 /**
- * Restores the former state of a file, unless the file has changed since. One inverse commit restores all files of one
+ * Restores the former state of a file, unless the file has changed since. All files of one commit are restored by one
  * commit. The former content is read by its git id, independently of the branch.
  */
 const undoCommitFile: Inverse = async (change, client) => {
@@ -164,7 +165,7 @@ async function readContent(
   throw new ReeveError('forge-unexpected', 'the forge does not return its former content');
 }
 
-/** Maximum bytes of one file, and of all files of a step, which are sent in one request. */
+/** Maximum number of bytes of one file, and of all files of a step together, which are sent in one request. */
 const maxFileBytes = 1_048_576;
 const maxBytes = 4 * maxFileBytes;
 const maxFiles = 25;
@@ -205,7 +206,7 @@ const CommitFiles = z.strictObject({
 });
 type CommitFiles = z.output<typeof CommitFiles>;
 
-/** Folders whose files the forge or its runners execute. */
+/** Folders that contain code executed by the forge or its runners. */
 const executed = /^\.(gitea|forgejo|github)\/(workflows|actions)\//i;
 
 /** Keeps files of a branch equal to the given contents. */
@@ -242,7 +243,7 @@ with:
         ],
   async plan(given, facts, context) {
     if (given.when === false) return [];
-    // File contents for rules of repositories and organizations must never be read from another repository through this
+    // Rules of repositories and organizations must never be able to read files of other repositories through this
     // account.
     if (context.level !== 'operator') throw new Error('only rules of the operator commit files');
     const branch = given.branch ?? (await facts.ask(repositoryFact)).default_branch;
@@ -354,8 +355,8 @@ async function planFile(
     before,
     after: { sha, size: content.length } satisfies FileState,
     joins: `${branch} ${message}`,
-    // An open branch is written early, because a rule of the same run may protect it; a locked branch is written later,
-    // because such a rule may open it to this account.
+    // A branch that this account may push to is written early, because a rule of the same run may protect it; a locked
+    // branch is written later, because such a rule may grant push access to this account.
     ...(isLocked(tip) ? {} : { stage: 0 as const }),
     branch,
     causes: { event: 'committed', branch, head: tip?.commit ?? '', message },
@@ -377,7 +378,7 @@ async function planFile(
   };
 }
 
-/** Returns whether the branch is protected against pushes of this account. */
+/** Returns whether branch protection prevents this account from pushing to the branch. */
 function isLocked(tip: Tip | null): boolean {
   return tip?.protected === true && tip.can_push === false;
 }
@@ -397,7 +398,7 @@ function pointerOf({ input, value }: Change): string {
   return pointerId(Buffer.from(file?.content ?? '', 'base64'), String(value));
 }
 
-/** Returns the id of the content that the forge stored, according to its answer. */
+/** Returns the id of the content that the forge stored, as shown in the response. */
 function storedIn(answer: unknown, change: Change): string | undefined {
   const shown = z.object({ files: z.array(z.object({ path: z.string(), sha: z.string() }).nullable()) });
   const read = shown.safeParse(answer);
@@ -415,8 +416,8 @@ const maxPathBytes = 1_000;
 const maxSegmentBytes = 255;
 
 /**
- * Returns the problem of a path to commit, or undefined. Names that a file system treats as `.git` are refused: in a
- * clone, such a file would configure the reader's git.
+ * Returns the problem with a path to commit, or undefined. Names that a file system treats as `.git` are refused,
+ * because in a clone such a file would configure the user's git.
  */
 export function pathProblem(path: string): string | undefined {
   if (Buffer.byteLength(path) > maxPathBytes) return `a path has at most ${maxPathBytes} bytes`;

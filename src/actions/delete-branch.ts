@@ -20,8 +20,8 @@ type HeadBranchState = {
 
 /**
  * Returns the deletion of the head branch of a merged pull request, or undefined if there is no such branch. Never
- * deleted: a branch whose tip is not the merged commit, a default or protected branch, and a branch that another open
- * pull request uses. `follows`: the merge in the same plan, which has not happened yet.
+ * deletes a branch whose tip is not the merged commit, a default or protected branch, or a branch that another open
+ * pull request uses. `follows`: the merge planned in the same run, which the deletion must wait for.
  */
 export function deletionOf(
   pull: PullRequest,

@@ -40,7 +40,7 @@ const currentFact = requestOf(currentReviews);
 const undoDismissal: Inverse = async (change, client) => {
   const live = (await client.send(operations.getReview, { params: pathParams(change) })) as ForgeObject;
   return {
-    // The author of the review is included only for display; the number identifies the review.
+    // The review is identified by its number; the author is included only for display.
     value: { ...(change.after as ForgeObject), state: live.state, dismissed: live.dismissed },
     undo: () => ({ operation: operations.undismissReview, input: { params: pathParams(change) } }),
   };

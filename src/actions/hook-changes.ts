@@ -61,18 +61,18 @@ export type SyncHooks = z.output<typeof SyncHooks>;
 
 /** State of a hook in plans: secrets by name, and `events` as kinds. */
 export type Declared = Omit<HookForm, 'url'>;
-/** An existing hook with its stored fingerprints. */
+/** A live hook, with the fingerprints that Reeve stored for it. */
 export type Held = { readonly hook: SeenHook; readonly known: KnownHook | undefined };
-/** A declaration, with the fingerprints of its secrets and the location of its hooks. */
+/** The hook that a step declares, with the fingerprints of its secrets and the location of the hooks. */
 export type Situation = {
   readonly wanted: HookForm;
   readonly prints: SecretFingerprints;
   readonly place: HookPlace;
-  /** Whether secrets are unknown: declared secrets then count as unchanged. */
+  /** Whether the values of secrets are unknown: declared secrets then count as unchanged. */
   readonly isBlind: boolean;
 };
 
-/** Returns the names of the fields in which a hook differs from its declaration. */
+/** Returns the names of the fields in which a live hook differs from its declaration. */
 export function differing(
   declared: Declared,
   hook: Pick<Hook, 'events' | 'branch_filter' | 'active' | 'config' | 'name'>,
@@ -117,8 +117,8 @@ export function hookEdit(situation: Situation, { hook, known }: Held): Change {
 }
 
 /**
- * Returns the change that creates the hook. If the new hook replaces others, `before` is the state of the first of
- * them.
+ * Returns the change that creates the hook. If the new hook replaces others, `before` is the state of the first one
+ * replaced.
  */
 export function hookCreation(situation: Situation, replaced: readonly Held[]): Change {
   const { wanted, place } = situation;
@@ -150,7 +150,7 @@ export function hookCreation(situation: Situation, replaced: readonly Held[]): C
   };
 }
 
-/** Returns the Authorization header to send with an edit, which would clear a header that is omitted. */
+/** Returns the Authorization header to send with an edit, because an edit without it would clear the header. */
 function headerOf({ url, authorization }: HookForm, known: KnownHook | undefined): unknown {
   if (authorization === 'none') return '';
   if (authorization !== undefined) return authorization;
@@ -179,7 +179,7 @@ export async function testChange(situation: Situation, id: number, facts: Facts)
   ];
 }
 
-/** A repository without commits has nothing to deliver in a test. */
+/** Returns whether the repository has no commits: a hook test then has nothing to deliver. */
 async function hasNoCommits(facts: Facts): Promise<boolean> {
   try {
     const { empty } = await facts.ask(optionalRequestOf(repository));
@@ -223,8 +223,8 @@ function commonOf({ wanted, place }: Situation) {
 }
 
 /**
- * Returns the capabilities that a declaration requires: forges silently ignore unknown events, and fields that they
- * cannot edit.
+ * Returns the capabilities that a declaration requires, because forges silently ignore unknown events and fields that
+ * they cannot edit.
  */
 function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: readonly Capability[] } {
   const needed = new Set(wanted.events.flatMap((event) => capabilityOfEvent[event] ?? []));
@@ -234,7 +234,7 @@ function requiresOf(wanted: HookForm, hook?: SeenHook): { readonly requires?: re
   return needed.size === 0 ? {} : { requires: [...needed] };
 }
 
-/** Returns whether a header must be removed. Only some forges show that a header is set. */
+/** Returns whether a header must be removed. Only some forges show that a hook has a header. */
 function givesUpHeader({ authorization }: HookForm, { has_authorization }: SeenHook): boolean {
   return authorization === 'none' && has_authorization === true;
 }
@@ -306,12 +306,12 @@ export function hookPlace(ofAccount: boolean, { subject }: Facts): HookPlace {
   };
 }
 
-/** Fingerprints of a hook's secrets, which a forge never shows, as written by Reeve. */
+/** Fingerprints of a hook's secrets, stored by Reeve because a forge never shows the secrets. */
 const KnownHook = z.object({
   /** `none`: the hook sends no header. */
   authorization: z.string().optional(),
   hmac: z.string().optional(),
-  /** Hooks that this one replaces; they are deleted once this one works. */
+  /** Ids of the hooks that this hook replaces; they are deleted once this hook works. */
   replaces: z.array(z.number()).optional(),
 });
 type KnownHook = z.output<typeof KnownHook>;

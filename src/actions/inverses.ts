@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts';
 import type { AnyInput, Operation } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 
-/** An applied change, reduced to what a revert needs. Plain data from the store. */
+/** An applied change, reduced to the fields that a revert needs. Plain data from the store. */
 export type DoneChange = {
   readonly operation: string;
   readonly input: AnyInput;
@@ -13,8 +13,8 @@ export type DoneChange = {
 };
 
 /**
- * The request that reverts a change; `except` lists the parts that cannot be restored. Changes that were sent as one
- * request are also reverted by one request if their undos have `join`, which returns the input of that request.
+ * The request that reverts a change; `except` lists the parts that cannot be restored. If several changes were sent as
+ * one request, and their undos have `join`, one request reverts them all; `join` returns its input.
  */
 export type Undo = {
   readonly operation: Operation;
@@ -24,12 +24,12 @@ export type Undo = {
 };
 
 /**
- * Live state in the form of the change's `after`; `undo` returns the request that restores `before`, or the reason why
- * that is impossible.
+ * Live state in the form of the change's `after`. `undo` returns the request that restores `before`, or the reason why
+ * `before` cannot be restored.
  */
 type LiveValue = { readonly value: unknown; readonly undo: () => Undo | string };
 
-/** Plans the revert of a change of one operation. It only reads, and returns the request to send. */
+/** Plans the revert of a change with a given operation. Only reads, and returns the request to send. */
 export type Inverse = (change: DoneChange, client: Client) => Promise<LiveValue>;
 
 /** Returns whether live state still equals the change's result, in every field of `after`. */
@@ -48,7 +48,7 @@ export function isStill(after: unknown, live: unknown): boolean {
 
 const reasons = new WeakMap<Inverse, string>();
 
-/** Returns the inverse of changes that cannot be reverted, with the reason. */
+/** Returns the inverse for changes that cannot be reverted, with the reason. */
 export function irreversible(reason: string): Inverse {
   const inverse: Inverse = async ({ after }) => ({ value: after, undo: () => reason });
   reasons.set(inverse, reason);
@@ -60,12 +60,12 @@ export function irreversibleReason(inverse: Inverse | undefined): string | undef
   return inverse && reasons.get(inverse);
 }
 
-/** An object in an answer of the forge, whose fields are known only at run time. */
+/** An object in a response of the forge, whose fields are known only at run time. */
 export type ForgeObject = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the items of a list, from all pages. The operation is known only at run time, so the items are plain objects
- * here.
+ * Returns the items of a list, from all pages. The operation is known only at run time, so the items are returned as
+ * plain objects.
  */
 export async function readItems(
   client: Client,
@@ -82,7 +82,7 @@ export function pathParams(change: DoneChange): ForgeObject {
   return change.input.params ?? {};
 }
 
-/** Returns the fields of an object that occur in the change's state, in the same form. */
+/** Returns the fields of a live object that also occur in the change's state, normalized for comparison. */
 export function membersLike(state: unknown, live: ForgeObject): ForgeObject {
   const names = typeof state === 'object' && state !== null ? Object.keys(state) : [];
   return Object.fromEntries(names.map((name) => [name, normalizeMember(name, live[name])]));
@@ -94,7 +94,7 @@ function normalizeMember(name: string, value: unknown): unknown {
   return value;
 }
 
-/** Returns the fields that an operation's body accepts; an answer has additional ones. */
+/** Returns the fields that an operation's body accepts; a response contains additional fields. */
 function bodyFor(operation: Operation, state: unknown): ForgeObject {
   const shape = operation.body instanceof z.ZodObject ? operation.body.shape : {};
   const members = Object.entries((state ?? {}) as ForgeObject);
@@ -102,8 +102,8 @@ function bodyFor(operation: Operation, state: unknown): ForgeObject {
 }
 
 /**
- * Returns the inverse of a creation: deletes the item, which is found by the fields it was created with and must still
- * have them.
+ * Returns the inverse of a creation: deletes the created item, which is found by the fields it was created with and
+ * must still have the same values.
  */
 export function undoCreate(list: Operation, remove: Operation, key = 'id', name: string = key): Inverse {
   return async (change, client) => {
@@ -119,7 +119,7 @@ export function undoCreate(list: Operation, remove: Operation, key = 'id', name:
   };
 }
 
-/** Returns the inverse of an edit: restores the fields it changed. */
+/** Returns the inverse of an edit: restores the fields that the edit changed. */
 export function undoEdit(get: Operation, edit: Operation): Inverse {
   return async (change, client) => {
     const live = (await client.send(get, { params: pathParams(change) })) as ForgeObject;
@@ -134,7 +134,8 @@ export function undoEdit(get: Operation, edit: Operation): Inverse {
 }
 
 /**
- * Returns the inverse of a deletion: creates the item again, with another id, unless an item with the same name exists.
+ * Returns the inverse of a deletion: creates the item again (with another id), unless an item with the same name
+ * exists.
  */
 export function undoDelete(list: Operation, create: Operation, names: readonly string[]): Inverse {
   return async (change, client) => {
@@ -151,7 +152,7 @@ export function undoDelete(list: Operation, create: Operation, names: readonly s
   };
 }
 
-/** Returns the inverse of an edit of one field. The field's name follows the last `sign` in the target. */
+/** Returns the inverse of an edit of one field. The part of the target after the last `sign` is the field's name. */
 export function undoMember(
   get: Operation,
   edit: Operation,
@@ -174,7 +175,8 @@ export function undoMember(
 }
 
 /**
- * Closes a pull request that was opened, found by its branches among the open ones: no API can delete a pull request.
+ * Closes an opened pull request, because no API can delete it. It is identified by its branches among the open pull
+ * requests.
  */
 export const undoCreatePull: Inverse = async (change, client) => {
   const { head, base } = (change.input.body ?? {}) as ForgeObject;

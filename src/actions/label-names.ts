@@ -14,8 +14,8 @@ export type LabelSource = {
 };
 
 /**
- * Returns the label with this name: the repository's, otherwise the organization's, otherwise undefined. Throws if the
- * repository or the organization has two labels with this name.
+ * Returns the label with this name: the repository's label, otherwise the organization's, otherwise undefined. Throws
+ * if the repository or the organization has two labels with this name.
  */
 export function resolveLabel(
   name: string,
@@ -30,8 +30,8 @@ export function resolveLabel(
 }
 
 /**
- * Returns the scope within which a label excludes others: the text before the last slash, if the label is exclusive and
- * the slash is neither first nor last. Source: forge `models/issues/label.go`.
+ * Returns the scope in which a label excludes other labels: the text before the last slash, if the label is exclusive
+ * and the slash is neither the first nor the last character. Source: forge `models/issues/label.go`.
  */
 export function exclusiveScope(label: LabelSource): string | undefined {
   const slash = label.name.lastIndexOf('/');
@@ -40,8 +40,8 @@ export function exclusiveScope(label: LabelSource): string | undefined {
 }
 
 /**
- * Returns the label definitions, read again if a wanted name is not among the cached ones; undefined if a
- * what-if does not provide them.
+ * Returns the label definitions; reads them again if a wanted name is missing from the cached ones. Returns undefined
+ * if a what-if does not provide the definitions.
  */
 export async function definitionsFor(
   wanted: readonly string[],
@@ -57,7 +57,7 @@ export async function definitionsFor(
   }
 }
 
-/** Returns the ids of labels that are set when a pull request is opened. Throws if one of them does not exist. */
+/** Returns the ids of the labels to set when a pull request is opened. Throws if one of the labels does not exist. */
 export async function labelIds(labels: readonly string[], facts: Facts): Promise<readonly number[]> {
   const definitions = await facts.ask(requestOf(labelDefinitions));
   return labels.map((label) => {

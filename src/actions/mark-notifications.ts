@@ -44,7 +44,7 @@ const undoMark: Inverse = async (change, client) => {
 
 /**
  * Marks the thread. The thread is read again before the write, because users read their notifications too, and after
- * the write, because for most HTTP clients the answer is a status without a body.
+ * the write, because most HTTP clients see only a status without a body.
  */
 export const markNotifications = defineAction<MarkNotifications>({
   name: 'mark-notifications',
@@ -92,7 +92,7 @@ with: { as: read }
   },
 });
 
-/** Plans one request that marks all threads; nothing is sent if no thread is unread. */
+/** Plans one request that marks all threads; no request is sent if no thread is unread. */
 async function bulkChange({ until }: MarkNotifications, facts: Facts, { now }: PlanContext): Promise<Change> {
   const ms = until === undefined ? now.getTime() : Date.parse(until);
   if (Number.isNaN(ms)) throw new Error(`"${until}" is not an RFC 3339 time`);

@@ -1,13 +1,13 @@
 /**
- * Data of actions that outlives a run: the issue of a key, the fingerprint of a hook's secret. Plain data by key,
- * persisted in the store. Use it only for data that cannot be read back from the forge.
+ * Data of actions that outlives a run, such as the issue of a key or the fingerprint of a hook's secret. Plain data by
+ * key, persisted in the store. Only for data that cannot be read back from the forge.
  */
 export interface ActionMemory extends ReadableMemory {
   /** Stores a value; undefined deletes it. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * Replaces a value atomically, even with concurrent runs: `edit` receives the stored value (undefined: none) and
-   * returns the new one. `edit` may be called several times. Returns the stored value.
+   * Replaces a value atomically, even with concurrent runs: `edit` receives the stored value (undefined if there is
+   * none) and returns the new value. `edit` may be called several times. Returns the stored value.
    */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
@@ -17,7 +17,7 @@ export interface ReadableMemory {
   get(key: string): Promise<unknown>;
 }
 
-/** Creates a memory that lives as long as the process, for doors without a store. */
+/** Creates a memory that lives as long as the process, for entry points without a store. */
 export function createActionMemory(): ActionMemory {
   const entries = new Map<string, unknown>();
   const put = (key: string, value: unknown): void => {
@@ -35,7 +35,7 @@ export function createActionMemory(): ActionMemory {
   };
 }
 
-/** Returns a memory that reads from the given one and never changes it: new values are kept only in the process. */
+/** Returns a memory that reads from the given memory and never changes it: new values are kept only in the process. */
 export function createReadOnlyMemory(memory: ReadableMemory): ActionMemory {
   const own = new Map<string, unknown>();
   const get = async (key: string): Promise<unknown> => (own.has(key) ? own.get(key) : memory.get(key));

@@ -88,7 +88,10 @@ with:
   },
 });
 
-/** A branch is left alone if a person merged the pull request and kept the branch. */
+/**
+ * Returns whether this account merged the pull request. If a person merged it and kept the branch, the branch is not
+ * deleted.
+ */
 function isMergedByUs({ merged_by }: PullRequest, { account }: PlanContext): boolean {
   return account === undefined || merged_by?.id === account.id;
 }
@@ -129,7 +132,7 @@ async function mergingOf(
       body: {
         do: method,
         head_commit_id: head,
-        // Always sent: if omitted, the forge applies the setting of the repository.
+        // Always sent, because if the field is omitted, the forge applies the setting of the repository.
         delete_branch_after_merge: false,
         ...(title === undefined ? {} : { merge_title_field: title }),
         ...(message === undefined ? {} : { merge_message_field: message }),

@@ -31,10 +31,10 @@ export const mergeFields = {
     .meta({ description: 'Rest of the commit message.' }),
 };
 
-/** The commit and the branches of a pull request that a merge needs. */
+/** The head commit and the base branch that a merge needs, and whether the head is in a fork. */
 export type PullSides = { readonly head: string; readonly base: string; readonly isFork: boolean };
 
-/** Returns the commit and the branches of a pull request. Throws if the forge does not show them. */
+/** Returns the head commit and the base branch of a pull request. Throws if the forge does not show them. */
 export function sidesOf({ number, head, base }: PullRequest): PullSides {
   if (!head?.sha || !base?.ref) throw new Error(`pull request #${number} has no head or no base`);
   // The head repository of a fork may have been deleted.
@@ -42,20 +42,23 @@ export function sidesOf({ number, head, base }: PullRequest): PullSides {
   return { head: head.sha, base: base.ref, isFork };
 }
 
-/** Returns the change with the reason for delaying it. `polls`: on some forges, what it waits for sends no event. */
+/**
+ * Returns the change with the reason for delaying it. `polls`: on some forges, no event is sent when the reason no
+ * longer applies.
+ */
 export function waiting(change: DraftChange, why: string, polls = false): Change {
   return { ...change, reason: why, waits: { why, polls } };
 }
 
 /**
- * A label or a command requests the merge of the commits that its author has seen. The request does not cover commits
- * that an account without write access pushes afterwards.
+ * Whose later pushes do not block a merge. A label or a command requests the merge of the commits that its author has
+ * seen; the request does not cover commits that an account without write access pushes afterwards.
  */
 
 const afterPushChoices = ['writers', 'anyone'] as const;
 type AfterPush = (typeof afterPushChoices)[number];
 
-/** Argument of merging actions about later pushes. */
+/** The argument of merging actions that decides about later pushes. */
 export const afterPushField = {
   'after-push': z.enum(afterPushChoices).default('writers').meta({
     description:
@@ -70,10 +73,10 @@ const whoActs =
   'someone with write access has to set a label that the rule names, approve this head, or give a command that the rule reads';
 
 /**
- * Returns why the head is not what an account with write access has requested to merge; undefined if it is. Entries are
- * ordered by their position in the timeline, not by their times. A push by an unknown account counts as a push without
- * write access, and so does everything before a change of the base branch, after which the forge no longer shows who
- * pushed what. Our own updates count neither as pushes nor as acts.
+ * Returns why the head has not been requested for merging by an account with write access; undefined if it has. Entries
+ * are ordered by their position in the timeline, not by their times. A push by an unknown account counts as a push
+ * without write access. Everything before a change of the base branch also counts as such a push, because the forge
+ * then no longer shows who pushed what. The bot's own branch updates count neither as pushes nor as acts.
  */
 export async function untrustedPush(
   pull: PullRequest,
@@ -111,8 +114,8 @@ export async function untrustedPush(
 }
 
 /**
- * Returns whether an account with current write access, other than the author and our own, approves this head for this
- * base and has not requested changes since. A dismissed request for changes counts too.
+ * Returns whether an account with current write access approves this head for this base and has not requested changes
+ * since; the author's and the bot's own approvals do not count. A dismissed request for changes counts too.
  */
 async function isApproved(
   { user }: PullRequest,
@@ -162,14 +165,14 @@ type Accounts = {
   readonly mayPush: (user: Account, isFork: boolean) => Promise<boolean>;
   readonly maySetLabels: (user: Account) => Promise<boolean>;
   readonly mayCommand: (user: Account) => Promise<boolean>;
-  /** `isOfficial`: the forge counted the review as official when it was given. */
+  /** `isOfficial`: the forge counted the review as official when the review was given. */
   readonly mayApprove: (user: Account, isOfficial: boolean) => Promise<boolean>;
 };
 
 /**
- * Returns the current permissions of accounts. Only administrators may request a permission from the forge. If our
- * account is not one, write access is inferred from acts that required it (a label, an official review, or a push to
- * the repository itself) by an account that still has access.
+ * Returns functions that check the current permissions of accounts. Only administrators may request a permission from
+ * the forge. If the bot's account is not an administrator, write access is inferred from acts that require it (a label,
+ * an official review, or a push to the repository itself), if the account still has access.
  */
 function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
   const permission = async (user: Account): Promise<'writer' | 'other' | 'unknown'> => {
@@ -206,7 +209,7 @@ function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
 /** Prefix of the memory keys of due protections. Values have an instant `at`. */
 export const dueProtectionPrefix = 'due protection ';
 
-/** Rules with a due change: the identity of each rule, with the reason. */
+/** Rules with a due change: the reason by the identity of the rule. */
 type DueProtections = { readonly at: string; readonly rules: Readonly<Record<string, string>> };
 
 type Place = {
@@ -223,7 +226,7 @@ export async function noteDueProtections(
   place: Place,
   run: {
     readonly due: ReadonlyMap<string, string>;
-    /** Whether a rule has no delayed changes other than those of `due`. */
+    /** Returns whether a rule has no delayed changes other than those in `due`. */
     readonly isSettled: (rule: string) => boolean;
     readonly now: Date;
   },
@@ -233,7 +236,7 @@ export async function noteDueProtections(
   // Read first, because most runs have nothing to record.
   if (run.due.size === 0 && (await memory.get(key)) === undefined) return;
   await memory.revise(key, (value) => {
-    // Boundary to the memory: only this function writes these keys.
+    // The cast is safe: only this function writes these keys.
     const { rules = {} } = (value ?? {}) as Partial<DueProtections>;
     const others = Object.entries(rules).filter(([rule]) => !run.isSettled(rule));
     const left = Object.fromEntries([...others, ...run.due]);
@@ -242,7 +245,9 @@ export async function noteDueProtections(
   });
 }
 
-/** Returns why a pull request must not be merged now: a protective change of it or of its repository is due. */
+/**
+ * Returns why a pull request must not be merged now: a protective change for the pull request or its repository is due.
+ */
 export async function findDueProtection(
   memory: ReadableMemory,
   { repository, index }: Place,

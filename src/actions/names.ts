@@ -21,8 +21,9 @@ export function toLowerCase(name: unknown): string {
 }
 
 /**
- * Returns `count` of the names, chosen by a hash of the subject and the name: always the same names for one issue or
- * pull request, evenly spread over many. A name that joins or leaves the pool changes only the choices that involve it.
+ * Returns `count` of the names, ranked by a hash of the subject and the name: the same names for the same issue or pull
+ * request, evenly distributed over many. Adding a name to the pool, or removing one, affects only the choices that
+ * include this name.
  */
 export function pickByHash(
   pool: readonly string[],
@@ -46,14 +47,14 @@ export function distinctNames(written: readonly string[]): readonly string[] {
   ].toReversed();
 }
 
-/** Time after which a name that the forge dropped is retried: the user may have gained access since. */
+/** Time after which a name that the forge dropped is tried again, because the user may have gained access since. */
 const againMs = 7 * 24 * 60 * 60_000;
 
 type Dropped = { readonly wanted: unknown; readonly got: unknown; readonly at: string };
 
 /**
- * Records the result of a write to a list of names. Forges silently drop names without access; because of the record,
- * the list is reported once and not rewritten on every run.
+ * Records the result of a write to a list of names. Forges silently drop names without access; with this record, the
+ * list is reported once instead of being rewritten on every run.
  */
 export async function rememberDropped(
   key: string,
@@ -66,8 +67,7 @@ export async function rememberDropped(
 }
 
 /**
- * Returns whether a recent write of this proposal resulted in this state, so that writing it again would change
- * nothing.
+ * Returns whether a recent write of this value resulted in the live state, so that another write would change nothing.
  */
 export async function isKnownDropped(
   key: string,
@@ -75,13 +75,16 @@ export async function isKnownDropped(
   live: unknown,
   { memory, now }: PlanContext,
 ): Promise<boolean> {
-  // Only the function above writes this key.
+  // The cast is safe: only the function above writes this key.
   const kept = (await memory.get(`dropped ${key}`)) as Dropped | undefined;
   if (kept === undefined || now.getTime() - Date.parse(kept.at) > againMs) return false;
   return isSame(kept.wanted, wanted) && isSame(kept.got, live);
 }
 
-/** Forgets the result of a write once live state has the wanted value, which the forge then does not drop. */
+/**
+ * Deletes the recorded result of a write once the live list has the wanted value, because the forge then no longer
+ * drops names.
+ */
 export async function forgetDropped(key: string, { memory, dryRun }: PlanContext): Promise<void> {
   if (dryRun || (await memory.get(`dropped ${key}`)) === undefined) return;
   await memory.set(`dropped ${key}`, undefined);

@@ -102,7 +102,8 @@ with:
     const isSent = known?.digest === digest;
     if (isSent) await touchMessage(place, digest, known, context);
     const number = (known?.number ?? 0) + (isSent ? 0 : 1);
-    // The fingerprint distinguishes two installations with the same receiver, because their fingerprint keys differ.
+    // The fingerprint distinguishes two installations that send to the same receiver, because their fingerprint keys
+    // differ.
     const id = `${place}.${number}.${digestOf(digest, fingerprint)}`;
     return [
       {
@@ -113,7 +114,8 @@ with:
         value,
         before: isSent ? value : known?.digest ? 'another message' : null,
         after: value,
-        // Planned again immediately before sending: another run may have sent it in the meantime.
+        // An empty list still causes a new plan immediately before sending, because another run may have sent the
+        // message in the meantime.
         reads: [],
         ...(isSent
           ? { already: true, reason: 'already sent with this content' }

@@ -44,8 +44,8 @@ const OpenPullRequest = z
 type OpenPullRequest = z.output<typeof OpenPullRequest>;
 
 /**
- * Keeps a pull request from `head` to `base` open while `head` has commits that `base` lacks. If we opened it, title
- * and body are kept as declared; labels and reviewers are set only at opening.
+ * Keeps a pull request from `head` to `base` open while `head` has commits that `base` lacks. If Reeve's account opened
+ * the pull request, title and body are kept as declared; labels and reviewers are set only at opening.
  */
 export const openPullRequest = defineAction<OpenPullRequest>({
   name: 'open-pull-request',
@@ -99,7 +99,7 @@ with:
     const isShort = (body.labels ?? []).some((id) => !pull.data.labels.some((label) => label.id === id));
     return isShort ? 'it was opened, but the forge dropped a label in silence' : undefined;
   },
-  // The pull request exists even if a part is missing, so creating it again would fail.
+  // The pull request exists even if the response shows that a part is missing, so creating it again would fail.
   learn: async (change) => change.operation === operations.createPull.id,
 });
 

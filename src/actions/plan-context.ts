@@ -3,25 +3,25 @@ import type { ActionMemory } from './memory.ts';
 import type { QueueDesk } from './queue-desk.ts';
 import type { NamedSecrets } from './secrets.ts';
 
-/** Context of a plan, in addition to arguments and facts. */
+/** Context of a plan besides arguments and facts. */
 export type PlanContext = {
   /** Name of the rule, as used in markers and status contexts. */
   readonly rule: string;
-  /** Source of the rule's file; only operator rules may reach beyond the event's repository. */
+  /** Level of the rule's file; only operator rules may access anything beyond the event's repository. */
   readonly level: 'operator' | 'organization' | 'repository';
   /**
-   * Acts by people that the rule reads: string literals of its conditions, some of which are label names, and commands.
+   * Acts by people that the rule reads: string literals of its conditions, which may be label names, and commands.
    * Absent: none.
    */
   readonly acts?: { readonly texts: readonly string[]; readonly commands: readonly string[] } | undefined;
   /** The bot's account; absent without a forge (a what-if). */
   readonly account?: { readonly id: number } | undefined;
   readonly memory: ActionMemory;
-  /** Identity of the run's trigger (delivery or job) and of its subject. Identical for a retry. */
+  /** Identifies the run's trigger (delivery or job) and its subject. A retry has the same value. */
   readonly trigger: string;
-  /** Fingerprints of named secrets; absent in a what-if, which has none. */
+  /** Fingerprints of named secrets; absent in a what-if, which has no secrets. */
   readonly secrets?: Pick<NamedSecrets, 'fingerprint'> | undefined;
-  /** Access to the merge queue, for this rule and repository; absent without a server. */
+  /** Access of this rule to the merge queue of this repository; absent without a server. */
   readonly queue?:
     | {
         readonly desk: QueueDesk;
@@ -35,8 +35,8 @@ export type PlanContext = {
   /** Meter charged for patterns in the arguments. */
   readonly meter: Meter;
   /**
-   * Returns whether the grants of the rule's file cover an action on a branch; if not, the action is refused. Absent:
-   * always covered.
+   * Returns whether the grants of the rule's file cover an action on a branch; if they do not, the action is refused.
+   * Absent: always covered.
    */
   readonly covers?: (action: string, branch: string) => Promise<boolean>;
   /** Returns whether an operator rule writes a status with this name. Absent: unknown. */

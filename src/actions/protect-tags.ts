@@ -36,7 +36,7 @@ type ProtectTags = z.output<typeof ProtectTags>;
 
 const protectionsFact = requestOf(tagProtections);
 
-/** Keeps the listed tag protections with these lists; an omitted list is left unchanged. */
+/** Keeps the listed tag protections with the given lists; an omitted list is left unchanged. */
 export const protectTags = defineAction<ProtectTags>({
   name: 'protect-tags',
   meaning:

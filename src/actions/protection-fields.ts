@@ -10,9 +10,9 @@ type ProtectionCall = { readonly operation: string; readonly params: ProtectionF
 /** A protection as declared by a rule, with its live state. */
 type WantedProtection = {
   readonly action: string;
-  /** Target of the protection (`protection:main`); the target of each field appends the field's name. */
+  /** Target of the protection (`protection:main`); for a single field, the field's name is appended. */
   readonly target: string;
-  /** The field that names the protection, for the request that creates it. */
+  /** The field that contains the protection's name, for the request that creates the protection. */
   readonly naming: ProtectionFields;
   readonly wanted: ProtectionFields;
   readonly live: ProtectionFields | undefined;
@@ -23,7 +23,7 @@ type WantedProtection = {
 };
 
 /**
- * Returns one proposal per field of a protection, so that conflicts are detected per field; they are sent as one
+ * Returns one change per field of a protection, so that conflicts are detected per field; all changes are sent as one
  * request.
  */
 export async function planProtection(
@@ -120,7 +120,7 @@ export function mergeBodies(changes: readonly Change[]): Record<string, unknown>
   return Object.assign({}, ...changes.map((change) => change.input.body));
 }
 
-/** Returns why an answer does not show a change; undefined if it does. */
+/** Returns why a response does not show a change; undefined if it does. */
 export function unshown({ input }: Change, answer: unknown): string | undefined {
   if (typeof answer !== 'object' || answer === null || typeof input.body !== 'object') return undefined;
   for (const [member, value] of Object.entries(input.body ?? {})) {
@@ -137,7 +137,7 @@ export function unshown({ input }: Change, answer: unknown): string | undefined 
 }
 
 /**
- * Records the list that the forge returned instead of the wanted one. Returns true for a list, because a retry cannot
+ * Records the list that the forge returned instead of the wanted list. Returns true for a list, because a retry cannot
  * succeed.
  */
 export async function learnDropped(change: Change, answer: unknown, context: PlanContext): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Repository } from '../contract/resources/repositories.ts';
 
-/** Kind of the job that processes a queue until the queue has to wait, and of the runs that record its writes. */
+/** Kind of the job that processes a queue until it has to wait, and of the runs that record the queue's writes. */
 export const mergeQueueKind = 'merge-queue';
 
 /** Options of a queued pull request. */
@@ -8,11 +8,11 @@ export type QueueWish = {
   readonly method: MergeMethod;
   readonly title?: string | undefined;
   readonly message?: string | undefined;
-  /** Higher numbers are merged first. */
+  /** Pull requests with higher numbers are merged first. */
   readonly priority: number;
   /** Maximum time between the pull request's turn and its merge. */
   readonly timeoutMs: number;
-  /** Whether its head may be updated even if it is in a fork. */
+  /** Whether the pull request's head may be updated even if it is in a fork. */
   readonly forks: boolean;
 };
 
@@ -24,19 +24,19 @@ export type QueuePlaceOfPull = PullAtHead & {
 /** A pull request within the repository of a run: its base branch and the commit to merge. */
 export type PullAtHead = { readonly base: string; readonly number: number; readonly head: string };
 
-/** Whether a pull request is queued, or why it cannot enter. Undefined: it is not queued and may enter. */
+/** `queued`, or the reason why a pull request cannot enter. Undefined: it is not queued and may enter. */
 export type QueueStanding = 'queued' | { readonly why: string } | undefined;
 
 /** Interface to the merge queues. The run of a rule only adds pull requests and does not wait for the merge. */
 export interface QueueDesk {
   /**
-   * Returns whether the pull request is queued, or why it cannot enter: it has already left with this head. Undefined:
-   * it may enter.
+   * Returns `queued`, or the reason why the pull request cannot enter because it has already left the queue with this
+   * head. Undefined: it may enter.
    */
   find(pull: QueuePlaceOfPull): Promise<QueueStanding>;
   /**
-   * Adds the pull request to the queue; the returned function undoes that. `ask`: the rule, and the delivery of its
-   * run.
+   * Adds the pull request to the queue; the returned function removes it again. `ask`: the rule, and the delivery of
+   * the rule's run.
    */
   enter(
     pull: QueuePlaceOfPull,
@@ -44,8 +44,8 @@ export interface QueueDesk {
     ask: { readonly rule: string; readonly delivery?: string | undefined },
   ): Promise<() => Promise<void>>;
   /**
-   * Clears the reason why the pull request left, because its rule has not wanted it in the meantime: it may enter
-   * again.
+   * Clears the reason why the pull request left the queue. Called when the rule has not requested the merge in the
+   * meantime, so the pull request may enter again.
    */
   forgive(pull: QueuePlaceOfPull): Promise<void>;
 }
@@ -63,7 +63,10 @@ const permits: Readonly<Record<MergeMethod, keyof Repository>> = {
   'fast-forward-only': 'allow_fast_forward_only_merge',
 };
 
-/** Returns the merge method: the given one, or the repository's default. Throws if the repository does not allow it. */
+/**
+ * Returns the merge method: the given method, or the repository's default. Throws if the repository does not allow the
+ * method.
+ */
 export function mergeMethodOf(given: MergeMethod | undefined, settings: Repository): MergeMethod {
   const byDefault = mergeMethods.find((one) => one === settings.default_merge_style) ?? 'merge';
   const method = given ?? byDefault;

@@ -58,12 +58,13 @@ const pullFact = requestOf(pullRequest);
 const repositoryFact = requestOf(repository);
 const statusesFact = optionalRequestOf(statuses);
 
-/** Target of the change that adds a pull request, up to its number. */
+/** Prefix of the target of the change that adds a pull request; the number follows. */
 const enteringTarget = 'queue:#';
 
-/** Sets the status that takes a pull request out of the queue; the server then removes its entry. */
+/** Sets a status that removes the pull request from the queue; the server then deletes the queue entry. */
 const undoEntering: Inverse = async (change, client) => {
-  // Statuses that the queue writes later cannot be reverted: its next status replaces them.
+  // A status that the queue writes after the pull request has entered cannot be reverted: the queue's next status would
+  // replace it.
   if (!change.target.startsWith(enteringTarget))
     return {
       value: change.after,
@@ -82,8 +83,8 @@ const undoEntering: Inverse = async (change, client) => {
 };
 
 /**
- * Adds the pull request to the merge queue of its base branch. The change is the status that shows this; from then on,
- * the queue works independently: see `work/merge-queue/`.
+ * Adds the pull request to the merge queue of its base branch. The change writes the status that shows the pull request
+ * as queued; from then on, the queue works independently: see `work/merge-queue/`.
  */
 export const queueMerge = defineAction<QueueMergeForm>({
   name: 'queue-merge',
@@ -177,8 +178,8 @@ function enteringOf(
 }
 
 /**
- * Returns whether the pull request is queued. If there is no queue, as on the command line and in CI, the status shows
- * it.
+ * Returns whether the pull request is queued. On the command line and in CI there is no queue, so the status is used
+ * instead.
  */
 async function findPlace(
   { head }: PullRequest,

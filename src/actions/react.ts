@@ -51,7 +51,7 @@ function undoReaction(row: (typeof rows)[keyof typeof rows]): Inverse {
   };
 }
 
-/** Keeps our reaction on the subject of the event; reactions of others are never changed. */
+/** Keeps the bot's own reaction on the subject of the event; reactions of others are never changed. */
 export const react = defineAction<React>({
   name: 'react',
   meaning:
@@ -62,7 +62,7 @@ with: { reaction: eyes }
   arguments: React,
   of: ['issue', 'pull_request'],
   needs: { access: 'reader', scopes: ['issue'] },
-  // Not repeated, because the reaction would return after a person removed it.
+  // Must not be repeated, because a reaction that a person removed would return.
   describesState: false,
   granted: true,
   visibleTo: 'subject',

@@ -26,7 +26,7 @@ const ReportIssue = z.strictObject({
 });
 type ReportIssue = z.output<typeof ReportIssue>;
 
-/** Repository of the issue, with the markers of an open and of a settled report. */
+/** Repository of the issue, with the markers of an open report (`standing`) and of a settled report. */
 type ReportPlace = {
   readonly owner: string;
   readonly repo: string;
@@ -52,8 +52,9 @@ const undoCreateIssue: Inverse = async (change, client) => {
 };
 
 /**
- * Keeps one issue per key open while `when` holds. The marker in the issue records that a report is settled: an issue
- * closed without that marker was closed by a person, and stays closed until the condition was false once.
+ * Keeps one issue per key open while `when` holds. A second marker in the issue records that a report is settled: an
+ * issue that was closed without this marker was closed by a person, and stays closed until the condition has been false
+ * once.
  */
 export const reportIssue = defineAction<ReportIssue>({
   name: 'report-issue',
@@ -83,7 +84,7 @@ with:
     const given = { ...written, title: asWritten(operations.createIssue, 'title', written.title) };
     const place = reportPlace(given, facts, context);
     const all = await askWritten(facts, issuesFact(`${place.owner}/${place.repo}`));
-    // More than one can only result from a race; the oldest is used.
+    // More than one issue can only result from a race; the oldest is used.
     const found = all
       .filter((issue) => [place.standing, place.settled].some((marker) => isOurs(issue, marker, context)))
       .toSorted((a, b) => a.number - b.number)[0];
@@ -183,7 +184,7 @@ function settled(issue: Issue, isSettled: boolean, given: ReportIssue, place: Re
   const body = withoutFirstLine(issue.body ?? '', place.settled);
   const value = { state: 'closed' };
   const change = { value, after: { state: 'closed', title: issue.title, body } };
-  // Settled but open: a person reopened it for discussion.
+  // The report is settled, but the issue is open: a person reopened it for discussion.
   if (isSettled) {
     return {
       ...edit(issue, {}, given, place),

@@ -20,18 +20,18 @@ type Reviewer = { readonly name: string; readonly isTeam: boolean };
 
 const [user, team] = ['reviewer:', 'team-reviewer:'];
 
-/** Returns the target of a request, with the name in lower case. */
+/** Returns the target of a review request; the name is in lower case. */
 function reviewerTarget({ name, isTeam }: Reviewer): string {
   return `${isTeam ? team : user}${toLowerCase(name)}`;
 }
 
-/** Returns the reviewer of a target. */
+/** Returns the reviewer that a target identifies. */
 function reviewerOf(target: string): Reviewer {
   const isTeam = target.startsWith(team);
   return { name: target.slice((isTeam ? team : user).length), isTeam };
 }
 
-/** Returns whether a review, or a request for a review, belongs to a reviewer. */
+/** Returns whether a review or a review request belongs to a reviewer. */
 function isReviewOf({ name, isTeam }: Reviewer, review: PullReview): boolean {
   const held = isTeam ? review.team?.name : review.user?.login;
   return review.state !== 'PENDING' && toLowerCase(held ?? '') === toLowerCase(name);
@@ -42,7 +42,7 @@ const pickWays = ['hash', 'least-requested', 'round-robin'] as const;
 type PickWay = (typeof pickWays)[number];
 
 /**
- * Returns `count` reviewers from the pool. Reeve stores no counts: `least-requested` and `round-robin` read the
+ * Returns `count` reviewers from the pool. Reeve stores no counts: `least-requested` and `round-robin` use the review
  * requests of the newest pull requests. The hash breaks ties.
  */
 async function pickReviewers(
@@ -124,14 +124,14 @@ const undoRequest: Inverse = async (change, client) => {
   };
 };
 
-/** A withdrawn request cannot be restored by a revert: the next event requests the review again. */
+/** A revert cannot undo the withdrawal of a request: the next event requests the review again. */
 const undoCancel: Inverse = async () => ({ value: false, undo: () => 'the next event requests it again' });
 
 const requested = 'REQUEST_REVIEW';
 
 /**
  * Requests reviews. No reviewer is requested twice: after a review, or after a person has withdrawn the request, the
- * reviewer is not requested again for this pull request. All requests of a step are one POST.
+ * reviewer is not requested again for this pull request. All requests of a step are sent as one POST.
  */
 export const requestReviewers = defineAction<RequestReviewers>({
   name: 'request-reviewers',
@@ -187,8 +187,8 @@ with:
 });
 
 /**
- * Returns the named reviewers, then the owners of the changed files. Teams of another organization are left out,
- * because they cannot be requested.
+ * Returns the listed reviewers, then the owners of the changed files. Teams of other organizations are left out,
+ * because their reviews cannot be requested.
  */
 async function poolOf(
   { users = [], teams = [], from }: RequestReviewers,
@@ -208,8 +208,8 @@ async function poolOf(
 }
 
 /**
- * Returns the reviewers without those whose last request a person withdrew. Costs one paged read; none if the pool is
- * empty.
+ * Returns the reviewers without those whose last request was withdrawn by a person. Costs one paged read; none if the
+ * pool is empty.
  */
 async function withoutWithdrawn(
   pool: readonly Reviewer[],

@@ -13,7 +13,8 @@ import type { PlanContext } from './plan-context.ts';
 import { askWritten } from './texts.ts';
 
 /**
- * Time that the forge may need for a request whose answer was lost. Until then, the absence of a run proves nothing.
+ * Time that the forge may need to process a request whose response was lost. Until then, the absence of a run proves
+ * nothing.
  */
 const undecidedMs = 60_000;
 
@@ -44,7 +45,7 @@ const RunWorkflow = z.strictObject({
 type RunWorkflow = z.output<typeof RunWorkflow>;
 
 const repositoryFact = requestOf(repository);
-/** Runs of all workflows: runs started later are newer than the newest of them. */
+/** Runs of all workflows. The newest of them separates earlier runs from those started later. */
 const newestFact = optionalRequestOf(workflowRuns, '*');
 
 /** Starts a workflow, once per trigger of the rule. */
@@ -127,8 +128,8 @@ function dispatchOf(given: RunWorkflow, ref: string, facts: Facts): DraftChange 
       query: { return_run_details: true },
       body: { ref, inputs, return_run_info: true },
     },
-    // The target includes the inputs, because other inputs make another run: two rules with different inputs do not
-    // conflict.
+    // The target includes the inputs, because different inputs result in different runs: two rules with different
+    // inputs do not conflict.
     target: `workflow:${workflow}@${ref.replace(/^refs\/heads\//, '')}${named}`,
     value: 'started',
     before: null,
@@ -178,8 +179,8 @@ function dispatchPlaceOf(change: DraftChange): {
 }
 
 /**
- * Returns the run started by an earlier request whose answer was lost; undefined if there is none. Throws a retryable
- * error while the forge may still be executing that request.
+ * Returns the run started by an earlier request whose response was lost; undefined if there is none. Throws a retryable
+ * error while the forge may still be processing that request.
  */
 async function runStartedBy(
   { at, after = 0 }: NotedDispatch,
@@ -202,7 +203,7 @@ async function runStartedBy(
   );
 }
 
-/** Returns the id of the run in the answer to a dispatch; older releases omit the id. */
+/** Returns the id of the run in the response to a dispatch; older releases omit the id. */
 function startedRun(answer: unknown): number | undefined {
   const shown = z
     .object({ workflow_run_id: z.number().nullish(), id: z.number().nullish() })
@@ -213,21 +214,21 @@ function startedRun(answer: unknown): number | undefined {
 /** Prefix of the memory keys of dispatches. Their values have an instant `at`. */
 export const dispatchPrefix = 'dispatch ';
 
-/** Stored state of a dispatch: sent, with the answer unknown (`sent`), or executed (`done`). */
+/** Stored state of a dispatch: sent without a known result (`sent`), or executed (`done`). */
 type NotedDispatch = {
   readonly state: 'sent' | 'done';
   readonly at: string;
   /** Id of the newest run before the dispatch. */
   readonly after?: number;
-  /** The started run, if the answer contained it. */
+  /** Id of the started run, if the response contained it. */
   readonly run?: number;
 };
 
-/** A run's claim: the dispatch that started it. */
+/** A claim on a run: the dispatch that started it. */
 type ClaimedRun = { readonly at: string; readonly dispatch: string };
 
 async function readDispatch(key: string, { memory }: PlanContext): Promise<NotedDispatch | undefined> {
-  // Only the functions below write this key.
+  // The cast is safe: only the functions below write this key.
   return (await memory.get(`${dispatchPrefix}${key}`)) as NotedDispatch | undefined;
 }
 
@@ -235,12 +236,12 @@ async function noteDispatch(key: string, dispatch: NotedDispatch, { memory }: Pl
   await memory.set(`${dispatchPrefix}${key}`, dispatch);
 }
 
-/** Deletes a dispatch that the forge has refused. */
+/** Deletes the record of a dispatch that the forge has refused. */
 async function forgetDispatch(key: string, { memory }: PlanContext): Promise<void> {
   await memory.set(`${dispatchPrefix}${key}`, undefined);
 }
 
-/** Records which dispatch started a run, according to the forge's answer: no other dispatch can have started it. */
+/** Records which dispatch started a run, according to the forge's response: no other dispatch can have started it. */
 export async function claimRun(
   dispatch: string,
   { repository, run }: { readonly repository: string; readonly run: number },
@@ -259,7 +260,7 @@ async function claimFreeRun(
   { memory, now }: PlanContext,
 ): Promise<boolean> {
   const own = { at: now.toISOString(), dispatch } satisfies ClaimedRun;
-  // Only this function writes this key.
+  // The cast is safe: only this function writes this key.
   const claimed = (await memory.revise(claimKey(repository, run), (known) => known ?? own)) as ClaimedRun;
   return claimed.dispatch === dispatch;
 }
@@ -269,7 +270,7 @@ function claimKey(repository: string, run: number): string {
 }
 
 /**
- * Dispatches of one workflow and ref whose answers did not contain their runs. Other dispatches must not claim these
+ * Dispatches of one workflow and ref whose responses did not contain the run. Other dispatches must not claim these
  * runs.
  */
 type UnnamedDispatches = {
@@ -285,7 +286,10 @@ type DispatchPlace = {
   readonly key: string;
 };
 
-/** Maximum number of stored dispatches. The newest are kept, because only those at the time of a lost answer matter. */
+/**
+ * Maximum number of stored dispatches. The newest are kept, because only dispatches around the time of a lost response
+ * matter.
+ */
 const maxUnnamed = 100;
 
 function unnamedKey({ repository, workflow, ref }: DispatchPlace): string {
@@ -299,12 +303,12 @@ async function readUnnamed(
   return unnamedIn(await memory.get(unnamedKey(place)));
 }
 
-/** Reads a stored value; only the functions below write these keys. */
+/** Reads a stored value. The cast is safe: only the functions below write these keys. */
 function unnamedIn(value: unknown): UnnamedDispatches['dispatches'] {
   return (value as UnnamedDispatches | undefined)?.dispatches ?? [];
 }
 
-/** Records that a dispatch was executed but its answer did not contain the run. The run is newer than `after`. */
+/** Records that a dispatch was executed but its response did not contain the run. The run is newer than `after`. */
 export async function noteUnnamed(place: DispatchPlace, after: number, context: PlanContext): Promise<void> {
   const at = context.now.toISOString();
   await context.memory.revise(unnamedKey(place), (value) => {
@@ -315,9 +319,9 @@ export async function noteUnnamed(place: DispatchPlace, after: number, context: 
 }
 
 /**
- * Returns the oldest of these runs that a dispatch without an answer may have started: newer than `after`, by our
- * account, of the same branch or tag, and not started by another dispatch. Outside dry runs, the dispatch is recorded
- * as executed.
+ * Returns the oldest of these runs that a dispatch without a response may have started: newer than `after`, started by
+ * the bot's account, of the same branch or tag, and not started by another dispatch. Except in a dry run, the dispatch
+ * is recorded as executed.
  */
 export async function findOwnRun(
   runs: readonly DispatchedRun[],
@@ -326,7 +330,7 @@ export async function findOwnRun(
 ): Promise<number | undefined> {
   const { account, memory, dryRun, now } = context;
   const { repository, ref, key } = place;
-  // Earlier dispatches are ignored: forges create a run before they answer, so the runs of earlier dispatches are not
+  // Earlier dispatches are ignored: forges create a run before they respond, so the runs of earlier dispatches are not
   // newer than `after`.
   const unnamed = (await readUnnamed(place, context)).filter(
     (one) => one.dispatch !== key && one.after >= after,
@@ -349,7 +353,7 @@ export async function findOwnRun(
   return undefined;
 }
 
-/** Compares refs. Forgejo shows the short name of a branch or tag. */
+/** Compares a ref shown by the forge with a full ref. Forgejo shows the short name of a branch or tag. */
 function isSameRef(shown: string, full: string): boolean {
   return shown === full || shown === full.replace(/^refs\/(heads|tags)\//, '');
 }

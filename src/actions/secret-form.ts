@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PlanContext } from './plan-context.ts';
 import { unknownSecret } from './secrets.ts';
 
-/** Reference to a secret by its name, which is also the end of an environment variable's name. */
+/** Reference to a secret by its name, which is the last part of an environment variable's name. */
 export const SecretForm = z.strictObject({
   secret: z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a secret is named by letters, digits and _'),
 });
@@ -10,7 +10,7 @@ export type SecretForm = z.output<typeof SecretForm>;
 
 /**
  * Returns the fingerprint of a secret that a rule names; undefined in a what-if, which has no secrets. Throws for an
- * unknown name, and for a rule below the operator level, which could send any secret to a URL of its own.
+ * unknown name, and for a rule below the operator level, because such a rule could send any secret to its own URL.
  */
 export function fingerprintSecret({ secret }: SecretForm, context: PlanContext): string | undefined {
   const { secrets, level } = context;

@@ -7,8 +7,8 @@ import { createRedactor } from '../platform/redactor.ts';
 type SecretName = { readonly secret: string };
 
 /**
- * The named secrets of the operator. Actions see only fingerprints; a value leaves this object only in the request that
- * needs it.
+ * The operator's named secrets. Actions see only fingerprints; the value of a secret is inserted only into the request
+ * that needs it.
  */
 export interface NamedSecrets {
   /** Returns a keyed fingerprint of the value, or undefined for an unknown name. */
@@ -18,11 +18,11 @@ export interface NamedSecrets {
    * unknown name.
    */
   reveal(input: AnyInput): AnyInput;
-  /** Redacts a text by replacing each value with its name, because a forge may repeat request values in its answer. */
+  /** Returns a text with each value replaced by its name, because a forge may repeat request values in its response. */
   redact(text: string): string;
 }
 
-/** Creates the named secrets. Without knowing `key`, nobody can test guessed values against the fingerprints. */
+/** Creates the named secrets. Without `key`, guessed values cannot be tested against the fingerprints. */
 export function createNamedSecrets(values: ReadonlyMap<string, string>, key: Uint8Array): NamedSecrets {
   const reveal = (value: unknown): unknown => {
     if (isSecretName(value)) {

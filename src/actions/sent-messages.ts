@@ -10,17 +10,17 @@ import type { SecretForm } from './secret-form.ts';
 export const sentMessagePrefix = 'message ';
 
 /**
- * An entry is kept while its step was planned within this time, which is long enough for a quarterly schedule. After
- * that, the same content is a new message.
+ * Time for which an entry is kept after its step was last planned; long enough for a quarterly schedule. After that,
+ * the same content counts as a new message.
  */
 export const sentMessageKeptMs = 100 * 86_400_000;
 
 /** `at` is rewritten only if it is older than this, so that repeated sweeps over thousands of items write nothing. */
 const touchMs = 86_400_000;
 
-/** The last message of one key, as stored. */
+/** The last message sent under a key, as stored. */
 type SentMessage = {
-  /** Digest of the content; null once the condition was false, after which the same content is sent again. */
+  /** Digest of the content; null after the condition was false, so that the same content is sent again. */
   readonly digest: string | null;
   /** Number of messages sent under this key so far. */
   readonly number: number;
@@ -28,12 +28,12 @@ type SentMessage = {
   readonly at: string;
 };
 
-/** Returns the digest of a text, which is short enough for a header. */
+/** Returns the digest of a text, short enough for a header. */
 export function digestOf(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
 
-/** Returns the identity of a subject, which survives a rename of its repository. */
+/** Returns the identity of a subject. It does not change when the repository is renamed. */
 export function subjectKey({
   kind,
   repository,
@@ -55,7 +55,7 @@ export function subjectKey({
 
 /** Returns the last message sent under a key. */
 export async function recallMessage(memory: ActionMemory, key: string): Promise<SentMessage | undefined> {
-  // Only the functions below write this key.
+  // The cast is safe: only the functions below write this key.
   return (await memory.get(`${sentMessagePrefix}${key}`)) as SentMessage | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function rememberMessage(
   await memory.set(`${sentMessagePrefix}${key}`, { ...sent, at: now.toISOString() } satisfies SentMessage);
 }
 
-/** Records that the last message is still wanted, or, if `digest` is null, that it no longer is. */
+/** Records that the last message is still wanted or, if `digest` is null, that it is no longer wanted. */
 export async function touchMessage(
   key: string,
   digest: string | null,
@@ -79,7 +79,7 @@ export async function touchMessage(
   const isYoung = context.now.getTime() - Date.parse(known.at) < touchMs;
   if (known.digest === digest && isYoung) return;
   const touched = { digest, number: known.number, at: context.now.toISOString() } satisfies SentMessage;
-  // A message sent in the meantime stays recorded.
+  // If another run has sent a message in the meantime, the record of that message is kept.
   await context.memory.revise(`${sentMessagePrefix}${key}`, (value) =>
     isDeepStrictEqual(value, known) ? touched : value,
   );
@@ -91,7 +91,7 @@ export async function touchMessage(
  */
 export const messageOperation = 'message.send';
 
-/** Body of the input of a change with this operation. */
+/** Request body of a change with this operation. */
 export type OutgoingMessage = {
   readonly to: SecretForm;
   /** Id of the message, sent as `Idempotency-Key`. */
@@ -102,6 +102,6 @@ export type OutgoingMessage = {
 
 /** Returns the message that a change sends. */
 export function outgoingMessageOf({ body }: AnyInput): OutgoingMessage {
-  // Boundary to the engine, which only sees inputs: only actions with this operation create such a body.
+  // The cast is safe: only actions with this operation create such a body. The engine sees only inputs.
   return body as OutgoingMessage;
 }

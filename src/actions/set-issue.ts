@@ -59,8 +59,8 @@ function calendarDayOf(text: string | null | undefined): string | null {
 type FieldValue = { readonly target: string; readonly value: unknown };
 
 /**
- * Returns the body of the single PATCH for these changes. It includes the other assignees, because the list is
- * replaced.
+ * Returns the body of the single PATCH for these changes. The body includes all other assignees, because a PATCH
+ * replaces the list.
  */
 function editOfFields(
   changes: readonly FieldValue[],
@@ -80,7 +80,7 @@ function editOfFields(
   return named.length === 0 ? body : { ...body, assignees: assigneesAfter(named, live) };
 }
 
-/** Returns the id of the milestone with a title; for null, zero, which removes the milestone. */
+/** Returns the id of the milestone with a title; for null, zero, which clears the milestone. */
 function idOf(title: unknown, milestones: readonly Milestone[]): number {
   if (title === null) return 0;
   const named = milestones.filter((one) => one.title === title);
@@ -263,7 +263,7 @@ function textChanges({ title, due_date }: SetIssue, live: Issue, facts: Facts): 
   ];
 }
 
-/** Trims a title like the forge trims that of a new issue, although an edit would keep white space. */
+/** Trims a title as the forge trims the title of a new issue, although an edit would keep white space. */
 function wantedTitle(written: string): string {
   const title = asWritten(operations.createIssue, 'title', written);
   if (title === '') throw new Error('a title needs more than white space');
@@ -284,7 +284,7 @@ async function stateChanges(
   context: PlanContext,
 ): Promise<readonly Change[]> {
   if (state === undefined) return [];
-  // Sent as a separate request, because its conditions are evaluated again immediately before it.
+  // Sent as a separate request, because the conditions are evaluated again immediately before it.
   const { joins: _joins, ...field } = fieldChange('issue.state', state, live, facts);
   const change = { ...field, input: { params: indexParams(facts.subject), body: { state } } };
   if (change.already) {
@@ -349,7 +349,7 @@ const moderation = {
   'issue.pinned': { on: operations.pinIssue.id, off: operations.unpinIssue.id },
 } as const;
 
-/** Returns a change with a separate request, which has an empty answer. */
+/** Returns a change that is sent as a separate request, whose response is empty. */
 function moderationChange(
   target: keyof typeof moderation,
   value: boolean,
@@ -379,9 +379,9 @@ function undoModeration(opposite: Operation): Inverse {
 }
 
 /**
- * Whether an issue has reached, or been released from, the state that a rule wants, in order to detect that a person
- * undid it. The memory has `reached` from the moment the issue has that state while the condition holds, and `released`
- * once the condition was false. The timeline shows who changed the state last.
+ * Records whether an issue has reached the state that a rule wants, so that Reeve detects when a person changes it
+ * back. `reached` is stored once the issue has that state while the condition holds; `released` is stored once the
+ * condition is false. The timeline shows who changed the state last.
  */
 type Note = 'reached' | 'released';
 type IssueState = 'open' | 'closed';
@@ -393,7 +393,7 @@ function keyOf(issueId: number, state: unknown, { rule }: PlanContext): string {
 }
 
 async function readNote(issueId: number, state: unknown, context: PlanContext): Promise<Note | undefined> {
-  // Only the functions below write this key.
+  // The cast is safe: only the functions below write this key.
   return (await context.memory.get(keyOf(issueId, state, context))) as Note | undefined;
 }
 
@@ -403,16 +403,16 @@ async function noteReached(issueId: number, state: unknown, context: PlanContext
   await context.memory.set(keyOf(issueId, state, context), 'reached' satisfies Note);
 }
 
-/** Records that the condition is false: from then on, the rule may change the state again. */
+/** Records that the condition is false, so that the rule may change the state again later. */
 async function noteReleased(issueId: number, state: unknown, context: PlanContext): Promise<void> {
   if (context.dryRun || (await readNote(issueId, state, context)) !== 'reached') return;
   await context.memory.set(keyOf(issueId, state, context), 'released' satisfies Note);
 }
 
 /**
- * Returns whether a person changed the state back, in which case the rule leaves it unchanged. The timeline is read
- * only if the rule would change the state. Without a note, the timeline alone decides whether a person undid our
- * account's change.
+ * Returns whether a person changed the state back, so that the rule leaves the state unchanged. The timeline is read
+ * only if the rule would change the state. If there is no note, the timeline alone shows whether a person undid a
+ * change of the bot's account.
  */
 async function isHeldBack(
   issueId: number,
@@ -424,7 +424,7 @@ async function isHeldBack(
   if (note === 'released') return false;
   const entries = await askWritten(facts, optionalRequestOf(timeline));
   const [last, before] = entries.filter(({ type }) => type === 'close' || type === 'reopen').toReversed();
-  // If there is no timeline, as in a what-if, the note decides.
+  // Without a timeline, as in a what-if, the note decides.
   if (last === undefined) return note === 'reached';
   if (last.type !== undoes[state] || isByUs(last, context)) return false;
   const isHeld = note === 'reached' || (before !== undefined && isByUs(before, context));

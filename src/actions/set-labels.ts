@@ -38,8 +38,8 @@ import {
 const maxCommandNames = 10;
 
 /**
- * Label names of a step: listed in the rule, or given as the arguments of a command. In the file, command arguments are
- * text.
+ * Label names of a step: either listed in the rule, or the arguments of a command. In the rule file, command arguments
+ * are written as an expression.
  */
 type Names = readonly string[] | CommandArguments | undefined;
 
@@ -56,11 +56,11 @@ type CommandLabels = {
   /** Label → whether the command wants it set. */
   readonly accepted: ReadonlyMap<string, boolean>;
   readonly refused: readonly { readonly name: string; readonly why: string }[];
-  /** Number of names if it exceeds the limit of a comment, in which case none of them is used. */
+  /** Number of names in the comment, if it exceeds the limit; none of the names is then used. */
   readonly tooMany?: number;
 };
 
-/** Returns the labels that the rule lists itself. */
+/** Returns the labels that the rule itself lists. */
 function listedNames(names: Names): readonly string[] {
   return Array.isArray(names) ? names : [];
 }
@@ -70,8 +70,8 @@ function isFromCommand(names: Names): names is CommandArguments {
 }
 
 /**
- * Returns the load-time problems of a step: names in commands require `only`, and the rule must not decide these labels
- * elsewhere.
+ * Returns the load-time problems of a step that takes names from commands: such a step requires `only`, and must not
+ * have `create`.
  */
 function examineCommandLabels(
   written: LabelArguments,
@@ -102,8 +102,8 @@ function examineCommandLabels(
 }
 
 /**
- * Splits the names in commands into accepted and rejected ones. The names are untrusted: one is accepted only if it
- * matches `only`, exists, and is not decided by the rule itself.
+ * Splits the names in commands into accepted and rejected ones. The names are untrusted: a name is accepted only if it
+ * matches `only`, a label with the name exists, and the rule does not decide this label itself.
  */
 async function sortCommandLabels(
   given: LabelArguments,
@@ -156,7 +156,7 @@ function argumentsOf(names: Names): ReadonlySet<string> {
   return new Set(isFromCommand(names) ? names.command.filter((name) => name.trim() !== '') : []);
 }
 
-/** Returns the labels with these names, and records the reason for each name without a label. */
+/** Returns the labels with these names, and records the reason for each name that has no label. */
 async function resolveCommandNames(
   names: readonly string[],
   live: readonly Label[],
@@ -245,8 +245,8 @@ const undoIssueLabel: Inverse = async (change, client) => {
 };
 
 /**
- * Sets the listed labels; other labels of the subject are unchanged. All label changes of a run on one subject
- * are sent as one PUT, computed from labels read immediately before; none if equal.
+ * Sets the listed labels; other labels of the subject are unchanged. All label changes of a run on one subject are sent
+ * as one PUT, computed from labels read immediately before. No PUT is sent if nothing differs.
  */
 export const setLabels = defineAction<SetLabels>({
   name: 'set-labels',
@@ -403,7 +403,7 @@ const note = 'set-labels';
 
 /**
  * Plans the reply to rejected names in commands: one comment per subject and rule, edited in place. A sender without
- * write access gets no reply: an unauthorized account must not make the bot write.
+ * write access gets no reply, because an unauthorized account must not make the bot write.
  */
 async function planCommandAnswer(
   labels: CommandLabels,

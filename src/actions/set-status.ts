@@ -76,9 +76,9 @@ const undoStatus: Inverse = async (change, client) => {
 };
 
 /**
- * Sets this status on the subject's newest commit. A status belongs to a commit: it improves only after every open pull
- * request with this head has been evaluated, and shows the least favourable result of them. If another commit is pushed
- * in the meantime, the rule is evaluated again. A status is never deleted, because forges do not support that.
+ * Sets this status on the subject's newest commit. The status applies to a commit: it improves only after every open
+ * pull request with this head has been evaluated, and shows the least favourable of their results. If another commit is
+ * pushed in the meantime, the rule is evaluated again. A status is never deleted, because forges do not support that.
  */
 export const setStatus = defineAction<SetStatus>({
   name: 'set-status',
@@ -110,7 +110,7 @@ with:
   adoption: undefined,
   examineAt: ({ context }, { level, subjects }) => {
     if (context === undefined) return [];
-    // The name of the rule is irrelevant because a context is given.
+    // The name of the rule is not needed here, because a context is given.
     const message = problemOfContext(statusContextOf(context, { rule: '', level }), { level, subjects });
     return message === undefined ? [] : [{ path: ['context'], message }];
   },
@@ -177,8 +177,9 @@ async function contextFor(given: SetStatus, facts: Facts, context: PlanContext):
 }
 
 /**
- * Ends the status that this rule wrote before each level had its own prefix: a branch may still require it, although it
- * is no longer updated. Leaves it alone if an operator rule may use that name now.
+ * Sets the status that this rule wrote under its former name to `error`: a branch may still require that status,
+ * although it is no longer updated. The name is from before each level had its own prefix. Leaves the status unchanged
+ * if an operator rule may use that name now.
  */
 function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] {
   const former = formerContextOf(context);
@@ -194,7 +195,7 @@ function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] 
   return [{ ...changeTo(ended, { ...place, name: former }), reason: `its name is ${place.name} now` }];
 }
 
-/** Maximum length of a description. Forges accept more, but nobody reads longer lines. */
+/** Maximum length of a description. Forges accept more, but longer descriptions are not readable. */
 const maxDescription = 255;
 
 /**
@@ -207,7 +208,7 @@ function rankOf(value: unknown): number {
 }
 const [failed, pending, passed] = [0, 1, 2];
 
-/** Prefix of the description of a status that is the result of one of several pull requests. */
+/** Matches the prefix in the description of a status that shows the result of one of several pull requests. */
 const heldPattern = /^#(\d+): /;
 
 /**
@@ -221,12 +222,12 @@ function isBetter({ value, before }: Change): boolean {
   );
 }
 
-/** Returns the description of a status that is the result of this pull request, as stored by the forge. */
+/** Returns the description, as stored by the forge, of a status that shows the result of this pull request. */
 function heldDescription(index: number | undefined, { description, state }: ShownStatus): string {
   return asStatus('description', `#${index}: ${description || state}`.slice(0, maxDescription));
 }
 
-/** Returns the change with the result of the pull request that holds this one back. */
+/** Returns the change with the result of the pull request that holds back this one. */
 function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Change {
   const result = (theirs?.value ?? {
     state: 'pending',
@@ -249,7 +250,7 @@ function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Ch
   };
 }
 
-/** Returns the arguments of a step for a pull request that cannot be evaluated. */
+/** Returns the arguments for a step that cannot be evaluated for a pull request. */
 function unjudged(written: unknown): SetStatus {
   const context = readMember(written, 'context');
   return {
@@ -260,8 +261,8 @@ function unjudged(written: unknown): SetStatus {
 }
 
 /**
- * Returns whether the status already exists, possibly in the form that names its own pull request as the one that holds
- * it back.
+ * Returns whether the status already exists, possibly with a description that names the pull request itself as the
+ * holder.
  */
 function isThere(wanted: ShownStatus, before: ShownStatus | null, index: number | undefined): boolean {
   if (before === null) return false;

@@ -3,7 +3,7 @@ import type { PlanContext } from './plan-context.ts';
 
 type Level = PlanContext['level'];
 
-/** Prefix of the statuses of each level. It prevents a file from imitating the status of another level. */
+/** Prefix of the statuses of each level. It prevents a rule file from imitating the statuses of another level. */
 const spaces: Readonly<Record<Level, string>> = {
   operator: 'reeve/',
   organization: 'reeve-org/',
@@ -13,7 +13,9 @@ const spaces: Readonly<Record<Level, string>> = {
 /** Statuses that Reeve itself writes: for merge queues, and for rule files. */
 const reserved: readonly string[] = ['reeve/queue', 'reeve/rules'];
 
-/** The only expression allowed in a context: an author who controlled the context could choose which check passes. */
+/**
+ * Matches the only expression allowed in a context: with other expressions, an author could choose which check passes.
+ */
 const baseRef = /\$\{\{\s*pull_request\.base\.ref\s*\}\}/g;
 /** White space around a context, which forges remove. */
 const outerSpace = /^[\s\u0085]+|[\s\u0085]+$/g;
@@ -22,9 +24,9 @@ const outerSpace = /^[\s\u0085]+|[\s\u0085]+$/g;
 const maxContext = 255;
 
 /**
- * Returns the context of a status: the `context` of a step with the prefix of its level, otherwise the name of the rule
- * with that prefix. An expression in it is not resolved. Below the operator level, a context without a slash gets the
- * prefix; the operator may use any context.
+ * Returns the context of a status: the step's `context`, or the name of the rule if the step has none. The name of the
+ * rule gets the prefix of its level, as does, below the operator level, a context without a slash; the operator may use
+ * any context. An expression in the context is not resolved.
  */
 export function statusContextOf(
   context: string | undefined,
@@ -37,12 +39,12 @@ export function statusContextOf(
   return isName ? `${space}${name}` : name;
 }
 
-/** Returns whether a context depends on the base of the pull request. */
+/** Returns whether a context contains the base branch of the pull request. */
 export function namesBase(context: string): boolean {
   return context.search(baseRef) >= 0;
 }
 
-/** Returns whether a step with this context writes a status with this name, for any base branch. */
+/** Returns whether a step with this context writes a status with this name for some base branch. */
 export function isOfContext(name: string, context: string): boolean {
   const [first = '', ...others] = context.split(baseRef);
   const last = others.at(-1);
@@ -58,8 +60,8 @@ export function levelOfContext(name: string): Level | 'reeve' | undefined {
 }
 
 /**
- * Returns why a rule file of a level must not write a status with this name, including an alternative; undefined if it
- * may.
+ * Returns why a rule file of a level must not write a status with this name, and what to write instead; undefined if
+ * the name is allowed.
  */
 export function problemOfContext(
   name: string,
@@ -101,9 +103,7 @@ export function renderContext(name: string, base: string, { level }: { readonly 
   return whole;
 }
 
-/**
- * Returns the former context of a rule below the operator level, which it used before each level had its own prefix.
- */
+/** Returns the context that a rule below the operator level used before each level had its own prefix. */
 export function formerContextOf({
   rule,
   level,

@@ -66,7 +66,7 @@ with:
       operations.getBranchProtection,
       operations.editBranchProtection,
       '.',
-      // The forge reads the push fields only together with enable_push.
+      // The forge reads these push fields only together with enable_push.
       (name) =>
         name.includes('force_push') ? ['enable_force_push'] : name.includes('push') ? ['enable_push'] : [],
     ),
@@ -88,8 +88,8 @@ with:
     written.protections.flatMap((protection, place) => [
       ...twice(written, place),
       ...globProblems(protection, place),
-      // Omitted switches are assumed to be on, because they may be; a switch that is off makes its dependent fields
-      // ineffective.
+      // Switches that the step omits are assumed to be on, because they may be on in the live protection; a switch that
+      // is off makes its dependent fields ineffective.
       ...contradictionsIn(protection, allOn).map(({ member, message }) => ({
         path: ['protections', place, member],
         message,
@@ -187,7 +187,7 @@ async function adoptProtections(client: Client, { owner, repo }: AdoptedPlace): 
   return protections.length === 0 ? {} : { arguments: { protections } };
 }
 
-/** Returns the fields that differ from those of a new protection, so that they are not off, empty or zero. */
+/** Returns the fields that differ from the defaults of a new protection: those that are not off, empty or zero. */
 function termsOf(protection: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const terms = Object.keys(EditBranchProtection.shape).map((name) => [name, protection[name]] as const);
   return Object.fromEntries(terms.filter(([, value]) => !isInitial(value)));
@@ -222,7 +222,10 @@ const chains = [
   ['enable_force_push', 'enable_force_push_allowlist', 'force_push_allowlist_deploy_keys'],
 ] as const;
 
-/** Returns why fields can never take effect: they depend on another field that is off. */
+/**
+ * Returns the fields that can never take effect because they depend on another field that is off, with the reason for
+ * each.
+ */
 function contradictionsIn(
   wanted: ProtectionTerms,
   live: ProtectionTerms | undefined,
@@ -236,8 +239,8 @@ function contradictionsIn(
 }
 
 /**
- * Returns a body in which the forge reads every field: a chain of switches is sent completely, starting with its first
- * switch.
+ * Returns a body from which the forge reads every field: a chain of dependent switches is sent from its first switch
+ * on.
  */
 function withSwitches(body: ProtectionTerms, live: ProtectionTerms | undefined): Record<string, unknown> {
   const sent: Record<string, unknown> = { ...body };

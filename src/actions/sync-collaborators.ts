@@ -51,7 +51,7 @@ const undoCollaborator: Inverse = async (change, client) => {
   };
 };
 
-/** Keeps the access of collaborators. Our own account is never changed, because the bot would lock itself out. */
+/** Keeps the access of collaborators. Reeve's own account is never changed, because the bot would lock itself out. */
 export const syncCollaborators = defineAction<SyncCollaborators>({
   name: 'sync-collaborators',
   meaning:
@@ -97,8 +97,8 @@ with:
     );
     return [...changes, ...others.map((held) => collaboratorRemoval(held, live.length, facts))];
   },
-  // A user may have more access through a team. The given permission cannot be read back in that case, so it is
-  // recorded to avoid setting it on every run.
+  // A user may have more access through a team. The collaborator's own permission cannot be read back in that case, so
+  // it is recorded to avoid setting it on every run.
   async remember({ value, before, input }, _answer, context) {
     if (value !== null) await rememberDropped(memoryKey(input.params), value, before, context);
   },

@@ -27,8 +27,8 @@ import {
 import { type Inverse, isStill } from './inverses.ts';
 
 /**
- * Returns how the creation of a hook is reverted: the hook is found by its URL and deleted. A hook that replaced
- * another one is not deleted: the secret of the replaced hook cannot be read, so that hook cannot be restored.
+ * Returns the inverse of the creation of a hook: finds the hook by its URL and deletes it. A hook that replaced another
+ * hook is not deleted: the secret of the replaced hook cannot be read, so the replaced hook cannot be restored.
  */
 function undoCreateHook(list: Operation, remove: Operation): Inverse {
   return async ({ input, before, after }, client) => {
@@ -58,14 +58,14 @@ const Before = z.object({
 });
 
 /**
- * Returns how an edit of a hook is reverted: by restoring its former fields. The header stays as edited, because an
- * earlier header cannot be read. If the header is a secret, no edit is made: only its name is known here, and an edit
- * without the value would clear it.
+ * Returns the inverse of an edit of a hook: restores the former fields. The header stays as edited, because an earlier
+ * header cannot be read. If the edit set a secret header, the edit cannot be reverted: only the secret's name is known
+ * here, and a request without its value would clear the header.
  */
 function undoEditHook(get: Operation, edit: Operation): Inverse {
   return async ({ input, before, after }, client) => {
     const params = input.params ?? {};
-    // The three kinds of hooks have the same shape; the kind is known only at run time.
+    // The cast is safe: the three kinds of hooks have the same shape; the kind is known only at run time.
     const hook = (await client.send(get, { params })) as Hook;
     const members = { ...hook, content_type: hook.config?.content_type, events: shownEvents(hook.events) };
     const isSame = isStill(withoutHidden(after), members);
@@ -96,8 +96,8 @@ function withoutHidden(after: unknown): unknown {
 }
 
 /**
- * A hook is deleted only after another one has replaced it. A restored hook would deliver in addition to its
- * replacement, and unsigned.
+ * The deletion of a hook is never reverted: a hook is deleted only after another hook has replaced it. A restored hook
+ * would deliver in addition to its replacement, and without signature.
  */
 const undoDeleteHook: Inverse = async () => ({
   value: null,
@@ -117,7 +117,7 @@ async function hooksTo(
   client: Client,
 ): Promise<readonly Hook[]> {
   const found: Hook[] = [];
-  // The three lists of hooks have the same shape; the kind is known only at run time.
+  // The cast is safe: the three lists of hooks have the same shape; the kind is known only at run time.
   for await (const hook of client.items(list, { params } as never) as AsyncIterable<Hook>) {
     if (hook.config?.url === url) found.push(hook);
   }
@@ -239,15 +239,15 @@ async function planHook(
   const leaving = isOther ? [current, ...leftovers] : leftovers;
   const first = isOther ? hookCreation(situation, leaving) : hookEdit(situation, current);
   if (leaving.length === 0) return [first];
-  // The id of a hook that has not been created yet is unknown; the new plan before the test has it.
+  // The id of a hook is unknown until the hook is created; the new plan before the test contains the id.
   const testing = await testChange(situation, isOther ? 0 : current.hook.id, facts);
   const after = [...testing, ...leaving.map((old) => hookRemoval(situation, old))];
   return [first, ...(isOther ? after.map((change) => ({ ...change, needs: first.target })) : after)];
 }
 
 /**
- * Returns the current hook. Among several hooks with the same URL, it is the one that Reeve wrote; otherwise the choice
- * is ambiguous.
+ * Returns the current hook. If several hooks have the same URL, returns the hook that Reeve wrote; if that does not
+ * identify one hook, throws.
  */
 function pick(held: readonly Held[], url: string): Held | undefined {
   if (held.length <= 1) return held[0];
@@ -261,8 +261,8 @@ function isDeclared(value: unknown): value is Declared {
 }
 
 /**
- * Returns the arguments of `sync-hooks` for the live hooks. Secrets cannot be read, so they are not declared; an edit
- * that would clear a header fails.
+ * Returns the arguments of `sync-hooks` for the live hooks. Secrets cannot be read, so the arguments do not contain
+ * them; an edit that would clear a header fails.
  */
 async function adoptHooks(client: Client, { owner, repo }: AdoptedPlace): Promise<Adopted> {
   const live = await readAll(

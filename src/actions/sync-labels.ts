@@ -40,8 +40,8 @@ type SyncLabels = z.output<typeof SyncLabels>;
 const ownLabelsFact = requestOf(ownLabels);
 
 /**
- * Keeps these label definitions of the repository or the organization. A label is found by its name; otherwise it is
- * found by a former name, and renamed. Omitted fields are left unchanged, and archived labels stay archived.
+ * Keeps these label definitions of the repository or the organization. A label is found by its name, otherwise by a
+ * former name; in that case it is renamed. Omitted fields are left unchanged, and archived labels stay archived.
  */
 export const syncLabels = defineAction<SyncLabels>({
   name: 'sync-labels',

@@ -59,8 +59,8 @@ const undoEditOrganization: Inverse = async (change, client) => {
 };
 
 /**
- * Keeps these settings of the organization; other settings are left unchanged. Differences are sent as one PATCH, and
- * the answer is compared with the desired values.
+ * Keeps these settings of the organization; other settings are left unchanged. All differences are sent as one PATCH,
+ * and the response is compared with the desired values.
  */
 export const syncOrganization = defineAction<SyncOrganization>({
   name: 'sync-organization',
@@ -101,8 +101,8 @@ with:
 });
 
 /**
- * Returns the capabilities required for a value of a setting: Forgejo and older releases ignore `public` and leave the
- * organization unchanged. Source: forge `routers/api/v1/org/org.go` Edit.
+ * Returns the capabilities required for a value of a setting: Forgejo and older Gitea releases silently ignore
+ * `public`. Source: forge `routers/api/v1/org/org.go` Edit.
  */
 function requiredFor(target: string, value: unknown): readonly Capability[] {
   return target === 'organization:visibility' && value === 'public' ? ['organization_public_again'] : [];

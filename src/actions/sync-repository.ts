@@ -79,7 +79,7 @@ const undoTopics: Inverse = async (change, client) => {
 };
 
 /**
- * Keeps these settings of the repository. Differences are sent as one PATCH, and the answer is compared with the
+ * Keeps these settings of the repository. All differences are sent as one PATCH, and the response is compared with the
  * desired values.
  */
 export const syncRepository = defineAction<SyncRepository>({

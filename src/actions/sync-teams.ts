@@ -12,7 +12,7 @@ import { type Inverse, pathParams, readItems } from './inverses.ts';
 import { isKnownDropped, rememberDropped, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** Deletes a created team, if its settings are unchanged. */
+/** Deletes a created team if its settings are unchanged. */
 const undoCreateTeam: Inverse = async (change, client) => {
   const { org } = pathParams(change);
   const all = (await readItems(client, operations.listTeams, {
@@ -39,7 +39,7 @@ const undoEditTeam: Inverse = async (change, client) => {
   };
 };
 
-/** Cannot be reverted, because the members and repositories of a deleted team are unknown. */
+/** A deleted team cannot be restored, because its members and repositories are unknown. */
 const undoDeleteTeam: Inverse = async () => ({
   value: null,
   undo: () => 'its members and repositories are not known any more',
@@ -283,7 +283,7 @@ with:
   },
 });
 
-/** Returns settings with their fields in the order of another object, for comparison as text. */
+/** Returns settings with their fields in the same order as in another object, so that both can be compared as text. */
 function sorted(settings: TeamSettings, like: TeamSettings): TeamSettings {
   return Object.fromEntries(Object.keys(like).map((name) => [name, settings[name as keyof TeamSettings]]));
 }
@@ -342,7 +342,7 @@ async function settingsChange(
   return { ...change, ...requires, reason: `different: ${lost.join(', ')}` };
 }
 
-/** Membership of a user or a repository in a team, as it is and as wanted. */
+/** Membership of a user, or assignment of a repository, in a team: as it is, and as wanted. */
 type Belonging = {
   readonly team: string;
   readonly target: string;
@@ -404,7 +404,8 @@ async function memberChanges(
   const others = live.filter(({ id, login }) => !named.has(toLowerCase(login)) && id !== account?.id);
   const list = { from: `members of ${toLowerCase(name)}`, there: live.length };
   const removals = prune ? others.map(({ login }) => of(login, false, list)) : [];
-  // The listed members are added first, because the last owner of an organization cannot be removed.
+  // The listed members are added before others are removed, because the last owner of an organization cannot be
+  // removed.
   return [...[...named].map((login) => of(login, true)), ...removals];
 }
 

@@ -15,29 +15,29 @@ type WrittenText = {
 };
 
 /**
- * Returns the marker: the first line of a text that a rule writes under a key. Names and keys are percent-encoded, so
- * that untrusted text can neither end the marker nor imitate another marker.
+ * Returns the marker: the first line of a text that a rule writes under a key. Rule names and keys are percent-encoded,
+ * so that untrusted text can neither end the marker nor imitate another marker.
  */
 export function markerOf(context: PlanContext, key: string, note = ''): string {
   const name = [context.rule, key].map(encodeURIComponent).join('/');
   return `<!-- reeve:${name}${note === '' ? '' : ` ${note}`} -->`;
 }
 
-/** Returns the text with its marker above it. */
+/** Returns the text with the marker as its first line. */
 export function withMarker(marker: string, text: string): string {
   return `${marker}\n${text.trim()}`;
 }
 
 /**
- * Returns whether we wrote this text under the marker: the marker is on the first line, where inserted text never is,
- * and our account is the author. In a what-if, which has no account, only the marker counts.
+ * Returns whether Reeve's account wrote this text under the marker: the marker is on the first line, where inserted
+ * text never is, and the author is Reeve's account. In a what-if, which has no account, only the marker is checked.
  */
 export function isOurs(written: WrittenText, marker: string, context: PlanContext): boolean {
   const [first = ''] = (written.body ?? '').split('\n', 1);
   return first.trimEnd() === marker && isByUs(written, context);
 }
 
-/** Returns whether our account wrote this text; always true in a what-if, which has no account. */
+/** Returns whether Reeve's account wrote this text; always true in a what-if, which has no account. */
 export function isByUs(written: WrittenText, { account }: PlanContext): boolean {
   return account === undefined || written.user?.id === account.id;
 }
@@ -48,7 +48,7 @@ export function isSameText(one: string | null | undefined, other: string): boole
   return plain(one ?? '') === plain(other);
 }
 
-/** Reads a list to find our own entries; empty in a what-if without this fact. */
+/** Reads a list in which Reeve's own entries are searched; empty in a what-if without this fact. */
 export async function askWritten<Item>(
   facts: Facts,
   request: OptionalRequest<readonly Item[]>,
@@ -90,13 +90,15 @@ const undoEditComment: Inverse = async (change, client) => {
   return { value: live.body, undo: () => ({ operation: operations.editComment, input }) };
 };
 
-/** Inverses of a comment written by `writeComment`. */
+/** Inverses of the changes created by `writeComment`. */
 export const commentInverses: Readonly<Record<string, Inverse>> = {
   [operations.createComment.id]: undoCreateComment,
   [operations.editComment.id]: undoEditComment,
 };
 
-/** Returns the change that gives our comment this text: `live` is edited; if it is undefined, a comment is created. */
+/**
+ * Returns the change that gives Reeve's comment this text: edits `live`, or creates a comment if `live` is undefined.
+ */
 export function writeComment(
   live: Comment | undefined,
   body: string,
@@ -129,7 +131,7 @@ export function writeComment(
   };
 }
 
-/** Maximum number of characters of a text that are shown. */
+/** Maximum number of characters of an untrusted text that are shown. */
 const maxShown = 60;
 
 /**
@@ -148,7 +150,8 @@ export function asCode(text: string): string {
   const quiet = short.replace(/[@#!]/g, '$&\u200b');
   const runs = [...quiet.matchAll(/`+/g)].map(([run]) => run.length);
   const fence = '`'.repeat(Math.max(0, ...runs) + 1);
-  // A space at both ends is not rendered, and separates backticks in the text from those of the span.
+  // Without padding, backticks at the ends of the text would merge with those of the code span. Markdown does not
+  // render one space at each end.
   const content = runs.length > 0 || quiet === '' ? ` ${quiet} ` : quiet;
   return `${fence}${content}${fence}`;
 }
