@@ -269,7 +269,7 @@ export function commandArguments(): z.ZodType<CommandArguments> {
 }
 
 function remedyText(written: string): string {
-  const alone = 'one ${{ command("NAME").args }} with nothing beside it';
-  if (written.includes('${{')) return `this takes a list, or ${alone}`;
+  const alone = 'a single ${{ command("NAME").args }} with no other text';
+  if (written.includes('${{')) return `this must be a list, or ${alone}`;
   return `write a list: ${JSON.stringify([written.slice(0, 80)])}, or ${alone}`;
 }

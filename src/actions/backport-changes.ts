@@ -34,7 +34,7 @@ export type BackportSource = HandSource & {
 /** Returns the identity of the merged change. Throws if the forge does not show its merge commit. */
 export function handSourceOf(pull: PullRequest): HandSource {
   const { number, merge_base, merge_commit_sha: mergeCommit } = pull;
-  if (!mergeCommit) throw new Error(`the forge does not show the commit that #${number} was merged as`);
+  if (!mergeCommit) throw new Error(`the forge does not show the merge commit of #${number}`);
   return { number, head: sidesOf(pull).head, mergeBase: merge_base || undefined, mergeCommit };
 }
 
@@ -217,7 +217,7 @@ export function opened(known: PullRequest, source: HandSource, target: string, f
     value: { onto: target, commit: mergeCommit, labels: [] },
     before: { state, number: known.number },
     after: { state, number: known.number },
-    reason: `#${known.number} is its backport to ${target}, and ${state}`,
+    reason: `#${known.number} is the backport to ${target} (${state})`,
     already: true,
   };
 }
@@ -236,18 +236,18 @@ export function removal(source: HandSource, target: string, commit: string, fact
     after: null,
     stage: 2,
     causes: { event: 'deleted', branch: name },
-    reason: `its commit does not have the changes of #${number}`,
+    reason: `the commit of this branch does not have the changes of #${number}`,
   };
 }
 
 /** Reasons for leaving a backport to a person. */
 export const handReasons = {
-  conflict: 'its changes do not apply there',
-  differs: 'the forge could apply its changes only with other whitespace, or only a part of them',
-  contained: 'its changes are in that branch already',
+  conflict: 'its changes do not apply to this branch',
+  differs: 'the forge could apply its changes only in part, or only with different white space',
+  contained: 'the branch already contains its changes',
   merges: 'its commits include a merge',
-  lfs: 'it changes files that are kept with Git LFS',
-  size: 'its changes are over 1 MiB',
+  lfs: 'it changes files that are stored in Git LFS',
+  size: 'its changes are larger than 1 MiB',
   encoding: 'it changes files that are not UTF-8',
 } as const;
 export type HandReason = keyof typeof handReasons;
@@ -321,7 +321,7 @@ export function notesText(notes: Notes, source: HandSource, branchFor: (target: 
     ...reasons,
     ...commands,
     '',
-    'Each branch is tried once. To have them tried again, delete this comment.',
+    'Each branch is tried once. To try again, delete this comment.',
   ].join('\n');
 }
 

@@ -45,13 +45,13 @@ const CommentForm = z
     }),
   })
   .refine((given) => (given.text === undefined) !== (given.wiki === undefined), {
-    message: 'give either text or wiki',
+    message: 'specify either text or wiki',
   });
 type CommentForm = z.output<typeof CommentForm>;
 
 const undoDeleteComment: Inverse = async () => ({
   value: null,
-  undo: () => 'a comment that was deleted cannot be written in its old place',
+  undo: () => 'a deleted comment cannot be restored at its former position',
 });
 
 /**
@@ -127,7 +127,7 @@ function commentRemoval(
     value: null,
     before: live.body ?? null,
     after: null,
-    reason: 'its condition no longer holds',
+    reason: 'the condition no longer holds',
     stage: 2,
   };
 }
@@ -140,7 +140,7 @@ function absence(given: CommentForm, facts: Facts, context: PlanContext): Change
     value: null,
     before: null,
     after: null,
-    reason: 'its condition does not hold',
+    reason: 'the condition does not hold',
     already: true,
   };
 }

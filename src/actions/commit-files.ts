@@ -180,7 +180,7 @@ const CommittedFile = z
     }),
   })
   .refine((file) => (file.content === undefined) !== (file.from === undefined), {
-    message: 'give either content or from',
+    message: 'specify either content or from',
   });
 type CommittedFile = z.output<typeof CommittedFile>;
 
@@ -251,7 +251,7 @@ with:
     const contents = await Promise.all(given.files.map((file) => contentOf(file, facts)));
     const total = contents.reduce((sum, { length }) => sum + length, 0);
     if (total > maxBytes)
-      throw new Error(`the files have ${total} bytes; one commit takes at most ${maxBytes}`);
+      throw new Error(`the files have ${total} bytes; the maximum per commit is ${maxBytes}`);
     const tip = await facts.ask(requestOf(namedBranch, branch));
     const message = given.message ?? `Keep files as the rule ${context.rule} declares them`;
     return Promise.all(
@@ -270,7 +270,7 @@ with:
   confirm(change, answer) {
     const stored = storedIn(answer, change);
     if (stored === undefined || stored === change.value || stored === pointerOf(change)) return undefined;
-    return `the forge stored another content (${stored}) than was sent; that is not repeated`;
+    return `the forge stored content (${stored}) that differs from what was sent; the commit is not repeated`;
   },
   async learn(change, answer, context) {
     await rememberDifference(change, answer, context);
@@ -296,13 +296,13 @@ function fileProblems({ files }: CommitFiles): readonly ArgumentProblem[] {
   });
   const clashes = clashingPaths(files.map(({ path }) => path)).map((place) => ({
     path: ['files', place, 'path'],
-    message: 'another file of this step has this path, or is below it',
+    message: 'another file of this step has the same path, or is inside it',
   }));
   return [...ofFiles, ...clashes];
 }
 
 const insertedText =
-  'text of an event must not become a part of a workflow: write $${{ for an expression of the workflow itself, or use from';
+  'text from an event must not become part of a workflow: write $${{ for an expression of the workflow itself, or use from';
 
 async function contentOf({ content, from }: CommittedFile, facts: Facts): Promise<Buffer> {
   if (from === undefined) return limited(Buffer.from(content ?? ''), 'the text');
@@ -313,13 +313,13 @@ async function contentOf({ content, from }: CommittedFile, facts: Facts): Promis
     throw new Error(`the forge does not return ${from}, which has ${found.size} bytes`);
   const bytes = limited(Buffer.from(found.base64, 'base64'), from);
   if (bytes.subarray(0, 100).toString('latin1').startsWith('version https://git-lfs.github.com/spec/'))
-    throw new Error(`${from} is kept in LFS: its repository holds only a pointer to it`);
+    throw new Error(`${from} is stored in LFS: the repository contains only a pointer`);
   return bytes;
 }
 
 function limited(bytes: Buffer, what: string): Buffer {
   if (bytes.length <= maxFileBytes) return bytes;
-  throw new Error(`${what} has ${bytes.length} bytes; a file may have ${maxFileBytes}`);
+  throw new Error(`${what} has ${bytes.length} bytes; the maximum per file is ${maxFileBytes}`);
 }
 
 type Tip = {
@@ -371,7 +371,7 @@ async function planFile(
     (live && (await isKnownStored(placeOf(change), { wanted: sha, stored: live.sha }, context)))
   )
     return { ...change, already: true, reason: 'the file has this content' };
-  const what = live === null ? 'the file does not exist' : 'the file has another content';
+  const what = live === null ? 'the file does not exist' : 'the file has different content';
   return {
     ...change,
     reason: isLocked(tip) ? `${what}; ${branch} is protected against pushes of this account` : what,
@@ -420,16 +420,16 @@ const maxSegmentBytes = 255;
  * because in a clone such a file would configure the user's git.
  */
 export function pathProblem(path: string): string | undefined {
-  if (Buffer.byteLength(path) > maxPathBytes) return `a path has at most ${maxPathBytes} bytes`;
+  if (Buffer.byteLength(path) > maxPathBytes) return `a path must have at most ${maxPathBytes} bytes`;
   if (!path.isWellFormed() || /[\p{Cc}\\]/u.test(path))
-    return 'a path has no backslashes or control characters';
+    return 'a path must not contain backslashes or control characters';
   const segments = path.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
-    return 'write the path of a file from the top of the repository, without a leading /, // or ..';
+    return 'write the path relative to the root of the repository, without a leading /, // or ..';
   }
   if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes))
-    return `a name has at most ${maxSegmentBytes} bytes`;
-  return segments.some(isDotGit) ? 'files of git itself are never written' : undefined;
+    return `a name must have at most ${maxSegmentBytes} bytes`;
+  return segments.some(isDotGit) ? 'files of git itself must not be written' : undefined;
 }
 
 /** Returns the positions of paths that repeat an earlier path, or that are a directory of another path. */

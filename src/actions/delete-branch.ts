@@ -50,7 +50,7 @@ export function deletionOf(
   } as const;
   const why = reasonToKeep(branch, head);
   if (why !== undefined) return waiting(change, why);
-  return { ...change, reason: 'its pull request is merged' };
+  return { ...change, reason: 'the pull request is merged' };
 }
 
 function reasonToKeep(branch: NonNullable<HeadBranchState>, head: string): string | undefined {

@@ -97,7 +97,7 @@ with:
       if (current.some(({ id }) => id === review.id)) continue;
       if (await isUnderIgnored(review, given, { facts, meter })) continue;
       const commit = review.commit_id?.slice(0, 10) || 'an unknown commit';
-      const why = `it was given for ${commit}${given['keep-on-rebase'] ? ', whose changes are not those of the head' : ''}`;
+      const why = `the review is for ${commit}${given['keep-on-rebase'] ? ', whose changes differ from those of the head' : ''}`;
       changes.push(dismissal(review, why, given, facts));
     }
     return changes;

@@ -144,7 +144,7 @@ export function hookCreation(situation: Situation, replaced: readonly Held[]): C
     input: { params: place.params, body },
     before: old ? { replaces: replaced.map(({ hook }) => hook.id), ...stateOf(old.hook) } : null,
     reason: old
-      ? 'it is not known to sign with this secret, which cannot be edited: it is made anew'
+      ? 'the hook is not known to sign with this secret, and a secret cannot be edited: a new hook is created'
       : 'there is no hook to this url',
     stage: 0,
   };
@@ -156,7 +156,7 @@ function headerOf({ url, authorization }: HookForm, known: KnownHook | undefined
   if (authorization !== undefined) return authorization;
   if (known?.authorization === 'none') return '';
   throw new Error(
-    `the forge does not show whether the hook to ${url} sends an Authorization header, and this edit would clear it: declare authorization: none, or its secret`,
+    `the forge does not show whether the hook to ${url} sends an Authorization header, and this edit would clear the header: declare authorization: none, or the secret`,
   );
 }
 

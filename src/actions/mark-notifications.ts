@@ -24,7 +24,7 @@ const MarkNotifications = z
     }),
   })
   .refine((given) => !given.all || given.as === 'read', { message: 'all requires as: read' })
-  .refine((given) => given.until === undefined || given.all, { message: 'until needs all: true' });
+  .refine((given) => given.until === undefined || given.all, { message: 'until requires all: true' });
 type MarkNotifications = z.output<typeof MarkNotifications>;
 
 const notificationFact = requestOf(notificationRow);
@@ -32,7 +32,7 @@ const notificationFact = requestOf(notificationRow);
 /** The forge does not record which threads were unread before they were marked. */
 const undoMarkAll: Inverse = async (change) => ({
   value: change.after,
-  undo: () => 'which threads were unread is not known any more',
+  undo: () => 'it is no longer known which threads were unread',
 });
 
 const undoMark: Inverse = async (change, client) => {

@@ -71,7 +71,7 @@ with:
     const base = (await facts.ask(pullFact)).base?.ref;
     return base === branch
       ? undefined
-      : `this was merged into \`${base}\`, and not into \`${branch}\`, which its rule had judged: its base was changed in that moment`;
+      : `this was merged into \`${base}\` instead of \`${branch}\`, for which the rule was evaluated: the base was changed at that moment`;
   },
   facts: (given) => (given.when === false ? [pullFact] : [pullFact, repositoryFact, baseFact]),
   async plan(given, facts, context) {
@@ -166,7 +166,7 @@ async function mergingOf(
     ? unpassedChecks(required, await facts.ask(statusesFact), context.meter)
     : undefined;
   if (unpassed !== undefined) return waiting(change, unpassed, true);
-  return { ...change, reason: given.when === undefined ? 'its rule applies' : 'its condition holds' };
+  return { ...change, reason: given.when === undefined ? 'the rule applies' : 'the condition holds' };
 }
 
 /** Returns why the required checks of a branch have not passed, or undefined if they have. */
@@ -176,7 +176,7 @@ function unpassedChecks(base: Branch, statuses: readonly CommitStatus[], meter: 
   const [open] = check.unpassed;
   if (open) return `the required status ${open.context} is ${open.status ?? 'not known'}`;
   if ((base.status_check_contexts ?? []).length === 0) {
-    return 'it has no status yet, and its base requires status checks';
+    return 'the head has no status yet, and the base branch requires status checks';
   }
   return `the required status ${check.context} is missing`;
 }

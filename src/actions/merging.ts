@@ -70,7 +70,7 @@ export const afterPushField = {
 const PushBody = z.object({ is_force_push: z.boolean(), commit_ids: z.array(z.string()).nullable() });
 
 const whoActs =
-  'someone with write access has to set a label that the rule names, approve this head, or give a command that the rule reads';
+  'someone with write access must set a label that the rule names, approve this head, or give a command that the rule reads';
 
 /**
  * Returns why the head has not been requested for merging by an account with write access; undefined if it has. Entries
@@ -92,10 +92,10 @@ export async function untrustedPush(
   if (await isApproved(pull, { head, entries }, facts, accounts)) return undefined;
   const lastPush = entries.findLast(({ type }) => type === 'pull_push');
   if (lastPush === undefined || endOf(lastPush) !== head)
-    return `its timeline names no push that ends at ${head.slice(0, 10)}: someone with write access has to approve this head`;
+    return `the timeline does not contain a push that ends at ${head.slice(0, 10)}: someone with write access has to approve this head`;
   for (const entry of entries.toReversed()) {
     if (entry.type === 'change_target_branch')
-      return `its base was changed, and no one acted since: ${whoActs}`;
+      return `the base was changed, and nobody with write access has acted since: ${whoActs}`;
     if (entry.type === 'pull_push') {
       if (accounts.isOurs(entry.user) || (await accounts.mayPush(entry.user, isFork))) continue;
       return `${entry.user?.login ?? 'an unknown account'} pushed without write access: ${whoActs}`;
@@ -105,7 +105,7 @@ export async function untrustedPush(
       entry.type === 'reopen' &&
       (accounts.isOurs(entry.user) || !(await accounts.mayPush(entry.user, true)))
     )
-      return `it was reopened by ${entry.user?.login ?? 'an unknown account'}, and no one acted since: ${whoActs}`;
+      return `it was reopened by ${entry.user?.login ?? 'an unknown account'}, and nobody with write access has acted since: ${whoActs}`;
     if (accounts.isOurs(entry.user)) continue;
     if (isLabelAct(entry, context) && (await accounts.maySetLabels(entry.user))) return undefined;
     if (isCommandAct(entry, context) && (await accounts.mayCommand(entry.user))) return undefined;
@@ -256,7 +256,8 @@ export async function findDueProtection(
     const key = keyOf(place);
     const due = key === undefined ? undefined : ((await memory.get(key)) as DueProtections | undefined);
     const [first] = Object.entries(due?.rules ?? {});
-    if (first !== undefined) return `a protective change of ${first[0]} is still to be made: ${first[1]}`;
+    if (first !== undefined)
+      return `a protective change of ${first[0]} has not been applied yet: ${first[1]}`;
   }
   return undefined;
 }

@@ -62,7 +62,7 @@ const NotifyForm = z
     }),
   })
   .refine((given) => (given.text === undefined) !== (given.json === undefined), {
-    message: 'give either text or json',
+    message: 'specify either text or json',
   });
 type NotifyForm = z.output<typeof NotifyForm>;
 
@@ -134,7 +134,7 @@ function contentOf({ text, json }: NotifyForm): { type: string; content: string;
   const isText = text !== undefined;
   const content = isText ? text : JSON.stringify(json);
   const bytes = Buffer.byteLength(content);
-  if (bytes > maxBytes) throw new Error(`the message has ${bytes} bytes, at most ${maxBytes} are sent`);
+  if (bytes > maxBytes) throw new Error(`the message has ${bytes} bytes; the maximum is ${maxBytes}`);
   const type = isText ? 'text/plain; charset=utf-8' : 'application/json';
   return { type, content, value: isText ? text : json };
 }

@@ -97,7 +97,7 @@ with:
     if (missing.length > 0)
       return `it was opened, but the forge did not request a review from ${missing.join(', ')}`;
     const isShort = (body.labels ?? []).some((id) => !pull.data.labels.some((label) => label.id === id));
-    return isShort ? 'it was opened, but the forge dropped a label in silence' : undefined;
+    return isShort ? 'it was opened, but the forge silently dropped a label' : undefined;
   },
   // The pull request exists even if the response shows that a part is missing, so creating it again would fail.
   learn: async (change) => change.operation === operations.createPull.id,
@@ -164,5 +164,5 @@ function kept(open: PullRequest, given: OpenPullRequest, facts: Facts, context: 
     return { ...change, already: true, reason: 'it is open, and a person opened it' };
   const isSaid = isTitle(open.title, title) && (body === undefined || isSameText(open.body, body));
   if (isSaid) return { ...change, already: true, reason: 'it is already open' };
-  return { ...change, reason: 'its title or body differs' };
+  return { ...change, reason: 'the title or body differs' };
 }

@@ -90,7 +90,7 @@ with:
       const live = all.find((one) => one.name_pattern === name_pattern);
       if (live === undefined && Object.values(lists).flat().length === 0) {
         throw new Error(
-          `a new protection of "${name_pattern}" needs a user or a team: forges refuse it otherwise`,
+          `a new protection of "${name_pattern}" requires at least one user or team: forges refuse it otherwise`,
         );
       }
       changes.push(
@@ -140,7 +140,7 @@ function twice(patterns: readonly string[]) {
   return patterns.flatMap((pattern, place) =>
     patterns.indexOf(pattern) === place
       ? []
-      : [{ path: ['tags', place, 'name_pattern'], message: `"${pattern}" is named twice in this step` }],
+      : [{ path: ['tags', place, 'name_pattern'], message: `"${pattern}" is listed twice in this step` }],
   );
 }
 

@@ -52,10 +52,10 @@ export async function planProtection(
       reason: isUpToDate
         ? 'already in the desired state'
         : isDropped
-          ? 'the forge drops what is missing'
+          ? 'the forge drops the missing names'
           : live === undefined
-            ? 'the rule says so'
-            : 'the rule says otherwise',
+            ? 'the rule requires it'
+            : 'the rule requires another value',
       ...(capability ? { requires: [capability] } : {}),
       ...(isUpToDate || isDropped ? { already: true } : {}),
     });
@@ -76,7 +76,7 @@ function presence(one: WantedProtection): Change {
     value: 'present',
     before: one.live === undefined ? 'absent' : 'present',
     after: 'present',
-    reason: one.live === undefined ? 'there is no such protection' : 'it is there already',
+    reason: one.live === undefined ? 'there is no such protection' : 'the protection already exists',
     ...(one.live === undefined ? {} : { already: true }),
   };
 }
@@ -108,7 +108,7 @@ export function pruneProtection(options: {
     value: 'absent',
     before: live,
     after: null,
-    reason: 'the rule does not name it, and prune is set',
+    reason: 'the rule does not list it, and prune is set',
     reads,
     stage: 2,
     removes: { from, there },
@@ -131,7 +131,7 @@ export function unshown({ input }: Change, answer: unknown): string | undefined 
       : [];
     return missing.length > 0
       ? `the forge dropped ${missing.join(', ')} silently: no access here; it is not retried for a week`
-      : `the forge did not accept ${member}: the answer contains ${JSON.stringify(got ?? null)}`;
+      : `the forge did not accept ${member}: the response contains ${JSON.stringify(got ?? null)}`;
   }
   return undefined;
 }

@@ -125,7 +125,7 @@ with:
     const found = await findPlace(pull, place, facts, context);
     if (found === 'queued') return [{ ...change, already: true, reason: 'it is in the merge queue' }];
     if (found !== undefined) return [waiting(change, found.why)];
-    return [{ ...change, reason: given.when === undefined ? 'its rule applies' : 'its condition holds' }];
+    return [{ ...change, reason: given.when === undefined ? 'the rule applies' : 'the condition holds' }];
   },
   async intend(change, { queue }) {
     const { place, wish } = change.value as EnteringValue;

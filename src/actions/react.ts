@@ -102,6 +102,6 @@ function reactionChange({ reaction, when = true }: React, isThere: boolean, fact
     reads: [reactionsFact],
     ...(isThere === when
       ? { already: true, reason: 'already in the desired state' }
-      : { reason: when ? 'the rule reacts' : 'its condition does not hold' }),
+      : { reason: when ? 'the rule reacts' : 'the condition does not hold' }),
   };
 }

@@ -139,7 +139,7 @@ function opening(given: ReportIssue, place: ReportPlace): Change {
     value: { state: 'open', ...text },
     before: null,
     after: { state: 'open', ...text },
-    reason: 'its condition holds, and the issue does not exist',
+    reason: 'the condition holds, and the issue does not exist',
   };
 }
 
@@ -151,7 +151,7 @@ function nothing(given: ReportIssue, { owner, repo, ...place }: ReportPlace): Ch
     value: { state: 'closed' },
     before: null,
     after: null,
-    reason: 'its condition does not hold',
+    reason: 'the condition does not hold',
     already: true,
   };
 }
@@ -171,13 +171,13 @@ function standing(issue: Issue, isSettled: boolean, given: ReportIssue, place: R
   const value = { state: 'open', ...text };
   const change = { ...edit(issue, { state: 'open', ...text }, given, place), value, after: value };
   if (issue.state === 'closed' && !isSettled) {
-    return { ...change, already: true, reason: 'a person closed it, and its condition still holds' };
+    return { ...change, already: true, reason: 'a person closed the issue, and the condition still holds' };
   }
-  if (issue.state === 'closed') return { ...change, reason: 'its condition holds again' };
+  if (issue.state === 'closed') return { ...change, reason: 'the condition holds again' };
   const isSaid = isTitle(issue.title, given.title) && isSameText(issue.body, text.body);
   if (isSaid) return { ...change, already: true, reason: 'the issue already has this text' };
   const { title, body } = text;
-  return { ...change, ...edit(issue, { title, body }, given, place), reason: 'its title or body differs' };
+  return { ...change, ...edit(issue, { title, body }, given, place), reason: 'the title or body differs' };
 }
 
 function settled(issue: Issue, isSettled: boolean, given: ReportIssue, place: ReportPlace): Change {
@@ -190,15 +190,15 @@ function settled(issue: Issue, isSettled: boolean, given: ReportIssue, place: Re
       ...edit(issue, {}, given, place),
       ...change,
       already: true,
-      reason: 'it was already closed once',
+      reason: 'the issue was already closed once',
     };
   }
   if (issue.state === 'closed') {
     const reason =
-      'its condition does not hold: an issue that a person closed may be reopened when it holds again';
+      'the condition does not hold: an issue that a person closed may be reopened when it holds again';
     return { ...edit(issue, { body }, given, place), ...change, reason };
   }
-  const reason = 'its condition no longer holds';
+  const reason = 'the condition no longer holds';
   return { ...edit(issue, { state: 'closed', body }, given, place), ...change, reason };
 }
 

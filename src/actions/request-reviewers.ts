@@ -102,7 +102,7 @@ const RequestReviewers = z
   .refine((given) => given.users || given.teams || given.from, {
     message: 'name at least one reviewer under users or teams, or set from: codeowners',
   })
-  .refine((given) => given.by === undefined || given.pick !== undefined, { message: 'by needs pick' });
+  .refine((given) => given.by === undefined || given.pick !== undefined, { message: 'by requires pick' });
 type RequestReviewers = z.output<typeof RequestReviewers>;
 
 const pullFact = requestOf(pullRequest);

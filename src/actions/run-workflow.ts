@@ -198,7 +198,7 @@ async function runStartedBy(
   if (ageMs >= undecidedMs) return undefined;
   throw new ReeveError(
     'forge-unexpected',
-    `whether the forge has started ${workflow} is not known yet: the answer was lost, and there is no run of it`,
+    `it is not known yet whether the forge has started ${workflow}: the response was lost, and there is no run of it`,
     { retryAfterMs: Math.min(undecidedMs - ageMs, undecidedMs) },
   );
 }

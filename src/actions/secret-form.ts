@@ -4,7 +4,7 @@ import { unknownSecret } from './secrets.ts';
 
 /** Reference to a secret by its name, which is the last part of an environment variable's name. */
 export const SecretForm = z.strictObject({
-  secret: z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a secret is named by letters, digits and _'),
+  secret: z.string().regex(/^[A-Za-z]\w{0,63}$/, 'the name of a secret consists of letters, digits and _'),
 });
 export type SecretForm = z.output<typeof SecretForm>;
 

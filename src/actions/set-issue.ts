@@ -196,7 +196,7 @@ with:
     const removed = (assignees?.remove ?? []).map(toLowerCase);
     const both = (assignees?.add ?? []).findIndex((one) => removed.includes(toLowerCase(one)));
     if (both < 0) return [];
-    const message = `${assignees?.add?.[both]} is under add and under remove`;
+    const message = `${assignees?.add?.[both]} is listed under both add and remove`;
     return [{ path: ['assignees', 'add', both], message }];
   },
   facts: ({ milestone }) => (milestone ? [issueFact, milestonesFact] : [issueFact]),
@@ -266,7 +266,7 @@ function textChanges({ title, due_date }: SetIssue, live: Issue, facts: Facts): 
 /** Trims a title as the forge trims the title of a new issue, although an edit would keep white space. */
 function wantedTitle(written: string): string {
   const title = asWritten(operations.createIssue, 'title', written);
-  if (title === '') throw new Error('a title needs more than white space');
+  if (title === '') throw new Error('a title must contain more than white space');
   return title;
 }
 
@@ -296,7 +296,7 @@ async function stateChanges(
   }
   if (await isHeldBack(live.id, state, facts, context)) {
     const done = state === 'closed' ? 'reopened' : 'closed';
-    const reason = `a person ${done} it, and its condition has not been false since`;
+    const reason = `a person ${done} it, and the condition has not been false since`;
     return [{ ...change, already: true, reason }];
   }
   return [{ ...change, reason: `it is ${live.state}`, reconsiders: true }];

@@ -79,16 +79,16 @@ function examineCommandLabels(
   const { add, remove, only, create } = written;
   const place = isFromCommand(add) ? 'add' : isFromCommand(remove) ? 'remove' : undefined;
   if (place === undefined) {
-    const message = 'only bounds the names in a command: the labels that are listed here need no bound';
+    const message = 'only limits the names in a command: labels that are listed here need no limit';
     return only === undefined ? [] : [{ path: ['only'], message }];
   }
   if (only === undefined) {
-    const message = `name the labels that the command may name, for example only: ["kind/*"]`;
+    const message = `limit the labels that the command may name, for example only: ["kind/*"]`;
     return [{ path: [place], message }];
   }
   if (create !== undefined) {
     const message =
-      'labels named in a command are not created: leave out create, or list labels in a step of their own';
+      'labels named in a command are never created: remove create, or list the labels in a separate step';
     return [{ path: ['create'], message }];
   }
   try {
@@ -125,7 +125,7 @@ async function sortCommandLabels(
   for (const name of all) {
     if (!matches(name, meter)) reasons.set(name, 'commands may not name it here');
     else if (listed.has(name)) reasons.set(name, 'the rule itself decides it');
-    else if (added.has(name) && removed.has(name)) reasons.set(name, 'it is named to be added and removed');
+    else if (added.has(name) && removed.has(name)) reasons.set(name, 'the command both adds and removes it');
   }
   const found = await resolveCommandNames(
     [...all].filter((name) => !reasons.has(name)),
@@ -286,7 +286,7 @@ with:
         seen.add(label);
         return [];
       }
-      return [{ path, message: `the label "${label}" is named twice in this step` }];
+      return [{ path, message: `the label "${label}" is listed twice in this step` }];
     });
     return [...twice, ...examineCommandLabels(written)];
   },
@@ -371,7 +371,7 @@ with:
     if (!answered.success || change.operation !== operations.replaceIssueLabels.id) return undefined;
     const there = answered.data.some((label) => label.name === decidedLabel(change));
     if (there === change.value) return undefined;
-    return change.value ? 'the forge dropped the label in silence' : 'the forge kept the label';
+    return change.value ? 'the forge silently dropped the label' : 'the forge kept the label';
   },
 });
 

@@ -26,7 +26,7 @@ const said = {
   description: template().max(255).optional().meta({ description: 'One line beside it.' }),
   target_url: template()
     .max(2_000)
-    .regex(/^(https?:\/\/|\$\{\{)/, 'an address begins with http:// or https://')
+    .regex(/^(https?:\/\/|\$\{\{)/, 'a URL must begin with http:// or https://')
     .optional()
     .meta({ description: 'Where its details are.' }),
 };
@@ -192,7 +192,9 @@ function endFormer(place: StatusPlace, context: PlanContext): readonly Change[] 
     `This status is named ${place.name} now. Require that one.`.slice(0, maxDescription),
     '',
   );
-  return [{ ...changeTo(ended, { ...place, name: former }), reason: `its name is ${place.name} now` }];
+  return [
+    { ...changeTo(ended, { ...place, name: former }), reason: `the status is now named ${place.name}` },
+  ];
 }
 
 /** Maximum length of a description. Forges accept more, but longer descriptions are not readable. */
@@ -231,7 +233,7 @@ function heldDescription(index: number | undefined, { description, state }: Show
 function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Change {
   const result = (theirs?.value ?? {
     state: 'pending',
-    description: 'it cannot be judged yet',
+    description: 'it cannot be evaluated yet',
   }) as ShownStatus;
   const value = {
     state: result.state,
@@ -245,7 +247,7 @@ function heldBackBy(change: Change, { number, url, change: theirs }: Holder): Ch
     input: { ...change.input, body: { ...(change.input.body as object), ...value } },
     value,
     after: value,
-    reason: `pull request #${number} has the same head commit, and holds it back`,
+    reason: `pull request #${number} has the same head commit, and holds this status back`,
     ...(isSame ? { already: true as const } : {}),
   };
 }
@@ -256,7 +258,7 @@ function unjudged(written: unknown): SetStatus {
   return {
     ...(typeof context === 'string' ? { context } : {}),
     state: 'pending',
-    description: 'its rule failed: it cannot be judged',
+    description: 'the rule failed: it cannot be evaluated',
   };
 }
 
@@ -299,6 +301,6 @@ function shown(
 
 function statusReason({ when }: SetStatus, live: string | null | undefined): string {
   const why =
-    when === undefined ? 'the rule wants it' : when ? 'its condition holds' : 'its condition does not hold';
+    when === undefined ? 'the rule wants it' : when ? 'the condition holds' : 'the condition does not hold';
   return live ? `${why}, and the status is ${live}` : `${why}, and the commit has no such status`;
 }

@@ -69,15 +69,15 @@ export function problemOfContext(
 ): string | undefined {
   const rest = name.replace(baseRef, '');
   if (rest.includes('${{')) {
-    return 'a context may have ${{ pull_request.base.ref }} in it, and no other expression: an author must not choose which check passes';
+    return 'a context may contain ${{ pull_request.base.ref }}, but no other expression: an author must not be able to choose which check passes';
   }
   if (rest !== name && subjects.some((kind) => kind !== 'pull_request')) {
-    return 'a context with the base branch in it is for rules about pull requests alone';
+    return 'a context that contains the base branch is allowed only in rules about pull requests';
   }
   const folded = name.toLowerCase();
   const space = spaces[level];
   if (reserved.includes(folded)) {
-    return `${folded} is the status of Reeve itself: write another context, such as ${space}${folded.slice('reeve/'.length)}-rule`;
+    return `${folded} is the status of Reeve itself: use another context, such as ${space}${folded.slice('reeve/'.length)}-rule`;
   }
   if (level !== 'operator') {
     if (name.startsWith(space) && name.length > space.length) return undefined;

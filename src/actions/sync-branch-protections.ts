@@ -103,7 +103,7 @@ with:
     for (const { rule_name, ...wanted } of given.protections) {
       const live = all.find((one) => one.rule_name === rule_name);
       const [wrong] = contradictionsIn(wanted, live);
-      if (wrong) throw new Error(`${rule_name}: ${wrong.message}, and it is off`);
+      if (wrong) throw new Error(`${rule_name}: ${wrong.message}, which is off`);
       changes.push(
         ...(await planProtection(
           {
@@ -140,7 +140,7 @@ function twice({ protections }: SyncBranchProtections, place: number) {
   const first = protections.findIndex((one) => one.rule_name === name);
   return first === place
     ? []
-    : [{ path: ['protections', place, 'rule_name'], message: `"${name}" is named twice in this step` }];
+    : [{ path: ['protections', place, 'rule_name'], message: `"${name}" is listed twice in this step` }];
 }
 
 function globProblems(protection: SyncBranchProtections['protections'][number], place: number) {

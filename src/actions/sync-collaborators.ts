@@ -79,7 +79,7 @@ with:
     return logins.flatMap((login, place) =>
       logins.indexOf(login) === place
         ? []
-        : [{ path: ['collaborators', place, 'login'], message: `the user "${login}" is named twice` }],
+        : [{ path: ['collaborators', place, 'login'], message: `the user "${login}" is listed twice` }],
     );
   },
   facts: () => [collaboratorsFact],
@@ -132,7 +132,7 @@ async function accessChange(
   }
   if (before === null) return { ...change, reason: 'the user is not a collaborator' };
   if (held?.id === context.account?.id) {
-    return { ...change, already: true, reason: 'it is our own account, which is never changed' };
+    return { ...change, already: true, reason: 'this is the account of Reeve, which is never changed' };
   }
   if (isMore(before, permission) && (await isKnownDropped(memoryKey(params), permission, before, context))) {
     const reason = `the user was given ${permission} access, and has ${before} access through a team or as an owner`;

@@ -40,7 +40,8 @@ function undoCreateHook(list: Operation, remove: Operation): Inverse {
     return {
       value: typeof after === 'object' && after !== null ? { ...after, ...live } : live,
       undo: () => {
-        if (before !== null) return 'the hook whose place it took is gone, and its secret cannot be read';
+        if (before !== null)
+          return 'the hook that it replaced is gone, and the secret of that hook cannot be read';
         if (found.length > 1) return 'there are several hooks to this url now';
         return { operation: remove, input: { params: { ...input.params, id: hook.id } } };
       },
@@ -73,15 +74,19 @@ function undoEditHook(get: Operation, edit: Operation): Inverse {
       value: isSame ? after : members,
       undo: () => {
         const had = Before.safeParse(before);
-        if (!had.success) return 'what it was before is not known';
+        if (!had.success) return 'the former state of the hook is unknown';
         const sent = (input.body ?? {}) as { authorization_header?: unknown };
         if (sent.authorization_header !== '') {
-          return 'it sends a secret as its header, which an edit without the value would clear';
+          return 'the hook sends a secret as its header, and an edit without the value would clear it';
         }
         const { events, content_type, ...rest } = had.data;
         const config = content_type === null ? {} : { config: { content_type } };
         const body = { ...rest, ...config, events: namesToSend(events), authorization_header: '' };
-        return { operation: edit, input: { params, body }, except: 'a header it may have sent before' };
+        return {
+          operation: edit,
+          input: { params, body },
+          except: 'a header that the hook may have sent before',
+        };
       },
     };
   };
@@ -101,13 +106,13 @@ function withoutHidden(after: unknown): unknown {
  */
 const undoDeleteHook: Inverse = async () => ({
   value: null,
-  undo: () => 'another hook has its place, and its own secret cannot be read',
+  undo: () => 'another hook has replaced it, and the secret of the deleted hook cannot be read',
 });
 
 /** A test delivery cannot be reverted. */
 const undoTestHook: Inverse = async () => ({
   value: true,
-  undo: () => 'what was delivered cannot be called back',
+  undo: () => 'a test delivery cannot be reverted',
 });
 
 async function hooksTo(
@@ -177,7 +182,7 @@ with:
     written.hooks.flatMap(({ url }, place) =>
       written.hooks.findIndex((one) => one.url === url) === place
         ? []
-        : [{ path: ['hooks', place, 'url'], message: 'this url is named twice in this step' }],
+        : [{ path: ['hooks', place, 'url'], message: 'this url is listed twice in this step' }],
     ),
   facts: (given) => [{ name: given['of-account'] ? 'account_hooks' : 'hooks' }],
   async plan(given, facts, context) {
@@ -201,7 +206,7 @@ with:
     const answered = Hook.safeParse(answer);
     if (!answered.success || !isDeclared(change.value)) return undefined;
     const lost = differing(change.value, answered.data);
-    return lost.length === 0 ? undefined : `the forge did not take ${lost.join(', ')} of the hook`;
+    return lost.length === 0 ? undefined : `the forge did not accept ${lost.join(', ')} of the hook`;
   },
   async remember(change, answer, { memory, ...context }) {
     const answered = Hook.safeParse(answer);
@@ -253,7 +258,9 @@ function pick(held: readonly Held[], url: string): Held | undefined {
   if (held.length <= 1) return held[0];
   const [own, ...others] = held.filter(({ known }) => known);
   if (own && others.length === 0) return own;
-  throw new Error(`there are ${held.length} hooks to ${url}, and each delivers: delete all but one`);
+  throw new Error(
+    `there are ${held.length} hooks to ${url}, and each of them delivers events: delete all but one`,
+  );
 }
 
 function isDeclared(value: unknown): value is Declared {

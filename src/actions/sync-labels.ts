@@ -100,7 +100,7 @@ with:
     const lost = Object.keys(wanted).filter(
       (key) => live[key as keyof LabelMembers] !== wanted[key as keyof LabelMembers],
     );
-    return lost.length === 0 ? undefined : `the forge did not take ${lost.join(', ')} of the label`;
+    return lost.length === 0 ? undefined : `the forge did not accept ${lost.join(', ')} of the label`;
   },
 });
 
@@ -113,7 +113,7 @@ function namedTwice(written: SyncLabels) {
         return [];
       }
       const path = former === 0 ? ['labels', place, 'name'] : ['labels', place, 'previously', former - 1];
-      return [{ path, message: `the label "${one}" is named twice in this step` }];
+      return [{ path, message: `the label "${one}" is listed twice in this step` }];
     }),
   );
 }

@@ -30,7 +30,7 @@ const ofPulls = {
 const topic = z
   .string()
   .max(35)
-  .regex(/^[a-z0-9][-.a-z0-9]*$/, 'a topic has small letters, digits, - and .');
+  .regex(/^[a-z0-9][-.a-z0-9]*$/, 'a topic consists of lower-case letters, digits, - and .');
 const single = {
   description: z.string().max(2_048).optional(),
   website: z
@@ -145,7 +145,9 @@ function repositoryChange(
   const isUpToDate = before === value;
   // If the unit is disabled, sending the setting would enable it.
   if (!isUpToDate && name in ofPulls && !(given.has_pull_requests ?? live.has_pull_requests)) {
-    throw new Error(`${name} is a setting of pull requests, and the repository has none (has_pull_requests)`);
+    throw new Error(
+      `${name} requires pull requests, which are disabled in the repository (has_pull_requests)`,
+    );
   }
   const { owner, repo } = repositoryParams(facts.subject);
   return {

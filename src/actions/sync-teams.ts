@@ -42,7 +42,7 @@ const undoEditTeam: Inverse = async (change, client) => {
 /** A deleted team cannot be restored, because its members and repositories are unknown. */
 const undoDeleteTeam: Inverse = async () => ({
   value: null,
-  undo: () => 'its members and repositories are not known any more',
+  undo: () => 'the members and repositories of the team are no longer known',
 });
 
 /** Returns the inverse of adding or removing a member. */
@@ -69,7 +69,7 @@ const name = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[-\w.]+$/, 'a name has letters, digits, -, _ and .');
+  .regex(/^[-\w.]+$/, 'a name consists of letters, digits, -, _ and .');
 
 const TeamForm = z
   .strictObject({
@@ -80,7 +80,7 @@ const TeamForm = z
     }),
     units_map: z
       .record(
-        z.string().regex(/^repo\.[a-z_]+$/, 'a unit is named as repo.code'),
+        z.string().regex(/^repo\.[a-z_]+$/, 'a unit has a name such as repo.code'),
         z.enum(['none', 'read', 'write']),
       )
       .optional()
@@ -96,10 +96,10 @@ const TeamForm = z
     }),
   })
   .refine((given) => given.permission === undefined || given.units_map === undefined, {
-    message: 'give either permission or units_map',
+    message: 'specify either permission or units_map',
   })
   .refine((given) => !given.includes_all_repositories || given.repositories === undefined, {
-    message: 'a team with all repositories needs no list of them',
+    message: 'a team with access to all repositories needs no list of repositories',
   });
 type TeamForm = z.output<typeof TeamForm>;
 
@@ -243,7 +243,7 @@ with:
     return names.flatMap((name, place) =>
       names.indexOf(name) === place
         ? []
-        : [{ path: ['teams', place, 'name'], message: `the team "${name}" is named twice` }],
+        : [{ path: ['teams', place, 'name'], message: `the team "${name}" is listed twice` }],
     );
   },
   facts: () => [teamsFact],
@@ -268,7 +268,7 @@ with:
     const live = settingsLike(change.value as TeamSettings, answered.data);
     return JSON.stringify(live) === JSON.stringify(sorted(change.value as TeamSettings, live))
       ? undefined
-      : 'the forge did not take all settings of the team';
+      : 'the forge did not accept all settings of the team';
   },
   async learn({ target, value }, answer, context) {
     const answered = Team.safeParse(answer);
@@ -336,7 +336,7 @@ async function settingsChange(
     throw new Error(`"${wanted.name}" is the owners team, and only its description can be changed`);
   }
   if (await isKnownDropped(common.target, JSON.stringify(value), JSON.stringify(before), context)) {
-    return { ...change, already: true, reason: 'the forge does not accept its other settings' };
+    return { ...change, already: true, reason: 'the forge does not accept changes to its other settings' };
   }
   const requires = lost.includes('visibility') ? { requires: ['team_visibility'] as const } : {};
   return { ...change, ...requires, reason: `different: ${lost.join(', ')}` };

@@ -127,7 +127,7 @@ export function writeComment(
     input: { params, body: { body } },
     ...(isSameText(live.body, body)
       ? { already: true, reason: 'the comment already has this text' }
-      : { reason: 'the comment has another text' }),
+      : { reason: 'the comment has a different text' }),
   };
 }
 

@@ -38,7 +38,7 @@ with:
   visibleTo: 'pulls',
   awaitsChecks: true,
   inverses: {
-    [operations.updatePull.id]: irreversible('a branch that was updated stays as it is'),
+    [operations.updatePull.id]: irreversible('the update of a branch cannot be reverted'),
   },
   adoption: undefined,
   facts: (given) => (given.when === false ? [] : [pullFact]),

@@ -220,12 +220,12 @@ describe('backport', () => {
       /git apply --3way/,
     ],
     [
-      'its changes are over 1 MiB',
+      'its changes are larger than 1 MiB',
       { merged_patch: { text: null, size: 2_000_000 } },
       /git cherry-pick -x b+\.\.a+/,
     ],
     [
-      'it changes files that are kept with Git LFS',
+      'it changes files that are stored in Git LFS',
       {
         merged_patch: {
           text: diffOf('2').replace(' one', ' version https://git-lfs.github.com/spec/v1'),
@@ -300,8 +300,8 @@ describe('backport', () => {
     });
 
     it.each([
-      ['differs', diffOf('2 '), 'with other whitespace, or only a part'],
-      ['is empty', '', 'in that branch already'],
+      ['differs', diffOf('2 '), 'only in part, or only with different white space'],
+      ['is empty', '', 'the branch already contains its changes'],
     ])('deletes its own branch if the commit %s, and writes the comment', async (_, diff, words) => {
       const context = await made();
 
@@ -400,12 +400,12 @@ describe('backport', () => {
       const context = makeContext({ memory: createActionMemory() });
       const [patching] = await plan({}, {}, context);
       const why = patching && (await backport.refused?.(patching, context));
-      expect(why).toBe('not backported to release/1: its changes do not apply there');
+      expect(why).toBe('not backported to release/1: its changes do not apply to this branch');
 
       const [comment, ...others] = await plan({}, {}, context);
       expect(others).toEqual([]);
       const body = bodyIn(comment);
-      expect(body).toContain('`release/1`: its changes do not apply there.');
+      expect(body).toContain('`release/1`: its changes do not apply to this branch.');
       if (comment) await backport.remember?.(comment, {}, context);
       const ours = { id: 8, body, user: { id: 9 } };
 

@@ -71,7 +71,7 @@ describe('names in a command', () => {
       {},
       [],
       [
-        '- `kind/bug`: it is named to be added and removed',
+        '- `kind/bug`: the command both adds and removes it',
         '- `size/S`: it excludes another label that is wanted',
         '- `size/L`: it excludes another label that is wanted',
       ],
@@ -162,19 +162,16 @@ describe('a step at load', () => {
 
   it.each([
     [`{ add: ${args}, only: ["kind/*"] }`, []],
-    [`{ add: ${args} }`, ['name the labels that the command may name']],
+    [`{ add: ${args} }`, ['limit the labels that the command may name']],
     [`{ add: ${args}, only: ["["] }`, ['[']],
-    [`{ add: ${args}, only: ["kind/*"], create: { color: ff0000 } }`, ['are not created']],
-    [`{ add: [bug], only: ["kind/*"] }`, ['only bounds the names in a command']],
+    [`{ add: ${args}, only: ["kind/*"], create: { color: ff0000 } }`, ['are never created']],
+    [`{ add: [bug], only: ["kind/*"] }`, ['only limits the names in a command']],
     [
       `{ add: 'x \${{ command("label").args }}', only: ["kind/*"] }`,
-      ['with nothing beside it', 'no ${{ }} here'],
+      ['with no other text', 'no ${{ }} here'],
     ],
-    [
-      `{ add: '\${{ command("label").text }}', only: ["kind/*"] }`,
-      ['with nothing beside it', 'no ${{ }} here'],
-    ],
-    [`{ add: [${args}], only: ["kind/*"] }`, ['no ${{ }} here', 'only bounds']],
+    [`{ add: '\${{ command("label").text }}', only: ["kind/*"] }`, ['with no other text', 'no ${{ }} here']],
+    [`{ add: [${args}], only: ["kind/*"] }`, ['no ${{ }} here', 'only limits']],
   ] as const)('%s', (step, messages) => {
     expect(problemsOf(step)).toEqual(messages.map((message) => expect.stringContaining(message)));
   });

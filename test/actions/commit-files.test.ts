@@ -125,7 +125,7 @@ describe('commit-files plans', () => {
     [
       'is above 1 MiB',
       { path: 'y', type: 'file', size: mebibyte + 1, base64: Buffer.alloc(mebibyte + 1).toString('base64') },
-      /1048577 bytes; a file may have 1048576/,
+      /1048577 bytes; the maximum per file is 1048576/,
     ],
     ['is stored in LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 1\n', /LFS/],
   ])('nothing if the other file %s', async (_, found, why) => {
@@ -139,8 +139,8 @@ describe('commit-files plans', () => {
     const files = (count: number, more = '') =>
       Array.from({ length: count }, (_, at) => ({ path: `${at}`, content: text + more }));
 
-    await expect(plan({ files: files(1, 'y') })).rejects.toThrow(/a file may have 1048576/);
-    await expect(plan({ files: files(5) })).rejects.toThrow(/one commit takes at most 4194304/);
+    await expect(plan({ files: files(1, 'y') })).rejects.toThrow(/the maximum per file is 1048576/);
+    await expect(plan({ files: files(5) })).rejects.toThrow(/the maximum per commit is 4194304/);
   });
 
   it.each(['organization', 'repository'] as const)(
@@ -209,7 +209,7 @@ describe('a file that the forge stores in another form', () => {
     const sha = isPointer ? pointerOf('large') : idOf('other text');
 
     const why = commitFiles.confirm?.(change, answer(sha));
-    expect(why).toEqual(isPointer ? undefined : expect.stringContaining('another content'));
+    expect(why).toEqual(isPointer ? undefined : expect.stringContaining('differs from what was sent'));
     if (isPointer) await commitFiles.remember?.(change, answer(sha), context);
     else expect(await commitFiles.learn?.(change, answer(sha), context)).toBe(true);
 

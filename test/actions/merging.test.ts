@@ -128,7 +128,7 @@ describe('merge', () => {
       'to wait for any status if the base requires statuses without naming any',
       {},
       { base_branch: { name: 'main', enable_status_check: true, status_check_contexts: [] } },
-      ['pull.merge waits and polls: it has no status yet, and its base requires status checks'],
+      ['pull.merge waits and polls: the head has no status yet, and the base branch requires status checks'],
     ],
     [
       'the deletion of the branch after the merge',

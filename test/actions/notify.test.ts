@@ -227,7 +227,7 @@ describe('a step fails', () => {
     const json = { text: 'é'.repeat(33_000) };
 
     await expect(makeRule().plan({ json })).rejects.toThrow(
-      'the message has 66011 bytes, at most 65536 are sent',
+      'the message has 66011 bytes; the maximum is 65536',
     );
   });
 });

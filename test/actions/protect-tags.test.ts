@@ -62,7 +62,7 @@ describe('the plan', () => {
   });
 
   it('fails for a new protection that allows no account, because forges refuse it', async () => {
-    await expect(plan([{ name_pattern: 'v*' }], [])).rejects.toThrow('needs a user or a team');
+    await expect(plan([{ name_pattern: 'v*' }], [])).rejects.toThrow('requires at least one user or team');
   });
 });
 

@@ -183,8 +183,8 @@ it('request-reviewers sends one request for all reviewers', async () => {
 
 it.each([
   ['an empty pool', { pick: 1 }, 'name at least one reviewer'],
-  ['a method without a number', { users: ['a'], by: 'hash' }, 'by needs pick'],
-])('request-reviewers refuses %s', (_title, written, words) => {
+  ['a method without a number', { users: ['a'], by: 'hash' }, 'by requires pick'],
+])('refuses %s', (_title, written, words) => {
   const parsed = (requestReviewers as Action).arguments.safeParse(written);
   expect(JSON.stringify(parsed.error?.issues)).toContain(words);
 });

@@ -273,7 +273,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     arguments: () => ({ to: ['rel*'] }),
   },
   'update-branch': {
-    stays: /a branch that was updated stays as it is/,
+    stays: /the update of a branch cannot be reverted/,
     async on(setup) {
       const subject = await pullFrom(setup, 'behind');
       await addFile(setup.owner.client, setup.at, 'main', 'ahead.txt');

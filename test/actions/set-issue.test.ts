@@ -244,6 +244,6 @@ it.each([
 
 it('set-issue refuses a user who is both added and removed', () => {
   expect(setIssue.examine?.({ assignees: { add: ['x', 'Ada'], remove: ['ada'] } })).toEqual([
-    { path: ['assignees', 'add', 1], message: 'Ada is under add and under remove' },
+    { path: ['assignees', 'add', 1], message: 'Ada is listed under both add and remove' },
   ]);
 });

@@ -159,6 +159,6 @@ it('set-labels detects a label that the forge dropped', async () => {
 
 it('set-labels refuses a label that is named twice', () => {
   expect(setLabels.examine?.({ add: ['a', 'b'], sync: { a: true } })).toEqual([
-    { path: ['sync', 'a'], message: 'the label "a" is named twice in this step' },
+    { path: ['sync', 'a'], message: 'the label "a" is listed twice in this step' },
   ]);
 });

@@ -152,7 +152,7 @@ describe('flags that forges read only together', () => {
 
   it('fail if the flag they depend on is off and not in the rule', async () => {
     await expect(plan([{ rule_name: 'main', enable_push_whitelist: true }], [])).rejects.toThrow(
-      'main: enable_push_whitelist takes effect only with enable_push: true, and it is off',
+      'main: enable_push_whitelist takes effect only with enable_push: true, which is off',
     );
   });
 });

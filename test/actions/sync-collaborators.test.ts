@@ -96,6 +96,6 @@ it('sync-collaborators refuses a user who is named twice', () => {
     { login: 'ADA', permission: 'write' },
   ];
   expect(syncCollaborators.examine?.({ collaborators })).toEqual([
-    { path: ['collaborators', 1, 'login'], message: 'the user "ada" is named twice' },
+    { path: ['collaborators', 1, 'login'], message: 'the user "ada" is listed twice' },
   ]);
 });

@@ -156,6 +156,6 @@ it('sync-labels refuses a label that is named twice, also by a former name', () 
   };
 
   expect(syncLabels.examine?.(written)).toEqual([
-    { path: ['labels', 1, 'previously', 0], message: 'the label "a" is named twice in this step' },
+    { path: ['labels', 1, 'previously', 0], message: 'the label "a" is listed twice in this step' },
   ]);
 });

@@ -56,7 +56,7 @@ describe('the plan', () => {
 
   it('fails for a merge style in a repository without pull requests', async () => {
     await expect(planned({ allow_squash_merge: false }, { has_pull_requests: false })).rejects.toThrow(
-      'allow_squash_merge is a setting of pull requests',
+      'allow_squash_merge requires pull requests',
     );
   });
 

@@ -132,7 +132,7 @@ it('sync-teams reports settings that the forge drops once', async () => {
   const [change] = await syncTeams.plan(wanted, factsOf(), context);
   if (change === undefined) throw new Error('no change');
 
-  expect(syncTeams.confirm?.(change, core)).toContain('did not take all settings');
+  expect(syncTeams.confirm?.(change, core)).toContain('did not accept all settings');
   expect(await syncTeams.learn?.(change, core, context)).toBe(true);
   const [again] = await syncTeams.plan(wanted, factsOf(), context);
   expect(again?.already).toBe(true);
@@ -156,6 +156,6 @@ it.each([
 
 it('sync-teams refuses a team that is named twice', () => {
   expect(syncTeams.examine?.({ teams: [{ name: 'core' }, { name: 'CORE' }] })).toEqual([
-    { path: ['teams', 1, 'name'], message: 'the team "core" is named twice' },
+    { path: ['teams', 1, 'name'], message: 'the team "core" is listed twice' },
   ]);
 });

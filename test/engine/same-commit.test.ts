@@ -120,14 +120,14 @@ describe('a status that changes to a better state', () => {
     const others = [{ number: 7, title: 'ok', files: undefined }];
 
     const found = await planWith(rule.replace('!files', 'pull_request.number == 4 || !files'), mine, others);
-    expect(found).toEqual(held(7, 'pending', 'it cannot be judged yet'));
+    expect(found).toEqual(held(7, 'pending', 'it cannot be evaluated yet'));
   });
 
   it('is pending if more than fifty pull requests share the commit', async () => {
     const others = Array.from({ length: 60 }, (_, place) => ({ number: place + 10, title: 'ok' }));
 
     expect(await planWith(gate, own, others.slice(0, 50))).toEqual(passed);
-    expect(await planWith(gate, own, others)).toEqual(held(60, 'pending', 'it cannot be judged yet'));
+    expect(await planWith(gate, own, others)).toEqual(held(60, 'pending', 'it cannot be evaluated yet'));
   });
 
   it('is written at once if it gets worse', async () => {

@@ -187,14 +187,14 @@ describe('backport', () => {
     const run = await waitForBackport();
 
     expect(outcomesOf(run)).toEqual([
-      'contents.apply-patch skipped: not backported to release/1: its changes do not apply there',
+      'contents.apply-patch skipped: not backported to release/1: its changes do not apply to this branch',
       'pull.create skipped: it is no longer wanted',
       'comment.create applied',
     ]);
     expect(new Set(run.changes.map(({ id }) => id)).size).toBe(3);
     const [comment, ...others] = await commentsOn(index);
     expect(others).toEqual([]);
-    expect(comment?.body).toContain('`release/1`: its changes do not apply there.');
+    expect(comment?.body).toContain('`release/1`: its changes do not apply to this branch.');
     expect(await branchNames()).toEqual(before);
 
     const from = harness.proxy.passed.length;
@@ -210,8 +210,13 @@ describe('backport', () => {
 
   // `test/actions/backport.test.ts` covers both cases without a forge. The next test deletes such a branch on a forge.
   it.runIf(isThorough).each([
-    ['repairs whitespace in the patch', 'one\n2 \t\nthree\n', undefined, 'with other whitespace'],
-    ['finds the change there already', 'one\n2\nthree\n', 'one\n2\nthree\n', 'in that branch already'],
+    ['repairs its whitespace', 'one\n2 \t\nthree\n', undefined, 'different white space'],
+    [
+      'finds it there already',
+      'one\n2\nthree\n',
+      'one\n2\nthree\n',
+      'the branch already contains its changes',
+    ],
   ])('deletes its branch if the forge %s', { timeout }, async (_, text, released, words) => {
     await startFlow();
     if (released) await commitFile('release/1', 'a.txt', released);
@@ -251,7 +256,7 @@ describe('backport', () => {
       await expect.poll(async () => (await commentsOn(index)).length, { timeout }).toBe(1);
       await harness.idle();
 
-      expect((await commentsOn(index))[0]?.body).toContain('with other whitespace');
+      expect((await commentsOn(index))[0]?.body).toContain('different white space');
       expect(await branchNames()).toEqual(before);
       expect(patches).toBe(1);
     },

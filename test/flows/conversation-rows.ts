@@ -308,7 +308,7 @@ steps: [{ uses: update-branch }]`,
     read: async ({ root }) =>
       (await root.call(operations.compare, { params: { ...at, basehead: 'slow...main' } })).total_commits,
     declared: 0,
-    stays: { update: /a branch that was updated stays as it is/ },
+    stays: { update: /the update of a branch cannot be reverted/ },
     back: 0,
   },
   {

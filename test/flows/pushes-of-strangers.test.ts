@@ -320,7 +320,7 @@ it('a pull request whose base changes at the moment of its merge is a failure wi
     { status: 'failed', error: expect.stringContaining('merged into `next`') },
   ]);
   const comments = await harness.root.call(operations.listComments, { params: { ...at, index: number } });
-  expect(comments.map(({ body }) => body)).toEqual([expect.stringContaining('and not into `main`')]);
+  expect(comments.map(({ body }) => body)).toEqual([expect.stringContaining('instead of `main`')]);
   const incidents = await harness.server.store.listIncidents();
   expect(incidents.map(({ kind }) => kind)).toContain('merged-elsewhere');
 });

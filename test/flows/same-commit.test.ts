@@ -166,7 +166,7 @@ rules:
     on: { pull_request: [opened, edited, reopened, synchronized] }
     steps: [{ uses: set-status, with: { when: 'pull_request.base.ref == "older" || labels[0].name == "ok"' } }]
 `;
-  const unjudged = { status: 'pending', description: 'its rule failed: it cannot be judged' };
+  const unjudged = { status: 'pending', description: 'the rule failed: it cannot be evaluated' };
 
   async function startBesideOlder(): Promise<void> {
     harness = await startOperatorHarness(rules);
