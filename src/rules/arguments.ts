@@ -24,7 +24,10 @@ import type { ExpressionProblem } from './problem.ts';
 
 /** The arguments of a step: as written, and the function that resolves them once the facts are known. */
 export type StepArguments = {
-  /** The `with` of the file, checked by the action's schema: conditions and templates are still text. */
+  /**
+   * The `with` of the step as written in the file, checked against the action's schema: conditions and templates are
+   * still text.
+   */
   readonly written: unknown;
   /** The facts that the conditions and templates in the arguments read. */
   readonly facts: readonly FactRequest[];
@@ -34,10 +37,10 @@ export type StepArguments = {
   readonly reads: readonly Read[];
   /**
    * Returns the arguments in the form that the action expects, or the reason why they cannot be resolved. `step`: name
-   * of the step, for messages. Never throws.
+   * of the step, for error messages. Never throws.
    */
   readonly resolve: (knowledge: Knowledge, meter: Meter, step: string) => ResolvedArguments;
-  /** Returns the joint prospect of the conditions in the arguments. Absent if there are no conditions. */
+  /** Returns the prospect of all conditions in the arguments together. Absent if there are no conditions. */
   readonly prospect?: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
 
@@ -65,9 +68,8 @@ type Fills =
   | { readonly list: ListTemplate };
 
 /**
- * Returns the arguments of a step with their conditions and templates compiled, or all problems in these. `written`
- * must match the action's schema, which declares where conditions and templates are allowed; a `${{` elsewhere is a
- * problem.
+ * Returns the arguments of a step with their conditions and templates compiled, or all problems in them. `written` must
+ * match the action's schema, which declares where conditions and templates are allowed; a `${{` elsewhere is a problem.
  */
 export function compileArguments(
   written: unknown,
@@ -123,7 +125,7 @@ type TemplateText = {
   readonly meta: Readonly<Record<string, unknown>>;
 };
 
-/** Yields every text in the arguments with its schema and the schema's metadata. */
+/** Yields every text in the arguments, with its schema and the metadata of that schema. */
 function* textsOf(
   value: unknown,
   schema: z.ZodType | undefined,
@@ -144,8 +146,8 @@ function* textsOf(
 }
 
 /**
- * Returns the schema of a member by its key. Rule files choose the key, so only own properties of the shape count (not
- * `constructor`).
+ * Returns the schema of a member by its key. The key comes from a rule file, so only own properties of the shape count
+ * (not `constructor`).
  */
 function schemaOfMember({ shape, element, valueType }: ZodDefinition, key: string): z.ZodType | undefined {
   const own = shape !== undefined && Object.hasOwn(shape, key) ? shape[key] : undefined;
@@ -193,7 +195,8 @@ function compileText(
 }
 
 /**
- * Warns of template syntax of Jinja, Mergify and shells, which is not expanded here and would appear in the comment.
+ * Warns of template syntax of Jinja, Mergify and shells, which is not expanded here and would appear literally in the
+ * comment.
  */
 function warnOfForeignTemplate(text: string, context: ExpressionContext): void {
   const found = /(?<!\$)\{\{|\{%|\$\{(?!\{)/.exec(text);
@@ -252,8 +255,8 @@ function causeOf({ cause }: { readonly cause?: Error }): { readonly cause?: Erro
 }
 
 /**
- * Returns the value of a template in a form that the argument accepts. A template that is a single expression keeps its
- * type if the argument accepts that type; otherwise it becomes text.
+ * Returns the value of a template in a form that the argument accepts. If the template is a single expression and the
+ * argument accepts the type of its value, the value keeps this type; otherwise it becomes text.
  */
 function fitting(value: string | number | boolean, schema: z.ZodType): unknown {
   return typeof value === 'string' || schema.safeParse(value).success ? value : String(value);

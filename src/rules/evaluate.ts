@@ -17,10 +17,10 @@ type RuleContext = {
   readonly facts: Facts;
   /** The event; absent for scheduled and manual runs. */
   readonly event?: Event | undefined;
-  /** The item of `each`, by the name that conditions use (`{ notification: … }`, `{ runner: … }`). */
+  /** The item of `each`, under the name that conditions use (`{ notification: … }`, `{ runner: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly now: Date;
-  /** Meter that the rule's expressions and patterns are charged to. */
+  /** Meter charged for the rule's expressions and patterns. */
   readonly meter: Meter;
   /**
    * Whether branch filters must also match the current state of the pull request, because a write follows immediately.
@@ -28,25 +28,28 @@ type RuleContext = {
   readonly isBeforeWrite?: boolean;
 };
 
-/** A step of a rule after its conditions were evaluated. Only `ready` steps are planned. */
+/** A step of a rule, with the result of evaluating its conditions. Only `ready` steps are planned. */
 export type ResolvedStep =
   | { readonly step: LoadedStep; readonly state: 'ready'; readonly arguments: unknown }
-  /** The `if` of the step did not match: nothing is changed. */
+  /** The `if` of the step does not hold, so the step changes nothing. */
   | { readonly step: LoadedStep; readonly state: 'unmatched' }
-  /** An expression of the step failed: this step and the later steps of the rule write nothing. */
+  /** An expression of the step failed, so this step and the later steps of the rule write nothing. */
   | { readonly step: LoadedStep; readonly state: 'failed'; readonly reason: string };
 
 /** A rule's verdict and, if it matched, its steps in order. */
 export type Evaluation = {
   readonly verdict: Verdict;
   readonly steps: readonly ResolvedStep[];
-  /** Set if a forge error prevented the evaluation and a later attempt may succeed; the delivery should be retried. */
+  /**
+   * Set if an error of the forge prevented the evaluation and a later attempt may succeed; the delivery should be
+   * retried.
+   */
   readonly retry?: ReeveError;
-  /** Set if a step that awaits checks does not run only because of checks or `mergeable`. */
+  /** Set if a step that waits for checks is blocked only by checks or `mergeable`. */
   readonly awaitsChecks?: true;
 };
 
-/** Returns the verdict of a skipped rule, without any request. */
+/** Returns the verdict of a skipped rule. Makes no requests. */
 export function skipRule(rule: LoadedRule, reason: SkipReason): Verdict {
   return { ...headOf(rule), verdict: 'skipped', reason, findings: [] };
 }
@@ -57,9 +60,9 @@ export function failRule(rule: LoadedRule, reason: string): Verdict {
 }
 
 /**
- * Evaluates a rule. Facts are fetched only as far as the evaluation gets: those of path filters, then those of `if`,
- * then those of the steps; each group in parallel. If only some steps failed, the failed rule also has steps, and the
- * steps before the failed ones are planned. Never rejects.
+ * Evaluates a rule. Facts are fetched in stages: first for path filters, then for `if`, then for the steps. Each stage
+ * is fetched in parallel, and only if the evaluation reaches it. If only some steps fail, the failed rule has steps
+ * nevertheless, and the steps before the failed ones are planned. Never rejects.
  */
 export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Promise<Evaluation> {
   const { meter } = situation;
@@ -131,7 +134,7 @@ async function filterPaths(
 
 const pullRequest: FactRequest = { name: 'pull_request' };
 
-/** Returns the entries of `on` whose branch filters match the current state of the pull request. */
+/** Returns the entries of `on` whose branch filters match the current base branch of the pull request. */
 async function passingNow(
   heard: readonly Listening[],
   { meter, facts }: RuleContext,
@@ -183,7 +186,7 @@ async function resolveSteps(
   return { verdict, steps, ...(await findAwaiting(rule, knowledge, meter)) };
 }
 
-/** Returns whether a step that awaits checks would run if only the checks had another result. */
+/** Returns whether a step that waits for checks would run if only the checks or `mergeable` had a different result. */
 async function findAwaiting(
   rule: LoadedRule,
   knowledge: Learning,
@@ -230,7 +233,7 @@ function headOf({ id, source, commit, line, level, revision }: LoadedRule) {
   return { rule: id, source, commit, line, level, revision };
 }
 
-/** The narrowed payload of an event: payloads are narrowed once for all rules of a run. */
+/** The narrowed payload of each event, so that a payload is narrowed only once for all rules of a run. */
 const narrowedPayloads = new WeakMap<Subject, { readonly of: object; readonly payload: object }>();
 
 function narrowedOnce(payload: object, subject: Subject): object {
@@ -243,7 +246,8 @@ function narrowedOnce(payload: object, subject: Subject): object {
 
 /**
  * The values known to one rule in one run: the given values, and the facts fetched so far. Facts are fetched in
- * parallel and only once. An error is cached, and only the conditions that depend on that fact fail.
+ * parallel and only once. If a fact cannot be fetched, the error is cached, and only the conditions that depend on this
+ * fact fail.
  */
 export class Learning implements Knowledge {
   readonly #facts: Facts;
@@ -253,7 +257,7 @@ export class Learning implements Knowledge {
   readonly #known = new Map<string, Known>();
 
   /**
-   * `sees`: everything, or only data that anyone with write access to the repository may read. `meter` is charged for
+   * `sees`: `all` data, or only data that anyone with write access to the repository may read. `meter` is charged for
    * evaluation inside facts.
    */
   constructor(
@@ -263,18 +267,18 @@ export class Learning implements Knowledge {
   ) {
     this.#facts = facts;
     this.#sees = sees;
-    // Narrowed like a fact, because an item of a sweep is a fact that was read as part of a list.
+    // Narrowed like a fact: the item of a sweep is a fact that was read as part of a list.
     this.#given = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [name, this.#narrowed(name, value)]),
     );
     this.#meter = meter;
   }
 
-  /** Fetches the facts that are not known yet. */
+  /** Fetches those of the facts that are not known yet. */
   async learn(requests: readonly FactRequest[]): Promise<void> {
     const missing = requests.filter((request) => this.find(request) === undefined);
     if (missing.length === 0) return;
-    // A fact that another fact's response may contain is read after that fact, which saves a request.
+    // A fact that the response for another fact may contain is read after that fact, which may save a request.
     const held = missing.filter(({ name }) => findFact(name)?.within);
     const others = missing.filter((request) => !held.includes(request));
     await Promise.all([...others, ...held].map((request) => this.#ask(request)));
@@ -290,8 +294,8 @@ export class Learning implements Knowledge {
   async #ask(request: FactRequest): Promise<void> {
     try {
       const value = await this.#facts.ask(request);
-      // Fetched once for all rules, but charged to each rule that reads it, so that the limits of one rule do not
-      // depend on the other rules.
+      // The fact is fetched once for all rules, but charged to each rule that reads it, so that the limits of a rule do
+      // not depend on other rules.
       const cost = this.#facts.costOf(request);
       if (cost > 0) this.#meter?.enter(`the fact ${factKey(request)}`);
       this.#meter?.charge(cost);

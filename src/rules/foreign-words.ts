@@ -1,13 +1,13 @@
 /**
- * Words of other systems (GitHub and its workflows, Mergify, JavaScript, Python, templates) that people write in rule
- * files and expressions, with their equivalents here. Messages about unknown words consult these tables before
- * guessing.
+ * Tables of words from other systems (GitHub and its workflows, Mergify, JavaScript, Python, templates) that people
+ * write in rule files and expressions, with their equivalents in Reeve. Messages about unknown words consult these
+ * tables before suggesting similar words.
  */
 function words<T = string>(table: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(table));
 }
 
-/** Equivalents of a foreign function, for text and for lists. */
+/** Equivalents of a function of another system, for text and for lists. */
 type ForeignFunction = { readonly text?: string; readonly list?: string };
 
 const search = { text: 'contains', list: 'exists' } as const;
@@ -59,7 +59,7 @@ export const foreignFunctions = words<ForeignFunction>({
 const statusFunctions =
   'a rule has no job before it: leave this out, or read the fact statuses for the state of checks';
 
-/** Functions of workflow files without an equivalent. */
+/** Functions of workflow files that have no equivalent in Reeve. */
 export const workflowFunctions = words({
   always: statusFunctions,
   success: statusFunctions,
@@ -70,7 +70,7 @@ export const workflowFunctions = words({
   now: 'now is a value: write now',
 });
 
-/** Names of other systems, with their equivalents. */
+/** Names from other systems, with their equivalents. */
 export const foreignNames = words({
   undefined: 'null',
   None: 'null',
@@ -94,7 +94,7 @@ export const foreignNames = words({
   checks: 'statuses',
 });
 
-/** Contexts of workflow files without an equivalent. */
+/** Contexts of workflow files that have no equivalent in Reeve. */
 export const workflowContexts = new Set([
   'env',
   'vars',
@@ -132,7 +132,7 @@ export const foreignOperators = words({
   NOT: '!',
 });
 
-/** Syntax of other languages near the position of a parse error, with its equivalent. */
+/** Syntax of other languages that is found near a parse error, with its equivalent. */
 export const foreignSigns: readonly (readonly [RegExp, string])[] = [
   [
     /=>/,
@@ -147,7 +147,7 @@ export const foreignSigns: readonly (readonly [RegExp, string])[] = [
   [/;/, 'an expression has no ";"'],
 ];
 
-/** Event names of other systems, with their equivalents. */
+/** Names of events in other systems, with their equivalents. */
 export const foreignEventWords = words({
   synchronize: 'synchronized',
   labeled: 'label_updated',
@@ -170,7 +170,7 @@ export const foreignEventWords = words({
   tag: 'create',
 });
 
-/** Schedules by name. */
+/** Names for schedules in other systems, with the equivalent cron expressions. */
 export const foreignSchedules = words({
   hourly: '17 * * * *',
   daily: '17 3 * * *',
@@ -181,7 +181,7 @@ export const foreignSchedules = words({
   yearly: '17 3 1 1 *',
 });
 
-/** Names of actions in other systems, with our names. */
+/** Names of actions in other systems, with the names used in Reeve. */
 export const actionsElsewhere = words({
   label: 'set-labels',
   labels: 'set-labels',
@@ -216,7 +216,7 @@ export const actionsElsewhere = words({
   'dispatch-workflow': 'run-workflow',
 });
 
-/** Parameter types in other systems, with our types. */
+/** Parameter types in other systems, with the types used in Reeve. */
 export const typesElsewhere = words({
   integer: 'int',
   number: 'int',
@@ -234,7 +234,7 @@ const inStep = 'this belongs to a step: write "steps:" and "- uses: …" with it
 const underOn = 'write it below "on", as in on: { schedule: "17 3 * * *" }';
 const itemOfSweep = 'the item of a sweep is given as item: { pull_request: { number: 1, … } }';
 
-/** Keys of other systems, and our own keys in the wrong place, with the remedy. */
+/** Keys of other systems, and Reeve's own keys in the wrong place, with the remedy. */
 export const keysElsewhere = {
   file: words({
     on: ruleInFile,

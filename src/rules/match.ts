@@ -7,9 +7,9 @@ import type { Listening, LoadedRule, Pattern } from './rule.ts';
 import type { SkipReason } from './verdict.ts';
 
 /**
- * Returns why a rule skips an event; undefined if the rule does not skip it. Reasons: `kind` (another family or
- * activity), `filter` (branches and tags, read from the payload), `scope` (the rule's `in`). Path filters need a fact,
- * which `evaluateRule` requests. Patterns are charged to the meter; throws LimitExceeded if its budget is insufficient.
+ * Returns why a rule skips an event; undefined if the rule applies. Reasons: `kind` (another family or activity),
+ * `filter` (branches and tags, read from the payload), `scope` (the rule's `in`). Path filters need a fact, which
+ * `evaluateRule` requests. Patterns are charged to the meter; throws LimitExceeded if its budget is insufficient.
  */
 export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipReason | undefined {
   const heard = rule.on.filter((listening) => listensTo(listening, event));
@@ -18,15 +18,18 @@ export function skipReason(rule: LoadedRule, event: Event, meter: Meter): SkipRe
   return outOfScope(rule, scopeNameOf(event), meter) ? 'scope' : undefined;
 }
 
-/** Returns whether a subject matches a rule's `in`. The subject is an item of a sweep, or given on the command line. */
+/**
+ * Returns whether a subject matches a rule's `in`. Used for items of a sweep and for subjects given on the command
+ * line.
+ */
 export function isInScope(rule: LoadedRule, subject: Subject, meter: Meter): boolean {
   const { repository, organization } = subject;
   return !outOfScope(rule, repository ? `${repository.owner}/${repository.name}` : organization, meter);
 }
 
 /**
- * Returns the entries of `on` that match an event, without considering path filters. The rule applies if the path
- * filter of one of these entries matches too.
+ * Returns the entries of `on` that match an event, without considering path filters. The rule applies if, for at least
+ * one of these entries, the path filter matches too.
  */
 export function listeningsFor(rule: LoadedRule, event: Event, meter: Meter): readonly Listening[] {
   return rule.on.filter((listening) => listensTo(listening, event) && passesRefs(listening, event, meter));
@@ -47,7 +50,7 @@ export function passesBranch(listening: Listening, branch: string, meter: Meter)
 
 /**
  * Returns whether a changed file matches the path filters of an entry. For a renamed file, both the old and the new
- * path count. The files are those in the forge's list.
+ * path count. `files` is the forge's list of changed files.
  */
 export function passesPaths({ paths, pathsIgnore }: Listening, files: unknown, meter: Meter): boolean {
   if (paths) return somePath(files, (path) => paths.matches(path, meter), meter);
@@ -74,7 +77,7 @@ function listensTo({ family, activities }: Listening, event: Event): boolean {
 }
 
 function outOfScope(rule: LoadedRule, name: string | undefined, meter: Meter): boolean {
-  // Subjects without an owner (a notification, a runner of the instance) match only the pattern for everything.
+  // Subjects without an owner (a notification, a runner of the instance) match only a catch-all pattern.
   return rule.scopes.some(
     (scope) => !(name === undefined ? takesEverything(scope) : scope.matches(name, meter)),
   );
@@ -120,8 +123,8 @@ function passesNames(
 type EventRef = { readonly kind: 'branch' | 'tag'; readonly name: string };
 
 /**
- * Returns the ref of an event: the target branch of a pull request, or the ref of a push, create or delete, given as a
- * full name or with `ref_type`.
+ * Returns the ref of an event: the base branch of a pull request, or the ref of a push, create or delete event, which
+ * is either a full name or has a `ref_type`.
  */
 function eventRef({ family, payload }: Event): EventRef | undefined {
   const { ref, ref_type: type } = payload;

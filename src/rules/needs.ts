@@ -12,8 +12,8 @@ import type { LoadedRule } from './rule.ts';
 const requestsOfRules = new WeakMap<LoadedRule, readonly FactRequest[]>();
 
 /**
- * Returns the facts that a rule names, without duplicates. Facts that its actions read are not included; they are
- * declared in the `needs` of the actions.
+ * Returns the facts that a rule names, without duplicates. Facts that its actions read are not included, because their
+ * requirements are part of the `needs` of the actions.
  */
 export function requestsOfRule(rule: LoadedRule): readonly FactRequest[] {
   // Cached, because the facts are needed for every event and rule.
@@ -42,7 +42,7 @@ export function factsOfRule(rule: LoadedRule): readonly Fact[] {
 }
 
 /**
- * Returns the capabilities that rules need but a forge lacks, as problems at the line of the rule or step. `textOf`
+ * Returns a problem for each capability that rules need but the forge lacks, at the line of the rule or step. `textOf`
  * returns a file's text.
  */
 export function checkCapabilities(
@@ -75,7 +75,7 @@ export function checkCapabilities(
 }
 
 /**
- * Returns whether arguments have a value at a path (`hooks.name`), or a particular text at that path
+ * Returns whether arguments contain a value at a path (`hooks.name`), or a particular text at that path
  * (`hooks.events=status`).
  */
 function says(written: unknown, path: string): boolean {

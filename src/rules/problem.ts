@@ -53,12 +53,12 @@ export type Problem = {
   readonly code: ProblemCode;
   /** The problem and its remedy: one or two sentences, without a full stop at the end. */
   readonly message: string;
-  /** The nearest valid word. */
+  /** The nearest valid word, as a suggestion. */
   readonly suggestion?: string;
   readonly path: string;
-  /** Counted from 1. */
+  /** Line number, starting at 1. */
   readonly line: number;
-  /** Counted from 1, in UTF-16 units. */
+  /** Column number, starting at 1, in UTF-16 units. */
   readonly column: number;
   /** The line of the file, without its line ending. */
   readonly source: string;
@@ -70,8 +70,8 @@ const maxSourceColumns = 160;
 
 /**
  * Formats a problem for people: position, code and message, the source line, and a marker below the position. Lines
- * longer than a terminal are shortened around the position. Control characters are made visible, so that a rule file
- * cannot control the terminal.
+ * longer than a terminal line are shortened around the position. Control characters are made visible, so that a rule
+ * file cannot control the terminal.
  */
 export function formatProblem(problem: Problem): string {
   const { path, line, column, code, message, suggestion } = problem;
@@ -95,7 +95,7 @@ function visible(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
-/** Returns a problem that covers a whole line of a file. `textOf` returns the file's text. */
+/** Returns a problem at a whole line of a file. `textOf` returns the file's text. */
 export function problemAtLine(
   problem: {
     readonly code: ProblemCode;
@@ -110,7 +110,7 @@ export function problemAtLine(
   return { ...problem, column, source, width: Math.max(1, source.trim().length) };
 }
 
-/** Returns the nearest known word; undefined if none is near enough. */
+/** Returns the most similar known word; undefined if none is similar enough. */
 export function nearest(written: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(written.length / 3));
   const wanted = normal(written);
@@ -127,14 +127,14 @@ export function nearest(written: string, known: Iterable<string>): string | unde
   return best;
 }
 
-/** Returns a word with its spelling normalized: `pullRequest`, `pull-request` and `Pull_Request` are equal. */
+/** Returns a word in normalized spelling: `pullRequest`, `pull-request` and `Pull_Request` become equal. */
 function normal(word: string): string {
   return word.toLowerCase().replace(/[-_ ]/g, '');
 }
 
 /**
- * Returns the edit distance, counting insertions, deletions, substitutions and transpositions; `limit` if the distance
- * is at least that.
+ * Returns the edit distance of two words: the number of insertions, deletions, substitutions and transpositions.
+ * Returns `limit` if the distance is at least `limit`.
  */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
@@ -159,7 +159,7 @@ function editDistance(a: string, b: string, limit: number): number {
   return Math.min(last[b.length] ?? limit, limit);
 }
 
-/** A problem in an expression; `start` and `end` are offsets in its text. */
+/** A problem in an expression; `start` and `end` are offsets in the expression's text. */
 export type ExpressionProblem = {
   readonly code: ProblemCode;
   readonly message: string;
@@ -168,7 +168,7 @@ export type ExpressionProblem = {
   readonly end: number;
 };
 
-/** Returns a message with its remedy, if there is one. */
+/** Returns a message followed by its remedy, if there is one. */
 export function withHint(message: string, hint: string | undefined): string {
   return hint === undefined ? message : `${message}; ${hint}`;
 }

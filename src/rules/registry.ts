@@ -5,7 +5,7 @@ import { User } from '../contract/resources/users.ts';
 import { facts } from '../facts/facts.ts';
 import type { RuleRegistry } from './rule.ts';
 
-/** The facts, actions and event payloads that rule files can use. */
+/** The facts, actions and event payloads available to rule files. */
 export const registry: RuleRegistry = {
   facts,
   actions,

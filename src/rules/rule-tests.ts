@@ -17,13 +17,13 @@ export type RuleCase = {
   readonly name: string;
   readonly line: number;
   readonly eventType: string;
-  /** Absent if `file` names a recorded payload. */
+  /** Payload of the event; absent if `file` refers to a recorded payload. */
   readonly payload?: Readonly<Record<string, unknown>>;
   readonly file?: string;
-  /** The item of a sweep, instead of an event. */
+  /** The item of a sweep, if the case has no event. */
   readonly item?: { readonly kind: SubjectKind; readonly value: Readonly<Record<string, unknown>> };
   readonly facts: Readonly<Record<string, unknown>>;
-  /** Facts of each other open pull request with the same head commit. */
+  /** The facts of each other open pull request with the same head commit. */
   readonly others: readonly Readonly<Record<string, unknown>>[];
   readonly now: Date | undefined;
   /** Values for the parameters of the file. */
@@ -70,14 +70,14 @@ export function loadRuleTests({ path, text }: { readonly path: string; readonly 
 }
 
 /**
- * Returns the Event-Type for a family and an activity (`pull_request`, `synchronized` → `pull_request_sync`). An
- * Event-Type is returned unchanged.
+ * Returns the Event-Type of a family and an activity (`pull_request`, `synchronized` → `pull_request_sync`). If `kind`
+ * is already an Event-Type, returns it unchanged.
  */
 export function eventTypeFor(kind: string, activity: string): string {
   if (!Object.hasOwn(eventFamilies, kind)) return kind;
   const types = Object.entries(eventFamilies[kind as Family].types);
   const [first] = types;
-  // The first Event-Type of a family may have the family's name without having the activity.
+  // The Event-Type that has the name of the family may lack the activity.
   const fitting = types.find(([, activities]) => activities.includes(activity));
   return (fitting ?? first)?.[0] ?? kind;
 }
@@ -88,7 +88,7 @@ export type CaseRun = {
   readonly changes: readonly CaseChange[];
   /** Planned changes that were refused. */
   readonly refused: readonly { readonly change: CaseChange; readonly why: string }[];
-  /** Facts whose absence made rules fail; undefined: none. */
+  /** Facts that rules read but the case does not provide, which made the rules fail; undefined if there are none. */
   readonly missing?: readonly MissingFact[];
 };
 export type CaseChange = {
@@ -106,7 +106,7 @@ export type TestedFile = {
   readonly rules: readonly LoadedRule[];
 };
 
-/** Result of one case; the case passed if there are no differences. */
+/** Result of one case. The case passes if there are no differences. */
 type CaseResult = {
   readonly path: string;
   readonly name: string;
@@ -115,8 +115,8 @@ type CaseResult = {
 };
 
 /**
- * Results of all cases, and the rules and steps that no case reached: rules by identity, steps as `rule identity / step
- * name`.
+ * Results of all cases, and the rules and steps that no case reached. Rules are given by identity, steps as `rule
+ * identity / step name`.
  */
 type TestResults = {
   readonly results: readonly CaseResult[];
@@ -124,9 +124,9 @@ type TestResults = {
 };
 
 /**
- * Runs every case with the given runner and compares the results. Changes are compared as a set; omitted members are
- * ignored. A rule that fails unexpectedly is always a difference. If the runner rejects, the case fails; if
- * `beforeCase` rejects, all cases are aborted.
+ * Runs every case with the given runner and compares the results with the expectations. Changes are compared as a set;
+ * omitted members are ignored. A rule that fails unexpectedly always counts as a difference. If the runner rejects, the
+ * case fails; if `beforeCase` rejects, all cases are aborted.
  */
 export async function runRuleTests(options: {
   files: readonly TestedFile[];
@@ -171,7 +171,7 @@ async function runCase(
   }
 }
 
-/** Returns the differences between the expectations of a case and its outcome, one per line. */
+/** Returns the differences between a case's expectations and its outcome, one per line. */
 export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): readonly string[] {
   const failed = new Set(unexpectedlyFailed(expected, outcome.rules).map(({ rule }) => rule));
   return [
@@ -223,8 +223,8 @@ function compareLists<Wanted, Actual>(
 }
 
 /**
- * Pairs as many expected changes as possible with distinct actual changes. An expectation that matches several items
- * gives up the one that a more precise expectation needs, and takes another.
+ * Matches as many expected changes as possible with distinct actual changes. An expectation that matches several
+ * changes yields one of them to a more precise expectation, and takes another instead.
  */
 function pairUp<Wanted, Actual>(
   expected: readonly Wanted[],
@@ -255,7 +255,7 @@ function compareVerdicts(expected: CaseForm['expect'], verdicts: readonly Verdic
   const differences: string[] = [];
   for (const [name, verdict] of wantedVerdicts(expected)) {
     const seen = verdicts.find(({ rule }) => rule === name || rule.endsWith(`#${name}`));
-    // A rule for other kinds of events is not in the record, because it was skipped.
+    // A rule for other kinds of events was skipped, so it has no recorded verdict.
     const actual = seen?.verdict ?? 'skipped';
     if (actual !== verdict)
       differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
@@ -331,8 +331,8 @@ const ExpectedRefusal = ExpectedChange.extend({
 type ExpectedRefusal = z.output<typeof ExpectedRefusal>;
 
 /**
- * The item of a sweep. It has a single key, the kind of `each`; the value is the item as conditions see it (durations
- * as `15m`).
+ * The item of a sweep: a map with one key, the kind of `each`. The value is the item as conditions see it (durations as
+ * `15m`).
  */
 const ItemForm = z
   .partialRecord(z.enum(subjectKinds), z.record(z.string(), z.unknown()))
@@ -384,7 +384,7 @@ const CaseForm = z
       'give either event: { kind, activity, payload }, or item: { pull_request: { … } } for a rule with a schedule',
   });
 
-/** Rule tests: `NAME.test.yml` next to `NAME.yml`. */
+/** Grammar of rule tests: `NAME.test.yml` next to `NAME.yml`. */
 const TestFile = z.strictObject({
   with: Parameters.optional().describe(
     'Values of the parameters of the file, for all cases; default: their defaults.',
@@ -399,13 +399,13 @@ export type FactRead = {
   readonly reader: string;
   readonly request: FactRequest;
 };
-/** A fact that a rule reads and a case does not give, with the identity of the rule. */
+/** A fact that a rule reads but a case does not provide, with the identity of the rule. */
 export type MissingFact = FactRead & { readonly rule: string };
 
 /**
- * Returns all facts that failed rules read and a case does not give: those in their expressions, and those that their
- * actions declare. `asked` are the missing facts that the run requested. A rule that reads none of them failed for
- * another reason, unless its plan requests facts that it does not declare.
+ * Returns the facts that failed rules read but a case does not provide: those in the rules' expressions, and those that
+ * their actions declare. `asked` contains the missing facts that the run requested. If a rule reads no missing fact, it
+ * failed for another reason, unless its plan requests facts that the action does not declare.
  */
 export async function findMissingFacts(
   failed: readonly LoadedRule[],
@@ -443,14 +443,14 @@ function readsOf({ on, condition, steps }: LoadedRule): readonly FactRead[] {
       read(`step ${name}`, [
         ...(ofStep?.facts ?? []),
         ...given.facts,
-        // Conditions in the arguments are still text here, which only matters for the facts of `when: false`.
+        // Conditions in the arguments are still text here, so facts are listed as if `when` were not false.
         ...action.facts(given.written),
       ]),
     ),
   ];
 }
 
-/** Returns lines that list these facts with a description of each, and show where to write them. */
+/** Returns lines that list these facts with their readers, and tell the author where to write them. */
 function describeMissing(missing: readonly MissingFact[]): readonly string[] {
   const readers = new Map<string, Set<string>>();
   for (const { rule, reader, request } of missing) {
@@ -466,7 +466,7 @@ function describeMissing(missing: readonly MissingFact[]): readonly string[] {
   ];
 }
 
-/** Returns how a fact is written in a case: `files: a list`, `contents: { "a.txt": an object }`. */
+/** Returns how a fact is written in a test case: `files: a list`, `contents: { "a.txt": an object }`. */
 function formOf({ name, argument }: FactRequest): string {
   const shape = findFact(name)?.shape;
   const value = shape === undefined ? 'a value' : describeShape(shape);

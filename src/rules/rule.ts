@@ -20,13 +20,13 @@ export type RuleRegistry = {
   /** Shape of `event` for each family. If a family has no shape, the members of its `event` are not checked. */
   readonly payloads: Readonly<Partial<Record<Family, z.ZodType>>>;
   /**
-   * Shapes of variables other than `event`: `sender`, and the items of `each` that are not facts (`notification`,
+   * Shapes of variables other than `event`: `sender`, and those items of `each` that are not facts (`notification`,
    * `runner`, `organization`). `now` is always available.
    */
   readonly variables: Readonly<Record<string, z.ZodType>>;
 };
 
-/** `observe` plans and records, but never writes. */
+/** `observe` plans and records changes, but never writes them. */
 export type RuleMode = 'observe' | 'enforce';
 
 /** A name filter: the patterns as written, and the compiled matcher. */
@@ -47,17 +47,17 @@ export type Listening = {
 /** One schedule of a rule: five cron fields and a timezone. */
 export type Schedule = { readonly cron: string; readonly timezone: string };
 
-/** The items of a sweep. `state` exists only for issues and pull requests, `in` for notifications. */
+/** The items of a sweep. `state` exists only for issues, pull requests and milestones, `in` only for notifications. */
 export type Each = {
   readonly kind: SubjectKind;
   readonly state?: 'open' | 'closed' | 'all';
-  /** Repositories whose items are requested one by one. */
+  /** Repositories whose notifications are requested, one repository at a time. */
   readonly in?: Pattern;
 };
 
 /** A validated step; its arguments still contain conditions and templates. */
 export type LoadedStep = {
-  /** Its `name`; if it has none, its position and action (`1 set-labels`). */
+  /** The step's `name` or, if it has none, its position and action (`1 set-labels`). */
   readonly name: string;
   readonly action: Action;
   readonly condition?: Condition;
@@ -65,10 +65,10 @@ export type LoadedStep = {
   readonly line: number;
 };
 
-/** Owner of a rule below the operator level, which limits what it may write to. */
+/** Repository or organization that owns a rule below the operator level. It limits where the rule may write. */
 export type RuleHome = { readonly repositoryId: number } | { readonly organization: string };
 
-/** Permissions that the operator grants to some rule files beyond the default set, with their scope. */
+/** Permissions beyond the default set that the operator grants to some rule files, with their scope. */
 export type ScopedGrant = {
   /** Names of actions and facts. */
   readonly names: readonly string[];
@@ -80,48 +80,48 @@ export type ScopedGrant = {
   readonly forks: boolean;
 };
 
-/** Limits of a file or rule; absent: those of the engine. */
+/** Limits of a file or rule; if a limit is absent, the engine's limit applies. */
 export type RuleLimits = {
   /** Maximum number of changes per run. */
   readonly changes?: number;
-  /** Maximum number of changed items per slot of the schedule. */
+  /** Maximum number of changed items per scheduled sweep. */
   readonly items?: number;
 };
 
 /** A validated rule. */
 export type LoadedRule = {
-  /** Identity: `source path#rule name`. */
+  /** Identity of the rule: `source path#rule name`. */
   readonly id: string;
   readonly name: string;
   /** Path of the file as given to the loader. */
   readonly source: string;
   readonly level: Level;
-  /** Set for files on a forge; absent for files of the operator. */
+  /** Set for rules from a forge; absent for rules of the operator. */
   readonly home?: RuleHome;
   /** The commit that the file was read from; empty for files in the operator's folder. */
   readonly commit: string;
-  /** Digest of the file's text: files with equal revisions have equal rules. */
+  /** Digest of the file's text: files with equal digests have equal rules. */
   readonly revision: string;
   readonly line: number;
   readonly description?: string;
   readonly mode: RuleMode;
   readonly limits: RuleLimits;
-  /** The `in` of the file and of the rule: a repository or organization must match all of them. */
+  /** The `in` of the file and the `in` of the rule: a repository or organization must match all of them. */
   readonly scopes: readonly Pattern[];
   readonly on: readonly Listening[];
   readonly schedules: readonly Schedule[];
   readonly each?: Each;
-  /** Names of the actions and facts that the rule uses by grant; absent or empty: none. */
+  /** Names of the actions and facts that the rule may use only because of a grant; absent if there are none. */
   readonly byGrant?: readonly string[];
-  /** The grants of the rule's file; absent for files of the operator. */
+  /** The grants of the rule's file; absent for rules of the operator. */
   readonly grants?: readonly ScopedGrant[];
   readonly condition?: Condition;
   readonly steps: readonly LoadedStep[];
 };
 
 /**
- * Returns whether a rule runs for the pull requests that events of a family concern, rather than for the subjects of
- * the events themselves.
+ * Returns whether events of a family start this rule for the pull requests that they affect, instead of for their own
+ * subjects.
  */
 export function runsForConcerned(
   { each }: { readonly each?: LoadedRule['each'] | undefined },
@@ -131,8 +131,8 @@ export function runsForConcerned(
 }
 
 /**
- * Units reserved for each operator rule, independently of other rules. Any number of operator rules may apply to one
- * event, each with patterns for a hundred files. Other files have at most a hundred rules.
+ * Units reserved for each operator rule, independently of other rules, because any number of operator rules may apply
+ * to one event, each with patterns for a hundred files. Files of other levels have at most a hundred rules.
  */
 export const unitsPerOperatorRule = 100_000;
 export const unitsPerOtherRule = 20_000;
@@ -160,17 +160,18 @@ export function budgetSourceOf({ level, home, source }: LoadedRule): BudgetSourc
 /** The rules in force together, indexed by event family. */
 export interface RuleSet {
   /**
-   * All rules: first the operator's, then the organization's, then the repository's; within a level in the given order.
+   * All rules: first the operator's, then the organization's, then the repository's; rules of one level keep the given
+   * order.
    */
   readonly rules: readonly LoadedRule[];
   /** Returns the rules for a family, in the same order. */
   listeningTo(family: Family): readonly LoadedRule[];
   find(id: string): LoadedRule | undefined;
-  /** Returns the index of the rule in `rules`; the number of rules if it is not among them. */
+  /** Returns the index of the rule in `rules`, or the number of rules if it is not among them. */
   orderOf(id: string): number;
 }
 
-/** Returns the rules indexed by family, so that the cost of an event depends only on the rules for its family. */
+/** Returns a rule set indexed by family, so that the cost of an event depends only on the rules for its family. */
 export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
   const order = { operator: 0, organization: 1, repository: 2 };
   const sorted = rules.toSorted((a, b) => order[a.level] - order[b.level]);
@@ -192,9 +193,9 @@ export function createRuleSet(rules: readonly LoadedRule[]): RuleSet {
 }
 
 /**
- * Returns a set that adds rules after those of `base`. The index of `base` is shared, so that a thousand operator rules
- * are indexed only once and not for each repository. `base` must contain only operator rules, and `rules` must not
- * contain any.
+ * Returns a rule set with the rules of `base`, followed by `rules`. The index of `base` is shared, so that a thousand
+ * operator rules are indexed only once instead of once per repository. `base` must contain only operator rules, and
+ * `rules` must not contain any.
  */
 export function extendRuleSet(base: RuleSet, rules: readonly LoadedRule[]): RuleSet {
   const own = createRuleSet(rules);

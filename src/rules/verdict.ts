@@ -17,14 +17,14 @@ const skipReasons = {
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
-/** Returns why a rule was skipped or failed: the recorded reason, including its explanation. */
+/** Returns why a rule was skipped or failed: the recorded reason, with an explanation for a known skip reason. */
 export function wordsOf({ verdict, reason }: Judgement): string | undefined {
   if (verdict !== 'skipped' || reason === undefined) return reason;
-  // Runs of other versions may have other reasons.
+  // Runs of other versions may contain unknown reasons.
   return isSkipReason(reason) ? `${reason}: ${skipReasons[reason]}` : reason;
 }
 
-/** Returns the explanation of the skip reason if all these rules share it; otherwise undefined. */
+/** Returns the explanation of the skip reason that all these rules share; undefined if they do not share one. */
 export function commonSkip(verdicts: readonly Judgement[]): string | undefined {
   const [reason, ...others] = new Set(
     verdicts.map(({ verdict, reason }) => (verdict === 'skipped' ? reason : undefined)),
@@ -53,8 +53,8 @@ export type Verdict = Judgement & {
   readonly commit: string;
   readonly line: number;
   /**
-   * Code of the error that made the rule fail, if it is a Reeve error. For `forge-…` codes, `reason` may contain an
-   * answer of the forge.
+   * Code of the error that made the rule fail, if it is a Reeve error. For `forge-…` codes, `reason` may contain text
+   * of a forge response.
    */
   readonly code?: string;
   /** Origin of the rule, and the revision of its file; absent in runs of earlier versions. */
@@ -86,8 +86,8 @@ const decided = new WeakMap<LoadedRule, boolean>();
 const needing = new WeakMap<LoadedRule, boolean>();
 
 /**
- * Returns whether a rule without a schedule reads the event or its sender, and so cannot be evaluated from live state
- * alone.
+ * Returns whether a rule without a schedule reads the event or its sender, so that live state alone is not enough to
+ * evaluate it.
  */
 export function needsEvent(rule: LoadedRule): boolean {
   // The loader ensures that rules with a schedule first test for an event.
@@ -101,7 +101,7 @@ export function needsEvent(rule: LoadedRule): boolean {
 
 /**
  * Returns whether a rule can be evaluated for an event that catch-up found: its expressions read neither the sender nor
- * a member of `event` that cannot be recovered (`event.changes`, `event.commits`).
+ * members of `event` that cannot be recovered (`event.changes`, `event.commits`).
  */
 export function isRecoverable(rule: LoadedRule): boolean {
   const known = decided.get(rule);
@@ -119,8 +119,8 @@ function readsOf({ condition, steps }: LoadedRule): readonly Read[] {
 }
 
 /**
- * Returns whether a read requires a delivery: it reads the sender, an unrecoverable member of the payload, or the
- * payload as a whole.
+ * Returns whether a read needs data that only a delivery contains: the sender, an unrecoverable member of the payload,
+ * or the payload as a whole.
  */
 function isTold({ root: { name }, path: [member], isAsked }: Read): boolean {
   if (name === 'sender') return true;

@@ -1,8 +1,8 @@
 import { type Costliest, Meter, type Pool } from '../../patterns/meter.ts';
 
 /**
- * Cost of evaluation, in units of about one nanosecond, measured by `scripts/calibrate.ts`. Charged before the work is
- * done, for any kind of value.
+ * Cost of evaluation steps. One unit is about one nanosecond, as measured by `scripts/calibrate.ts`. The cost is
+ * charged before the work is done, and applies to any kind of value.
  */
 export const costs = {
   /** An operator, a member access, an index access or a conditional. */
@@ -41,7 +41,7 @@ export const costs = {
   timezone: 4_000,
 } as const;
 
-/** Limits of expressions and their values; listed in the reference. */
+/** Limits on expressions and their values; listed in the reference. */
 export const limits = {
   /** Maximum number of characters per expression. */
   expression: 2_000,
@@ -62,29 +62,29 @@ export const limits = {
   /** Maximum number of items in a list value. */
   items: 10_000,
   /**
-   * Maximum number of members in an object value. Objects of a forge have fewer than a hundred members; listing many
-   * more takes long.
+   * Maximum number of members in an object value. Objects of a forge have fewer than a hundred members; much larger
+   * objects take long to list.
    */
   members: 500,
   /** Maximum length of a text value, in UTF-16 units. */
   text: 256 * 1024,
-  /** Maximum length of a text to search for, in UTF-16 units; the cost of a search is the product of both lengths. */
+  /** Maximum length of a search text, in UTF-16 units, because the cost of a search is the product of both lengths. */
   needle: 1_024,
-  /** Maximum number of bytes that a template inserts for one expression. */
+  /** Maximum number of bytes that one expression inserts into a text. */
   inserted: 1_024,
-  /** Maximum number of bytes that a template inserts for one expression in a multi-line text. */
+  /** Maximum number of bytes that one expression inserts into a multi-line text. */
   insertedLines: 8_192,
 } as const;
 
 /**
- * Units for the expressions and patterns of one run, shared by all sources. At about a nanosecond per unit, a run stays
- * well within its 50 ms; measured by `node scripts/calibrate.ts`.
+ * Units for the expressions and patterns of one run, shared by all sources of rules. At about one nanosecond per unit,
+ * a run stays well within its limit of 50 ms; measured by `node scripts/calibrate.ts`.
  */
 export const unitsPerRun = 24_000_000;
 /** Units for evaluating the `in` of a rule in one sweep, over all items. */
 const unitsPerSweep = 200_000_000;
 
-/** A source of rules. Rules from one source share a budget. */
+/** A source of rules: the operator, an organization or a repository. Rules from one source share a budget. */
 export type BudgetSource = {
   /** Key of the budget; rules with the same key share it. */
   readonly key: string;
@@ -95,9 +95,9 @@ export type BudgetSource = {
 };
 
 /**
- * The evaluation budget of one run. The sources of its rules get equal shares, so that a repository's file cannot use
- * up the budget of the operator's rules. Within a source, each rule has its own reserve, so that a costly rule cannot
- * stop the cheap ones, and the budget grows with the number of the operator's rules.
+ * The evaluation budget of one run. The sources of the run's rules get equal shares, so that a repository's file cannot
+ * use up the budget of the operator's rules. Within a source, each rule has its own reserve, so that a costly rule does
+ * not stop other rules, and the budget grows with the number of operator rules.
  */
 export class RunBudget {
   readonly #pools: ReadonlyMap<string, Pool>;

@@ -20,24 +20,24 @@ export type Condition = {
   /** Returns the result with its evidence, charged to the meter. Never throws. */
   readonly evaluate: (knowledge: Knowledge, meter: Meter) => ConditionResult;
   /**
-   * Returns whether the condition holds, or would hold if only checks of the commit or `mergeable` had another value.
-   * Never throws.
+   * Returns whether the condition holds, or would hold if only checks of the commit or `mergeable` had different
+   * values. Never throws.
    */
   readonly prospect: (knowledge: Knowledge, meter: Meter) => Prospect;
 };
 
-/** `held`, `awaits` (only checks are missing), or `not` for any other reason, including errors. */
+/** `held`; `awaits` if only checks or `mergeable` are missing; `not` for any other reason, including errors. */
 export type Prospect = 'held' | 'awaits' | 'not';
 
-/** Returns the joint prospect of several conditions. */
+/** Returns the prospect of several conditions that must all hold. */
 export function jointProspect(prospects: readonly Prospect[]): Prospect {
   if (prospects.includes('not')) return 'not';
   return prospects.includes('awaits') ? 'awaits' : 'held';
 }
 
 /**
- * The result is `error` if the condition cannot be evaluated; `cause` then has the reason, and whether a later attempt
- * may succeed.
+ * The result is `error` if the condition cannot be evaluated. In that case, `cause` contains the error, which states
+ * whether a later attempt may succeed.
  */
 export type ConditionResult = {
   readonly result: 'held' | 'not' | 'error';
@@ -46,7 +46,10 @@ export type ConditionResult = {
   readonly cause?: Error;
 };
 
-/** Location of an expression: its file, and a function that returns the position of an offset in its text. */
+/**
+ * Location of an expression: its file, and a function that returns the position in the file for an offset in the
+ * expression's text.
+ */
 export type ExpressionPlace = {
   readonly file: string;
   readonly at: (offset: number) => { readonly line: number; readonly column: number };

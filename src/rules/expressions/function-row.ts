@@ -12,8 +12,8 @@ import { Failure, parseDuration, parseInstant } from './values.ts';
 type LiteralUse = 'glob' | 'pattern' | 'timezone' | 'moment';
 
 /**
- * A function that expressions may call. The list of functions is closed: functions that later versions of the CEL
- * library add are unavailable until they are listed here.
+ * A function that expressions may call. The list of functions is closed: a function that a later version of the CEL
+ * library adds is unavailable until it is listed here.
  */
 export type FunctionRow = {
   readonly name: string;
@@ -24,17 +24,17 @@ export type FunctionRow = {
   /** Whether the last argument may be repeated. */
   readonly repeats?: true;
   readonly gives: Type;
-  /** Returns a more precise result type, derived from the types of receiver and arguments. */
+  /** Returns a more precise result type, derived from the types of the receiver and the arguments. */
   readonly givesFor?: (types: readonly Type[]) => Type;
   readonly meaning: string;
   /** Set if the first argument must be a literal; how the literal is used. */
   readonly literal?: LiteralUse;
-  /** Not allowed inside loops, because the cost or the result grows with every item. */
+  /** Not allowed inside loops, because the cost or the result of the function grows with every item. */
   readonly outsideLoops?: true;
   /**
-   * Returns the result, or a Failure. The values are the receiver, followed by the arguments, each of a kind that the
-   * row accepts. Work beyond the call itself is charged before it is done. For a row with a pattern literal, the
-   * compiled matcher runs instead.
+   * Returns the result, or a Failure. Receives the receiver, if any, followed by the arguments; each value has a kind
+   * that the row accepts. Work beyond the call itself is charged before it is done. For a row with a pattern literal,
+   * the compiled matcher runs instead.
    */
   readonly run: RunFunction;
   /** Returns the function to run for a literal, if part of the work can be prepared once. */
@@ -46,7 +46,7 @@ export function takesCount({ takes, repeats }: FunctionRow, count: number): bool
   return repeats ? count >= takes.length : count === takes.length;
 }
 
-/** Returns the kinds that the row accepts at each of `count` arguments. */
+/** Returns the kinds that the row accepts for each of `count` arguments. */
 export function kindsTaken({ takes, repeats }: FunctionRow, count: number): FunctionRow['takes'] {
   const last = takes.at(-1);
   if (!repeats || last === undefined) return takes;
@@ -135,8 +135,8 @@ function readMoment(name: string, argument: ASTNode): ReadLiteral {
 }
 
 /**
- * Returns an example for an invalid duration. Days and weeks are converted to hours: they are not units, because a day
- * in a timezone may have 23 or 25 hours.
+ * Returns a valid example for an invalid duration. Days and weeks are converted to hours: they are not valid units,
+ * because a day in a timezone may have 23 or 25 hours.
  */
 function exampleOfDuration(value: string): string {
   const [, digits = '', unit = ''] = /^(\d{1,4}) ?(d|w)/.exec(value) ?? [];

@@ -90,7 +90,7 @@ function size([value]: readonly unknown[], meter: Meter): number {
   ).length;
 }
 
-/** Counts code points: the second half of a surrogate pair does not count, an unpaired half does. */
+/** Returns the number of code points: a surrogate pair counts as one, and so does an unpaired surrogate. */
 function countCodePoints(text: string): number {
   let count = text.length;
   for (let place = 1; place < text.length; place += 1) {
@@ -161,7 +161,7 @@ function castInstant(value: unknown): unknown {
 
 const dayMs = 86_400_000;
 
-/** Reads one field of a date whose UTC fields show the time in the requested timezone. */
+/** Reads a field from a date whose UTC fields contain the time in the requested timezone. */
 type ReadField = (date: Date) => number;
 
 const fields: Readonly<Record<string, { readonly meaning: string; readonly read: ReadField }>> = {
@@ -221,9 +221,9 @@ function dayOfYear(date: Date): number {
   return Math.floor((date.getTime() - year.getTime()) / dayMs);
 }
 
-/** Creates the format only once, because that takes a hundred times as long as using it. */
+/** The format is created only once, because creating it takes a hundred times as long as using it. */
 function readInTimezone(timeZone: string, read: ReadField): RunFunction {
-  // The Swedish locale formats dates like ISO 8601.
+  // The Swedish locale formats dates in ISO 8601 order.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   return ([value], meter) => {
     meter.charge(costs.timezone);
@@ -231,7 +231,7 @@ function readInTimezone(timeZone: string, read: ReadField): RunFunction {
   };
 }
 
-/** Returns an instant whose UTC fields equal the fields that the format shows. */
+/** Returns a date whose UTC fields equal the fields in the formatted text. */
 function inFormat(value: Date, format: Intl.DateTimeFormat): Date | undefined {
   const local = Date.parse(`${format.format(value).replace(' ', 'T')}Z`);
   return Number.isNaN(local) ? undefined : new Date(local + value.getUTCMilliseconds());
@@ -246,7 +246,7 @@ export const functions: readonly FunctionRow[] = [
   ...timeFunctions,
 ];
 
-/** Loop functions over a list. `gives` returns the result type for the types of item and body. */
+/** Loop functions over a list. `gives` returns the result type, derived from the types of the item and the body. */
 export const loops: Readonly<
   Record<string, { readonly meaning: string; readonly gives: (item: Type, body: Type) => Type }>
 > = {
@@ -268,10 +268,10 @@ export function findFunctions(name: string, hasReceiver: boolean): readonly Func
   return (byName.get(name) ?? []).filter((row) => (row.of !== undefined) === hasReceiver);
 }
 
-/** Names of all functions, for "did you mean". */
+/** Names of all functions, for suggestions. */
 export const functionNames: readonly string[] = [...byName.keys(), ...Object.keys(loops), 'has'];
 
-/** Returns the fact that a call with a literal argument requests, or undefined if it is a function. */
+/** Returns the fact that a call with a literal argument requests; undefined if the call is not a fact. */
 export function factOfCall(node: ASTNode): FactRequest | undefined {
   if (node.op !== 'call') return undefined;
   const [name, given] = node.args;

@@ -24,9 +24,9 @@ import {
   type ValueKind,
 } from './values.ts';
 
-/** State of one evaluation: the values by slot, and the meter. */
+/** State of one evaluation: the values in their slots, and the meter. */
 type Frame = {
-  /** Values of names and facts first, then of loop variables; undefined if there is no such value. */
+  /** Values of names and facts, followed by loop variables; undefined if there is no value. */
   readonly slots: unknown[];
   readonly meter: Meter;
 };
@@ -40,8 +40,8 @@ const takesNull: ReadonlySet<string> = new Set(['==', '!=', 'in']);
 
 /**
  * Compiles an expression that was resolved without problems. Each node becomes a function that charges its own cost,
- * calls its operands and returns a value or a Failure. `roots` are the names and facts of the expression; their values
- * are expected in the first slots of the frame, in the same order.
+ * calls its operands and returns a value or a Failure. `roots` are the names and facts of the expression; the first
+ * slots of the frame must contain their values, in the same order.
  */
 export function interpret(node: ASTNode, roots: readonly FactRequest[], resolution: Resolution): Evaluate {
   return new Interpreter(roots, resolution).build(node);
@@ -168,7 +168,7 @@ class Interpreter {
     };
   }
 
-  /** Compiles `&&` or `||`. An error or a non-bool on one side is ignored if the other side decides. */
+  /** Compiles `&&` or `||`. An error or a non-bool on one side is ignored if the other side decides the result. */
   #logic(decides: boolean, [leftNode, rightNode]: readonly [ASTNode, ASTNode]): Evaluate {
     const left = this.build(leftNode);
     const right = this.build(rightNode);
@@ -249,7 +249,7 @@ function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate
   };
 }
 
-/** A function call: its name and its nodes, starting with the receiver if there is one. */
+/** A function call: its name and its nodes, the receiver first if there is one. */
 type FunctionCall = { readonly name: string; readonly nodes: readonly ASTNode[]; readonly isMethod: boolean };
 
 /** Compiles a function call. At run time, the kinds of the values select one of the rows with this name. */
@@ -295,14 +295,14 @@ function interpretConstant(part: Evaluate | undefined, run: RunFunction): Evalua
   return () => value;
 }
 
-/** A row bound to a call: the accepted kinds of values, and the function to run. */
+/** A function row prepared for one call: the accepted kinds of values, and the function to run. */
 type BoundFunction = {
   readonly kinds: readonly ReadonlySet<ValueKind>[];
   readonly run: RunFunction;
   readonly row: FunctionRow;
 };
 
-/** Binds the row to the call; returns an empty list if the number of values does not fit. */
+/** Prepares a function row for one call; returns an empty list if the number of values does not fit. */
 function bindRow(row: FunctionRow, { nodes, isMethod }: FunctionCall): readonly BoundFunction[] {
   const count = nodes.length - (isMethod ? 1 : 0);
   if (!takesCount(row, count)) return [];
@@ -353,7 +353,7 @@ const runners: Readonly<Record<string, (loop: Loop) => Evaluate>> = {
   map,
 };
 
-/** Compiles a loop. Each item is charged before it is read, so that the costs of nested loops multiply. */
+/** Compiles a loop. Each item is charged before it is read, so nested loops cost the product of their lengths. */
 function interpretLoop(builder: Interpreter, node: ASTNode & { readonly op: 'rcall' }): Evaluate {
   const [name, receiver, [variable, ...bodies]] = node.args;
   const bodyNode = bodies.at(-1);
@@ -385,15 +385,15 @@ function loopItems(list: Evaluate, node: ASTNode): Loop['items'] {
   };
 }
 
-/** Stores the next item in its slot. */
+/** Stores the next item in the slot of the loop variable. */
 function take(item: unknown, { slot, adapter }: Loop, frame: Frame): void {
   frame.meter.charge(costs.item);
   frame.slots[slot] = adapt(item, adapter);
 }
 
 /**
- * Compiles `exists` or `all`. A deciding item takes precedence over errors in other items; if no item decides, an error
- * is the result.
+ * Compiles `exists` or `all`. An item that decides the result takes precedence over errors in other items; if no item
+ * decides, an error becomes the result.
  */
 function quantifier(loop: Loop, decides: boolean): Evaluate {
   return (frame) => {
@@ -458,7 +458,7 @@ function map(loop: Loop): Evaluate {
   };
 }
 
-/** How a member or index access is described in messages, and the adapter of its value. */
+/** Text that describes a member or index access in messages, and the adapter for the accessed value. */
 type MemberAccess = { readonly owner: ASTNode; readonly text: string; readonly adapter: Adapter };
 
 /** Compiles `object.name`. */
@@ -495,8 +495,8 @@ function interpretIndex(
 }
 
 /**
- * Compiles has() of a chain. A null member counts as absent, because forges write null for missing values. If the last
- * member is a list, null means an empty list.
+ * Compiles has() of a member chain. A null member counts as absent, because forges write null for missing values. If
+ * the last member is a list, null means an empty list.
  */
 function interpretHas(slot: number, chain: readonly string[], adapter: Adapter): Evaluate {
   return (frame) => {
@@ -518,16 +518,16 @@ function itemOf(owner: unknown, key: unknown): unknown {
   return typeof key === 'string' ? ownMember(owner, key) : undefined;
 }
 
-/** Returns an own member. Properties that every JavaScript object inherits do not count. */
+/** Returns an own member of an object. Properties that every JavaScript object inherits do not count. */
 function ownMember(owner: unknown, name: string): unknown {
   if (typeof owner !== 'object' || owner === null || kindOf(owner) !== 'map' || !Object.hasOwn(owner, name)) {
     return undefined;
   }
-  // The object is a map with string keys.
+  // The cast is safe: the object is a map with string keys.
   return (owner as Readonly<Record<string, unknown>>)[name];
 }
 
-/** Returns whether a value cannot be used: it is missing, an error, too large, or null where null has no meaning. */
+/** Returns whether a value cannot be used: it is missing, an error, too large, or null where null is not allowed. */
 function isUnusable(value: unknown, nullHasMeaning: boolean): boolean {
   if (typeof value !== 'object') return value === undefined;
   return value === null ? !nullHasMeaning : value instanceof Unusable;

@@ -75,7 +75,7 @@ function ofTwoLists(
   };
 }
 
-/** Defines a function of one list, in both spellings: `x.sort()` and `lists.sort(x)`. */
+/** Defines a function of one list in two spellings: `x.sort()` and `lists.sort(x)`. */
 function ofList(
   name: string,
   meaning: string,

@@ -17,7 +17,10 @@ const maxInt = 2n ** 63n - 1n;
 /** Combines two values, or returns a Failure if their kinds do not match. */
 export type BinaryOperator = (left: unknown, right: unknown, meter: Meter) => unknown;
 
-/** An arithmetic operation for ints stored as numbers, ints stored as bigints, and, if supported, doubles. */
+/**
+ * Implementations of an arithmetic operation: for ints stored as numbers, for ints stored as bigints and, if supported,
+ * for doubles.
+ */
 type NumberOperation = {
   readonly int: (left: number, right: number) => number;
   readonly big: (left: bigint, right: bigint) => bigint;
@@ -82,8 +85,8 @@ function isSmallInt(value: unknown): value is number {
 }
 
 /**
- * Applies an arithmetic operation. Int arithmetic is exact; if one operand is a double, the other is converted to a
- * double.
+ * Applies an arithmetic operation. Int arithmetic is exact; if one operand is a double, the other operand is converted
+ * to a double.
  */
 function ofNumbers(sign: string, left: unknown, right: unknown, operation: NumberOperation): unknown {
   if (isSmallInt(left) && isSmallInt(right)) {
@@ -146,8 +149,8 @@ function mismatch(sign: string, left: unknown, right: unknown): Failure {
 }
 
 /**
- * Maximum nesting depth of compared values. Values of the forge are nested less deeply; deeper values are an attempt to
- * overflow the stack.
+ * Maximum nesting depth of compared values. Values of the forge are less deeply nested; deeper values would be an
+ * attempt to overflow the stack.
  */
 const maxDepth = 100;
 
@@ -172,7 +175,7 @@ function isEqual(left: unknown, right: unknown, meter: Meter, depth = 0): boolea
   if (typeof left === 'string' && typeof right === 'string') return equalTexts(left, right, meter);
   if (left === right) return !(left instanceof TooLarge) || tooLarge(left);
   if (typeof left !== 'object' && typeof right !== 'object') {
-    // A bigint and a number may be equal; a text or a bool equals only a value of its own kind.
+    // A bigint and a number may be equal; a text or a bool equals only a value of the same kind.
     return areNumbers(left, right) && isSameNumber(toComparable(left), toComparable(right));
   }
   if (left instanceof TooLarge) return tooLarge(left);
@@ -292,7 +295,7 @@ export function toOrderable(value: unknown): Orderable {
   if (value instanceof Duration) return value.nanoseconds;
   if (value instanceof Date) return value.getTime();
   if (value instanceof Double) return value.value;
-  // Values of other kinds were refused earlier.
+  // The cast is safe: values of other kinds were refused earlier.
   return value as Orderable;
 }
 
@@ -351,8 +354,8 @@ export class ValueSet {
   }
 
   /**
-   * Returns the lookup key of a value. An int and the double of the same value have the same key. NaN equals nothing,
-   * so each NaN gets its own key.
+   * Returns the lookup key of a value. An int and the double of the same value have the same key. NaN is equal to
+   * nothing, so each NaN gets a unique key.
    */
   #keyOf(value: unknown): unknown {
     if (typeof value === 'string') {
@@ -370,7 +373,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof Double);
 }
 
-/** Returns a value as text. Not for lists and objects. */
+/** Returns a scalar value as text; not for lists and objects. */
 export function scalarToText(value: unknown): string {
   switch (kindOf(value)) {
     case 'double': {
@@ -379,7 +382,7 @@ export function scalarToText(value: unknown): string {
       return plain === Number.NEGATIVE_INFINITY ? '-Inf' : `${plain}`;
     }
     case 'timestamp':
-      // RFC 3339; a zero fraction is left out.
+      // The format is RFC 3339, without a zero fraction.
       return value instanceof Date ? value.toISOString().replace('.000Z', 'Z') : '';
     default:
       return `${value}`;

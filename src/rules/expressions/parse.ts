@@ -4,7 +4,7 @@ import { foreignOperators, foreignSigns } from '../foreign-words.ts';
 import type { ExpressionProblem } from '../problem.ts';
 import { limits } from './budget.ts';
 
-/** The CEL library, which is used only as a parser. */
+/** The CEL library, used only as a parser. */
 const parser = new CelEnvironment({
   unlistedVariablesAreDyn: true,
   homogeneousAggregateLiterals: false,
@@ -26,7 +26,7 @@ export function parseExpression(source: string): ASTNode | ExpressionProblem {
   try {
     return parser.parse(source).ast;
   } catch (error) {
-    // The library is recursive: nesting that its own limits do not count overflows the stack.
+    // The library is recursive: nesting that is not covered by its own limits overflows the stack.
     if (error instanceof RangeError) return { ...whole, message: 'the expression is nested too deep' };
     if (!(error instanceof ParseError)) return { ...whole, message: messageOf(error) };
     const start = Math.min(error.range?.start ?? 0, source.length);
@@ -44,7 +44,7 @@ const limitWords: Readonly<Record<string, string>> = {
   CallArguments: 'arguments of a function',
 };
 
-/** Returns the syntax error, or a hint if the syntax is that of another language. */
+/** Returns the message for a syntax error, or a hint if the syntax belongs to another language. */
 function explainSyntax(summary: string, source: string, at: number): string {
   const near = source.slice(Math.max(0, at - 1), at + 4);
   const word = /^\w+/.exec(source.slice(at))?.[0] ?? '';
@@ -71,7 +71,7 @@ function explainSyntax(summary: string, source: string, at: number): string {
 /** Namespaces of functions without a receiver: `sets.contains(a, b)`. */
 export const namespaces: ReadonlySet<string> = new Set(['sets', 'lists', 'math']);
 
-/** Returns the name of a namespaced function (`sets.contains`), or undefined if the node does not call one. */
+/** Returns the name of a namespaced function (`sets.contains`); undefined if the node does not call one. */
 export function namespacedName(node: ASTNode): string | undefined {
   if (node.op !== 'rcall') return undefined;
   const [name, owner] = node.args;

@@ -10,28 +10,28 @@ import type { Resolution } from './resolve.ts';
 import { anyType, type ExpressionEnvironment, type Knowledge, type Known } from './types.ts';
 import { type Adapter, adapt, adapterOf, Failure, toReading } from './values.ts';
 
-/** A member chain of an expression as written, with its path for formatting the value as evidence. */
+/** A member chain as written in an expression, with the path of its value, which is formatted as evidence. */
 export type Read = {
   readonly node: ASTNode;
   readonly text: string;
   readonly root: FactRequest;
   readonly path: readonly (string | number)[];
-  /** Members of each item that a loop reads; empty if items are shown as a whole. */
+  /** Members of each item that a loop reads; empty if evidence shows items as a whole. */
   readonly shown: readonly string[];
-  /** Set if the chain is only tested with has(). */
+  /** Set if the expression only tests the chain with has(). */
   readonly isAsked?: true;
 };
 
-/** The names that an expression reads: what to fetch, and what to record as evidence. */
+/** What an expression reads: the names to fetch, and the member chains to record as evidence. */
 type Reads = {
   readonly reads: readonly Read[];
   /** Facts and names that must be known before evaluation. */
   readonly needs: readonly FactRequest[];
-  /** Names that are only tested with has(). */
+  /** Names that the expression only tests with has(). */
   readonly asks: readonly FactRequest[];
 };
 
-/** Returns the reads of an expression, each chain only once, in source order. */
+/** Returns what an expression reads, each chain only once, in source order. */
 function collectReads(node: ASTNode, members: ReadonlyMap<ASTNode, FactRequest>): Reads {
   const collector = new Collector(members);
   collector.visit(node, new Set());
@@ -65,7 +65,7 @@ class Collector {
     for (const child of childrenOf(node)) this.visit(child, variables);
   }
 
-  /** Records a whole chain; returns whether the node is a chain. */
+  /** Records a whole member chain; returns whether the node is a chain. */
   #chain(node: ASTNode, variables: ReadonlySet<string>, shown: readonly string[]): boolean {
     const path: (string | number)[] = [];
     let inner: ASTNode = node;
@@ -200,12 +200,15 @@ export function runPart(part: Part, values: Values): Result {
   }
 }
 
-/** Returns whether an error means absence on the forge, which is a result for has() and not a failure. */
+/**
+ * Returns whether an error means that something does not exist on the forge, which is a result for has() and not a
+ * failure.
+ */
 function isAbsence(error: Error): boolean {
   return error instanceof ReeveError && error.code === 'forge-not-found';
 }
 
-/** Returns the values that a part read: member chain or fact as written → value, truncated. */
+/** Returns the values that a part has read, truncated: key = member chain or fact as written. */
 export function valuesRead(part: Part, values: Values): Record<string, unknown> {
   const readings: Record<string, unknown> = {};
   try {

@@ -11,10 +11,10 @@ import { nearest } from '../problem.ts';
 import { chainOf, literalOf } from './parse.ts';
 import { alternatives, mayBe, memberNamesOfType, type Type } from './types.ts';
 
-/** A remedy for a word of another language: a hint, or a replacement that is a single word. */
+/** Remedy for a word of another language: a hint, or a single word as a replacement. */
 export type Remedy = { readonly hint?: string; readonly suggestion?: string | undefined };
 
-/** Usage examples of functions whose name alone would not help. */
+/** Usage examples of functions that are not clear from their names. */
 const usages: Readonly<Record<string, string>> = {
   exists: 'list.exists(x, x.name == "…")',
   all: 'list.all(x, x.name != "…")',
@@ -24,7 +24,7 @@ const usages: Readonly<Record<string, string>> = {
   matches: 'text.matches("…") with an RE2 pattern',
 };
 
-/** Returns the remedy for an unknown function; `owner` is the type of its receiver. */
+/** Returns the remedy for an unknown function. `owner` is the type of the receiver. */
 export function remedyForFunction(name: string, owner: Type | undefined, known: readonly string[]): Remedy {
   const reason = workflowFunctions.get(name);
   if (reason !== undefined) return { hint: reason };
@@ -37,7 +37,7 @@ export function remedyForFunction(name: string, owner: Type | undefined, known: 
   return { suggestion, ...(usage !== undefined && { hint: `write ${usage}` }) };
 }
 
-/** Returns the remedy for an unknown name: one of our names, or a member of the subject. */
+/** Returns the remedy for an unknown name: a known name, or a member of the subject. */
 export function remedyForName(
   name: string,
   names: readonly string[],
@@ -58,7 +58,7 @@ export function remedyForName(
   return owner === undefined ? { hint: `there are ${listed(names)}` } : { suggestion: `${owner}.${name}` };
 }
 
-/** Returns the remedy for an unknown member; `owner` is the text of its object. */
+/** Returns the remedy for an unknown member. `owner` is the source text of the object. */
 export function remedyForMember(member: string, owner: string, type: Type): Remedy {
   const lists = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
   if (foreignFunctions.get(member)?.text === 'size') return { suggestion: `${owner}.size()` };
@@ -76,7 +76,9 @@ export function remedyForMember(member: string, owner: string, type: Type): Reme
   return suggestion === undefined ? { hint: `it has ${listed(known)}` } : { suggestion };
 }
 
-/** Returns how to search a list of objects, for example for `labels.contains("bug")`; undefined for other types. */
+/**
+ * Returns how to search a list of objects, for example instead of `labels.contains("bug")`; undefined for other types.
+ */
 export function remedyForList(name: string, owner: string, type: Type | undefined): string | undefined {
   if (type === undefined || name !== 'contains') return undefined;
   const items = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
@@ -88,13 +90,13 @@ function searchOf(list: string, items: readonly Type[]): string {
   return key === undefined ? `write "…" in ${list}` : `write ${list}.exists(x, x.${key} == "…")`;
 }
 
-/** Returns the member that identifies an object, or undefined if it has none. */
+/** Returns the member that identifies an object of this type; undefined if there is none. */
 export function remedyMemberOf(type: Type): string | undefined {
   const members = memberNamesOfType(type);
   return ['login', 'name', 'filename', 'title', 'context'].find((one) => members.includes(one));
 }
 
-/** Maximum number of names in a message; the reference lists all of them. */
+/** Maximum number of names in a message; the reference lists all names. */
 const maxListed = 60;
 
 function listed(names: readonly string[]): string {

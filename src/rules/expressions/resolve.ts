@@ -30,11 +30,11 @@ import {
   unionOf,
 } from './types.ts';
 
-/** Context for compiling expressions: the available names, and the pattern compiler of the file. */
+/** Context for compiling expressions: the available names, and the pattern compiler for the file. */
 export type ExpressionContext = {
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
-  /** Receives warnings, with offsets in the text. */
+  /** Receives warnings, with offsets in the expression's text. */
   readonly onWarning?: (warning: ExpressionProblem) => void;
 };
 
@@ -47,7 +47,7 @@ type ResolvedExpression = {
 
 /**
  * Parses an expression and resolves it against its environment. If that fails, returns the problems, with offsets in
- * the text. Never throws.
+ * the expression's text. Never throws.
  */
 export function resolveExpression(
   source: string,
@@ -141,7 +141,7 @@ export class Resolution {
   #literal(node: ASTNode): Type {
     const value = node.args;
     if (typeof value === 'string') {
-      // The forge never uses this text, so a comparison with it would silently never match.
+      // The forge never sends this text, so a comparison with it would silently never match.
       if (value === 'CHANGES_REQUESTED') this.#foreign(node, value);
       return { kind: 'string' };
     }
@@ -190,7 +190,7 @@ export class Resolution {
     const type = this.resolve(object, scope);
     this.warnOfNull(object, scope);
     const found = memberOf(type, member);
-    // In the library's nodes, `pos` is the start of the member, and `start` is the start of its whole chain.
+    // In nodes of the library, `pos` is the start of the member, and `start` is the start of the whole chain.
     const place = { start: node.pos, end: node.end };
     if (found === undefined) {
       const owner = textOf(object);
@@ -210,7 +210,7 @@ export class Resolution {
     return found.type;
   }
 
-  /** Returns the fact for a member; undefined if there is none, or if the owner itself must not be used. */
+  /** Returns the fact for a member of a name; undefined if there is none, or if the name itself must not be used. */
   #memberFact(owner: string, member: string): Name | undefined {
     const { names } = this.environment;
     return names.get(owner)?.refusal === undefined ? names.get(`${owner}.${member}`) : undefined;
@@ -257,7 +257,7 @@ export class Resolution {
     if (!Array.isArray(args) || args.length !== 2) {
       return this.refuse(node, 'expression', `"${node.op}" is not part of this language`);
     }
-    // All remaining operators are binary, which the library's types do not express.
+    // The cast is safe: all remaining operators are binary, which the library's types do not express.
     const [left, right] = args as [ASTNode, ASTNode];
     for (const word of foreignActivities(left, right)) this.#foreign(word, String(literalOf(word)));
     const result = applyOperator(node.op, this.resolve(left, scope), this.resolve(right, scope));
@@ -294,7 +294,7 @@ export class Resolution {
     return anyType;
   }
 
-  /** Warns if a value that is often null is used where null is not accepted. */
+  /** Warns if a value that is often null is used where null is not allowed. */
   warnOfNull(node: ASTNode, scope: Scope): void {
     const isItem = node.op === 'id' && this.environment.names.get(node.args)?.isItem;
     const warning = isItem ? undefined : warningOfNull(node, scope);
@@ -347,12 +347,12 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
   const [root = ''] = chain;
   const { names, absent } = resolver.environment;
   if (chain.length === 1 && !scope.variables.has(root) && !names.has(root)) {
-    // Testing for a name that is absent on these occasions is allowed, because rules may be moved; testing for an
+    // A name that is absent on these occasions may be tested, because rules may be moved to other occasions; testing an
     // unknown name is a mistake.
     if (!absent.has(root)) resolver.refuseName(chainNode, root, scope);
     return boolType;
   }
-  // Inside its own has(), a chain counts as present, because has() tests exactly that.
+  // Inside its own has(), a chain counts as present, because has() tests exactly this.
   const all = new Set(chain.map((_, place) => chain.slice(0, place + 1).join('.')));
   resolver.resolve(chainNode, withPresent(scope, all));
   return boolType;
@@ -522,12 +522,12 @@ const string: Type = { kind: 'string' };
 const timestamp: Type = { kind: 'timestamp' };
 const duration: Type = { kind: 'duration' };
 
-/** Result type of an operator, or the error with the operand at which it is reported. */
+/** Result type of an operator; or the error, with the operand to report it at. */
 type OperatorResult =
   | { readonly type: Type }
   | { readonly reason: string; readonly side: 'left' | 'right' | 'both' };
 
-/** Returns the result type of a binary operator for the types of its operands, or the error. */
+/** Returns the result type of a binary operator for the types of its operands, or an error. */
 function applyOperator(operator: string, left: Type, right: Type): OperatorResult {
   switch (operator) {
     case '==':
@@ -606,7 +606,7 @@ const arithmetic: Readonly<Record<string, readonly (readonly [Type['kind'], Type
   '%': [['number', 'number', number]],
 };
 
-/** Returns the result type of an operator for two types; undefined if no pair of their alternatives is supported. */
+/** Returns the result type of an operator for two types; undefined if no pair of alternatives is supported. */
 function resultOf(operator: string, left: readonly Type[], right: readonly Type[]): Type | undefined {
   const fits = (type: Type, kind: Type['kind']): boolean => type.kind === kind || type.kind === 'any';
   const results = (arithmetic[operator] ?? [])
@@ -615,7 +615,7 @@ function resultOf(operator: string, left: readonly Type[], right: readonly Type[
   return results.length === 0 ? undefined : unionOf(results);
 }
 
-/** Members that forges often write as null, by the end of their chain, with a description of when they do. */
+/** Members that forges often write as null, by the end of their chain, with a description of the cases. */
 const nullMembers: Readonly<Record<string, string>> = {
   milestone: 'without a milestone',
   assignee: 'without an assignee',
@@ -629,8 +629,8 @@ const nullMembers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a warning if the value of a node is often null and null is not accepted in its place, which would make the
- * rule fail. No warning if the expression tests the value first, with has() or a comparison with null.
+ * Returns a warning if the value of a node is often null and null is not allowed there, because the rule would then
+ * fail. There is no warning if the expression first tests the value with has() or compares it with null.
  */
 function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefined {
   const chain = chainOf(node);
@@ -655,14 +655,14 @@ type Scope = {
 
 const emptyScope: Scope = { variables: new Map(), present: new Set(), depth: 0 };
 
-/** Returns the scope with these names and members marked as present as well. */
+/** Returns the scope with these names and members also marked as present. */
 function withPresent(scope: Scope, present: ReadonlySet<string>): Scope {
   return present.size === 0 ? scope : { ...scope, present: new Set([...scope.present, ...present]) };
 }
 
 /**
- * Returns the names and member chains that are known to be present if a condition is true (or false): `has(a.b)`
- * implies `a` and `a.b`, also through `&&`, `||` and `!`.
+ * Returns the names and member chains that are certainly present if a condition has this result: `has(a.b)` implies `a`
+ * and `a.b`, also through `&&`, `||` and `!`.
  */
 function presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string> {
   switch (node.op) {

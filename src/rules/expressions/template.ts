@@ -10,11 +10,11 @@ import { type ExpressionContext, resolveExpression } from './resolve.ts';
 import { type Knowledge, mayBe, type Type } from './types.ts';
 import { Double, Duration, describeValue } from './values.ts';
 
-/** A compiled text with `${{ expression }}`, which can be filled repeatedly. */
+/** A compiled text with `${{ expression }}` parts, which can be filled repeatedly. */
 export type Template = {
   readonly facts: readonly FactRequest[];
   readonly reads: readonly Read[];
-  /** Returns the text, or the value itself if the text is a single expression. Never throws. */
+  /** Returns the filled text, or the value itself if the text is a single expression. Never throws. */
   readonly fill: (knowledge: Knowledge, meter: Meter) => Filled;
 };
 
@@ -24,14 +24,14 @@ export type Filled =
 
 /** Purpose of a text, which determines how inserted values are sanitized. */
 type TextPurpose = {
-  /** The forge parses references to issues in the text: references in inserted values are broken. */
+  /** The forge parses references to issues in the text, so references in inserted values are made ineffective. */
   readonly readByForge?: boolean;
   /**
-   * A multi-line text: inserted values keep their line breaks, up to 8 KiB. If the forge reads the text, inserted lines
+   * Multi-line text: inserted values keep their line breaks, up to 8 KiB. If the forge parses the text, inserted lines
    * cannot start with a command.
    */
   readonly lines?: boolean;
-  /** Part of git history: `@` has no effect there and is left unchanged. */
+  /** The text becomes part of git history, where `@` has no effect and is left unchanged. */
   readonly commit?: boolean;
 };
 
@@ -39,7 +39,7 @@ type TextPurpose = {
 export type ListTemplate = {
   readonly facts: readonly FactRequest[];
   readonly reads: readonly Read[];
-  /** Returns the texts. Never throws. */
+  /** Returns the texts in the list. Never throws. */
   readonly read: (knowledge: Knowledge, meter: Meter) => FilledList;
 };
 
@@ -48,7 +48,7 @@ type FilledList = { readonly value: readonly string[] } | { readonly error: stri
 /** Start of an expression in a text. */
 export const opening = '${{';
 
-/** Returns whether a text contains an expression, or an escaped `${{`. */
+/** Returns whether a text contains an expression or an escaped `${{`. */
 export function hasTemplate(text: string): boolean {
   return text.includes(opening);
 }
@@ -88,8 +88,9 @@ export function compileTemplate(
 }
 
 /**
- * Compiles a text that consists of one `${{ expression }}` whose value is a list of texts, or returns all its problems.
- * The texts are inserted unchanged: only arguments that treat them as data, such as names to look up, accept them.
+ * Compiles a text that consists of a single `${{ expression }}` whose value is a list of texts, or returns all its
+ * problems. The texts are inserted unchanged, so only arguments that treat them as data, such as names to look up,
+ * accept such a template.
  */
 export function compileListTemplate(
   source: string,
@@ -187,7 +188,7 @@ function endOfText(source: string, from: number): number | undefined {
 type CompiledPiece = {
   readonly part: Part;
   readonly facts: readonly FactRequest[];
-  /** Whether the value is a URL that the forge creates, without any part that users write. */
+  /** Whether the value is a URL that the forge creates, without parts that users can choose. */
   readonly isAddress: boolean;
 };
 
@@ -255,7 +256,7 @@ function insert(part: Part, values: Values, purpose: TextPurpose): Filled {
   if (typeof value === 'boolean' || typeof value === 'number') return { value };
   if (typeof value === 'bigint') return { value: Number(value) };
   if (value instanceof Double) return { value: value.value };
-  // RFC 3339; a zero fraction is left out.
+  // The format is RFC 3339, without a zero fraction.
   if (value instanceof Date) return { value: value.toISOString().replace('.000Z', 'Z') };
   if (value instanceof Duration) return { value: value.toString() };
   return { error: `${part.text} is ${describeValue(value)} and cannot be inserted` };
@@ -268,7 +269,7 @@ const unwanted = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u
 const unwantedInLines =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Maximum length of a text that is processed; the rest is not needed, because inserted text is truncated. */
+/** Maximum length of a text that is processed; the rest would be truncated anyway. */
 const maxLookedAt = limits.insertedLines;
 
 function harmless(text: string, { readByForge, lines, commit }: TextPurpose): string {
@@ -278,9 +279,9 @@ function harmless(text: string, { readByForge, lines, commit }: TextPurpose): st
   const isCut = clean.length > limit || text.length > maxLookedAt || Buffer.byteLength(clean) > limit;
   const short = isCut ? cutToBytes(clean, limit) : clean;
   if (commit) return short;
-  // Bots execute lines that begin with a slash and a word, and may trust our account.
+  // Bots execute lines that begin with a slash and a word, and may trust Reeve's account.
   const quiet = lines && readByForge ? short.replace(/^([ \t]*\/)(?=\p{L})/gmu, '$1\u200b') : short;
-  // The forge notifies an account if its `@` does not follow a letter; an invisible space prevents that.
+  // The forge notifies an account unless its `@` follows a letter; an invisible space prevents the notification.
   return quiet.replace(/(?<![\w.+/-])@(?=[\w-])/g, '@\u200b');
 }
 

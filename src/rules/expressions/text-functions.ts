@@ -141,7 +141,7 @@ function ofText(
   };
 }
 
-/** Defines a function that converts the characters of a text. */
+/** Defines a function that converts each character of a text. */
 function changing(name: string, meaning: string, change: (value: string) => string): FunctionRow {
   return {
     name,
@@ -187,7 +187,7 @@ function replace(texts: readonly string[], times: number, meter: Meter): string 
   if (part.length > limits.needle) {
     return new Failure(`too large to judge: the text searched for has more than ${limits.needle} characters`);
   }
-  // Charged twice, because every match is recorded in addition to the search.
+  // Charged twice: for the search, and for recording the matches.
   meter.charge((value.length + part.length) * 2 * costs.searchedCharacter);
   const most = times < 0 ? Number.POSITIVE_INFINITY : times;
   const places = part === '' ? charactersOf(value) : placesOf(value, part, most);
@@ -215,7 +215,7 @@ function placesOf(value: string, part: string, most: number): readonly number[] 
   return places;
 }
 
-/** Returns the offset of each character, followed by the end of the text. */
+/** Returns the offset of each character, followed by the length of the text. */
 function charactersOf(value: string): readonly number[] {
   const places: number[] = [];
   let at = 0;
@@ -275,7 +275,7 @@ function format(text: string, values: readonly unknown[], meter: Meter): string 
   let result = '';
   let from = 0;
   let used = 0;
-  // The sticky flag makes each position be read only once, which keeps the scan linear.
+  // The sticky flag reads each position only once, which keeps the scan linear.
   const place = /%(?:\.(\d{1,3}))?([sdfebxXo%])/y;
   for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', from)) {
     place.lastIndex = at;
@@ -345,10 +345,10 @@ function writeFraction(value: unknown, verb: 'f' | 'e', precision: number): stri
   const number = toNumber(value);
   if (!Number.isFinite(number)) return String(number);
   if (verb === 'e') {
-    // CEL writes at least two digits in an exponent.
+    // In CEL, an exponent has at least two digits.
     return number.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
   }
-  // From 1e21 on, JavaScript writes an exponent; such a number has no fraction.
+  // From 1e21 on, JavaScript uses exponential notation; such a number has no fraction.
   if (Math.abs(number) < 1e21) return number.toFixed(precision);
   return `${BigInt(number)}${precision === 0 ? '' : `.${'0'.repeat(precision)}`}`;
 }

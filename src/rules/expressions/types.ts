@@ -42,20 +42,20 @@ export function mayBe(type: Type, kinds: readonly Type['kind'][]): boolean {
 const known = new WeakMap<z.ZodType, Type>();
 
 /**
- * Returns the type of a shape. Optional and nullable values count as present: a condition that needs an absent value
+ * Returns the type of a shape. Optional and nullable values count as present: a condition that uses an absent value
  * fails at run time. A shape with `holds: 'duration'` is a CEL duration.
  */
 export function typeOf(shape: z.ZodType): Type {
   const before = known.get(shape);
   if (before) return before;
-  // Set before descending, because a shape may refer to itself (`z.lazy`).
+  // Set before descending, because a shape may contain itself (`z.lazy`).
   known.set(shape, anyType);
   const type = shape.meta()?.holds === 'duration' ? ({ kind: 'duration' } as const) : read(shape);
   known.set(shape, type);
   return type;
 }
 
-/** The parts of a zod definition that shapes of facts and payloads use. */
+/** The fields of a zod definition that are used by the shapes of facts and payloads. */
 export type ZodDefinition = {
   readonly type: string;
   readonly innerType?: z.ZodType;
@@ -71,7 +71,7 @@ export type ZodDefinition = {
 
 /** Returns the zod definition of a shape, reduced to the fields declared above. */
 export function definitionOf(shape: z.ZodType): ZodDefinition {
-  // zod has a separate type for each kind of definition; the fields declared above are optional.
+  // The cast is safe: zod has a separate type for each kind of definition, and the fields declared above are optional.
   return shape.def as unknown as ZodDefinition;
 }
 
@@ -153,7 +153,7 @@ export function describeType(type: Type): string {
   return [...new Set(alternatives(type).map((one) => words[one.kind]))].join(' or ');
 }
 
-/** A member of a value: its type, and whether some alternatives of the value lack it. */
+/** A member of a value: its type, and whether some alternatives of the type lack it. */
 type Member = { readonly type: Type; readonly missing: boolean };
 
 /** Returns the member of a type, or undefined if no alternative has it. */
@@ -163,7 +163,7 @@ export function memberOf(type: Type, name: string): Member | undefined {
   for (const one of alternatives(type)) {
     const inner = memberOfOne(one, name);
     if (inner) found.push(inner);
-    // Null has no members either, but it is known only at run time.
+    // Null has no members either, but whether the value is null is known only at run time.
     else if (one.kind !== 'null') missing = true;
   }
   return found.length === 0 ? undefined : { type: unionOf(found), missing };
@@ -177,17 +177,17 @@ function memberOfOne(type: Type, name: string): Type | undefined {
   return shape && typeOf(shape);
 }
 
-/** Returns all member names that a value may have, for "did you mean". */
+/** Returns all member names that a value of this type may have, for suggestions. */
 export function memberNamesOfType(type: Type): readonly string[] {
   const names = alternatives(type).flatMap((one) => (one.kind === 'object' ? Object.keys(one.members) : []));
   return [...new Set(names)];
 }
 
-/** A known value, or the error because of which it is not known. */
+/** A known value, or the error that prevented reading it. */
 export type Known = { readonly value: unknown } | { readonly error: Error };
 
 /**
- * Looks up the names of an expression. The result is undefined if the name does not apply (no `event` on a schedule).
+ * Looks up the names of an expression. Returns undefined if the name does not apply (such as `event` on a schedule).
  */
 export interface Knowledge {
   find(request: FactRequest): Known | undefined;
@@ -198,7 +198,8 @@ export type Evidence = {
   readonly expression: string;
   readonly result: 'held' | 'not' | 'error' | 'unevaluated';
   /**
-   * Member chain or fact as written → its value, truncated. If the result is `error`, the entry `error` has the reason.
+   * Member chain or fact as written → its value, truncated. If the result is `error`, the entry `error` contains the
+   * reason.
    */
   readonly values: Readonly<Record<string, unknown>>;
   readonly file: string;
@@ -211,19 +212,19 @@ export type Name = {
   readonly type: Type;
   /** The fact to fetch; absent for given values. */
   readonly fact?: Fact;
-  /** Descriptions of the occasions without this name; empty if all have it. */
+  /** Descriptions of the occasions on which this name is absent; empty if there are none. */
   readonly missingOn: readonly string[];
-  /** Whether the name is the item of the rule on every occasion, which means that it is never null. */
+  /** Whether the name is the rule's item on every occasion, so that it is never null. */
   readonly isItem?: true;
-  /** Why files of this level must not use the name. */
+  /** Why files of this level may not use the name. */
   readonly refusal?: string;
-  /** Returns why files of this level must not use the name with this literal argument. */
+  /** Returns why files of this level may not use the name with this literal argument. */
   readonly refuseArgument?: (argument: string) => string | undefined;
 };
 
 /** The names available to the expressions of a rule, over all its occasions. */
 export type ExpressionEnvironment = {
   readonly names: ReadonlyMap<string, Name>;
-  /** Names that exist on none of the occasions, with an explanation. */
+  /** Names that exist on none of the occasions, each with an explanation. */
   readonly absent: ReadonlyMap<string, string>;
 };

@@ -4,7 +4,7 @@ import { alternatives, type Type } from './types.ts';
 
 /**
  * A double whose value is a whole number. JSON does not distinguish ints from doubles, and a whole number is treated as
- * an int, as in all payloads, so that the double 3.0 needs its own class. Every other double is a plain number.
+ * an int, as in all payloads, so a double such as 3.0 needs its own class. All other doubles are plain numbers.
  */
 export class Double {
   readonly value: number;
@@ -17,7 +17,7 @@ export class Double {
 /** A value that no operator and no function accepts. */
 export abstract class Unusable {}
 
-/** Placeholder for a value beyond the limits. Any use of it fails; `what` describes the value. */
+/** Placeholder for a value beyond the limits. Any use of it fails. `what` describes the value. */
 export class TooLarge extends Unusable {
   readonly what: string;
 
@@ -105,12 +105,12 @@ export function makeDouble(value: number): number | Double {
   return Number.isSafeInteger(value) ? new Double(value) : value;
 }
 
-/** How forge values of a type are converted. */
+/** How values of a type are converted when they come from the forge. */
 export type Adapter = { readonly listForNull: boolean; readonly duration: boolean };
 
 /**
  * Returns the conversion for values of a type. Forges write null for an empty list; Reeve writes durations as text or
- * milliseconds.
+ * as milliseconds.
  */
 export function adapterOf(type: Type): Adapter {
   const kinds = alternatives(type).map(({ kind }) => kind);
@@ -120,7 +120,7 @@ export function adapterOf(type: Type): Adapter {
   };
 }
 
-/** Returns a value of the forge as expressions see it; undefined means that there is no such value. */
+/** Returns a value of the forge as expressions see it; undefined if there is no such value. */
 export function adapt(value: unknown, adapter: Adapter): unknown {
   if (adapter.duration) return toDuration(value);
   if (typeof value === 'string') {
@@ -140,14 +140,14 @@ function toDuration(value: unknown): unknown {
 }
 
 /**
- * Maximum number of members of a JavaScript object that is stored as a record. Larger objects are stored as hash
- * tables, which take longer to list.
+ * Maximum number of members of an object that the JavaScript engine stores as a record. Larger objects are stored as
+ * hash tables, which take longer to list.
  */
 const maxRecord = 120;
 
 /**
- * Returns the names of an object's members, charged to the meter. The cost of listing them is known only afterwards, so
- * the meter must have enough left for the largest object that `hasWideObject` accepts.
+ * Returns the names of an object's members, charged to the meter. The cost of listing is known only afterwards, so the
+ * meter must have enough left for the largest object that `hasWideObject` accepts.
  */
 export function memberNamesOfValue(value: object, meter: Meter): readonly string[] {
   meter.require(limits.members * costs.hashedMember);
@@ -194,8 +194,8 @@ export class Duration {
 
   static ofMilliseconds(milliseconds: number): Duration {
     const whole = Math.trunc(milliseconds);
-    // The whole part is converted separately, because the milliseconds of a date would otherwise lose their last
-    // digits.
+    // The whole milliseconds are converted separately, because the milliseconds of a date would otherwise lose their
+    // last digits.
     return new Duration(BigInt(whole) * millisecond + BigInt(Math.round((milliseconds - whole) * 1_000_000)));
   }
 
@@ -210,7 +210,7 @@ export class Duration {
     return this.nanoseconds <= maxNanoseconds && this.nanoseconds >= -maxNanoseconds;
   }
 
-  /** Returns the whole duration in a unit, rounded toward zero. */
+  /** Returns the whole duration in the given unit, rounded toward zero. */
   in(unit: 'h' | 'm' | 's' | 'ms'): number {
     return Number(this.nanoseconds / (units[unit] ?? 1n));
   }
@@ -322,10 +322,7 @@ function toShortenedJson(value: unknown, members: readonly string[], meter: Mete
   return JSON.stringify(write(value)) ?? 'null';
 }
 
-/**
- * Returns the members of an item that a loop reads: the value itself if there is one member, an object if there are
- * several.
- */
+/** Returns the members of an item that a loop reads: for one member, its value; for several, an object. */
 function narrowed(item: unknown, members: readonly string[]): unknown {
   if (members.length === 0 || typeof item !== 'object' || item === null || Array.isArray(item)) return item;
   const own = (name: string): unknown =>

@@ -26,12 +26,12 @@ export class FileContext {
   readonly revision: string;
   readonly text: string;
   readonly registry: RuleRegistry;
-  /** Names that the operator grants to the file, for any scope. */
+  /** Names of actions and facts that the operator grants to the file, for any scope. */
   readonly grants: readonly string[];
   readonly scopedGrants: readonly ScopedGrant[];
   readonly file: YamlSource;
   readonly problems: Problem[];
-  /** Warnings, which do not prevent the use of the file. */
+  /** Warnings; the file can still be used. */
   readonly warnings: Problem[] = [];
   readonly #patterns = new Re2Compiler();
 
@@ -84,7 +84,10 @@ export class FileContext {
     return this.file.problem(code, message, span, suggestion);
   }
 
-  /** Adds a problem, unless YAML already reports one on the same line, of which this problem would be a consequence. */
+  /**
+   * Adds a problem, unless YAML already reports a problem on the same line, because the new problem would be a
+   * consequence of it.
+   */
   add(problem: Problem): void {
     if (this.problems.length >= maxProblems) return;
     if (this.file.problems.some(({ line }) => line === problem.line)) return;
@@ -96,14 +99,17 @@ export class FileContext {
     return { environment, patterns: this.#patterns };
   }
 
-  /** Returns the names available to a rule with these occasions. Most rules of a file share them. */
+  /**
+   * Returns the names available to a rule with these occasions. Cached, because most rules of a file have the same
+   * names.
+   */
   environment(occasions: readonly Occasion[]): ExpressionEnvironment {
     return environmentFor(this.registry, { occasions, level: this.level, grants: this.grants });
   }
 }
 
 const environments = new WeakMap<RuleRegistry, BoundedMap<string, ExpressionEnvironment>>();
-/** Maximum size of the cache; in practice, there are few combinations of families and schedules. */
+/** Maximum size of the cache; in practice, there are few combinations of event families and schedules. */
 const maxEnvironments = 500;
 
 function environmentFor(
@@ -122,15 +128,15 @@ function environmentFor(
   return environment;
 }
 
-/** Returns a digest of a rule file's text, short enough to be stored with each verdict. */
+/** Returns a digest of a rule file's text that is short enough to be stored with each verdict. */
 export function revisionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** One way in which a rule is started: an event of a family, or a schedule. */
+/** One way of starting a rule: an event of a family, or a schedule. */
 export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
 
-/** A name on one occasion; it is absent there if it has no type. */
+/** A name on one occasion. A row without a type means that the name is absent on this occasion. */
 type NameRow = { readonly fact?: Fact; readonly type: Type | undefined };
 
 /**
@@ -141,7 +147,7 @@ export function createEnvironment(options: {
   registry: RuleRegistry;
   occasions: readonly Occasion[];
   level: Level;
-  /** Names of facts that the operator grants to the file, independently of their visibility. */
+  /** Names of facts that the operator grants to the file; the rules may then use them, whatever their visibility. */
   grants?: readonly string[];
 }): ExpressionEnvironment {
   const { registry, occasions, level, grants = [] } = options;
@@ -178,7 +184,7 @@ export function createEnvironment(options: {
   }
   add('event', ({ family }) => (family ? rowOfPayload(registry, family) : { type: undefined }));
   add('now', () => ({ type: { kind: 'timestamp' } }));
-  // Only reached in files without declared parameters; otherwise the values have already replaced these names.
+  // Only reached in files without declared parameters; in other files, the values have already replaced these names.
   absent.set(
     'params',
     'the file declares no parameters: write params: { NAME: { type: int, default: 3 } } at its top',
@@ -187,7 +193,7 @@ export function createEnvironment(options: {
 }
 
 /**
- * Returns a fact's row on one occasion. If the fact is also the item of a sweep (`organization`), it is given there,
+ * Returns a fact's row for one occasion. If the fact is also the item of the sweep (`organization`), it is available
  * for any kind of subject.
  */
 function rowOfFact(

@@ -5,13 +5,13 @@ import { endOfInserted, opening } from '../expressions/template.ts';
 import { type ParameterValue, type ParameterValues, unknownParameter } from './parameters.ts';
 import type { YamlPath, YamlSource } from './yaml-source.ts';
 
-/** Reports a problem at a value of the file; if offsets are given, at that range of its text. */
+/** Reports a problem at a value of the file, or at a range in the text of the value if offsets are given. */
 type ReportExpansion = (path: YamlPath, message: string, inside?: { start: number; end: number }) => void;
 
 type ExpandedFile = {
   readonly actions: readonly Action[];
   readonly given: ExpandingWith;
-  /** Expanded texts, by path. */
+  /** Expanded texts, by path of the value. */
   readonly texts: Map<string, Expansion>;
   readonly report: ReportExpansion;
 };
@@ -20,9 +20,9 @@ type ExpandedFile = {
 const maxExpanded = 64 * 1024;
 
 /**
- * Returns the file with every `${{ params.NAME }}` replaced by its value, in all values except `uses`, `include` and
- * `in`. Problems keep the positions of the original text. A value that consists of a single reference keeps the
- * parameter's type; in conditions, values become literals. The result has the same size limit as a file.
+ * Returns the file with every `${{ params.NAME }}` replaced by the parameter's value, in all places except `uses`,
+ * `include` and `in`. Problems keep the positions of the original text. A text that consists of a single reference
+ * keeps the parameter's type; in conditions, values become literals. The result has the same size limit as a file.
  */
 export function expandFile(
   file: YamlSource,
@@ -92,14 +92,14 @@ function expandStep(step: unknown, at: YamlPath, work: ExpandedFile): unknown {
   const action = work.actions.find(({ name }) => name === step.uses);
   return mapMembers(step, at, work, (key, member) => {
     const path = [...at, key];
-    // The step itself reports an expression in `uses`.
+    // An expression in `uses` is reported when the step is loaded.
     if (key === 'uses') return member;
     if (key === 'if') return expandValue(member, path, work, () => true);
     if (key !== 'with' || action === undefined) return expandValue(member, path, work);
     const before = keysOf(conditionsIn(member, action.arguments), path);
     const expanded = expandValue(member, path, work, (inner) => before.has(JSON.stringify(inner)));
     // Inserting values may change the form of the arguments. A text that was expanded as plain text must not become a
-    // condition that way.
+    // condition because of that.
     for (const inner of conditionsIn(expanded, action.arguments)) {
       const place = [...path, ...inner];
       const key = JSON.stringify(place);
@@ -187,11 +187,11 @@ function mapMembers(
       work.report([...at, key], `no parameter is inserted in a key: "${key.slice(0, 60)}"`);
     return [key, change(key, member)] as const;
   });
-  // Creates own members, including `__proto__`, which an assignment would treat as the prototype.
+  // `Object.fromEntries` creates own members, even for `__proto__`; an assignment would set the prototype.
   return Object.fromEntries(members);
 }
 
-/** Values and callbacks for an expansion. */
+/** Values and callbacks that an expansion needs. */
 type ExpandingWith = {
   readonly values: ParameterValues;
   /** Whether the file declares parameters. Only then does `params` in expressions refer to them. */
@@ -200,7 +200,7 @@ type ExpandingWith = {
   readonly charge: (characters: number) => boolean;
 };
 
-/** Matches exactly `${{ params.NAME }}`. */
+/** Matches `${{ params.NAME }}` at an exact position. */
 const reference = /\$\{\{\s*params\s*\.\s*([A-Za-z_]\w*)\s*\}\}/y;
 const word = /[A-Za-z_]\w*/y;
 const member = /params\s*\.\s*([A-Za-z_]\w*)/y;
@@ -217,8 +217,8 @@ function wholeReference(text: string): string | undefined {
 }
 
 /**
- * Expands a text that is not a condition: `${{ params.NAME }}` becomes the value; in other expressions of the text,
- * `params.NAME` becomes a literal. `$${{` is left unchanged.
+ * Expands a text that is not a condition: `${{ params.NAME }}` is replaced by the value; in other expressions of the
+ * text, `params.NAME` becomes a literal. `$${{` is left unchanged.
  */
 export function expandText(source: string, given: ExpandingWith): Expansion {
   const out = new Expansion();
@@ -249,7 +249,7 @@ export function expandText(source: string, given: ExpandingWith): Expansion {
 
 /**
  * Expands a condition: `params.NAME` and `${{ params.NAME }}` become CEL literals. Inside quotes, a reference becomes
- * an escaped part of the quoted text. No value can end a literal, so no value can become an expression.
+ * an escaped part of the quoted text. A value can never end a literal, so it can never become an expression.
  */
 export function expandCondition(source: string, given: ExpandingWith): Expansion {
   const out = new Expansion();
@@ -257,7 +257,10 @@ export function expandCondition(source: string, given: ExpandingWith): Expansion
   return out;
 }
 
-/** Expands an expression. Tokenizes it like the parser does: comments, quoted texts, words, and everything else. */
+/**
+ * Expands an expression. Splits it into the same tokens as the parser: comments, quoted texts, words, and everything
+ * else.
+ */
 function expandInto(
   source: string,
   { start, end }: { readonly start: number; readonly end: number },
@@ -283,7 +286,7 @@ function expandInto(
   }
 }
 
-/** Expands one word, reference or character outside quotes. Returns the end of it. */
+/** Expands one word, reference or character outside quotes. Returns the offset after it. */
 function expandCode(source: string, at: number, out: Expansion, given: ExpandingWith): number {
   const found = matchAt(reference, source, at) ?? (given.isDeclared ? memberAt(source, at) : undefined);
   if (found) {
@@ -297,7 +300,7 @@ function expandCode(source: string, at: number, out: Expansion, given: Expanding
   return end;
 }
 
-/** Matches `params.NAME` unless it is a member of another value. */
+/** Matches `params.NAME`, unless `params` is a member of another value. */
 function memberAt(source: string, at: number): RegExpExecArray | undefined {
   return /\.\s*$/.test(source.slice(Math.max(0, at - 20), at)) ? undefined : matchAt(member, source, at);
 }
@@ -305,7 +308,8 @@ function memberAt(source: string, at: number): RegExpExecArray | undefined {
 type Quoted = { readonly end: number; readonly isPlain: boolean };
 
 /**
- * Returns the end of the quoted text that begins here, as the parser reads it; undefined if no quoted text begins here.
+ * Returns the end of the quoted text that begins here, according to the parser's rules; undefined if no quoted text
+ * begins here.
  */
 function quotedAt(source: string, at: number, limit: number): Quoted | undefined {
   const hasPrefix = /[bBrR]/.test(source[at] ?? '') && !/\w/.test(source[at - 1] ?? '');
@@ -336,8 +340,8 @@ function expandQuoted(
     const span = { start: next, end: next + found[0].length };
     out.copy(source, at, next);
     at = span.end;
-    // A backslash before the reference would escape the first character of the value; the character after that might
-    // then end the text.
+    // A backslash before the reference would escape the first character of the value; the following character might
+    // then end the quoted text.
     const backslashes = /\\*$/.exec(source.slice(start, next))?.[0].length ?? 0;
     if (!isPlain || backslashes % 2 === 1) {
       const message =
@@ -383,11 +387,11 @@ function insertLiteral(text: string, { start }: ReferenceSpan, out: Expansion, g
 function literalOfValue(value: ParameterValue): string {
   if (typeof value === 'string') return `"${escaped(value)}"`;
   if (typeof value === 'object') return `[${value.map(literalOfValue).join(', ')}]`;
-  // Parentheses prevent a minus sign from combining with the operator before it.
+  // The parentheses separate a minus sign from a preceding operator.
   return typeof value === 'number' && value < 0 ? `(${value})` : String(value);
 }
 
-/** Returns a text escaped for both kinds of quotes. */
+/** Returns a text escaped for single and double quotes. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\\\')
@@ -397,7 +401,7 @@ function escaped(text: string): string {
     .replaceAll('\t', '\\t');
 }
 
-/** Reports values that form a new expression together with adjacent text, such as `$` before `{{`. */
+/** Reports values that, together with adjacent text, form a new expression, such as `$` before `{{`. */
 function refuseSeams(out: Expansion): void {
   for (const { index } of out.text.matchAll(/\$?\$\{\{/g)) {
     const isDouble = out.text.startsWith(`$${opening}`, index);
@@ -413,7 +417,7 @@ function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray |
   return pattern.exec(source) ?? undefined;
 }
 
-/** A segment of an expanded text, with its origin in the file. */
+/** A segment of an expanded text, with its position in the original text. */
 type ExpandedSegment = {
   readonly start: number;
   readonly end: number;
@@ -422,10 +426,10 @@ type ExpandedSegment = {
   readonly isInserted: boolean;
 };
 
-/** A problem in a text with parameters; offsets refer to the original text of the file. */
+/** A problem in a text with parameters; offsets refer to the original text. */
 type ExpansionProblem = { readonly message: string; readonly start: number; readonly end: number };
 
-/** An expanded text, made of copied segments and inserted values with their origins. */
+/** An expanded text: copied segments and inserted values, each with its position in the original text. */
 class Expansion {
   text = '';
   readonly problems: ExpansionProblem[] = [];
@@ -445,7 +449,7 @@ class Expansion {
     this.problems.push({ message, start, end });
   }
 
-  /** Returns the offset in the original text for an offset in the expanded text. */
+  /** Returns the offset in the original text that corresponds to an offset in the expanded text. */
   originOf(offset: number): number {
     const segment =
       this.#segments.find(({ start, end }) => offset >= start && offset < end) ?? this.#segments.at(-1);
@@ -453,7 +457,10 @@ class Expansion {
     return segment.isInserted ? segment.from : segment.from + (offset - segment.start);
   }
 
-  /** Returns the original offset of the first inserted value that overlaps a range of the expanded text. */
+  /**
+   * Returns the original offset of the first inserted value that overlaps a range of the expanded text; undefined if
+   * there is none.
+   */
   seamIn(start: number, end: number): number | undefined {
     const touched = this.#segments.find(
       (segment) => segment.isInserted && segment.start < end && segment.end > start,

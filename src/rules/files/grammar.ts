@@ -5,8 +5,8 @@ import { subjectKinds } from '../../contract/events/subject.ts';
 import { ParameterForm } from './parameters.ts';
 
 /**
- * The grammar of rule files. It is the single source for the loader, `reeve schema` and the reference page. Conditions,
- * patterns and permissions cannot be expressed in a schema; the loader checks them afterwards.
+ * The grammar of rule files, used by the loader, `reeve schema` and the reference page. A schema cannot express
+ * conditions, patterns and permissions; the loader checks these afterwards.
  */
 
 const families = Object.keys(eventFamilies) as Family[];
@@ -125,7 +125,7 @@ export const EachForm = z
     'What a schedule walks over: open ones by default, `{ pull_request: { state: all } }` for others. `{ notification: { in: [acme/*] } }` asks repository by repository, instead of for all of the account.',
   );
 
-/** A condition in the file: CEL text, or a literal bool. */
+/** A condition in a rule file: CEL text, or a literal bool. */
 export const Expression = z
   .union([z.string().min(1), z.boolean()])
   .describe('A CEL expression that answers true or false.');
@@ -156,7 +156,7 @@ const RuleForm = z
   })
   .describe('One rule: when, whether, what.');
 
-/** Maximum number of packs that a file may include, counting nested ones. */
+/** Maximum number of packs that a file may include, counting the packs that they include. */
 export const maxIncludes = 50;
 
 export const IncludeForm = z
@@ -197,7 +197,7 @@ export const RuleFile = z
   })
   .describe('A file of rules for Reeve.');
 
-/** Grammar of a file that includes packs, which may have no rules of its own. */
+/** Grammar of a file that includes packs and therefore need not have its own rules. */
 export const IncludingFile = RuleFile.partial({ rules: true });
 export type RuleFile = z.output<typeof RuleFile>;
 export type StepForm = z.output<typeof StepForm>;
@@ -211,7 +211,7 @@ type JsonSchema = { [key: string]: unknown };
 /**
  * Returns the JSON Schema (draft-07) of rule files, for editors: the grammar, including the `with` arguments of each
  * action. A file that the schema accepts may still have problems that only the loader finds. A file that the schema
- * rejects is also rejected by the loader, unless a parameter replaces a number, a list or a word.
+ * rejects is also rejected by the loader, unless a parameter stands for a number, a list or a word.
  */
 export function schemaOfRules(actions: readonly Action[]): JsonSchema {
   const schema = toJsonSchema(IncludingFile);
@@ -251,7 +251,7 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
     io: 'input',
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // Editors do not know our own annotations.
+      // Editors do not know Reeve's annotations.
       Reflect.deleteProperty(jsonSchema, 'holds');
     },
   }) as JsonSchema;

@@ -5,18 +5,18 @@ import { foreignEventWords, keysElsewhere, typesElsewhere } from '../foreign-wor
 import { nearest, type Problem, type ProblemCode, withHint } from '../problem.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
-/** Message for a wrong value. */
+/** Text of a message about a wrong value. */
 type Wording = {
   readonly code: ProblemCode;
   readonly message: string;
   readonly suggestion?: string | undefined;
 };
 
-/** A schema issue with its explanation: its path, and whether the key or the value is wrong. */
+/** An explained schema issue: its path, its message, and whether the key or the value is wrong. */
 type Explained = Wording & { readonly path: YamlPath; readonly atKey?: boolean };
 
 /**
- * Returns the schema issues of a value as problems with our own messages and positions. `at` is the path of the value
+ * Returns the schema issues of a value as problems with Reeve's messages and positions. `at` is the path of the value
  * in the file.
  */
 export function problemsOf(
@@ -52,8 +52,8 @@ type SchemaIssue = z.core.$ZodIssue;
 type Placed = { readonly issue: SchemaIssue; readonly path: YamlPath };
 
 /**
- * Returns the issue, or for a union those of the alternative nearest to the value: the one with the deepest issue,
- * otherwise one of the same type.
+ * Returns the issue itself or, for a union, the issues of the alternative that is nearest to the value: the alternative
+ * with the deepest issue, otherwise one of the same type.
  */
 function flatten(issue: SchemaIssue, value: unknown, before: YamlPath): readonly Placed[] {
   const path = [...before, ...(issue.path as YamlPath)];
@@ -132,7 +132,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Returns the nearest valid name for a name with invalid characters. */
+/** Returns a valid name that is similar to a name with invalid characters. */
 function plainName(written: string): string | undefined {
   const name = written.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
   return name === '' ? undefined : name.slice(0, 63);
@@ -203,7 +203,7 @@ function explainKey(
   return { code: 'unknown-key', message: `there is no key "${key}" here${hint}`, suggestion, ...place };
 }
 
-/** Returns whether a path is that of a map of families: `rules.NAME.on`, or an item of that list. */
+/** Returns whether a path leads to a map of event families: `rules.NAME.on`, or an item of that list. */
 function isListeningMap(full: YamlPath): boolean {
   const at = full.indexOf('on');
   return at >= 0 && (full.length === at + 1 || (full.length === at + 2 && typeof full[at + 1] === 'number'));
@@ -261,7 +261,7 @@ function suggest(word: string, known: readonly string[]): string | undefined {
   return translated !== undefined && known.includes(translated) ? translated : nearest(word, known);
 }
 
-/** Returns the keys of a schema at a path, for all of its alternatives. */
+/** Returns the keys that a schema allows at a path, over all of its alternatives. */
 function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
   let level: readonly z.ZodType[] = unwrapped(schema);
   for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
@@ -291,7 +291,7 @@ function valueIn(value: unknown, path: YamlPath): unknown {
   return inner;
 }
 
-/** Returns the remedy for an unknown key where these keys are known, or undefined if it is not a common mistake. */
+/** Returns the remedy for an unknown key, given the allowed keys; undefined if it is not a common mistake. */
 function remedyForKey(key: string, known: readonly string[], actions: readonly string[]): string | undefined {
   const part = (Object.keys(parts) as FilePart[]).find((one) => known.includes(parts[one]));
   if (part === undefined) return undefined;
@@ -386,7 +386,7 @@ function remedyForValue(
   return { message: `kind and activity are separate: kind: ${kind}, activity: ${activity}` };
 }
 
-/** Returns an example of an include with the path or name that was written. */
+/** Returns an example of an include that uses the written path or name. */
 function includeExample(seen: unknown): string {
   const list = Array.isArray(seen) ? seen[0] : seen;
   const written = typeof list === 'string' ? list : 'packs/stale.yml';
@@ -411,7 +411,7 @@ function remedyForParameterType(
   return { message: `there is no type "${seen}" (${allowed.join(', ')})`, suggestion };
 }
 
-/** Parts of a file, each identified by a key that only it has. */
+/** Parts of a file, each identified by a key that no other part has. */
 const parts: Readonly<Record<FilePart, string>> = {
   file: 'rules',
   rule: 'steps',

@@ -49,8 +49,8 @@ export function loadDefaults(value: unknown, context: FileContext): FileDefaults
 }
 
 /**
- * Compiles one rule, or reports all its problems that the grammar does not cover. Each well-formed part is checked
- * independently of the other parts.
+ * Compiles one rule, or reports all of its problems that the grammar does not cover. Each well-formed part is checked,
+ * even if other parts are invalid.
  */
 export function loadRule(
   name: string,
@@ -108,7 +108,7 @@ export function loadRule(
   };
 }
 
-/** Returns the names of actions and facts that a rule uses by grant, and the grants of its file. */
+/** Returns the names of actions and facts that a rule may use only because of a grant, and the grants of its file. */
 function grantsOf(
   { condition, steps }: { readonly condition: Condition | undefined; readonly steps: readonly LoadedStep[] },
   { level, registry, scopedGrants }: FileContext,
@@ -119,7 +119,7 @@ function grantsOf(
   return { byGrant: [...new Set(names)].filter((name) => !open.has(name)), grants: scopedGrants };
 }
 
-/** Compiles an `in`, or reports its problem; returns undefined if there is no valid `in`. */
+/** Compiles an `in`, or reports its problem; returns undefined if the `in` is absent or invalid. */
 export function loadScope(written: unknown, at: YamlPath, context: FileContext): Pattern | undefined {
   if (written === undefined) return undefined;
   if (context.level === 'repository') {
@@ -136,7 +136,7 @@ export function loadScope(written: unknown, at: YamlPath, context: FileContext):
   return readPattern(texts, at, context, compileScope);
 }
 
-/** Returns the mode of a part of a file, and reports a mode that is less strict than that of the file. */
+/** Returns the mode of a part of a file, and reports a mode that is less strict than the file's mode. */
 export function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {
   if (written === 'enforce' && ofFile === 'observe') {
     context.reportValue(at, 'stricter', 'the file says observe: a rule of it cannot say enforce');
@@ -164,7 +164,7 @@ function loadLimits(written: unknown, ofFile: RuleLimits, at: YamlPath, context:
   return strictestLimits(own, ofFile);
 }
 
-/** Returns the stricter value of each limit. */
+/** Returns the stricter of both values for each limit. */
 export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits {
   return Object.fromEntries(
     limitNames.flatMap((name) => {
@@ -253,8 +253,8 @@ type StepOptions = {
 };
 
 /**
- * Compiles a step, or reports all its problems that the grammar does not cover. If there is no environment (`on` is
- * invalid), expressions are skipped, because their names are unknown.
+ * Compiles a step, or reports all of its problems that the grammar does not cover. If there is no environment (`on` is
+ * invalid), expressions are skipped, because the available names are unknown.
  */
 function loadStep(
   form: StepForm,
@@ -280,7 +280,9 @@ function loadStep(
   };
 }
 
-/** Compiles the condition at a path, or reports its problems; returns undefined if there is no valid condition. */
+/**
+ * Compiles the condition at a path, or reports its problems; returns undefined if the condition is absent or invalid.
+ */
 function loadCondition(
   written: string | boolean | undefined,
   at: YamlPath,
@@ -341,7 +343,7 @@ function checkPowers(action: Action, form: StepForm, at: YamlPath, context: File
   }
 }
 
-/** Returns the names of the action and of the facts that a step uses by grant. */
+/** Returns the names of the action and facts that a step may use only because of a grant. */
 function namesByGrant({ action, condition, arguments: given }: LoadedStep): readonly string[] {
   const isGranted =
     action.granted && !(action.operatorOnly ?? []).some((name) => has(given.written, name.split('.')));
@@ -403,7 +405,7 @@ function loadArguments(
     }
   }
   if (environment === undefined) return undefined;
-  // Conditions are checked even if the arguments have other mistakes, so that all problems are reported at once.
+  // Conditions are checked even if the arguments have other mistakes, so that all problems are reported together.
   const value = parsed.success ? parsed.data : written;
   const placeOf = (path: ArgumentPath): ExpressionPlace => placeIn(context, [...at, ...path]);
   const onArgumentWarning = ({ path, problem }: ArgumentProblem): void =>
@@ -417,7 +419,7 @@ function loadArguments(
 
 type OnForm = z.output<typeof On>;
 
-/** `on` in normalized form. */
+/** An `on` in normalized form. */
 type ReadOn = { readonly on: readonly Listening[]; readonly schedules: readonly Schedule[] };
 
 /**
@@ -441,7 +443,7 @@ function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
         const schedule = checkSchedule(form as string | { cron: string; timezone?: string }, place, context);
         if (schedule) schedules.push(schedule);
       } else if (form !== undefined) {
-        // The grammar allows only families and `schedule` as keys.
+        // The cast is safe: the grammar allows only families and `schedule` as keys.
         on.push(readForm(key as Family, form, place, context));
       }
     }
@@ -450,8 +452,8 @@ function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
 }
 
 /**
- * Returns the families that can be recognized in an invalid `on`, so that the rest of the rule is checked as well. The
- * grammar reports the mistake itself.
+ * Returns the families that can be recognized in an invalid `on`, so that the rest of the rule can be checked. The
+ * grammar reports the mistake in `on`.
  */
 function readFamilies(written: unknown): ReadOn {
   const words = (Array.isArray(written) ? written : [written]).flatMap((entry: unknown) => {
@@ -485,7 +487,10 @@ const filterNames = {
   'paths-ignore': 'pathsIgnore',
 } as const;
 
-/** Returns the filters that apply to a family: a pull request has no tag; an issue has neither a branch nor files. */
+/**
+ * Returns the filters that may be used with a family: pull requests have no tags; issues have neither branches nor
+ * files.
+ */
 function allowedFilters(family: Family): readonly string[] {
   if (family === 'push') return Object.keys(filterNames);
   if (family === 'create' || family === 'delete')
@@ -530,7 +535,7 @@ function readFilter(
   return { family, ...activities, ...listening };
 }
 
-/** Compiles a pattern, or reports its problem. */
+/** Compiles a pattern filter, or reports its problem. */
 function readPattern(
   written: string | readonly string[],
   path: YamlPath,
@@ -601,21 +606,21 @@ function explainCron(cron: string, fields: readonly string[]): string | undefine
     (field, at) => !validate(['*', '*', '*', '*', '*'].with(at, field).join(' ')),
   );
   const wrong = cronFields[place];
-  // If a weekday is given, a day that no month has is merely an alternative that never matches.
+  // If a weekday is given as well, an impossible day of the month is an alternative that never matches, not an error.
   const hasWeekday = !/^[*?]/.test(fields[2] ?? '') && !/^[*?]/.test(fields[4] ?? '');
   if (place < 0 && hasWeekday) return undefined;
   if (wrong === undefined) return `"${cron}" is not a schedule: no date has this day and month`;
   return `"${cron}" is not a schedule: field ${place + 1} (${wrong.name}) cannot be "${fields[place]}"; it takes ${wrong.values}, lists (1,15), ranges (1-5) and steps (*/2)`;
 }
 
-/** Returns the timezone whose name ends with this city, otherwise the nearest name, or undefined. */
+/** Returns the timezone of this city, otherwise the most similar name, or undefined. */
 function nearestTimezone(written: string): string | undefined {
   const zones = Intl.supportedValuesOf('timeZone');
   const city = written.toLowerCase().replaceAll(' ', '_');
   return zones.find((zone) => zone.toLowerCase().split('/').at(-1) === city) ?? nearest(written, zones);
 }
 
-/** Returns the nearest action name, or undefined. */
+/** Returns the most similar action name, or undefined. */
 function suggestAction(name: string, known: readonly string[]): string | undefined {
   const plain = name.replace(/@.*$/, '');
   const translated = actionsElsewhere.get(plain);

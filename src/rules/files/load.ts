@@ -27,9 +27,9 @@ import {
 } from './yaml-source.ts';
 
 export type RuleFileSource = {
-  /** Path of the file for messages; also part of its rules' identity. */
+  /** Path of the file, for messages; also part of the identity of the file's rules. */
   readonly path: string;
-  /** The text of the file, or its bytes. */
+  /** The content of the file, as text or as bytes. */
   readonly text: string | Uint8Array;
   readonly level: Level;
   /** The commit that the file was read from; empty for files in the operator's folder. */
@@ -37,9 +37,9 @@ export type RuleFileSource = {
   readonly registry: RuleRegistry;
   /** Permissions that the operator grants to this file beyond the default set. */
   readonly grants?: readonly ScopedGrant[];
-  /** The packs that the file includes, by include name; absent: the file must not include any. */
+  /** The packs that the file includes, by include name; if absent, the file must not include packs. */
   readonly packs?: PackTree;
-  /** Values for the parameters of the file; absent: their defaults. */
+  /** Values for the parameters of the file; if absent, the defaults apply. */
   readonly parameters?: GivenParameters;
 };
 
@@ -56,7 +56,7 @@ export type LoadedFile = {
 /** Options for loading a file or one of its packs. */
 type Loading = RuleFileSource & {
   readonly budget: PackBudget;
-  /** Paths of the including files, outermost first. */
+  /** Paths of the files that include this file, outermost first. */
   readonly chain: readonly string[];
 };
 
@@ -66,8 +66,8 @@ export function isRuleFileName(path: string): boolean {
 }
 
 /**
- * Loads the rules of a file. If there are problems, returns all of them, in text order with their positions. Never
- * throws. Loading is bounded: 64 KiB, 100 rules, no aliases; no expression is evaluated.
+ * Loads the rules of a file. If there are problems, returns all of them with their positions, in text order. Never
+ * throws. The work is bounded: 64 KiB, 100 rules, no aliases; no expression is evaluated.
  */
 export function loadRuleFile(source: RuleFileSource): LoadedFile {
   return loadWithPacks({ ...source, budget: new PackBudget(), chain: [] });
@@ -82,7 +82,7 @@ function loadWithPacks(source: Loading): LoadedFile {
   const encoding = typeof source.text === 'string' ? undefined : foreignEncodingOf(source.text);
   if (encoding !== undefined) {
     const message = `the file is in ${encoding}: save it as UTF-8`;
-    // The text cannot be decoded, so the problem shows no line of it.
+    // The text cannot be decoded, so the problem does not show a source line.
     const problem = {
       ...file.problem('encoding', message, { start: 0, end: 0 }),
       line: 1,
@@ -138,7 +138,7 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
         chain: [...source.chain, source.path],
       }),
   });
-  // Only for the outermost file, because the rules of a pack have other names in the including file.
+  // Checked only for the outermost file, because the rules of a pack have different names in the including file.
   const together = source.chain.length === 0 ? [...own, ...included.rules] : [];
   for (const { step, message } of statusClashes(together))
     context.add(
@@ -194,8 +194,8 @@ function withParameters(context: FileContext, given: GivenParameters | undefined
 }
 
 /**
- * Returns whether the value has the basic structure of a rule file, so that its parts can be checked. Reports problems
- * of the structure.
+ * Returns whether the value has the basic structure of a rule file, so that its parts can be checked. Reports
+ * structural problems.
  */
 function checkForm(value: unknown, context: FileContext): boolean {
   const mistakes = mistakesOfForm(value);
@@ -238,7 +238,7 @@ type Including = {
   readonly defaults: FileDefaults;
   readonly packs: PackTree | undefined;
   readonly budget: PackBudget;
-  /** Paths of the including files, outermost first, ending with the file itself. */
+  /** Paths from the outermost including file to the file itself. */
   readonly chain: readonly string[];
   readonly load: (pack: Pack, given: GivenParameters) => LoadedPack;
 };
@@ -247,22 +247,20 @@ type Including = {
 type IncludedRules = {
   readonly rules: readonly LoadedRule[];
   /**
-   * Problems in packs that readers of the file may also read. Problems of the file itself are reported in its context.
+   * Problems in packs that everyone who can read the file can read as well. Problems of the file itself are reported in
+   * its context.
    */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly expanded: readonly (readonly [string, unknown])[];
-  /**
-   * Revision of the rules of a file and its packs, which changes when any of them changes; undefined for a file without
-   * packs.
-   */
+  /** Digest of a file and its packs, which changes when any of them changes; undefined for a file without packs. */
   readonly revision: string | undefined;
 };
 
 /**
- * Returns the rules of the included packs. They have the level and the grants of the including file, and are named
- * `include/rule`. The `in`, limits and mode of both the file and the include restrict them, and they only observe
- * unless the include sets another mode.
+ * Returns the rules of the included packs. The rules have the level and the grants of the including file, and are named
+ * `include/rule`. The `in`, limits and mode of both the file and the include restrict them. They only observe, unless
+ * the include sets another mode.
  */
 function loadIncludes(written: unknown, including: Including): IncludedRules {
   const { context, budget } = including;
@@ -271,7 +269,7 @@ function loadIncludes(written: unknown, including: Including): IncludedRules {
   const seen = new Set<string>();
   for (const [place, form] of (Array.isArray(written) ? written : []).entries()) {
     const entry = IncludeForm.safeParse(form);
-    // The grammar reports the mistakes of this entry.
+    // The grammar reports mistakes in this entry.
     if (!entry.success) continue;
     const at = ['include', place];
     if (seen.has(entry.data.name)) {
@@ -305,7 +303,7 @@ function loadInclude(
   const place = [...at, 'name'];
   const scope = loadScope(entry.in, [...at, 'in'], context);
   const mode = loadMode(entry.mode ?? 'observe', defaults.mode, [...at, 'mode'], context);
-  // A pack includes sibling packs by path, regardless of how the including file does.
+  // A pack includes packs in its own folder by path, even if the including file includes packs by name.
   const isOfPack = chain.length > 1 && context.level === 'repository';
   const wrong = problemOfRequest(entry, isOfPack ? 'organization' : context.level);
   if (wrong !== undefined) {
@@ -362,7 +360,7 @@ type IncludedPart = {
   readonly limits: RuleLimits;
 };
 
-/** Returns a rule of a pack as a rule of the including file, with the stricter value for each setting. */
+/** Returns a rule of a pack as a rule of the including file, with the stricter value of each setting. */
 function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
   const name = `${part.include}/${rule.name}`;
   return {
@@ -380,8 +378,8 @@ function asIncluded(rule: LoadedRule, part: IncludedPart): LoadedRule {
 }
 
 /**
- * Reports the problems of a pack at its include. If readers of the including file may not read the pack, no text of the
- * pack is shown.
+ * Reports the problems of a pack at the include. If not everyone who can read the including file may read the pack, no
+ * text of the pack is shown.
  */
 function reportPack(
   entry: IncludeForm,
@@ -403,7 +401,7 @@ function reportPack(
     context.reportKey(place, 'include', message);
     return;
   }
-  // A missing permission concerns the including file, so it is reported there.
+  // A missing permission is a problem of the including file, so it is reported there.
   const levels = [...new Set(problems.filter(({ code }) => code === 'level').map(({ message }) => message))];
   for (const message of levels)
     context.reportKey(place, 'level', `the pack ${titleOf(entry)} cannot be included: ${message}`);
@@ -418,8 +416,8 @@ function titleOf({ name, pack = name }: IncludeForm): string {
 }
 
 /**
- * Returns the effective rules of a file as YAML: with parameter values, with the rules of packs, and with the modes,
- * limits and scopes of the file and its includes. Control characters are escaped.
+ * Returns the effective rules of a file as YAML: parameter values are inserted, the rules of packs are included, and
+ * the modes, limits and scopes of the file and its includes are applied. Control characters are escaped.
  */
 export function formatExpanded(file: {
   readonly path: string;
@@ -431,7 +429,7 @@ export function formatExpanded(file: {
     { version: 1, rules: Object.fromEntries(rules) },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
-  // YAML does not escape most control characters in plain and block scalars.
+  // In plain and block scalars, YAML does not escape most control characters.
   const safe = text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -461,8 +459,8 @@ function scopesOf(scopes: readonly Pattern[]): { readonly in?: unknown } {
 const ruleKeys = new Set(['on', 'if', 'each', 'steps', 'description', 'mode', 'limits']);
 
 /**
- * Returns structural mistakes of the file for which the grammar would report many problems: lines that are not indented
- * below their rule, a list of rules, an empty file. If there are any, the file is not checked further.
+ * Returns structural mistakes for which the grammar would report many problems: lines that are not indented below their
+ * rule, a list of rules, an empty file. If there are any, the file is not checked further.
  */
 function mistakesOfForm(value: unknown): readonly FormMistake[] {
   const whole = (message: string): readonly FormMistake[] => [{ path: [], atKey: false, message }];

@@ -7,7 +7,7 @@ import { decodeText, readYaml } from './yaml-source.ts';
 
 /** The text of a pack, with its origin. */
 type PackSource = {
-  /** Path of the pack, shown only to those who may read the pack. */
+  /** Path of the pack, shown only to people who may read the pack. */
   readonly path: string;
   readonly text: string | Uint8Array;
   /** Whether everyone who sees the problems of an including file may also read the pack. */
@@ -17,16 +17,16 @@ type PackSource = {
 /** A pack with the packs that it includes. */
 export type Pack = PackSource & { readonly packs: PackTree };
 
-/** Reason why there is no pack for an include; `near` is the nearest available name. */
+/** Why there is no pack for an include. `near` is the most similar available name. */
 export type NoPack = { readonly missing: string; readonly near?: string | undefined };
 
 /** The packs that a file includes, by include name. */
 export type PackTree = ReadonlyMap<string, Pack | NoPack>;
 
-/** Maximum nesting of packs. */
+/** Maximum nesting depth of packs. */
 export const maxPackDepth = 3;
 
-/** Returns why this pack cannot be added to a chain of paths (outermost first); undefined if it can. */
+/** Returns why a pack cannot be included by this chain of files (outermost first); undefined if it can. */
 export function problemOfChain(chain: readonly string[], path: string): string | undefined {
   const words = [...chain, path].join(' → ');
   if (chain.includes(path)) return `it includes itself: ${words}`;
@@ -34,10 +34,10 @@ export function problemOfChain(chain: readonly string[], path: string): string |
   return undefined;
 }
 
-/** Maximum number of packs that one place offers by name. */
+/** Maximum number of packs that one location offers by name. */
 export const maxOffered = 100;
 
-/** Returns the result for an unknown pack name. `where`: the remedy if no packs are offered at all. */
+/** Returns the result for an unknown pack name. `where` is the remedy to show if no packs are offered at all. */
 export function notOffered(
   name: string,
   known: readonly string[],
@@ -51,10 +51,10 @@ export function notOffered(
   return { missing: `${missing}; ${known.length === 0 ? where : list}` };
 }
 
-/** Maximum number of characters of all packs of a file together. */
+/** Maximum number of characters of all packs of a file, in total. */
 const maxPackCharacters = 256 * 1024;
 
-/** Counts the size of a file with all its packs, so that nested packs stay bounded. */
+/** Counts the size of a file with all its packs, so that nested packs cannot exceed the limits. */
 export class PackBudget {
   rules = 0;
   #includes = 0;
@@ -64,7 +64,7 @@ export class PackBudget {
     this.rules += count;
   }
 
-  /** Counts a pack. Returns the problem if a limit is exceeded, otherwise undefined. */
+  /** Counts a pack. Returns a problem if a limit is exceeded, otherwise undefined. */
   countPack(text: string | Uint8Array): string | undefined {
     this.#includes += 1;
     this.#characters += text.length;
@@ -85,7 +85,7 @@ const tooManyRules = `a file has at most ${maxRules} rules, with those of its pa
 
 type RequestProblem = { readonly key: string; readonly code: ProblemCode; readonly message: string };
 
-/** Returns the problem of an include's path or name in a file of this level; undefined if there is none. */
+/** Returns the problem with the path or name of an include in a file of this level; undefined if there is none. */
 export function problemOfRequest(
   { name, file, pack }: IncludeForm,
   level: Level,
@@ -106,8 +106,8 @@ export function problemOfRequest(
 }
 
 /**
- * Returns the problem of a path that does not lead to a pack in or below the folder of the including file; otherwise
- * undefined.
+ * Returns the problem with a path that does not lead to a pack in or below the folder of the including file; undefined
+ * if there is none.
  */
 function problemOfPackPath(file: string): string | undefined {
   const parts = file.split('/');
@@ -129,8 +129,8 @@ type PackRequest = { readonly file: string } | { readonly pack: string };
 /** Finds the packs that one file may include. */
 export interface PackReader {
   /**
-   * Returns the pack, either with the reader for its own includes, or with its packs if they are already known. Rejects
-   * if the pack cannot be read now.
+   * Returns the pack, either with a reader for the packs that it includes, or with these packs if they are already
+   * known. Rejects if the pack cannot be read at present.
    */
   read(request: PackRequest): Promise<FoundPack | Pack | NoPack>;
 }
@@ -189,7 +189,7 @@ async function gatherOne(
   return { ...source, packs };
 }
 
-/** Parsed includes, by the bytes of the text, so that a pack that many files include is parsed only once. */
+/** Parsed includes, by the bytes of the text, so that a pack included by many files is parsed only once. */
 const parsedIncludes = new WeakMap<Uint8Array, readonly IncludeForm[]>();
 
 function includesOf({

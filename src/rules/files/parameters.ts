@@ -5,7 +5,7 @@ import { nearest } from '../problem.ts';
 import type { FileContext } from './context.ts';
 import type { YamlPath } from './yaml-source.ts';
 
-/** Value of a parameter, which is a constant in the file that declares it. */
+/** Value of a parameter: a constant in the file that declares the parameter. */
 export type ParameterValue = string | number | boolean | readonly string[];
 
 /** Values of the parameters of a file, by name. */
@@ -51,20 +51,20 @@ export type ParameterForm = z.output<typeof ParameterForm>;
 
 /** Maximum number of parameters in a file. */
 const maxParameters = 50;
-/** Maximum length of a text value; below, of a list value. */
+/** Maximum length of a text value, and below of a list value. */
 const maxTextLength = 4_000;
 const maxEntries = 100;
 
 /** Parameter names that expressions can use as `params.NAME`. */
 const parameterName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-/** Returns the problem of a parameter name, or undefined. */
+/** Returns the problem with a parameter name, or undefined. */
 function problemOfName(name: string): string | undefined {
   if (parameterName.test(name)) return undefined;
   return `"${name}" cannot be a parameter: its name has letters, digits and "_", and begins with a letter, as in close_after_days`;
 }
 
-/** Returns the problem of a declaration, or undefined. */
+/** Returns the problem with a declaration, or undefined. */
 function problemOfDeclaration(name: string, declared: ParameterForm): string | undefined {
   const { type, min, max, default: standard, example } = declared;
   if (type === 'bool' && (min !== undefined || max !== undefined))
@@ -167,13 +167,13 @@ export type GivenParameters = {
   readonly with?: Readonly<Record<string, unknown>>;
   /** Receives the problem of a given value. If the name is undefined, a value is missing. */
   readonly onProblem?: (name: string | undefined, message: string) => void;
-  /** Whether parameters without a value use their example, because the file is only checked and not in force. */
+  /** Whether parameters without a value use their example. Set if the file is only checked, and not in force. */
   readonly useExamples?: boolean;
 };
 
 /**
  * Returns the parameter values of a file: the given values, otherwise the defaults. Invalid declarations are reported
- * at their position in the file; invalid values where they are given.
+ * at their position in the file, invalid values at the place where they are given.
  */
 export function readParameters(context: FileContext, given: GivenParameters = {}): ParameterValues {
   const written = isRecord(context.file.value) ? context.file.value.params : undefined;
@@ -203,7 +203,7 @@ function readParameter(
 ): ParameterValue | undefined {
   const at: YamlPath = ['params', name];
   const parsed = ParameterForm.safeParse(written);
-  // The grammar reports missing members.
+  // The grammar reports missing members of the declaration.
   if (!parsed.success) return undefined;
   const form = parsed.data;
   const wrong = problemOfName(name) ?? problemOfDeclaration(name, form);
@@ -228,7 +228,7 @@ function readParameter(
   return undefined;
 }
 
-/** Returns a function that reports problems of values in the file itself, for a file that is not included. */
+/** Returns a function that reports invalid values in the file itself, for a file that is not included. */
 function reportIn(context: FileContext): NonNullable<GivenParameters['onProblem']> {
   return (name, message) => {
     const hint = name === undefined ? '; a file that is not included needs a default' : '';

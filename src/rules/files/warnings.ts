@@ -11,15 +11,15 @@ import type { YamlSource } from './yaml-source.ts';
 
 /** Actions that merge. */
 const merging: ReadonlySet<string> = new Set(['merge', 'queue-merge']);
-/** Actions that determine whether a merge is possible. */
+/** Actions that decide whether a merge is possible. */
 const gating: ReadonlySet<string> = new Set([...merging, 'set-status']);
-/** Functions that match only part of a name, which may be different after a rename. */
+/** Functions that compare only part of a name. After a rename, the name may no longer match. */
 const partly: ReadonlySet<string> = new Set(['glob', 'matches', 'startsWith', 'endsWith', 'contains']);
 const newNames = { member: 'filename' };
 
 /**
- * Returns a warning for each rule whose gate compares only the new names of renamed files, because a rename would
- * bypass it.
+ * Returns a warning for each gating rule that compares only the new names of renamed files, because a rename would
+ * bypass the gate.
  */
 export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
@@ -37,7 +37,7 @@ export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource
 
 /**
  * Returns warnings about merge conditions that look safer than they are: `reviews` includes reviews that do not count,
- * and a rule that sets a status holds back the merge of another rule only if the branch requires that status.
+ * and a rule that sets a status blocks the merge by another rule only if the branch requires that status.
  */
 export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
@@ -74,7 +74,10 @@ function readsMember(node: ASTNode, name: string): boolean {
   return isRead || childrenOf(node).some((child) => readsMember(child, name));
 }
 
-/** Returns whether an expression reads a name. A loop variable cannot have the name of a fact. */
+/**
+ * Returns whether an expression reads a name. Loop variables need not be considered, because they cannot have the name
+ * of a fact.
+ */
 function names(node: ASTNode, name: string): boolean {
   return (node.op === 'id' && node.args === name) || childrenOf(node).some((child) => names(child, name));
 }
@@ -83,13 +86,16 @@ function asksApproved(node: ASTNode): boolean {
   return literalOf(node) === 'APPROVED' || childrenOf(node).some(asksApproved);
 }
 
-/** Comparisons of a count: true if one more review may make the comparison true, false if it may make it false. */
+/**
+ * Comparisons of a count with a number: true if one more review may make the comparison true, false if it may make it
+ * false.
+ */
 const risen: Readonly<Record<string, boolean>> = { '>': true, '>=': true, '<': false, '<=': false };
 const mirrored: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
 /**
- * Returns whether one more review may change a condition to this result; a review that does not count would then act
- * like an approval. `!reviews.exists(…)` only gets stricter with each review.
+ * Returns whether one more review may change a condition to this result (`answer`), so that a review that does not
+ * count would act like an approval. `!reviews.exists(…)` only gets stricter with each review.
  */
 function mayTurn(node: ASTNode, answer: boolean): boolean {
   if (!names(node, 'reviews')) return false;
@@ -124,8 +130,8 @@ function mayTurn(node: ASTNode, answer: boolean): boolean {
 }
 
 /**
- * Returns the result that more reviews can cause in a comparison of their count; undefined if both results are
- * possible.
+ * Returns the result that a comparison of the number of reviews may change to with more reviews; undefined if both
+ * results are possible.
  */
 function rises(operator: string, other: ASTNode): boolean | undefined {
   if (names(other, 'reviews')) return undefined;
@@ -139,8 +145,8 @@ function isCount(node: ASTNode): boolean {
 }
 
 /**
- * Returns whether the length of a list never decreases with more reviews: the list has one item for each of certain
- * reviews.
+ * Returns whether a list never gets shorter with more reviews: the list has one item for each review that satisfies a
+ * condition.
  */
 function isOfReviews(node: ASTNode): boolean {
   if (node.op === 'id') return node.args === 'reviews';
@@ -149,17 +155,17 @@ function isOfReviews(node: ASTNode): boolean {
   return isOfReviews(list) && !bodies.some((body) => names(body, 'reviews'));
 }
 
-/** The value that a step sets for a target. Two steps that set different values for the same target undo each other. */
+/** The value that a step sets for a target. Two steps that set different values for the same target conflict. */
 type Wish = {
   readonly target: string;
   readonly value: string;
   /**
-   * Descriptions for messages: used alone (`adds the label "bug"`), or after another one for the same target (`removes
-   * it`).
+   * Descriptions for messages: `says` is used alone (`adds the label "bug"`), `saysToo` after another description of
+   * the same target (`removes it`).
    */
   readonly says: string;
   readonly saysToo: string;
-  /** Set if the step sets the value only on a condition. */
+  /** Set if the step sets the value only under a condition. */
   readonly isConditional?: true;
 };
 type RuleWish = Wish & { readonly rule: LoadedRule; readonly step: LoadedStep };
@@ -214,7 +220,7 @@ const wishesOf: Readonly<Record<string, (given: Given, rule: LoadedRule) => read
     ];
     return when === true ? wishes : wishes.map((wish) => ({ ...wish, isConditional: true }));
   },
-  // Not conditional: while `when` is false, the comment is deleted, which is also a value.
+  // Not conditional: while `when` is false, the comment is deleted, which is also a value of the target.
   comment: ({ key = 'main', ...given }, { name }) => [
     {
       target: `comment ${name} ${key}`,
@@ -246,7 +252,7 @@ function fieldWish(field: string, value: unknown): Wish {
   };
 }
 
-/** Returns whether two steps set conflicting values for a target and may both apply. */
+/** Returns whether two steps set conflicting values for a target and may both run. */
 function undo(one: RuleWish, other: RuleWish): boolean {
   if (one.value === other.value || one.step === other.step) return false;
   if (one.rule === other.rule) return [one, other].some((wish) => !isConditional(wish));
@@ -322,10 +328,7 @@ export function statusContextsOf(rule: LoadedRule): readonly string[] {
   return statusStepsOf(rule).map(({ context }) => context);
 }
 
-/**
- * A step that writes the same status as another one, so that they overwrite each other, or that writes a reserved
- * status.
- */
+/** A step that overwrites the status of another step, or that writes a reserved status. */
 export type StatusClash = { readonly rule: LoadedRule; readonly step: LoadedStep; readonly message: string };
 
 /**
@@ -356,7 +359,7 @@ export function statusClashes(rules: readonly LoadedRule[]): readonly StatusClas
   return clashes;
 }
 
-/** Returns the conflicts between rules of different files of one level that are in force together. */
+/** Returns the conflicts between the rules of different files, all of the same level and in force together. */
 export function clashesOfFiles(files: readonly (readonly LoadedRule[])[]): readonly StatusClash[] {
   // Conflicts within a single file were already reported when it was loaded.
   const ofOneFile = new Set(files.flatMap((rules) => statusClashes(rules).map(({ step }) => step)));
@@ -379,8 +382,8 @@ function kindsOf(rule: LoadedRule): ReadonlySet<SubjectKind> {
 }
 
 /**
- * Returns whether no repository can match the `in` of both rules: both list repositories by name, and have none in
- * common.
+ * Returns whether no repository can match the `in` of both rules: both list repositories by name, and no name is in
+ * both lists.
  */
 function areApart(one: LoadedRule, other: LoadedRule): boolean {
   return one.scopes.some((scope) =>
@@ -393,7 +396,7 @@ function areApart(one: LoadedRule, other: LoadedRule): boolean {
   );
 }
 
-/** Activities that may make the status outdated, because the commit or the base changes. */
+/** Activities after which the status may be outdated, because the commit or the base has changed. */
 const gateActivities = ['opened', 'reopened', 'synchronized', 'edited'] as const;
 
 /**
@@ -421,26 +424,29 @@ const meanings: Readonly<Record<(typeof gateActivities)[number], string>> = {
   edited: 'moved to another base',
 };
 
-/** A member of fact items whose comparisons are searched: `filename` of `files`. */
+/** The member whose comparisons are searched: for example `filename` of the items of `files`. */
 type ComparedMember = {
   readonly member: string;
-  /** Facts whose items have the member; absent: any value may have it. */
+  /** Facts whose items have the member; if absent, any value may have it. */
   readonly lists?: readonly string[];
-  /** Names of objects with this member. */
+  /** Names of single objects that have the member. */
   readonly objects?: readonly string[];
-  /** Members that are lists of such values: `status_check_contexts`. */
+  /** Members that are lists of values of this kind: `status_check_contexts`. */
   readonly valueLists?: readonly string[];
 };
 
-/** A comparison of the member with text literals. `by`: the operator or function that compares. */
+/** A comparison of the member with text literals. `by` is the operator or function that compares. */
 export type Comparison = {
   readonly by: string;
   readonly texts: readonly string[];
-  /** The fact, object or list of values that the member belongs to. */
+  /** The fact, object or list that the member belongs to. */
   readonly of: string;
 };
 
-/** What a name or an expression stands for: an item, its member, or a list of either; with the fact it comes from. */
+/**
+ * What a name or an expression stands for: an item, the member of an item, or a list of either. `of` is the fact that
+ * it comes from.
+ */
 type Meaning = { readonly kind: 'item' | 'value' | 'items' | 'values'; readonly of: string };
 
 /** Functions over a list with a loop variable; their last argument is the body. */
@@ -449,7 +455,8 @@ const loops: ReadonlySet<string> = new Set(['exists', 'exists_one', 'all', 'filt
 const selections: ReadonlySet<string> = new Set(['filter', 'distinct', 'sort', 'reverse']);
 
 /**
- * Returns every comparison of a member with text literals. Loop variables are tracked; text inside literals is ignored.
+ * Returns every comparison of a member with text literals. Loop variables are tracked; text inside literals is not
+ * searched.
  */
 export function comparisonsIn(tree: ASTNode, wanted: ComparedMember): readonly Comparison[] {
   const walk = (node: ASTNode, names: ReadonlyMap<string, Meaning>): readonly Comparison[] => {
@@ -516,8 +523,8 @@ function itemOf(list: Meaning | undefined): Meaning | undefined {
 }
 
 function comparison(node: ASTNode, meaningOf: (node: ASTNode) => Meaning | undefined): readonly Comparison[] {
-  // Both sides are examined, as in `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts` and
-  // `sets.contains(["ci"], contexts)`.
+  // Both sides are examined: `s.context == "ci"`, `"ci" == s.context`, `"ci" in contexts`, `sets.contains(["ci"],
+  // contexts)`.
   const sides: readonly ASTNode[] =
     node.op === 'rcall'
       ? namespacedName(node) === undefined
@@ -540,7 +547,7 @@ function writtenIn(node: ASTNode): readonly string[] {
   return typeof literal === 'string' ? [literal] : [];
 }
 
-/** Returns the syntax trees of a step's conditions: of its `if`, and of those in its arguments. */
+/** Returns the syntax trees of a step's conditions: its `if`, and the conditions in its arguments. */
 export function conditionTreesOf({
   condition,
   action,

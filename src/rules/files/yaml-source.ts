@@ -13,21 +13,23 @@ import {
 import { messageOf } from '../../platform/errors.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 
-/** Maximum size of a rule file, because YAML's check for unique keys is quadratic. */
+/**
+ * Maximum size of a rule file. Limited because checking that keys are unique takes quadratic time in the YAML parser.
+ */
 const maxFileBytes = 64 * 1024;
 
 /** Maximum number of problems reported per file. */
 export const maxProblems = 100;
 /**
- * Matches deeply nested brackets, dashes or question marks, which no rule file needs and which overflow the recursive
- * parser.
+ * Matches deeply nested brackets, dashes or question marks, which would overflow the recursive parser and which no rule
+ * file needs.
  */
 const tooDeep = /(?:[[{]\s*){50}|(?:[-?] ){50}/;
 
 /** Keys and item indexes that lead to a value. */
 export type YamlPath = readonly (string | number)[];
 
-/** A YAML text with its positions, for problems that are found later. */
+/** A YAML text with the positions of its values, for problems that are found later. */
 export type YamlSource = {
   readonly value: unknown;
   readonly problems: readonly Problem[];
@@ -90,7 +92,7 @@ export function readYaml(path: string, text: string): YamlSource {
   try {
     return readWithin(text, lines, lineOf, problem);
   } catch (error) {
-    // The parser is recursive, and overflows on a text with thousands of nesting levels.
+    // The parser is recursive; thousands of nesting levels overflow the stack.
     const reason = error instanceof RangeError ? 'the text is nested too deep' : messageOf(error);
     return unreadable(problem('yaml', reason, start));
   }
@@ -122,7 +124,7 @@ function readWithin(
       const span = { start: pos[0], end: pos[1] };
       const found = explainYaml(code, message, span, text, problem);
       if (taken.has(found.line)) return [];
-      // Further problems on the same line are consequences of the first one.
+      // Further problems on the same line are only consequences of the first.
       taken.add(found.line);
       return [found];
     });
@@ -222,7 +224,9 @@ function stepInto(node: Node | undefined, step: string | number): FoundNode | un
 
 const indexed = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
-/** Returns the pairs of a map by key. If a key is duplicate, which is a problem, its last value is used. */
+/**
+ * Returns the pairs of a map by key. If a key is duplicated, which is reported as a problem, the last value is used.
+ */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const known = indexed.get(map);
   if (known) return known;
@@ -232,8 +236,8 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
 }
 
 /**
- * Returns the position in the file for an offset in a text value. Walks value and source in parallel, because the
- * source has additional quotes, escapes and line folding.
+ * Returns the position in the file for an offset in a text value. Walks the value and its source in parallel, because
+ * the source also contains quotes, escapes and line folding.
  */
 function insideScalar(node: Node | undefined, text: string, offset: number): number {
   if (node === undefined) return 0;
@@ -252,8 +256,8 @@ function insideScalar(node: Node | undefined, text: string, offset: number): num
 }
 
 /**
- * Skips line folding: a line break with its indentation is one space, or nothing if the value continues with another
- * character.
+ * Skips line folding: a line break with its indentation stands for one space, or for nothing if the next character of
+ * the value is not a space.
  */
 function skipFolding(text: string, from: number, end: number, wanted: string): number {
   let at = from;
@@ -273,7 +277,7 @@ function lengthOfEscape(text: string, at: number): number {
   return lengths[text[at + 1] ?? ''] ?? 2;
 }
 
-/** Returns the problem of a tag, which is usually an unquoted value that starts with `!`. */
+/** Returns the problem for a tag, which is usually an unquoted value that starts with `!`. */
 function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
   const before = text.lastIndexOf('!', span.start);
   const lineStart = text.lastIndexOf('\n', span.start - 1) + 1;
@@ -285,7 +289,7 @@ function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
   return problem('yaml-tag', message, { start, end: start + line.trimEnd().length });
 }
 
-/** Explains parser errors that common mistakes cause, in the author's terms. */
+/** Explains parser errors that result from common mistakes, in terms that the author knows. */
 function explainYaml(code: string, message: string, span: Span, text: string, problem: MakeProblem): Problem {
   const line = sourceLine(text, span.start).slice(0, 1_000);
   const lower = message.charAt(0).toLowerCase() + message.slice(1);
@@ -357,13 +361,13 @@ function spanOf(node: Node): Span {
 /** A text, with the offset of its first invalid UTF-8 byte; undefined if all bytes are valid. */
 export type DecodedText = { readonly text: string; readonly invalidAt: number | undefined };
 
-/** Decodes UTF-8. Invalid bytes, for example in a Latin-1 file, become U+FFFD. */
+/** Decodes UTF-8. Invalid bytes, for example from a Latin-1 file, become U+FFFD. */
 export function decodeText(bytes: Uint8Array): DecodedText {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   let [from, byte] = [0, 0];
   for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', from)) {
     byte += Buffer.byteLength(text.slice(from, at));
-    // A valid file may contain U+FFFD itself.
+    // A valid file may itself contain U+FFFD.
     const isWritten = bytes[byte] === 0xef && bytes[byte + 1] === 0xbf && bytes[byte + 2] === 0xbd;
     if (!isWritten) return { text, invalidAt: at };
     byte += 3;
@@ -372,7 +376,7 @@ export function decodeText(bytes: Uint8Array): DecodedText {
   return { text, invalidAt: undefined };
 }
 
-/** Returns the name of another encoding that the bytes appear to have, or undefined. */
+/** Returns the name of another encoding if the bytes appear to have it, otherwise undefined. */
 export function foreignEncodingOf(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return 'UTF-16 (little endian)';

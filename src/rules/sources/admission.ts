@@ -9,11 +9,11 @@ import { type ErrorCode, ReeveError } from '../../platform/errors.ts';
 
 /** Origin of an event. */
 export type Origin = {
-  /** Name of the secret entry that verified the delivery; absent for an event found by catch-up. */
+  /** Name of the secret entry that verified the delivery; absent for an event that catch-up found. */
   readonly entry?: string;
 };
 
-/** An event about a repository whose identity is verified: id and names are the current ones on the forge. */
+/** An event about a repository whose identity has been verified: id and names are those that the forge has now. */
 export type AdmittedEvent = Event & { readonly repository: RepositoryRef; readonly subject: Subject };
 
 /** Result of admitting an event. */
@@ -22,31 +22,31 @@ type Admission =
   | { readonly state: 'ignored'; readonly reason: string };
 
 /**
- * Reason for a refusal: the secret entry is not configured or does not cover the repository, or id and name do not
- * match.
+ * Reason for refusing a delivery: the secret entry is not configured (`entry`) or does not cover the repository
+ * (`scope`), or id and name do not match (`identity`).
  */
 type RefusalKind = 'entry' | 'scope' | 'identity';
 
 /**
- * Returns whether a secret entry covers a repository (`owner/name`; undefined for an event without a repository);
- * undefined if there is no entry with this name.
+ * Returns whether a secret entry covers a repository (`owner/name`, or undefined for an event without a repository).
+ * Returns undefined if there is no entry with this name.
  */
 type CoverageOf = (entry: string, fullName: string | undefined) => boolean | undefined;
 
 /** Decides which events reach rules, caches, snapshots and records, and for which repository. */
 export interface Admissions {
-  /** Admits or ignores an event. Throws `delivery-refused`, or a `forge-…` error if the forge does not answer. */
+  /** Admits or ignores an event. Throws `delivery-refused`, or a `forge-…` error if the forge does not respond. */
   admit(origin: Origin, event: Event): Promise<Admission>;
-  /** Removes a repository from the cache, because its name has changed. */
+  /** Removes a repository from the cache when its name has changed. */
   forget(repositoryId: number): void;
   /** Removes everything from the cache. */
   forgetAll(): void;
 }
 
 /**
- * Creates the admission. The sender of a delivery chooses both the id and the name of its repository, and the receiver
- * has compared the secret's scope only with the name. Before any other processing, the id must therefore be that of the
- * repository found under the name, and the entry must cover the name that the repository has now.
+ * Creates the admission of events. The sender of a delivery chooses both the id and the name of its repository, and the
+ * receiver has compared the secret's scope only with the name. Therefore, before any other processing, the id must be
+ * the id of the repository found under the name, and the entry must cover the name that the repository has now.
  */
 export function createAdmissions(options: {
   identities: Identities;
@@ -94,7 +94,7 @@ export function createAdmissions(options: {
       if (repository === undefined || subject === undefined) return ignored('the event names no repository');
       let identity: Identity;
       try {
-        // Checked with the claimed identity, so that a repository that is not served costs no request.
+        // Checked with the claimed identity, so that no request is made for a repository that is not served.
         if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
         identity = await identify(origin, repository);
       } catch (error) {
@@ -133,15 +133,18 @@ function hasCode(error: unknown, code: ErrorCode): error is ReeveError {
   return error instanceof ReeveError && error.code === code;
 }
 
-/** How long an inaccessible served repository is retried: its token may be in rotation, or the forge being restored. */
+/**
+ * How long access to a served repository is retried after a 403 or 404: the token may be in rotation, or the forge may
+ * be restored from a backup.
+ */
 const doubtMs = 10 * 60_000;
 
-/** The part of a delivery that has the time of its first failure. */
+/** The field of a delivery that contains the time of its first failure. */
 type FailingSince = { readonly failingSince: Date | undefined };
 
 /**
- * Returns the error to throw for an error while a served repository is handled. A 403 or 404 is accepted only after the
- * delivery has failed for ten minutes; until then, it is retried.
+ * Returns the error to throw for an error that occurred while a served repository was handled. A 403 or 404 is accepted
+ * only after the delivery has failed for ten minutes; before that, it is retried.
  */
 export function retryDenial(error: unknown, { failingSince }: FailingSince, now: Date): unknown {
   if (!isDenial(error) || error.code === 'repository-missing') return error;
@@ -155,7 +158,7 @@ export function retryDenial(error: unknown, { failingSince }: FailingSince, now:
   );
 }
 
-/** Returns the error if the forge denies access to the whole repository; otherwise undefined. */
+/** Returns the error if the forge denies access to the repository as a whole; otherwise undefined. */
 export async function findDenial(
   client: Client,
   { owner, name }: RepositoryRef,
@@ -180,28 +183,30 @@ function isDenial(error: unknown): error is ReeveError {
  */
 export interface Enrolment extends StarredRepositories {
   /**
-   * Returns whether the repository is served. The stars are read again if they are old, or if the repository is
-   * unknown. Rejects if a repository is no longer among the stars because the forge denies access, which may be
+   * Returns whether the repository is served. Reads the stars again if the list is old, or if the repository is
+   * unknown. Rejects if a repository is no longer among the stars because the forge denies access to it, which may be
    * temporary.
    */
   has(repository: RepositoryRef): Promise<boolean>;
 }
 
-/** Lists the repositories from which rules with a schedule are read. */
+/** Lists the repositories whose rules with a schedule are read. */
 export interface StarredRepositories {
   /** Returns the served repositories that are starred. */
   starred(): Promise<readonly RepositoryRef[]>;
 }
 
-/** Maximum age of the list of stars, after which it is read again. */
+/** Maximum age of the list of stars before it is read again. */
 const maxAgeMs = 5 * 60_000;
-/** Minimum age of the list before it is read again for an unknown repository, which may just have been starred. */
+/**
+ * Minimum age of the list before it is read again because of an unknown repository, which may just have been starred.
+ */
 const minAgeMs = 10_000;
 
 /** Maximum number of remembered repositories that are no longer starred. */
 const maxMissing = 1_000;
 
-/** Creates the list of served repositories. `listed`: patterns of the operator, which need no request. */
+/** Creates the list of served repositories. `listed` contains the operator's patterns, which need no request. */
 export function createEnrolment(options: {
   client: Client;
   /** Login of the account whose stars are read. */
@@ -273,22 +278,22 @@ type Identity = {
 interface Identities {
   /**
    * Returns the repository with this id, found by this name or, after a rename, by its new name. Throws
-   * `delivery-refused` if the name belongs to a repository with another id.
+   * `delivery-refused` if the name belongs to a repository with a different id.
    */
   read(claimed: RepositoryRef): Promise<Identity>;
-  /** Removes a repository from the cache, because its name has changed. */
+  /** Removes a repository from the cache when its name has changed. */
   forget(repositoryId: number): void;
   /** Removes everything from the cache. */
   forgetAll(): void;
 }
 
-/** Time an identity is cached. The forge refuses a write under an outdated name (301). */
+/** How long an identity is cached. The forge refuses a write under an outdated name (301). */
 const identityMaxAgeMs = 10 * 60_000;
 const maxEntries = 5_000;
 
 /**
- * Creates the lookup with a cache. The cache key is the whole claim, id and name: a wrong claim fails and is never
- * cached, and it cannot use the entry of the repository with that id.
+ * Creates the cached lookup. The cache key is the whole claim, id and name: a wrong claim fails and is never cached,
+ * and it cannot use the cached identity of the repository with that id.
  */
 export function createIdentities({ client, clock }: { client: Client; clock: Clock }): Identities {
   const cache = createTtlCache<string, Identity>({ maxAgeMs: identityMaxAgeMs, maxEntries, clock });

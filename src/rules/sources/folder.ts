@@ -23,16 +23,16 @@ import { levelOfFile } from './repository-file.ts';
 /** A rule file of a folder, with its rules or problems. */
 export type FolderFile = LoadedFile & { readonly path: string };
 
-/** Which files of a folder are selected. */
+/** Options that select the files of a folder. */
 export type FolderContents = {
-  /** Whether packs are included, which are files in folders called `packs` and are not in force by themselves. */
+  /** Whether to select packs as well: files in folders called `packs`, which are not in force by themselves. */
   readonly withPacks?: boolean;
 };
 
 /**
- * Returns the paths of the rule files at these paths, including those in folders, sorted by name. Skipped are rule
- * tests (`*.test.yml`), packs, hidden files and folders, links that lead out of the folder, and other file types. A
- * given path that is a file is always included.
+ * Returns the paths of the rule files at these paths, including those in folders, sorted by name. Skips rule tests
+ * (`*.test.yml`), packs, hidden files and folders, links that lead out of the folder, and files of other types. A file
+ * that is given directly is always included.
  */
 export async function findRuleFiles(
   paths: readonly string[],
@@ -69,7 +69,7 @@ async function inFolder(folder: string, withPacks: boolean): Promise<readonly st
 
 /**
  * Returns whether a symbolic link leads to a file within the folder, as in Kubernetes volumes. Links that lead out of
- * the folder are skipped, because a checkout may contain them, and problems show lines of files.
+ * the folder are skipped: a checkout may contain such links, and problems show lines of files.
  */
 async function isLinkWithin(folder: string, path: string): Promise<boolean> {
   try {
@@ -92,7 +92,7 @@ export async function loadRuleFiles(
 ): Promise<readonly FolderFile[]> {
   const found = await findRuleFiles(paths, options);
   const files = await Promise.all(found.map((path) => loadFolderFile(path, options)));
-  // Packs are not in force by themselves, and files of different repositories are never in force together.
+  // Packs are not in force by themselves, and files of repositories are never in force together.
   const together = files.filter(({ path }) => !isPackPath(path) && levelOfFile(path) === 'operator');
   const clashes = clashesOfFiles(together.map(({ rules }) => rules));
   return Promise.all(
@@ -105,7 +105,9 @@ export async function loadRuleFiles(
   );
 }
 
-/** Returns the file; if its statuses conflict with those of other files, with problems and without its rules. */
+/**
+ * Returns the file unchanged, or with problems and without rules if its statuses conflict with those of other files.
+ */
 async function withClashes(file: FolderFile, clashes: readonly StatusClash[]): Promise<FolderFile> {
   if (clashes.length === 0) return file;
   const text = await readFile(file.path, 'utf8');
@@ -115,7 +117,7 @@ async function withClashes(file: FolderFile, clashes: readonly StatusClash[]): P
   return { ...file, rules: [], problems };
 }
 
-/** Loads one file. For parameters without a default, a pack uses its examples, because it is not in force by itself. */
+/** Loads one file. A pack is not in force by itself, so its parameters without a default use their examples. */
 export async function loadFolderFile(
   path: string,
   {
@@ -136,8 +138,8 @@ export async function loadFolderFile(
 }
 
 /**
- * Name of the folder of packs. Its files are not in force by themselves; those in the top-level folder are offered by
- * name.
+ * Name of folders that contain packs. Their files are not in force by themselves. Packs in the folder at the top level
+ * are offered by name.
  */
 export const packsFolder = 'packs';
 
@@ -147,7 +149,7 @@ function isPackPath(path: string): boolean {
 }
 
 /**
- * Creates a reader for packs next to a file in a folder. `folder` is the folder of the file; `shown` is the prefix of
+ * Creates a reader for packs below the folder of a file. `folder` is the folder of the file; `shown` is the prefix of
  * paths in messages.
  */
 function createFolderReader(
@@ -167,7 +169,7 @@ function createFolderReader(
   };
 }
 
-/** Creates a reader for offered packs, by name. `where`: the remedy if there are none. */
+/** Creates a reader for offered packs, by name. `where` is the remedy to show if no packs are offered. */
 export function createOfferedReader(offered: PackTree, where?: string): PackReader {
   return {
     async read(request) {
@@ -177,13 +179,15 @@ export function createOfferedReader(offered: PackTree, where?: string): PackRead
   };
 }
 
-/** Used if no packs are offered: operator files include packs by path, and repository files use another reader. */
+/**
+ * Used if no packs are offered by name: operator files include packs by path, and repository files use another reader.
+ */
 const nothingOffered = createOfferedReader(
   new Map(),
   'none is offered here: reeve check and reeve test take the folder with them after --packs',
 );
 
-/** Returns the packs that the operator offers, by name: the files in `packs` in the rules folder. */
+/** Returns the packs that the operator offers, by name: the files in the `packs` folder of the rules folder. */
 export async function readOffers(rulesFolder: string): Promise<PackTree> {
   return readPacks(join(rulesFolder, packsFolder), { shown: packsFolder });
 }
@@ -239,21 +243,21 @@ async function readPlain(folder: string, file: string): Promise<Uint8Array | NoP
   }
 }
 
-/** A watcher of the operator's folder. */
+/** A watcher of the folder with the operator's rules. */
 export interface FolderWatch {
-  /** Reads the folder now. Resolves when its rules are in force. */
+  /** Reads the folder now. Resolves when the rules in it are in force. */
   look(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Polling interval for file systems without change notifications (network, mounted volumes). */
 const pollMs = 10_000;
-/** Debounce time, because editors write a file in several steps. */
+/** Debounce delay, because editors write a file in several steps. */
 const settleMs = 150;
 
 /**
- * Watches the folder of the operator's rules, and reports its rules whenever a file was changed, created or deleted. An
- * unusable file is logged and has no rules; the other files stay in force.
+ * Watches the folder of the operator's rules, and reports its rules whenever a file is changed, created or deleted. An
+ * unusable file is logged and has no rules; all other files stay in force.
  */
 export function watchFolder(
   folder: string,
@@ -279,7 +283,8 @@ export function watchFolder(
       onRules(rules, files, offered);
       log.info({ folder, files: files.length, rules: rules.length }, 'rules of the operator are in force');
     } catch (error) {
-      // The folder may be missing while it is being replaced. The current rules stay in force until it is back.
+      // The folder may be missing temporarily while it is replaced. The current rules stay in force until the folder
+      // can be read again.
       log.warn({ folder, error: messageOf(error) }, 'the folder of rules cannot be read');
     }
   };

@@ -8,13 +8,13 @@ import type { Pattern, ScopedGrant } from '../rule.ts';
  */
 export type Grant = {
   /**
-   * Patterns of repositories. Their own files get the grant, and so do the files of their organizations, for these
-   * repositories.
+   * Patterns of repositories. The grant applies to these repositories: it is given to their own files and to the files
+   * of their organizations.
    */
   readonly in?: readonly string[] | undefined;
   /** Patterns of repositories whose own files get the grant. */
   readonly repositories: readonly string[];
-  /** Organizations whose rules repository gets the grant, for all repositories of the organization. */
+  /** Organizations whose rules repositories get the grant, for all repositories of the organization. */
   readonly organizations: readonly string[];
   readonly names: readonly string[];
   /** Patterns of the branches covered; absent: only the default branch. */
@@ -32,7 +32,8 @@ export interface Grants {
 }
 
 /**
- * Creates the lookup for the operator's grants. The coverage of one grant is never combined with the names of another.
+ * Creates the lookup of the operator's grants. Names from one grant are never combined with the coverage of another
+ * grant.
  */
 export function createGrants(grants: readonly Grant[]): Grants {
   const rows = grants.map((grant) => {
@@ -63,7 +64,7 @@ function scopeOf(patterns: readonly string[]): (fullName: string) => boolean {
   return patterns.length === 0 ? () => false : createRepositoryScope(patterns);
 }
 
-/** Returns a function that tests whether the patterns match any repository of an owner. */
+/** Returns a function that tests whether the patterns could match a repository of an owner. */
 function ownersOf(patterns: readonly string[]): (owner: string) => boolean {
   const owners = patterns.filter((pattern) => !pattern.startsWith('!')).map((one) => one.split('/')[0] ?? '');
   return scopeOf(owners.map((owner) => `${owner}/*`));

@@ -32,11 +32,11 @@ export type OrganizationSource = {
   readonly name: string;
   /** Repository with the rules, `owner/name`. */
   readonly rules: string;
-  /** Id of that repository, if configured; otherwise the id seen at first use is stored. */
+  /** Id of the rules repository, if configured; otherwise the id seen at first use is stored. */
   readonly id?: number | undefined;
 };
 
-/** Stores which repository a name refers to at its first use. Implemented by the store. */
+/** Stores which repository a name referred to at its first use. Implemented by the store. */
 export interface Pins {
   recall(key: string): Promise<unknown>;
   remember(key: string, value: unknown): Promise<void>;
@@ -44,17 +44,19 @@ export interface Pins {
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
 
-/** The rule files of an organization at one commit of its rules repository. Each file is used or refused separately. */
+/**
+ * The rule files of an organization at one commit of its rules repository. Each file is accepted or refused separately.
+ */
 type RulesAt = {
   readonly files: readonly RepositoryRules[];
   /** The packs that the organization offers to its repositories, by name. */
   readonly offered: PackTree;
-  /** Packs that have problems of their own, and are not used at all. */
+  /** Packs that have their own problems and therefore cannot be used at all. */
   readonly brokenPacks: readonly RepositoryRules[];
 };
 
 /**
- * The rule files with their commit. There is no commit if the rules repository is not accessible, or is not the pinned
+ * The rule files with their commit. `head` is absent if the rules repository is not accessible, or is not the pinned
  * one.
  */
 export type OrganizationReading = RulesAt & { readonly head?: BranchHead };
@@ -64,7 +66,7 @@ const maxFiles = 100;
 
 /**
  * Reads `rules/*.yml` of an organization's rules repository at the head of its default branch. The repository's id is
- * pinned at first use: if another repository gets its name later, that repository does not get its permissions.
+ * pinned at first use: if another repository later takes over the name, it does not get the permissions.
  */
 export async function readOrganizationRules(
   client: Client,
@@ -92,7 +94,8 @@ export async function readOrganizationRules(
     );
     return isPinned ? { head, ...value } : value;
   } catch (error) {
-    // A missing rules repository disables the organization's rules, but does not block deliveries of its repositories.
+    // If the rules repository is missing, the organization has no rules, but deliveries of its repositories are not
+    // blocked.
     const isAway =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!isAway) throw error;
@@ -135,7 +138,7 @@ export async function readFilesAt(
     );
   }
   const known = new Map<string, Promise<PathEntry | undefined>>();
-  // A pack is needed for its own check and for every include, but is requested only once.
+  // A pack is needed for its own check and for every include; this function requests it only once.
   const entryAt = (path: string): Promise<PathEntry | undefined> => {
     const reading = known.get(path) ?? readEntry(client, head, path);
     known.set(path, reading);
@@ -159,7 +162,8 @@ export async function readFilesAt(
       return { rules: [], source: place, level, commit: head.commit, problems: [`${place}: ${loaded}`] };
     }
     const rules = isPack ? [] : loaded.rules.map((rule) => withinOrganization(rule, source.name));
-    // The pack may still be valid for an including repository that has grants which the organization lacks.
+    // A repository that includes the pack may have grants that the organization lacks, so a missing permission is not a
+    // problem of the pack itself.
     const found = loaded.problems.filter(({ code }) => !isPack || code !== 'level');
     const problems = found.map(formatProblem);
     return { rules, source: place, level, commit: head.commit, problems, includes: loaded.includes };
@@ -183,14 +187,17 @@ export async function readFilesAt(
   return { files, offered: await offer(paths, reader, head), brokenPacks };
 }
 
-/** Returns the paths of the packs that a rules repository offers: the files directly in one folder. */
+/** Returns the paths of the packs that a rules repository offers: the files directly in its packs folder. */
 async function listPacks(client: Client, head: FileRevision): Promise<readonly string[]> {
   const entries = await readEntry(client, head, `${folder}/${packsFolder}`);
   const named = Array.isArray(entries) ? entries.filter(({ name }) => isRuleFileName(name)) : [];
   return named.slice(0, maxOffered).map(({ path }) => path);
 }
 
-/** Reads packs to be offered to repositories. Including repositories may see only content that is publicly readable. */
+/**
+ * Reads the packs that are offered to repositories. Repositories that include a pack may see its content only if
+ * everyone may read it.
+ */
 async function offer(
   paths: readonly string[],
   reader: PackReader,
@@ -217,7 +224,7 @@ async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): P
   return Number(await pins.revise(key, (known) => (typeof known === 'number' ? known : seen)));
 }
 
-/** Returns a rule restricted to the repositories of its organization, regardless of its `in`. */
+/** Returns a rule restricted to the repositories of its organization, whatever its `in`. */
 function withinOrganization(rule: LoadedRule, organization: string): LoadedRule {
   const wanted = organization.toLowerCase();
   const own: Pattern = {
@@ -231,14 +238,13 @@ function withinOrganization(rule: LoadedRule, organization: string): LoadedRule 
 type ForgePlace = {
   /** Reads a path at one commit of the repository. */
   readonly entryAt: (path: string) => Promise<PathEntry | undefined>;
-  /** Name of the repository, the prefix of paths. */
+  /** Name of the repository, used as the prefix of paths. */
   readonly repository: string;
 };
 
 /**
- * Returns a function that creates the reader for packs next to the rule files of a folder, at one commit of a
- * repository. Each pack is requested only once, no matter how many files include it. Packs included by name come from
- * `offered`.
+ * Returns a function that creates the reader for packs below a folder of rule files, at one commit of a repository.
+ * Each pack is requested only once, no matter how many files include it. Packs included by name come from `offered`.
  */
 function createForgeReader(at: ForgePlace, offered: PackTree): (folder: string) => PackReader {
   const known = new Map<string, Promise<PlainContent>>();

@@ -13,17 +13,17 @@ import type { FileReading } from './rule-files.ts';
 const reportProblems = ['status', 'issue', 'none'] as const;
 export type ReportProblems = (typeof reportProblems)[number];
 
-/** Context of the status that reports on the rule file. */
+/** Context of the status that reports problems of the rule file. */
 const statusContext = 'reeve/rules';
 const marker = '<!-- reeve:rules -->';
 const title = 'The rules of this repository cannot be used';
 
-/** Reports problems of rule files, and failing rules, in the repositories of the files. */
+/** Reports problems of rule files, and failing rules, in the repositories that contain the files. */
 export interface Reporter {
-  /** Records files that were read. Reports in the background, once for each state. */
+  /** Called with the files that were read. Reports in the background, once for each state. */
   readonly onRead: (reading: FileReading) => void;
   /**
-   * Updates the report of a repository whose rules were evaluated, because a rule may have failed, or may no longer
+   * Updates the report of a repository after its rules were evaluated, because a rule may have failed or may no longer
    * fail.
    */
   refresh(repositoryId: number): void;
@@ -34,13 +34,13 @@ export interface Reporter {
 /** A failing rule in a report: `text` is reported again only if `identity` changes. */
 export type ReportedFailure = { readonly text: string; readonly identity: string };
 
-/** The last report: its commit, a digest of the problems, and the number of the issue, if any. */
+/** The last report: the commit, a digest of the problems, and the number of the issue, if any. */
 type Told = { readonly commit: string; readonly digest: string; readonly issue?: number };
 
 /** Stored state of a report: the last report, and the process that is creating the next one. */
 type KeptReport = Partial<Told> & { readonly claim?: { readonly by: string; readonly at: string } };
 
-/** The files of a repository as last read: its own files, and those of an organization. */
+/** The files of a repository as last read: its own file, and the organization's files that it contains. */
 type KnownFiles = {
   readonly head: BranchHead;
   readonly repository?: readonly RepositoryRules[];
@@ -56,10 +56,10 @@ const againMs = 1_000;
 const maxKnown = 5_000;
 
 /**
- * Creates the reporter. A repository whose file was always valid gets no report; a repository with reported problems
- * gets another report when they are solved. `pins` stores reports across restarts. `failures` returns the failing rules
- * of a repository's own file, without data that is for operators only, because everyone who can read the repository can
- * read the report.
+ * Creates the reporter. A repository whose file has always been valid gets no report; after reported problems are
+ * solved, another report says so. `pins` stores reports across restarts. `failures` returns the failing rules of a
+ * repository's own file, without data that is only for operators, because everyone who can read the repository can read
+ * the report.
  */
 export function createReporter(options: {
   client: Client;
@@ -139,8 +139,8 @@ export function createReporter(options: {
 }
 
 /**
- * Claims a report, so that processes which read the same files at the same time do not all open an issue. `done`: this
- * state has already been reported; `begun`: another process is creating a report.
+ * Claims a report, so that only one of several processes that read the same files at the same time opens an issue.
+ * `done`: this state has already been reported; `begun`: another process is creating a report.
  */
 async function claimReport(
   key: string,
@@ -154,7 +154,7 @@ async function claimReport(
   let isDone = false;
   let before: Told | undefined;
   const stands = await pins.revise(key, (value) => {
-    // Only this function and the one above write this key.
+    // The cast is safe: only this function and the one above write this key.
     const { claim: other, ...told } = (value ?? {}) as KeptReport;
     before = told.commit === undefined ? undefined : (told as Told);
     isDone = !isDue(before);
@@ -166,7 +166,8 @@ async function claimReport(
 }
 
 /**
- * Returns whether a report is due. A status belongs to one commit and is set again for the next one; an issue persists.
+ * Returns whether a report is due. A status belongs to one commit and is set again for the next commit; an issue
+ * remains.
  */
 function isOther(before: Told, commit: string, digest: string, how: ReportProblems): boolean {
   return before.digest !== digest || (how === 'status' && before.commit !== commit);

@@ -9,10 +9,12 @@ import { formatProblem } from '../problem.ts';
 import { registry } from '../registry.ts';
 import type { Level, LoadedRule, RuleHome, ScopedGrant } from '../rule.ts';
 
-/** Possible paths of a repository's rule file. Only one of them may exist. */
+/** Possible paths of a repository's rule file. A repository may have a file at only one of them. */
 export const repositoryPaths = ['.reeve.yml', '.forgejo/reeve.yml', '.gitea/reeve.yml'] as const;
 
-/** A common misspelling of the file's name, which is not read: a repository that has only this file gets a report. */
+/**
+ * A common misspelling of the file's name. The file is not read: a repository that has only this file gets a report.
+ */
 const misspeltPath = '.reeve.yaml';
 
 /** Returns the level of a file by its path: a repository's file has the permissions of repositories. */
@@ -25,13 +27,13 @@ export function levelOfFile(path: string): Level {
 
 const maxBytes = 64 * 1024;
 
-/** Head of a repository's default branch. `commit` is empty if there is no commit. */
+/** Head of a repository's default branch. `commit` is empty if the branch has no commit. */
 export type BranchHead = {
   /** Current identity of the repository, after any renames. */
   readonly at: RepositoryRef;
   readonly commit: string;
   readonly archived: boolean;
-  /** Whether the repository is private or internal, so that not everyone may read it. */
+  /** Whether the repository is private or internal, so that not everyone can read it. */
   readonly isPrivate: boolean;
 };
 
@@ -49,7 +51,7 @@ async function readHead(client: Client, given: { owner: string; name: string }):
     });
     return { at, commit: branch.commit?.id ?? '', archived, isPrivate };
   } catch (error) {
-    // The default branch was deleted, so there is nothing to read rules from.
+    // The default branch was deleted, so there are no rules to read.
     if (isAbsent(error)) return { at, commit: '', archived, isPrivate };
     throw error;
   }
@@ -58,16 +60,16 @@ async function readHead(client: Client, given: { owner: string; name: string }):
 /** Revision to read a file at: a commit, or the current default branch if `ref` is undefined. */
 export type FileRevision = { readonly at: RepositoryRef; readonly ref: string | undefined };
 
-/** A revision with the commit that is recorded for it. */
+/** A revision with the commit to record for it. */
 export type CommitRevision = FileRevision & { readonly commit: string };
 
 /** Content of a path: a file, or the entries of a folder. */
 export type PathEntry = ContentsEntry | readonly ContentsEntry[];
 
-/** Maximum number of repeated attempts if the branch moves while it is read. */
+/** Maximum number of retries if the branch moves during the read. */
 const maxMoves = 3;
 
-/** Reads the value; also creates the result for an ambiguous ref. */
+/** `read` reads the value; `refuse` returns the value to use if the ref is ambiguous. */
 type HeadReader<T> = {
   read(place: BranchHead & FileRevision): Promise<{ readonly value: T; readonly decides: boolean }>;
   refuse(head: BranchHead, why: string): T;
@@ -75,12 +77,12 @@ type HeadReader<T> = {
 
 /**
  * Reads from the default branch and returns the value with its commit; the branch must be at the same commit before and
- * after. The ref used for reading must not be one that a user with push access can redefine. Gitea since 1.24 resolves
- * a name first as a branch, then as a tag, then as a commit: no ref is given, which means the default branch. Forgejo,
+ * after the read. A user with push access must not be able to redefine the ref that is used. Gitea since 1.24 resolves
+ * a name first as a branch, then as a tag, then as a commit: no ref is sent, which means the default branch. Forgejo,
  * and Gitea before 1.24, let git resolve the name, which prefers a tag to a branch, but accepts a full commit id
- * unchanged: the commit is given. The same applies if the product line is unknown, but then no branch or tag may have
- * that name. Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`; before 1.24
- * `services/repository/files/content.go` and `modules/git/repo_commit_nogogit.go`, in Forgejo
+ * unchanged: the commit id is sent. The commit id is also sent if the product line is unknown; in this case, no branch
+ * or tag may have the commit id as its name. Source: forge `services/context/repo.go`, `routers/api/v1/utils/git.go`;
+ * before 1.24 `services/repository/files/content.go` and `modules/git/repo_commit_nogogit.go`, in Forgejo
  * `modules/git/repo_commit.go`.
  */
 export async function readAtHead<T>(
@@ -96,7 +98,7 @@ export async function readAtHead<T>(
     if (!isCertain && ref !== undefined && (await isName(client, head))) {
       return { head, value: refuse(head, `a branch or tag is called ${ref}, like its newest commit`) };
     }
-    // Nothing was found, so there is nothing that a second read could confirm.
+    // Nothing was found, so a second read has nothing to confirm.
     if (!decides) return { head, value };
     const after = await readHead(client, head.at);
     if (after.commit === head.commit && after.at.id === head.at.id) return { head, value };
@@ -107,7 +109,7 @@ export async function readAtHead<T>(
   }
 }
 
-/** Returns whether a branch or tag is named like the commit id. */
+/** Returns whether a branch or tag has the commit id as its name. */
 async function isName(client: Client, { at, commit }: BranchHead): Promise<boolean> {
   const params = { owner: at.owner, repo: at.name };
   const asked = await Promise.all([
@@ -117,7 +119,7 @@ async function isName(client: Client, { at, commit }: BranchHead): Promise<boole
   return asked.some((found) => found !== undefined);
 }
 
-/** Returns the entry at a path, or the entries of a folder; undefined if there is nothing. */
+/** Returns the entry at a path, or the entries of a folder; undefined if the path does not exist. */
 export async function readEntry(
   client: Client,
   { at, ref }: FileRevision,
@@ -144,7 +146,7 @@ function isAbsent(error: unknown): boolean {
   return error instanceof ReeveError && error.code === 'forge-not-found';
 }
 
-/** The bytes of a file, or the reason why it cannot be used. */
+/** The bytes of a file, or the reason why the file cannot be used. */
 export type PlainContent = { readonly text: Uint8Array } | { readonly refused: string };
 
 /**
@@ -162,7 +164,9 @@ export function plainContentOf(entry: PathEntry): PlainContent {
   return { text: Buffer.from(entry.content, 'base64') };
 }
 
-/** Loads the rules of an entry with its packs; returns the problem as text if the entry cannot be used. */
+/**
+ * Loads the rules of an entry with the packs that it includes; returns the problem as text if the entry cannot be used.
+ */
 export async function loadEntry(
   entry: PathEntry,
   options: {
@@ -172,7 +176,7 @@ export async function loadEntry(
     grants: readonly ScopedGrant[];
     home: RuleHome;
     reader: PackReader;
-    /** Whether the file is a pack, which is only checked, using its examples for parameters without a default. */
+    /** Whether the file is a pack. A pack is only checked; its parameters without a default use their examples. */
     isPack?: boolean;
   },
 ): Promise<(LoadedFile & { readonly includes: boolean }) | string> {
@@ -192,7 +196,7 @@ function isList<T>(value: T | readonly T[]): value is readonly T[] {
 }
 
 /**
- * The rules of a file on a forge, or its problems. `commit` is the head of the default branch at the time of reading.
+ * The rules of a file on a forge, or its problems. `commit` is the head of the default branch when the file was read.
  */
 export type RepositoryRules = {
   readonly rules: readonly LoadedRule[];
@@ -200,9 +204,9 @@ export type RepositoryRules = {
   /** Level of the file, independently of its path. */
   readonly level: Level;
   readonly commit: string;
-  /** Problems as text; empty if there are no problems, or no file. */
+  /** Problems as text; empty if there are no problems or there is no file. */
   readonly problems: readonly string[];
-  /** Whether the file includes packs. Changes to the packs then affect it. */
+  /** Whether the file includes packs, so that changes to the packs affect it. */
   readonly includes?: boolean;
 };
 
@@ -212,8 +216,8 @@ export type RepositoryReading = { readonly head: BranchHead; readonly file: Repo
 const level: Level = 'repository';
 
 /**
- * Reads the rule file of a repository at the head of its default branch; the repository's id identifies it across
- * renames. Symbolic links, submodules, folders, large and duplicate files are refused. Throws `forge-not-found` if
+ * Reads the rule file of a repository at the head of its default branch. The repository is identified by its id, across
+ * renames. Refuses symbolic links, submodules, folders, and large or duplicate files. Throws `forge-not-found` if
  * another repository has the name now, so that its file is not cached under this id.
  */
 export async function readRepositoryRules(
@@ -247,7 +251,8 @@ function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): Re
 }
 
 /**
- * Reads the rule file of a repository at `ref`, or at its default branch if `ref` is undefined. Runs record `commit`.
+ * Reads the rule file of a repository at `ref`, or at the default branch if `ref` is undefined. `commit` is recorded in
+ * runs.
  */
 export async function readFileAt(
   client: Client,

@@ -21,14 +21,14 @@ import {
   readRepositoryRules,
 } from './repository-file.ts';
 
-/** All files of one location after they were read again, valid or not. */
+/** All files of one location after they have been read again, valid or not. */
 export type FileReading = {
   readonly level: 'repository' | 'organization';
   /** Full name of the repository that contains the files, as requested. */
   readonly name: string;
   /** Id of the repository; 0 if unknown. */
   readonly repositoryId: number;
-  /** Absent if the location is not usable. */
+  /** Head of the default branch; absent if the location cannot be used. */
   readonly head: BranchHead | undefined;
   readonly files: readonly RepositoryRules[];
 };
@@ -36,8 +36,8 @@ export type FileReading = {
 export type OnRead = (reading: FileReading) => void;
 
 /**
- * Time that rules are cached without a push. Limited, because a lost delivery must not keep old rules in force for
- * long.
+ * How long rules are cached without a push. Limited so that old rules do not stay in force for long if a delivery is
+ * lost.
  */
 const maxAgeMs = 10 * 60_000;
 const maxRepositories = 5_000;
@@ -47,8 +47,8 @@ export interface RuleFiles {
   /** Returns the rules of a repository's file. */
   ofRepository(at: RepositoryRef): Promise<RepositoryReading>;
   /**
-   * Returns the files of an organization. Rejects if they cannot be read now, so that its repositories wait instead of
-   * running without them.
+   * Returns the files of an organization. Rejects if the files cannot be read at present, so that deliveries of its
+   * repositories wait instead of running without these rules.
    */
   ofOrganization(owner: string): Promise<readonly RepositoryRules[]>;
   /** Names of the organizations that have rules, in lower case. */
@@ -56,11 +56,11 @@ export interface RuleFiles {
   /** Removes cached files that an event of the repository may have changed. */
   note(repository: RepositoryRef, event: Event): void;
   /**
-   * Removes cached files of organizations that are stored in the event's repository, if the event may have changed
-   * them.
+   * Removes cached files of organizations whose rules repository is the event's repository, if the event may have
+   * changed them.
    */
   noteUnserved(event: Event): void;
-  /** Removes cached files from a repository whose default branch has moved. */
+  /** Removes cached files of a repository whose default branch has moved. */
   noteMoved(repository: RepositoryRef): void;
   forget(repositoryId: number): void;
   /** Removes everything from the cache. */
@@ -83,7 +83,7 @@ type RuleFilesOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly onRead: OnRead | undefined;
-  /** Called with a repository when one of its events moved its default branch. */
+  /** Called with the repository of an event that moved the default branch. */
   readonly onMoved?: ((repository: RepositoryRef) => void) | undefined;
 };
 
@@ -161,9 +161,9 @@ export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
 }
 
 /**
- * Returns whether an event may have changed rules. Any push to the default branch may have, because its list of files
- * is truncated; so may the creation or deletion of a repository, or a change of its default branch, as shown in the
- * payload. A false positive costs one read.
+ * Returns whether an event may have changed rules. Any push to the default branch may have changed them, because the
+ * payload's list of files is truncated; so may the creation or deletion of a repository, or a change of its default
+ * branch, as shown in the payload. A false positive costs one read.
  */
 function movesDefaultBranch(event: Event): boolean {
   if (event.family === 'repository') return true;
@@ -179,12 +179,13 @@ function movesDefaultBranch(event: Event): boolean {
 /** The rule files and packs of organizations, cached by name, and the packs that the operator offers. */
 interface OrganizationFiles {
   /**
-   * Returns the files of an organization; undefined if it has no rules repository. Rejects if they cannot be read now.
+   * Returns the files of an organization; undefined if the organization has no rules repository. Rejects if the files
+   * cannot be read at present.
    */
   read(owner: string): Promise<OrganizationReading | undefined>;
   /** Removes entries that other processes have invalidated. */
   look(owner: string): Promise<void>;
-  /** Removes the files of organizations that are stored in this repository. */
+  /** Removes the cached files of organizations whose rules repository is this repository. */
   note(repository: RepositoryRef): void;
   /** Removes everything from the cache. */
   forgetAll(): void;
@@ -195,7 +196,10 @@ interface OrganizationFiles {
   replaceOffers(offered: PackTree): void;
 }
 
-/** Creates the cache. `onChange` is called with the organizations (in lower case) whose packs may have changed. */
+/**
+ * Creates the cache of organizations. `onChange` is called with the organizations (in lower case) whose packs may have
+ * changed.
+ */
 function createOrganizationFiles(options: {
   readonly client: Client;
   readonly organizations: readonly OrganizationSource[];
@@ -230,7 +234,7 @@ function createOrganizationFiles(options: {
       onReading(source, reading);
       return { ...reading, owner: key };
     });
-    // Not cached, because a missing or replaced rules repository may return at any time without a push.
+    // Not cached, because a missing or replaced rules repository may be restored at any time without a push.
     if (found.head === undefined) cache.delete(key);
     return found;
   };
@@ -281,8 +285,8 @@ function createOrganizationFiles(options: {
 }
 
 /**
- * Notifies processes that share a store when the rules of an organization have changed, because a push reaches only one
- * of them.
+ * Notifies processes that share a store when the rules of an organization have changed, because the forge delivers a
+ * push to only one of the processes.
  */
 interface SharedChanges {
   /** Records a change seen by this process. */
@@ -291,14 +295,14 @@ interface SharedChanges {
   look(owner: string): Promise<void>;
 }
 
-/** Interval between these reads. A change is in force everywhere within ten seconds. */
+/** Interval between two reads of the recorded changes. A change is in force in all processes within ten seconds. */
 const lookEveryMs = 5_000;
 
-/** Creates the notifications. `onChange` is called with the organization when another process recorded a change. */
+/** Creates the notifications. `onChange` is called with the organization when another process has recorded a change. */
 export function createSharedChanges(options: {
   pins: Pins;
   clock: Clock;
-  /** Whether an owner, in lower case, is an organization with rules. */
+  /** Returns whether an owner, in lower case, is an organization with rules. */
   has: (owner: string) => boolean;
   onChange: (owners: ReadonlySet<string>) => void;
 }): SharedChanges {
@@ -320,7 +324,7 @@ export function createSharedChanges(options: {
       seen.set(owner, { change: before?.change, atMs: nowMs });
       const change = await pins.recall(keyOf(owner));
       const known = seen.get(owner);
-      // A change that this process recorded in the meantime is newer than the value that was read.
+      // If this process has recorded a change in the meantime, that change is newer than the value that was read.
       if (known === undefined || known.change !== before?.change) return;
       seen.set(owner, { change, atMs: nowMs });
       if (before !== undefined && change !== before.change) onChange(new Set([owner]));

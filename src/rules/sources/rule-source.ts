@@ -26,27 +26,27 @@ export interface RuleSource {
    * repository's own.
    */
   rulesFor(event: AdmittedEvent): Promise<InForce>;
-  /** Returns the operator's rules; needs no request. */
+  /** Returns the operator's rules, without any request. */
   operator(): readonly LoadedRule[];
   /** Returns all rules, for schedules: those of the operator, of all organizations, and of all starred repositories. */
   everyRule(): Promise<readonly LoadedRule[]>;
   /**
-   * Returns the rules of a repository, read again if they are old. Throws `forge-not-found` if the repository does not
-   * exist.
+   * Returns the rules of a repository, read again if the cached ones are old. Throws `forge-not-found` if the
+   * repository does not exist.
    */
   read(repository: RepositoryRef): Promise<RepositoryRules>;
-  /** Removes a repository from the cache, because its name has changed. */
+  /** Removes a repository from the cache when its name has changed. */
   forget(repositoryId: number): void;
   /** Removes cached rules from a repository whose default branch has moved. */
   noteMoved(repository: RepositoryRef): void;
   /** Removes all cached rules. */
   forgetAll(): void;
   /**
-   * Removes cached rules from a rules repository that an event may have changed. For events that are not admitted,
-   * because such a repository need not be served. The event is not trusted; a forged one costs one read.
+   * Removes cached rules from a rules repository that an event may have changed. Used for events that are not admitted,
+   * because a rules repository need not be served. The event is not trusted, but a forged event costs only one read.
    */
   noteUnserved(event: Event): void;
-  /** Replaces the operator's rules and the packs that the operator offers, starting with the next event. */
+  /** Replaces the operator's rules, and the packs that the operator offers, starting with the next event. */
   replaceOperatorRules(rules: readonly LoadedRule[], offered?: PackTree): void;
   /** Returns the reader for the packs that the repositories of an owner may include. */
   packsFor(owner: string): PackReader;
@@ -56,22 +56,22 @@ export interface RuleSource {
 
 /**
  * Creates the source of rules. Rule files of repositories are cached by repository id, those of organizations by name.
- * Both are removed from the cache on any push to their default branch, and when they are old.
+ * Both are removed from the cache after any push to the default branch, and when they are old.
  */
 export function createRuleSource(options: {
   client: Client;
   served: StarredRepositories;
   operatorRules: readonly LoadedRule[];
-  /** Packs that the operator offers; default: none. */
+  /** Packs that the operator offers; none if absent. */
   offered?: PackTree;
   organizations?: readonly OrganizationSource[];
   grants?: readonly Grant[];
-  /** Required if there are any organizations. */
+  /** Required if there are organizations. */
   pins?: Pins;
   clock: Clock;
   log?: Log;
   onRead?: OnRead;
-  /** Called with a repository when one of its events moved its default branch. */
+  /** Called with the repository of an event that moved the default branch. */
   onMoved?: (repository: RepositoryRef) => void;
 }): RuleSource {
   const { client, clock, onRead, log = silentLog } = options;
@@ -113,7 +113,7 @@ export function createRuleSource(options: {
         try {
           found.push(...(await read()));
         } catch (error) {
-          // An unreadable repository must not stop the schedules of the others.
+          // An unreadable repository must not stop the schedules of other repositories.
           log.warn({ error: messageOf(error) }, 'could not read rules for their schedules');
         }
       }
@@ -141,7 +141,7 @@ const forgetful: Pins = {
 
 /** Rule sets in force for repositories. */
 interface RuleSets {
-  /** Returns the operator's rules, together with those of an organization's files and of a repository's own file. */
+  /** Returns the operator's rules together with those of an organization's files and a repository's own file. */
   of(
     operator: RuleSet,
     files: { readonly own: RepositoryRules; readonly ofOrganization: readonly RepositoryRules[] },
@@ -149,11 +149,11 @@ interface RuleSets {
 }
 
 /**
- * Creates the cache of rule sets. A set is kept as long as the operator's rules and the repository's own file stay the
- * same.
+ * Creates the cache of rule sets. A set is reused as long as the operator's rules, the organization's rules and the
+ * repository's own file are the same.
  */
 function createRuleSets(): RuleSets {
-  /** Sets are reused while the rules are the same, because indexing a thousand rules for every event would be slow. */
+  /** Sets are reused while the rules stay the same, because indexing a thousand rules for every event would be slow. */
   const sets = new WeakMap<RuleSet, WeakMap<object, Extended>>();
   return {
     of(operator, { own, ofOrganization }) {
