@@ -120,6 +120,6 @@ async function holdIdentity(home: RepositoryRef, facts: Facts): Promise<void> {
   if (id === home.id) return;
   throw new ReeveError(
     'forge-not-found',
-    `${home.owner}/${home.name} is another repository now (id ${id}, the event spoke of ${home.id}); nothing was written`,
+    `${home.owner}/${home.name} is now a different repository (id ${id}, the event spoke of ${home.id}); nothing was written`,
   );
 }

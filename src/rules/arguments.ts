@@ -210,7 +210,7 @@ function warnOfForeignTemplate(text: string, context: ExpressionContext): void {
 export function bracesProblem(text: string): ExpressionProblem | undefined {
   const start = text.indexOf(opening);
   if (start < 0) return undefined;
-  const message = `a condition is an expression already: leave out ${opening} and }}`;
+  const message = `a condition is already an expression: remove ${opening} and }}`;
   return { code: 'template', message, start, end: text.length };
 }
 

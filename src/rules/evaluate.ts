@@ -176,7 +176,7 @@ async function resolveSteps(
       steps.push({ step, state: 'ready', arguments: given.value });
       continue;
     }
-    const { reason, cause } = failure ?? given ?? { reason: 'it could not be known' };
+    const { reason, cause } = failure ?? given ?? { reason: 'it could not be evaluated' };
     steps.push({ step, state: 'failed', reason });
     failures.push({ reason: `step ${step.name}: ${reason}`, ...causeOf({ cause }) });
   }
@@ -194,7 +194,7 @@ async function findAwaiting(
 ): Promise<{ readonly awaitsChecks?: true }> {
   const steps = rule.steps.filter(({ action }) => action.awaitsChecks);
   if (steps.length === 0) return {};
-  meter.enter('what it waits for');
+  meter.enter('the checks that it waits for');
   await knowledge.learn(
     steps.flatMap(({ condition, arguments: given }) => [...(condition?.facts ?? []), ...given.facts]),
   );

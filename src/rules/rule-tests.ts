@@ -203,7 +203,7 @@ function compareRefused(expected: readonly ExpectedRefusal[], actual: CaseRun['r
     ...missing.map((wanted) => `missing refusal: ${show(wanted)}`),
     ...left.map(
       ({ change, why }) =>
-        `refused change: ${showChange(change)} (${why}); if that is meant, name it under expect.refused`,
+        `refused change: ${showChange(change)} (${why}); if that is expected, list it under expect.refused`,
     ),
   ];
 }
@@ -313,7 +313,7 @@ const EventForm = z
     file: z.string().min(1).optional().describe('A recorded payload, as a path beside this file.'),
   })
   .refine((event) => (event.payload === undefined) !== (event.file === undefined), {
-    message: 'give either payload, a map of members, or file, the path of a recorded payload',
+    message: 'specify either payload (a map of members) or file (the path of a recorded payload)',
   });
 
 const ExpectedChange = z
@@ -376,12 +376,12 @@ const CaseForm = z
         failed: z.string().min(1).optional().describe('The rule that fails.'),
       })
       .refine(({ changes, includes }) => changes === undefined || includes === undefined, {
-        message: 'give either changes, exactly these, or includes, at least these',
+        message: 'specify either changes (exactly these) or includes (at least these)',
       }),
   })
   .refine((one) => (one.event === undefined) !== (one.item === undefined), {
     message:
-      'give either event: { kind, activity, payload }, or item: { pull_request: { … } } for a rule with a schedule',
+      'specify either event: { kind, activity, payload }, or item: { pull_request: { … } } for a rule with a schedule',
   });
 
 /** Grammar of rule tests: `NAME.test.yml` next to `NAME.yml`. */

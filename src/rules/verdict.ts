@@ -7,13 +7,13 @@ export type { Evidence as Finding };
 /** Reasons for skipping a rule, with their explanations. */
 const skipReasons = {
   kind: 'it listens to other events',
-  filter: 'its branches, tags or paths leave this out',
-  scope: 'its `in` leaves this repository out',
-  grant: 'the operator does not let its file do this',
+  filter: 'its branches, tags or paths exclude this event',
+  scope: 'its `in` excludes this repository',
+  grant: 'the grants of its file do not cover this',
   own: 'Reeve’s own account did this',
-  gone: 'the comment or review that it is about is not there any more',
+  gone: 'the comment or review that it is about no longer exists',
   'too old': 'the comment or review that it announces is older than the delivery lifetime',
-  'not recoverable': 'the event was found by catching up, which does not tell what the rule names',
+  'not recoverable': 'the event was found by catching up, which does not recover what the rule reads',
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 

@@ -523,7 +523,7 @@ rules:
       expect(run?.changes.map(({ target }) => target)).toEqual(['label:area/docs']);
     }
     const away = await act('check', { files, inputs: { 'packs-repository': `${at.owner}/nowhere` } });
-    expect([away.status, away.out]).toEqual([1, expect.stringContaining('nowhere cannot be seen')]);
+    expect([away.status, away.out]).toEqual([1, expect.stringContaining('nowhere cannot be read')]);
   });
 
   it('can be applied from the default branch with packs of the repository, but not with packs from the checkout of a pull request', async () => {

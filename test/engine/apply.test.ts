@@ -159,14 +159,14 @@ describe('the requests of a plan', () => {
     expect((await apply(steps)).ends).toEqual(['t applied']);
   });
 
-  it('fail if they would write outside the repository, or if another repository has taken its name', async () => {
+  it('fail if they would write outside the repository, or if it is now a different repository', async () => {
     const elsewhere = plainChange('x', { input: { params: { owner: 'acme', repo: 'other' } } });
     const { ends } = await apply([step([elsewhere], {}, { level: 'repository' })]);
     expect(ends).toEqual(['x failed: x: a rule of acme/demo must not write anywhere else']);
 
     homeId = 2;
     const [moved] = (await apply([step([plainChange('y')])])).ends;
-    expect(moved).toMatch(/^y failed: y: acme\/demo is another repository now/);
+    expect(moved).toMatch(/^y failed: y: acme\/demo is now a different repository/);
     expect(sent).toEqual([]);
   });
 

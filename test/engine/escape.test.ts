@@ -203,7 +203,7 @@ it.each(['repository', 'organization'] as const)(
       }).problems.map(({ code, message }) => `${code}: ${message}`);
 
     expect(load('file_of("evil/demo:key@main") != null', ['file_of', 'commit-files'])).toEqual([
-      expect.stringContaining('with no grant'),
+      expect.stringContaining('whatever the grants'),
     ]);
     expect(load('file_at("main:key") != null && named_branch("main") != null', [])).toEqual([]);
   },
@@ -232,7 +232,7 @@ describe.each(['repository', 'organization', 'operator'] as const)(
     });
     const reading = (condition: string) => ({ if: condition, steps: [{ uses: 'run-nothing' }] });
     const refusals =
-      level === 'operator' ? [] : [expect.stringMatching(/^level: .*with no grant: .*owner:branch/s)];
+      level === 'operator' ? [] : [expect.stringMatching(/^level: .*whatever the grants: .*owner:branch/s)];
     const unknownAction = expect.stringContaining('no action "run-nothing"');
 
     it.each([{ head: 'evil:main' }, { head: 'evil/private:main' }, { head: ':main' }, { base: 'evil:main' }])(

@@ -88,7 +88,7 @@ describe('anything but a regular file on the default branch is refused and repor
         mkdirSync(join(clone.folder, '.gitea'));
         write('.gitea/reeve.yml', evil);
       },
-      'are both there',
+      'both exist',
     ],
     'a file that is too large': [() => write('.reeve.yml', `${good}#${'x'.repeat(65_536)}\n`), 'has 65'],
   };

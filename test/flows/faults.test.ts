@@ -110,7 +110,7 @@ describe('a rule file that is broken', () => {
     await harness.openPull('docs', { 'docs/a.md': 'a' });
 
     expect((await harness.waitForRun(opened)).rules[0]?.reason).toContain(
-      '.reeve.yml and .gitea/reeve.yml are both there',
+      '.reeve.yml and .gitea/reeve.yml both exist',
     );
   });
 });

@@ -140,7 +140,7 @@ rules:
     const refused = await harness.waitForRun(({ rules }) => rules.length > 0);
 
     expect(refused.rules).toMatchObject([{ verdict: 'failed', level: 'repository' }]);
-    expect(refused.rules[0]?.reason).toContain('with no grant');
+    expect(refused.rules[0]?.reason).toContain('whatever the grants');
     expect(await pulls()).toEqual([]);
 
     // The same file opens a pull request from a branch of the repository itself.

@@ -132,7 +132,7 @@ it('does not use the rules of a repository that was recreated under the pinned n
   const { number, run } = await openIssue('two');
 
   expect(await harness.labelsOf(number)).toEqual([]);
-  expect(run.rules[0]?.reason).toContain(`${acme}/.reeve is another repository now`);
+  expect(run.rules[0]?.reason).toContain(`${acme}/.reeve is now a different repository`);
 });
 
 it('applies a changed operator file while running', async () => {

@@ -222,6 +222,9 @@ it('C5: a file .reeve.yaml is reported if there is no other', async () => {
   await expect
     .poll(statuses)
     .toMatchObject([
-      { status: 'failure', description: 'acme/demo/.reeve.yaml: it is not read: rename it to .reeve.yml' },
+      {
+        status: 'failure',
+        description: 'acme/demo/.reeve.yaml: this file is not read; rename it to .reeve.yml',
+      },
     ]);
 });

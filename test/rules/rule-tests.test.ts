@@ -132,7 +132,7 @@ describe('a refused change', () => {
   it('is a difference, whatever else is expected', () => {
     for (const expected of [{}, { changes: [] }, { verdicts: { one: 'matched' as const } }]) {
       expect(compareCase(expected, outcome)).toEqual([
-        'refused change: {"action":"set-labels","target":"label:a","value":true} (one and two want different values); if that is meant, name it under expect.refused',
+        'refused change: {"action":"set-labels","target":"label:a","value":true} (one and two want different values); if that is expected, list it under expect.refused',
       ]);
     }
   });
@@ -166,7 +166,7 @@ describe('expect.includes', () => {
     const both =
       'cases:\n  - { name: a, event: { kind: push, file: a }, expect: { changes: [], includes: [{ target: a }] } }';
     expect(loadRuleTests({ path: 'a.test.yml', text: both }).problems[0]?.message).toContain(
-      'give either changes, exactly these, or includes, at least these',
+      'specify either changes (exactly these) or includes (at least these)',
     );
   });
 });

@@ -168,7 +168,7 @@ function ask(tree: Tree, leaves: readonly Leaf[], values: Values): ConditionResu
   if (truth !== 'error') return { result: truth ? 'held' : 'not', findings };
   const failed = [...answers.entries()].filter(([, answer]) => answer.truth === 'error');
   const [first] = failed;
-  const reason = first ? `${first[0].part.text}: ${first[1].error}` : 'it could not be known';
+  const reason = first ? `${first[0].part.text}: ${first[1].error}` : 'it could not be evaluated';
   const causes = failed.flatMap(([, { cause }]) => (cause ? [cause] : []));
   const cause = causes.find((one) => one instanceof ReeveError && one.keepsWork) ?? causes[0];
   return { result: 'error', findings, reason, ...(cause && { cause }) };

@@ -205,7 +205,7 @@ const timeFunctions: readonly FunctionRow[] = Object.entries(fields).flatMap(
       meaning: `${meaning} In this timezone (a literal).`,
       literal: 'timezone',
       outsideLoops: true,
-      run: () => new Failure('the timezone is no literal'),
+      run: () => new Failure('the timezone is not a literal'),
       bind: (timezone) => readInTimezone(timezone, read),
     },
   ],

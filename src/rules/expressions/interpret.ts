@@ -242,7 +242,7 @@ function buildMap(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate
       const [key, value] = [buildKey(frame), buildValue(frame)];
       if (key instanceof Failure) return key;
       if (value instanceof Failure) return value;
-      if (typeof key !== 'string') return new Failure('the names of a map are texts');
+      if (typeof key !== 'string') return new Failure('the keys of a map must be texts');
       map[key] = value;
     }
     return map;
@@ -284,7 +284,7 @@ function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evalua
     const value = text(frame);
     if (typeof value === 'string') return matches(value, frame.meter);
     if (isUnusable(value, false)) return toFailure(value, node, frame);
-    return new Failure(`a pattern cannot be held against ${describeValue(value)}`);
+    return new Failure(`a pattern cannot be applied to ${describeValue(value)}`);
   };
 }
 
@@ -377,7 +377,7 @@ function loopItems(list: Evaluate, node: ASTNode): Loop['items'] {
     const value = list(frame);
     if (Array.isArray(value)) return value;
     if (isUnusable(value, false)) return toFailure(value, node, frame);
-    if (kindOf(value) !== 'map') return new Failure(`a loop cannot walk over ${describeValue(value)}`);
+    if (kindOf(value) !== 'map') return new Failure(`a loop cannot iterate over ${describeValue(value)}`);
     // CEL iterates over the keys of a map.
     return memberNamesOfValue(Object(value), frame.meter).filter(
       (name) => Reflect.get(Object(value), name) !== undefined,

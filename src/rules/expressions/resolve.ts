@@ -130,7 +130,7 @@ export class Resolution {
         return this.#expect(node.args, { kind: 'number' }, this.resolve(node.args, scope));
       case '.?':
       case '[?]': {
-        const message = 'optional access is not part of this language; ask with has()';
+        const message = 'optional access is not part of this language; test with has()';
         return this.refuse(node, 'expression', message);
       }
       default:
@@ -152,7 +152,7 @@ export class Resolution {
   }
 
   #foreign(node: ASTNode, word: string): void {
-    this.refuse(node, 'value', `the forge does not say "${word}"`, foreignEventWords.get(word));
+    this.refuse(node, 'value', `the forge never sends "${word}"`, foreignEventWords.get(word));
   }
 
   #name(node: ASTNode & { readonly op: 'id' }, scope: Scope): Type {
@@ -249,7 +249,7 @@ export class Resolution {
     const held = this.resolve(then, withPresent(scope, presentAfter(condition, true)));
     const missed = this.resolve(otherwise, withPresent(scope, presentAfter(condition, false)));
     if (overlaps(held, missed)) return unionOf([held, missed]);
-    const message = `both sides of ":" must be of one type, these are ${describeType(held)} and ${describeType(missed)}`;
+    const message = `both sides of ":" must have the same type, but are ${describeType(held)} and ${describeType(missed)}`;
     return this.refuse({ start: then.start, end: otherwise.end }, 'expression-type', message);
   }
 
@@ -425,10 +425,10 @@ function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type
 
 function whyNoLoop(resolver: Resolution, scope: Scope): string | undefined {
   if (scope.depth >= limits.loopDepth)
-    return `loops must not stand more than ${limits.loopDepth} deep inside of each other`;
+    return `loops must not be nested more than ${limits.loopDepth} levels deep`;
   resolver.loops += 1;
   if (resolver.loops <= limits.loops) return undefined;
-  return `an expression has at most ${limits.loops} loops: look for several things in one loop (files.exists(f, f.filename.glob(["a/**", "b/**"]))), or move a part to the if of the rule or of a step`;
+  return `an expression has at most ${limits.loops} loops: search for several things in one loop (files.exists(f, f.filename.glob(["a/**", "b/**"]))), or move a part to the if of the rule or of a step`;
 }
 
 type WrittenCall = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };

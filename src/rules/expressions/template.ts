@@ -109,7 +109,7 @@ export function compileListTemplate(
 }
 
 function notAlone(source: string): { readonly problems: readonly ExpressionProblem[] } {
-  const message = `a list is inserted by one ${opening} … }} with nothing beside it`;
+  const message = `a list is inserted by one ${opening} … }} with no other text`;
   return { problems: [{ code: 'template', message, start: 0, end: source.length }] };
 }
 
@@ -144,7 +144,7 @@ function splitTemplate(
     } else if (source.startsWith(opening, at)) {
       const end = endOfInserted(source, at + opening.length);
       if (end === undefined) {
-        const message = `this ${opening} is never closed by }}; a literal one is written $${opening}`;
+        const message = `this ${opening} is never closed by }}; to write it literally, use $${opening}`;
         return { problems: [{ code: 'template', message, start: at, end: source.length }] };
       }
       if (literal !== '') pieces.push(literal);

@@ -160,7 +160,7 @@ function changing(name: string, meaning: string, change: (value: string) => stri
 }
 
 function patternAlone(): Failure {
-  return new Failure('the pattern is no literal');
+  return new Failure('the pattern is not a literal');
 }
 
 function search<T>(value: string, part: string, meter: Meter, find: () => T): T | Failure {
@@ -280,14 +280,16 @@ function format(text: string, values: readonly unknown[], meter: Meter): string 
   for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', from)) {
     place.lastIndex = at;
     const [written, digits, verb = ''] = place.exec(text) ?? [];
-    if (written === undefined) return new Failure('format(): after "%" stands one of s d f e b o x X %');
+    if (written === undefined)
+      return new Failure('format(): "%" must be followed by one of s d f e b o x X %');
     result += text.slice(from, at);
     from = at + written.length;
     if (verb === '%') {
       result += '%';
       continue;
     }
-    if (used >= values.length) return new Failure('format(): the text has more places than there are values');
+    if (used >= values.length)
+      return new Failure('format(): the text has more placeholders than there are values');
     const shown = writeValue(values[used], verb, digits, meter);
     if (shown instanceof Failure) return shown;
     used += 1;
@@ -296,7 +298,8 @@ function format(text: string, values: readonly unknown[], meter: Meter): string 
       return new Failure(`too large to judge: a text of ${result.length} characters`);
     meter.charge(shown.length * costs.changedCharacter);
   }
-  if (used < values.length) return new Failure('format(): there are more values than places in the text');
+  if (used < values.length)
+    return new Failure('format(): there are more values than placeholders in the text');
   return result + text.slice(from);
 }
 

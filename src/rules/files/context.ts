@@ -187,7 +187,7 @@ export function createEnvironment(options: {
   // Only reached in files without declared parameters; in other files, the values have already replaced these names.
   absent.set(
     'params',
-    'the file declares no parameters: write params: { NAME: { type: int, default: 3 } } at its top',
+    'the file does not declare parameters: write params: { NAME: { type: int, default: 3 } } at the top',
   );
   return { names, absent };
 }
@@ -233,7 +233,7 @@ function describeOccasion({ family, subject }: Occasion): string {
 
 function factRefusal(fact: Fact, level: Level): string | undefined {
   if (fact.onlyFor !== undefined)
-    return `files of the ${level} may not use ${fact.name}, with no grant: only those of the ${fact.onlyFor} may`;
+    return `files of the ${level} may not use ${fact.name}, whatever the grants: only those of the ${fact.onlyFor} may`;
   if (fact.shows === 'repository') return undefined;
   const seenBy = fact.shows === 'admin' ? "the repository's administrators" : 'people beyond the repository';
   return `files of the ${level} may not use ${fact.name} without the operator's grant: it shows what only ${seenBy} may see`;
@@ -243,6 +243,6 @@ function argumentRefusal(fact: Fact, level: Level) {
   return (argument: string): string | undefined => {
     const why = fact.examineBelowOperator?.(argument);
     if (why === undefined) return undefined;
-    return `files of the ${level} may not use ${fact.name}(${JSON.stringify(argument.slice(0, 64))}), with no grant: ${why}`;
+    return `files of the ${level} may not use ${fact.name}(${JSON.stringify(argument.slice(0, 64))}), whatever the grants: ${why}`;
   };
 }

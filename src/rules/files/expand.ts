@@ -40,7 +40,7 @@ export function expandFile(
   const charge = (characters: number): boolean => {
     const wasRoom = left >= 0;
     left -= characters;
-    if (left < 0 && wasRoom) report([], 'with the values of its parameters the file is larger than 64 KiB');
+    if (left < 0 && wasRoom) report([], 'with its parameter values inserted, the file is larger than 64 KiB');
     return left >= 0;
   };
   const texts = new Map<string, Expansion>();
@@ -106,7 +106,7 @@ function expandStep(step: unknown, at: YamlPath, work: ExpandedFile): unknown {
       if (!work.texts.has(key) || before.has(key)) continue;
       work.report(
         place,
-        'no parameter can be inserted here: write the condition out, with params.NAME in it',
+        'no parameter can be inserted here: write out the condition, with params.NAME in it',
       );
     }
     return expanded;
@@ -166,7 +166,7 @@ function wholeValue(name: string, path: YamlPath, { given, report, texts }: Expa
 /** Returns the value unchanged, and reports any references in it. */
 function refuseIn(value: unknown, path: YamlPath, where: string, work: ExpandedFile): unknown {
   if (typeof value === 'string' && hasReference(value)) {
-    work.report(path, `no parameter is inserted in "${where}": what a file reaches is written out`);
+    work.report(path, `parameters cannot be used in "${where}": write out what the file can reach`);
   }
   if (Array.isArray(value))
     for (const [place, item] of value.entries()) refuseIn(item, [...path, place], where, work);
@@ -184,7 +184,7 @@ function mapMembers(
 ): Record<string, unknown> {
   const members = Object.entries(map).map(([key, member]) => {
     if (hasReference(key))
-      work.report([...at, key], `no parameter is inserted in a key: "${key.slice(0, 60)}"`);
+      work.report([...at, key], `parameters cannot be used in a key: "${key.slice(0, 60)}"`);
     return [key, change(key, member)] as const;
   });
   // `Object.fromEntries` creates own members, even for `__proto__`; an assignment would set the prototype.
@@ -352,7 +352,7 @@ function expandQuoted(
     const value = valueNamed(found[1] ?? '', span, out, given);
     if (value === undefined) continue;
     if (typeof value === 'object') {
-      const message = `a list cannot be inserted into a text: write params.${found[1]} outside of the quotes`;
+      const message = `a list cannot be inserted into a text: write params.${found[1]} outside the quotes`;
       out.report(message, span.start, span.end);
     } else insertLiteral(escaped(String(value)), span, out, given);
   }
@@ -374,7 +374,7 @@ function valueNamed(
 
 function insertText(value: ParameterValue, span: ReferenceSpan, out: Expansion, given: ExpandingWith): void {
   if (typeof value === 'object') {
-    const message = 'a list cannot be part of a text: use it as a value of its own, which keeps its type';
+    const message = 'a list cannot be part of a text: use it as a separate value, which keeps its type';
     out.report(message, span.start, span.end);
   } else insertLiteral(String(value), span, out, given);
 }
@@ -407,7 +407,7 @@ function refuseSeams(out: Expansion): void {
     const isDouble = out.text.startsWith(`$${opening}`, index);
     const from = out.seamIn(index, index + opening.length + (isDouble ? 1 : 0));
     if (from === undefined) continue;
-    const message = `the value and the text next to it together form "${opening}": separate them`;
+    const message = `the value and the adjacent text together form "${opening}": separate them`;
     out.report(message, from, from + 1);
   }
 }

@@ -14,9 +14,7 @@ const families = Object.keys(eventFamilies) as Family[];
 /** A pattern or a list of patterns; the last matching pattern decides. */
 const Patterns = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)])
-  .describe(
-    'A glob or a list of globs; an entry that starts with ! takes out again, the last match decides.',
-  );
+  .describe('A glob or a list of globs; an entry that starts with ! excludes; the last match decides.');
 
 const Name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/);
 

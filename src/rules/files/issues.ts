@@ -378,7 +378,7 @@ function remedyForValue(
   if (seen === 'schedule') {
     return {
       message:
-        'a schedule is no event: the item of a sweep is given as item: { pull_request: { number: 1 } }',
+        'a schedule is not an event: give the item of a sweep as item: { pull_request: { number: 1 } }',
     };
   }
   const [kind = '', activity] = seen.split('.');

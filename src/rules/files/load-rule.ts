@@ -74,7 +74,7 @@ export function loadRule(
     ? loadCondition(written.data, [...at, 'if'], context, environment)
     : undefined;
   if (heard.schedules.length === 0 && limitsIn(rule.limits).items !== undefined) {
-    const message = 'items counts what a schedule changes, and this rule has none: use changes';
+    const message = 'items limits what a schedule changes, and this rule has no schedule: use changes';
     context.reportKey([...at, 'limits', 'items'], 'each', message);
   }
   const steps: LoadedStep[] = [];
@@ -126,7 +126,7 @@ export function loadScope(written: unknown, at: YamlPath, context: FileContext):
     context.reportKey(
       at,
       'level',
-      'files of the repository have no `in`: they are about that repository alone',
+      'files of the repository must not have `in`: they apply only to this repository',
     );
     return undefined;
   }
@@ -139,7 +139,7 @@ export function loadScope(written: unknown, at: YamlPath, context: FileContext):
 /** Returns the mode of a part of a file, and reports a mode that is less strict than the file's mode. */
 export function loadMode(written: unknown, ofFile: RuleMode, at: YamlPath, context: FileContext): RuleMode {
   if (written === 'enforce' && ofFile === 'observe') {
-    context.reportValue(at, 'stricter', 'the file says observe: a rule of it cannot say enforce');
+    context.reportValue(at, 'stricter', 'the mode of the file is observe: its rules cannot enforce');
   }
   return written === 'observe' ? 'observe' : ofFile;
 }
@@ -158,7 +158,7 @@ function loadLimits(written: unknown, ofFile: RuleLimits, at: YamlPath, context:
   for (const name of limitNames) {
     const [ofRule, most] = [own[name], ofFile[name]];
     if (ofRule === undefined || most === undefined || ofRule <= most) continue;
-    const message = `the file allows ${most} ${name}: a rule of it cannot allow ${ofRule}`;
+    const message = `the file allows ${most} ${name}: its rules cannot allow ${ofRule}`;
     context.reportValue([...at, name], 'stricter', message);
   }
   return strictestLimits(own, ofFile);
@@ -180,7 +180,7 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
   const parsed = EachForm.safeParse(written);
   if (!parsed.success) {
     if (written === undefined && heard.schedules.length > 0) {
-      context.reportKey([...at, 'on'], 'each', 'a schedule needs `each`: what it walks over');
+      context.reportKey([...at, 'on'], 'each', 'a schedule needs `each`: the items that it processes');
     }
     return undefined;
   }
@@ -202,7 +202,7 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
       continue;
     }
     if (subject === each.kind) continue;
-    const message = `events of ${family} are about a ${subject}, not a ${each.kind}: make it two rules`;
+    const message = `events of ${family} are about a ${subject}, not a ${each.kind}: write two rules`;
     context.reportValue([...at, 'each'], 'each', message);
     break;
   }
@@ -314,7 +314,7 @@ function findActionAt(name: string, at: YamlPath, context: FileContext): Action 
   const suggestion = isTemplate ? undefined : suggestAction(name, known);
   const list = suggestion === undefined ? `; there are ${known.toSorted().join(', ')}` : '';
   const message = isTemplate
-    ? 'uses takes no expression: name the action'
+    ? 'uses must not contain an expression: name the action'
     : `there is no action "${name}"${list}`;
   context.reportValue(at, isTemplate ? 'template' : 'unknown-action', message, suggestion);
   return undefined;
@@ -324,7 +324,7 @@ function checkPowers(action: Action, form: StepForm, at: YamlPath, context: File
   const { level } = context;
   if (level === 'operator') return;
   if (action.onlyFor !== undefined && levels.indexOf(level) > levels.indexOf(action.onlyFor)) {
-    const message = `files of the ${level} may not use ${action.name}, with no grant: only those of the ${action.onlyFor} may`;
+    const message = `files of the ${level} may not use ${action.name}, whatever the grants: only those of the ${action.onlyFor} may`;
     context.reportValue([...at, 'uses'], 'level', message);
     return;
   }
@@ -400,7 +400,7 @@ function loadArguments(
     }
     const examineLevel = context.level === 'operator' ? undefined : action.examineBelowOperator;
     for (const { path, message } of examineLevel?.(parsed.data) ?? []) {
-      const text = `files of the ${context.level} may not use ${action.name} like this, with no grant: ${message}`;
+      const text = `files of the ${context.level} may not use ${action.name} like this, whatever the grants: ${message}`;
       context.reportValue([...at, ...path], 'level', text);
     }
   }
@@ -597,7 +597,7 @@ const cronFields = [
 function explainCron(cron: string, fields: readonly string[]): string | undefined {
   const word = foreignSchedules.get(cron.replace(/^@|^every /, ''));
   if (word !== undefined) return `"${cron}" is not a schedule: write five cron fields, "${word}"`;
-  if (fields.length === 6) return 'six cron fields: seconds are not for rules, write five';
+  if (fields.length === 6) return 'six cron fields: seconds are not supported, write five';
   if (fields.length !== 5) {
     return `"${cron}" is not a schedule: write five cron fields (minute, hour, day of month, month, day of week), such as "17 3 * * *"`;
   }
@@ -609,7 +609,7 @@ function explainCron(cron: string, fields: readonly string[]): string | undefine
   // If a weekday is given as well, an impossible day of the month is an alternative that never matches, not an error.
   const hasWeekday = !/^[*?]/.test(fields[2] ?? '') && !/^[*?]/.test(fields[4] ?? '');
   if (place < 0 && hasWeekday) return undefined;
-  if (wrong === undefined) return `"${cron}" is not a schedule: no date has this day and month`;
+  if (wrong === undefined) return `"${cron}" is not a valid schedule: no date has this day and month`;
   return `"${cron}" is not a schedule: field ${place + 1} (${wrong.name}) cannot be "${fields[place]}"; it takes ${wrong.values}, lists (1,15), ranges (1-5) and steps (*/2)`;
 }
 

@@ -101,7 +101,7 @@ function loadWithPacks(source: Loading): LoadedFile {
   if (!isRuleFileName(source.path)) {
     const message = source.path.endsWith('.test.yml')
       ? 'this is a rule test: it is never loaded as rules'
-      : 'files of rules end in .yml';
+      : 'rule files end in .yml';
     context.add(file.problem('file-name', message, { start: 0, end: 1 }));
   }
   if (!file.readable) return refused(context.problems);
@@ -219,7 +219,7 @@ function loadOwn(
     context.reportKey(
       ['rules'],
       'value',
-      `a file has at most ${maxRules} rules, this one has ${entries.length}`,
+      `a file may have at most ${maxRules} rules, but this file has ${entries.length}`,
     );
   }
   return entries.slice(0, maxRules).flatMap(([name, rule]) => loadRule(name, rule, defaults, context) ?? []);
@@ -273,7 +273,7 @@ function loadIncludes(written: unknown, including: Including): IncludedRules {
     if (!entry.success) continue;
     const at = ['include', place];
     if (seen.has(entry.data.name)) {
-      const message = `two includes have the name "${entry.data.name}": it begins the names of their rules`;
+      const message = `two includes have the name "${entry.data.name}": the names of their rules begin with it`;
       context.reportValue([...at, 'name'], 'include', message);
       continue;
     }
@@ -407,7 +407,7 @@ function reportPack(
     context.reportKey(place, 'level', `the pack ${titleOf(entry)} cannot be included: ${message}`);
   const others = [...new Set(problems.map(({ code }) => code).filter((code) => code !== 'level'))];
   if (others.length === 0) return;
-  const message = `the pack ${titleOf(entry)} cannot be included: it has ${count} (${others.join(', ')}), which its owner sees with reeve check`;
+  const message = `the pack ${titleOf(entry)} cannot be included: it has ${count} (${others.join(', ')}), which the owner of the pack sees with reeve check`;
   context.reportKey(place, 'include', message);
 }
 
@@ -469,7 +469,7 @@ function mistakesOfForm(value: unknown): readonly FormMistake[] {
   if (Array.isArray(value))
     return whole('a file is a map, not a list: it begins with "version: 1" and "rules:"');
   if (typeof value !== 'object')
-    return whole('this is no file of rules: it begins with "version: 1" and "rules:"');
+    return whole('this is not a rule file: a rule file begins with "version: 1" and "rules:"');
   const rules: unknown = Reflect.get(value, 'rules');
   if (Array.isArray(rules) && rules.length > 0) {
     const message = 'rules are a map, not a list: write the name of each rule as a key, without "- name:"';

@@ -30,7 +30,7 @@ export const maxPackDepth = 3;
 export function problemOfChain(chain: readonly string[], path: string): string | undefined {
   const words = [...chain, path].join(' → ');
   if (chain.includes(path)) return `it includes itself: ${words}`;
-  if (chain.length > maxPackDepth) return `packs may include packs at most ${maxPackDepth} deep: ${words}`;
+  if (chain.length > maxPackDepth) return `packs may be nested at most ${maxPackDepth} levels deep: ${words}`;
   return undefined;
 }
 
@@ -41,13 +41,13 @@ export const maxOffered = 100;
 export function notOffered(
   name: string,
   known: readonly string[],
-  where = 'none is offered here: the operator offers those in packs/ of its folder of rules, an organization those in rules/packs/ of its rules repository',
+  where = 'no packs are offered here: the operator offers those in packs/ of its folder of rules, an organization those in rules/packs/ of its rules repository',
 ): NoPack {
   const near = nearest(name, known);
   const missing = `there is no pack "${name}"`;
   if (near !== undefined) return { missing, near };
   const [only] = known;
-  const list = known.length === 1 ? `the only one is ${only}` : `there are ${known.toSorted().join(', ')}`;
+  const list = known.length === 1 ? `the only pack is ${only}` : `there are ${known.toSorted().join(', ')}`;
   return { missing: `${missing}; ${known.length === 0 ? where : list}` };
 }
 
@@ -69,8 +69,8 @@ export class PackBudget {
     this.#includes += 1;
     this.#characters += text.length;
     if (this.#includes > maxIncludes)
-      return `a file includes at most ${maxIncludes} packs, with those of its packs`;
-    if (this.#characters > maxPackCharacters) return 'the packs of a file have at most 256 KiB together';
+      return `a file may include at most ${maxIncludes} packs, counting those that its packs include`;
+    if (this.#characters > maxPackCharacters) return 'the packs of a file may have at most 256 KiB in total';
     if (this.rules > maxRules) return tooManyRules;
     return undefined;
   }
@@ -81,7 +81,7 @@ export class PackBudget {
   }
 }
 
-const tooManyRules = `a file has at most ${maxRules} rules, with those of its packs`;
+const tooManyRules = `a file may have at most ${maxRules} rules, counting those of its packs`;
 
 type RequestProblem = { readonly key: string; readonly code: ProblemCode; readonly message: string };
 
@@ -94,11 +94,11 @@ export function problemOfRequest(
     return { key: 'pack', code: 'include', message: 'an include names a file or a pack, not both' };
   }
   if (level === 'repository' && file !== undefined) {
-    const message = `files of the repository include packs by name, those that its organization or the operator offers: write include: [{ name: ${name} }]`;
+    const message = `files of the repository include packs by name, from those that the organization or the operator offers: write include: [{ name: ${name} }]`;
     return { key: 'file', code: 'level', message };
   }
   if (level === 'operator' && file === undefined) {
-    const message = `files of the operator include packs by their path from the folder of the file: write file: packs/${pack ?? name}.yml`;
+    const message = `files of the operator include packs by a path relative to the folder of the file: write file: packs/${pack ?? name}.yml`;
     return { key: 'name', code: 'include', message };
   }
   const wrong = file === undefined ? undefined : problemOfPackPath(file);
@@ -111,16 +111,17 @@ export function problemOfRequest(
  */
 function problemOfPackPath(file: string): string | undefined {
   const parts = file.split('/');
-  if (parts.includes('..')) return 'a pack is in the folder of its file, or below it: ".." is not allowed';
+  if (parts.includes('..'))
+    return 'a pack must be in the folder of the including file, or below it: ".." is not allowed';
   if (posix.isAbsolute(file) || /^[A-Za-z]:|\\/.test(file)) {
-    return 'the path of a pack starts at the folder of its file, and has "/" between folders, as in packs/stale.yml';
+    return 'the path of a pack is relative to the folder of the including file, with "/" between folders, as in packs/stale.yml';
   }
   if (parts.some((part) => part === '' || part.startsWith('.')))
-    return 'the path of a pack has no empty parts, and none that starts with "."';
-  if (/\p{Cc}/u.test(file)) return 'the path of a pack has no control characters';
+    return 'the path of a pack must not have parts that are empty or start with "."';
+  if (/\p{Cc}/u.test(file)) return 'the path of a pack must not have control characters';
   return /\.yml$/.test(file) && !file.endsWith('.test.yml')
     ? undefined
-    : 'packs are files that end in .yml, and no rule tests';
+    : 'packs are files that end in .yml and are not rule tests';
 }
 
 /** Target of an include: a path relative to the folder of the including file, or the name of an offered pack. */
@@ -175,7 +176,9 @@ async function gatherOne(
 ): Promise<Pack | NoPack> {
   read.count += 1;
   if (read.count > maxIncludes) {
-    return { missing: `a file includes at most ${maxIncludes} packs, with those of its packs` };
+    return {
+      missing: `a file may include at most ${maxIncludes} packs, counting those that its packs include`,
+    };
   }
   const wrong = file === undefined ? undefined : problemOfPackPath(file);
   if (wrong !== undefined) return { missing: wrong };

@@ -61,21 +61,21 @@ const parameterName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 /** Returns the problem with a parameter name, or undefined. */
 function problemOfName(name: string): string | undefined {
   if (parameterName.test(name)) return undefined;
-  return `"${name}" cannot be a parameter: its name has letters, digits and "_", and begins with a letter, as in close_after_days`;
+  return `"${name}" is not a valid parameter name: use letters, digits and "_", starting with a letter, as in close_after_days`;
 }
 
 /** Returns the problem with a declaration, or undefined. */
 function problemOfDeclaration(name: string, declared: ParameterForm): string | undefined {
   const { type, min, max, default: standard, example } = declared;
   if (type === 'bool' && (min !== undefined || max !== undefined))
-    return `${name} is true or false, and has no bounds: leave out min and max`;
+    return `${name} is true or false, and cannot have bounds: remove min and max`;
   if (declared['one-of'] !== undefined && (type === 'int' || type === 'bool'))
-    return `one-of lists texts, and ${name} is ${parameterTypes[type]}: leave it out`;
+    return `one-of lists texts, but ${name} is ${parameterTypes[type]}: remove one-of`;
   if (min !== undefined && max !== undefined && min > max)
     return `no value of ${name} can be at least ${min} and at most ${max}`;
   for (const [key, value] of Object.entries({ default: standard, example })) {
     const wrong = value === undefined ? undefined : problemOfValue(name, declared, value);
-    if (wrong !== undefined) return `the ${key} does not fit: ${wrong}`;
+    if (wrong !== undefined) return `the ${key} is invalid: ${wrong}`;
   }
   return undefined;
 }
@@ -124,9 +124,9 @@ function describeGiven(value: unknown): string {
  */
 function problemOfText(name: string, text: string): string | undefined {
   if (text.length > maxTextLength) return `${name} has more than ${maxTextLength} characters`;
-  if (text.includes(opening)) return `${name} has "${opening}" in it: the value of a parameter is a constant`;
-  if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)) return `${name} has control characters in it`;
-  if (!text.isWellFormed()) return `${name} has half of a character in it`;
+  if (text.includes(opening)) return `${name} contains "${opening}": the value of a parameter is a constant`;
+  if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)) return `${name} contains control characters`;
+  if (!text.isWellFormed()) return `${name} contains an unpaired surrogate`;
   return undefined;
 }
 
@@ -150,7 +150,7 @@ function problemOfWords(name: string, declared: ParameterForm, texts: readonly s
   const allowed = declared['one-of'];
   const other = allowed && texts.find((text) => !allowed.includes(text));
   if (allowed === undefined || other === undefined) return undefined;
-  return `"${other.slice(0, 100)}" is none of the values of ${name} (${allowed.join(', ')})`;
+  return `"${other.slice(0, 100)}" is not one of the values of ${name} (${allowed.join(', ')})`;
 }
 
 /** Returns the remedy for an undeclared parameter. */
@@ -180,7 +180,7 @@ export function readParameters(context: FileContext, given: GivenParameters = {}
   const values = new Map<string, ParameterValue>();
   const declared = isRecord(written) ? Object.entries(written) : [];
   if (declared.length > maxParameters) {
-    const message = `a file has at most ${maxParameters} parameters, this one has ${declared.length}`;
+    const message = `a file may have at most ${maxParameters} parameters, but this file has ${declared.length}`;
     context.reportKey(['params'], 'parameter', message);
   }
   const names = declared.map(([name]) => name);
@@ -220,7 +220,7 @@ function readParameter(
   const value = form.default ?? (useExamples ? form.example : undefined);
   if (value !== undefined) return value;
   if (useExamples) {
-    const message = `${name} needs a default, or an example for reeve check and reeve test to read the pack with: write example: … beside its type`;
+    const message = `${name} needs a default, or an example that reeve check and reeve test use when they read the pack: write example: … next to its type`;
     context.reportKey(at, 'parameter', message);
     return undefined;
   }

@@ -30,7 +30,7 @@ export function renamedOutOfSight(rules: readonly LoadedRule[], file: YamlSource
       comparisonsIn(tree, newNames).some(({ by }) => partly.has(by));
     if (!trees.some((tree) => comparesNewName(tree) && !readsMember(tree, 'previous_filename'))) return [];
     const message =
-      'a renamed file is only seen by its new name: add || has(f.previous_filename) && f.previous_filename.glob(…)';
+      'a renamed file is compared only by its new name: add || has(f.previous_filename) && f.previous_filename.glob(…)';
     return [file.problem('renamed-files', message, file.keyAt(['rules', rule.name]))];
   });
 }
@@ -60,7 +60,7 @@ export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): read
       (other) => other !== rule && other.steps.some(({ action }) => action.name === 'set-status'),
     );
     if (gate && !conditions.some((one) => names(one, 'required_checks') || names(one, 'statuses'))) {
-      const message = `a failed rule blocks only itself: the status of rule ${gate.name} holds back this merge only if the protection of the branch requires it`;
+      const message = `a failed rule blocks only itself: the status of rule ${gate.name} blocks this merge only if the protection of the branch requires it`;
       problems.push(file.problem('merge-gate', message, place));
     }
     return problems;
@@ -278,7 +278,7 @@ function describeOpposition(earlier: RuleWish, later: RuleWish): string {
   const nameOf = ({ rule, step }: RuleWish): string =>
     where === '' ? `rule ${rule.name}` : `step ${step.name}`;
   const together = where === '' ? ' on the same events' : '';
-  return `${where}${nameOf(one)} ${one.says} and ${nameOf(other)} ${other.saysToo}${together}: where both apply, neither change is made`;
+  return `${where}${nameOf(one)} ${one.says} and ${nameOf(other)} ${other.saysToo}${together}: if both apply, neither change is made`;
 }
 
 function placeOf({ rule, step }: RuleWish, earlier: RuleWish): readonly (string | number)[] {
@@ -412,14 +412,14 @@ export function deafGates(rules: readonly LoadedRule[], file: YamlSource): reado
         !heard.some(({ activities }) => activities === undefined || activities.includes(activity)),
     );
     if (missing.length === 0) return [];
-    const message = `the status of rule ${rule.name} stays as it was when a pull request is ${missing.map((one) => meanings[one]).join(', ')}: add ${missing.map((one) => `pull_request.${one}`).join(', ')} to its on`;
+    const message = `the status of rule ${rule.name} is not updated when a pull request is ${missing.map((one) => meanings[one]).join(', ')}: add ${missing.map((one) => `pull_request.${one}`).join(', ')} to its on`;
     return [file.problem('gate-events', message, file.keyAt(['rules', rule.name]))];
   });
 }
 
 const meanings: Readonly<Record<(typeof gateActivities)[number], string>> = {
   opened: 'opened',
-  reopened: 'opened again',
+  reopened: 'reopened',
   synchronized: 'pushed to',
   edited: 'moved to another base',
 };

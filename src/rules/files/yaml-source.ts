@@ -301,7 +301,7 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
   }
   if (/[[{,]\s*[\w"'-]+\s*:\s*\$\{\{|[[,]\s*\$\{\{/.test(line)) {
     const start = text.lastIndexOf(line, span.start) + line.indexOf('${{');
-    return problem('yaml', 'inside of { } or [ ], a value with ${{ must be in quotes', {
+    return problem('yaml', 'inside { } or [ ], a value with ${{ must be in quotes', {
       start,
       end: start + 3,
     });
@@ -314,7 +314,7 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
   if (/^["']/.test(value) && /at node end/.test(message)) {
     return problem(
       'yaml',
-      'a value that starts with a quote ends with it: put the whole value in other quotes',
+      'a value that starts with a quote must end with it: put the whole value in different quotes',
       span,
     );
   }
@@ -323,13 +323,14 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
     return problem('yaml', `a space is missing after "${unspaced[1]}:"`, span);
   }
   if (code === 'BAD_INDENT') {
-    const advice = 'lines of one map or list begin in the same column, and "with" in the column of "uses"';
+    const advice =
+      'lines of one map or list must begin in the same column, and "with" in the column of "uses"';
     return problem('yaml', `this line is indented differently from those before it: ${advice}`, span);
   }
   if (code === 'TAB_AS_INDENT')
     return problem('yaml', 'tabs are not allowed as indentation: use spaces', span);
   if (code === 'MULTIPLE_DOCS')
-    return problem('yaml', 'a file has one document: leave out the second "---"', span);
+    return problem('yaml', 'a file must have only one document: remove the second "---"', span);
   return problem('yaml', lower, span);
 }
 

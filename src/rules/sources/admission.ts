@@ -70,7 +70,10 @@ export function createAdmissions(options: {
       );
     }
     if (repository === undefined && !covers) {
-      refuse('scope', `the event names no repository: the secret entry "${entry}" needs the scope "*"`);
+      refuse(
+        'scope',
+        `the event does not name a repository: the secret entry "${entry}" needs the scope "*"`,
+      );
     }
   };
   const requireCoverage = ({ entry }: Origin, { id, owner, name }: RepositoryRef): void => {
@@ -91,7 +94,8 @@ export function createAdmissions(options: {
     async admit(origin, event) {
       requireEntry(origin, event);
       const { repository, subject } = event;
-      if (repository === undefined || subject === undefined) return ignored('the event names no repository');
+      if (repository === undefined || subject === undefined)
+        return ignored('the event does not name a repository');
       let identity: Identity;
       try {
         // Checked with the claimed identity, so that no request is made for a repository that is not served.
@@ -153,7 +157,7 @@ export function retryDenial(error: unknown, { failingSince }: FailingSince, now:
   const until = new Date(untilMs).toISOString();
   return new ReeveError(
     'repository-missing',
-    `${error.message}; the repository is served, so this is asked again until ${until}`,
+    `${error.message}; the repository is served, so access is retried until ${until}`,
     { cause: error, status: error.status },
   );
 }

@@ -184,7 +184,7 @@ export function createOfferedReader(offered: PackTree, where?: string): PackRead
  */
 const nothingOffered = createOfferedReader(
   new Map(),
-  'none is offered here: reeve check and reeve test take the folder with them after --packs',
+  'no packs are offered here: reeve check and reeve test take the folder with them after --packs',
 );
 
 /** Returns the packs that the operator offers, by name: the files in the `packs` folder of the rules folder. */
@@ -232,7 +232,7 @@ async function readPlain(folder: string, file: string): Promise<Uint8Array | NoP
   try {
     const expected = join(await realpath(folder), file);
     if ((await realpath(expected)) !== expected)
-      return { missing: `${file} is a symbolic link, or behind one` };
+      return { missing: `${file} is a symbolic link, or is reached through one` };
     return await readFile(expected);
   } catch (error) {
     const isAway = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -285,7 +285,7 @@ export function watchFolder(
     } catch (error) {
       // The folder may be missing temporarily while it is replaced. The current rules stay in force until the folder
       // can be read again.
-      log.warn({ folder, error: messageOf(error) }, 'the folder of rules cannot be read');
+      log.warn({ folder, error: messageOf(error) }, 'the folder of rules could not be read');
     }
   };
   const look = (): Promise<void> => {
@@ -313,10 +313,15 @@ export function watchFolder(
 function openWatcher(folder: string, onChange: () => void, log: Log): { close(): void } | undefined {
   try {
     const watcher = watch(folder, { recursive: true, persistent: false }, onChange);
-    watcher.on('error', (error) => log.warn({ folder, error: messageOf(error) }, 'the folder is polled'));
+    watcher.on('error', (error) =>
+      log.warn({ folder, error: messageOf(error) }, 'polling the folder of rules for changes'),
+    );
     return watcher;
   } catch (error) {
-    log.warn({ folder, error: messageOf(error) }, 'the folder cannot be watched; it is polled');
+    log.warn(
+      { folder, error: messageOf(error) },
+      'the folder of rules cannot be watched; polling it for changes',
+    );
     return undefined;
   }
 }

@@ -99,7 +99,7 @@ export async function readOrganizationRules(
     const isAway =
       error instanceof ReeveError && (error.code === 'forge-not-found' || error.code === 'forge-forbidden');
     if (!isAway) throw error;
-    const problem = `${source.rules} cannot be seen: it is gone, or the account may not read it`;
+    const problem = `${source.rules} cannot be read: it no longer exists, or the account has no access to it`;
     return refusal(source, { commit: '' }, problem);
   }
 }
@@ -109,7 +109,7 @@ const nothing: RulesAt = { files: [], offered: new Map(), brokenPacks: [] };
 const level: Level = 'organization';
 
 function takenOver(source: OrganizationSource, { at }: BranchHead, pinned: number): string {
-  return `${source.rules} is another repository now (id ${at.id}, rules were read from ${pinned}); if that is wanted, say id: ${at.id} beside it in the operator file`;
+  return `${source.rules} is now a different repository (id ${at.id}; rules were read from id ${pinned}); if this is intended, set id: ${at.id} next to it in the operator file`;
 }
 
 function refusal(source: OrganizationSource, head: { readonly commit: string }, problem: string): RulesAt {
@@ -133,9 +133,7 @@ export async function readFilesAt(
   if (!Array.isArray(entries)) return refuse(`${source.rules}/${folder} is not a folder`);
   const named = entries.filter(({ name: file }) => isRuleFileName(file));
   if (named.length > maxFiles) {
-    return refuse(
-      `${source.rules}/${folder} has ${named.length} rule files, and may have at most ${maxFiles}`,
-    );
+    return refuse(`${source.rules}/${folder} has ${named.length} rule files; the maximum is ${maxFiles}`);
   }
   const known = new Map<string, Promise<PathEntry | undefined>>();
   // A pack is needed for its own check and for every include; this function requests it only once.

@@ -96,7 +96,10 @@ export async function readAtHead<T>(
     const ref = head.commit === '' || (isCertain && has.branches_before_tags) ? undefined : head.commit;
     const { value, decides } = await read({ ...head, ref });
     if (!isCertain && ref !== undefined && (await isName(client, head))) {
-      return { head, value: refuse(head, `a branch or tag is called ${ref}, like its newest commit`) };
+      return {
+        head,
+        value: refuse(head, `a branch or tag has the id of the newest commit, ${ref}, as its name`),
+      };
     }
     // Nothing was found, so a second read has nothing to confirm.
     if (!decides) return { head, value };
@@ -156,11 +159,11 @@ export type PlainContent = { readonly text: Uint8Array } | { readonly refused: s
 export function plainContentOf(entry: PathEntry): PlainContent {
   const type = isList(entry) ? 'dir' : entry.type;
   if (isList(entry) || type !== 'file')
-    return { refused: `it is a ${type}, and rules are read from plain files alone` };
+    return { refused: `it is a ${type}; rules are read only from regular files` };
   if ((entry.size ?? 0) > maxBytes)
-    return { refused: `it has ${entry.size} bytes, and a rule file may have ${maxBytes}` };
+    return { refused: `it has ${entry.size} bytes; the maximum for a rule file is ${maxBytes}` };
   if (entry.encoding !== 'base64' || typeof entry.content !== 'string')
-    return { refused: 'the forge did not give its content' };
+    return { refused: 'the forge did not return its content' };
   return { text: Buffer.from(entry.content, 'base64') };
 }
 
@@ -237,7 +240,7 @@ export async function readRepositoryRules(
       source: `${there.owner}/${there.name}`,
       level,
       commit,
-      problems: [`${there.owner}/${there.name}: ${why}; while it is there, no rule file is used`],
+      problems: [`${there.owner}/${there.name}: ${why}; as long as it exists, no rule file is used`],
     }),
   });
   return { head, file: value };
@@ -246,7 +249,7 @@ export async function readRepositoryRules(
 function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): ReeveError {
   return new ReeveError(
     'forge-not-found',
-    `${owner}/${name} is another repository now (id ${seen}, not ${id}): its rule file is not used`,
+    `${owner}/${name} is now a different repository (id ${seen}, not ${id}): its rule file is not used`,
   );
 }
 
@@ -271,11 +274,15 @@ export async function readFileAt(
   if (first?.entry === undefined) {
     if ((await readEntry(client, { at, ref }, misspeltPath)) === undefined) return none;
     const source = `${at.owner}/${at.name}/${misspeltPath}`;
-    return { ...none, source, problems: [`${source}: it is not read: rename it to ${repositoryPaths[0]}`] };
+    return {
+      ...none,
+      source,
+      problems: [`${source}: this file is not read; rename it to ${repositoryPaths[0]}`],
+    };
   }
   if (found.length > 1) {
     const names = found.map(({ path }) => path).join(' and ');
-    const problem = `${names} are both there; keep one of them, until then none is used`;
+    const problem = `${names} both exist; keep only one of them, until then none is used`;
     return { ...none, problems: [problem] };
   }
   const source = `${at.owner}/${at.name}/${first.path}`;

@@ -256,7 +256,7 @@ function createOrganizationFiles(options: {
         changes.tell(key).catch((error: unknown) => {
           log.warn(
             { organization: key, error: messageOf(error) },
-            'could not notify other processes, which keep its old rules',
+            'could not notify other processes, which keep the old rules of the organization',
           );
         });
       }

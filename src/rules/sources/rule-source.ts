@@ -114,7 +114,7 @@ export function createRuleSource(options: {
           found.push(...(await read()));
         } catch (error) {
           // An unreadable repository must not stop the schedules of other repositories.
-          log.warn({ error: messageOf(error) }, 'could not read rules for their schedules');
+          log.warn({ error: messageOf(error) }, 'could not read the scheduled rules of a repository');
         }
       }
       return found;

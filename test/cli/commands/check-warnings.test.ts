@@ -135,7 +135,7 @@ describe('a gate that sees a renamed file only by its new name', () => {
       (await check(gate(action, when))).warnings.filter((warning) => warning.includes('renamed-files'));
 
     expect(await renamed(newName)).toEqual([
-      expect.stringContaining('3 renamed-files: a renamed file is only seen by its new name: add ||'),
+      expect.stringContaining('3 renamed-files: a renamed file is compared only by its new name: add ||'),
     ]);
     expect(await renamed(both)).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('C5: two rules that undo each other', () => {
 
     expect(found).toMatchObject({ status: 0, problems: [] });
     expect(found.warnings).toEqual([
-      '4 opposing-rules: rule one adds the label "bug" and rule two removes it on the same events: where both apply, neither change is made',
+      '4 opposing-rules: rule one adds the label "bug" and rule two removes it on the same events: if both apply, neither change is made',
     ]);
   });
 
@@ -203,7 +203,7 @@ describe('C5: two rules that undo each other', () => {
 describe('two steps of a rule that undo each other', () => {
   const steps = (...list: readonly string[]) =>
     `  one: { on: issues, if: issue.number > 1, steps: [${list.map((step) => `{ ${step} }`).join(', ')}] }\n`;
-  const neither = 'where both apply, neither change is made';
+  const neither = 'if both apply, neither change is made';
 
   it.each([
     [

@@ -86,7 +86,7 @@ describe('the loops of a condition', () => {
       problems: [
         {
           message: expect.stringMatching(
-            /at most 20 loops: look for several things in one loop \(files\.exists\(f, f\.filename\.glob\(\["a/,
+            /at most 20 loops: search for several things in one loop \(files\.exists\(f, f\.filename\.glob\(\["a/,
           ),
         },
       ],

@@ -156,10 +156,10 @@ describe('format', () => {
   });
 
   it.each([
-    ['"%s %s".format(["a"])', /more places/],
+    ['"%s %s".format(["a"])', /more placeholders/],
     ['"%s".format(["a", "b"])', /more values/],
-    ['"%y".format(["a"])', /after "%"/],
-    ['"a%".format([])', /after "%"/],
+    ['"%y".format(["a"])', /"%" must be followed/],
+    ['"a%".format([])', /"%" must be followed/],
     ['"%d".format(["a"])', /%d cannot have text/],
     ['"%f".format(["a"])', /%f cannot have text/],
     ['"%.99f".format([1.0])', /at most 20 digits/],
@@ -187,7 +187,7 @@ describe('nested loops', () => {
 
   it('of depth three are refused at load time', () => {
     expect(() => evaluate('numbers.all(a, numbers.all(b, numbers.all(c, c > 0)))', { numbers })).toThrow(
-      /more than 2 deep/,
+      /more than 2 levels deep/,
     );
   });
 });

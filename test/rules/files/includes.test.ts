@@ -185,14 +185,14 @@ describe('an include is refused', () => {
     [
       'above its folder',
       'name: s, file: a/../../p.yml',
-      'own.yml:3 include: a pack is in the folder of its file',
+      'own.yml:3 include: a pack must be in the folder of the including file',
     ],
-    ['with an absolute path', 'name: s, file: /p.yml', 'own.yml:3 include: the path of a pack starts'],
-    ['with a Windows path', 'name: s, file: "a\\\\p.yml"', 'own.yml:3 include: the path of a pack starts'],
+    ['with an absolute path', 'name: s, file: /p.yml', 'own.yml:3 include: the path of a pack is relative'],
+    ['with a Windows path', 'name: s, file: "a\\\\p.yml"', 'own.yml:3 include: the path of a pack is relative'],
     [
       'in a hidden folder',
       'name: s, file: .git/p.yml',
-      'own.yml:3 include: the path of a pack has no empty parts',
+      'own.yml:3 include: the path of a pack must not have parts that are empty',
     ],
     ['of a rule test', 'name: s, file: p.test.yml', 'own.yml:3 include: packs are files that end in .yml'],
     [
@@ -203,7 +203,7 @@ describe('an include is refused', () => {
     [
       'by name in a file of the operator',
       'name: s',
-      'own.yml:3 include: files of the operator include packs by their path',
+      'own.yml:3 include: files of the operator include packs by a path',
     ],
     [
       'with an unknown parameter',
@@ -218,12 +218,12 @@ describe('an include is refused', () => {
     [
       'with an expression',
       'name: s, file: p.yml, with: { label: "${{ issue.title }}" }',
-      'own.yml:3 parameter: label has "${{" in it',
+      'own.yml:3 parameter: label contains "${{"',
     ],
     [
       'with a parameter',
       'name: s, file: p.yml, with: { label: "${{ params.x }}" }',
-      'own.yml:3 parameter: no parameter is inserted in "include"',
+      'own.yml:3 parameter: parameters cannot be used in "include"',
     ],
     [
       'with an unknown key',
@@ -260,7 +260,7 @@ describe('an include is refused', () => {
 
     expect((await load(link('a'), files)).rules.map(({ name }) => name)).toEqual(['a/b/c/add']);
     expect((await problemsOf(link('d'), files)).join('\n')).toContain(
-      'packs may include packs at most 3 deep: own.yml → d.yml → a.yml → b.yml → c.yml',
+      'packs may be nested at most 3 levels deep: own.yml → d.yml → a.yml → b.yml → c.yml',
     );
   });
 
@@ -283,7 +283,7 @@ describe('an include is refused', () => {
     const text = `${including('name: a, file: big.yml')}  - { name: b, file: big.yml }\n`;
 
     expect(await problemsOf(text, { 'big.yml': big })).toEqual([
-      'own.yml:2 include: a file has at most 100 rules, with those of its packs',
+      'own.yml:2 include: a file may have at most 100 rules, counting those of its packs',
     ]);
   });
 });
@@ -299,7 +299,7 @@ describe('a repository', () => {
 
   it('cannot include a file, and the message shows what to write', async () => {
     expect(await problemsOf(including('name: p, file: p.yml'), { 'p.yml': pack }, own)).toEqual([
-      'own.yml:3 level: files of the repository include packs by name, those that its organization or the operator offers: write include: [{ name: p }]',
+      'own.yml:3 level: files of the repository include packs by name, from those that the organization or the operator offers: write include: [{ name: p }]',
     ]);
   });
 
@@ -308,7 +308,7 @@ describe('a repository', () => {
       'level:',
     );
     expect(await problemsOf(including('name: p'), { 'p.yml': `in: "acme/*"\n${pack}` }, own)).toEqual([
-      expect.stringContaining('the pack "p" cannot be included: files of the repository have no `in`'),
+      expect.stringContaining('the pack "p" cannot be included: files of the repository must not have `in`'),
     ]);
   });
 
@@ -325,7 +325,7 @@ describe('a repository', () => {
         'own.yml:3 level: the pack "p" cannot be included: files of the repository may not use merge',
       ),
       expect.stringMatching(
-        /^own.yml:3 include: the pack "p" cannot be included: it has 4? ?.*which its owner sees/,
+        /^own.yml:3 include: the pack "p" cannot be included: it has 4? ?.*which the owner of the pack sees/,
       ),
     ]);
     expect(hidden.join()).not.toContain('secret_name');

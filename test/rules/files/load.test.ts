@@ -221,8 +221,8 @@ describe('problems of YAML', () => {
       '5:35 yaml',
       'put the whole value in quotes',
     ],
-    ['a quoted start', conditionFile('"x" == pull_request.title'), '5:13 yaml', 'other quotes'],
-    ['braces in if', conditionFile('${{ pull_request.draft }}'), '5:9 template', 'leave out'],
+    ['a quoted start', conditionFile('"x" == pull_request.title'), '5:13 yaml', 'different quotes'],
+    ['braces in if', conditionFile('${{ pull_request.draft }}'), '5:9 template', 'remove'],
     ['an alias', 'version: 1\nrules: &a {}\nmode: *a', '2:11 yaml-alias', 'anchors'],
     ['a tag', 'version: !!int 1\nrules: {}', '1:10 yaml-tag', 'tags are not allowed'],
     [

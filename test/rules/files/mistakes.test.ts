@@ -52,7 +52,7 @@ const ofOtherLanguages: readonly Mistake[] = [
   ],
   ['always()', condition('always()'), '5:9', 'leave this out'],
   ['the github context', condition('github.event.action == "opened"'), '5:9', 'did you mean "event"'],
-  ['${{ }} around a condition', condition('${{ pull_request.draft }}'), '5:9', 'leave out ${{ and }}'],
+  ['${{ }} around a condition', condition('${{ pull_request.draft }}'), '5:9', 'remove ${{ and }}'],
   [
     'a path as condition',
     step('      - uses: set-labels\n        with: { sync: { docs: "docs/**" } }\n'),
@@ -212,7 +212,7 @@ const ofTests: readonly Mistake[] = [
     'neither event nor item',
     caseOf('    expect: {}\n'),
     '2:5',
-    'give either event: { kind, activity, payload }, or item:',
+    'specify either event: { kind, activity, payload }, or item:',
   ],
   [
     'a word for the item',

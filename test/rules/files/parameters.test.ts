@@ -159,16 +159,16 @@ steps:
 
 describe('a parameter', () => {
   it.each([
-    ['in uses', 'on: issues\nsteps: [{ uses: "${{ params.a }}" }]', 'template: uses takes no expression'],
+    ['in uses', 'on: issues\nsteps: [{ uses: "${{ params.a }}" }]', 'template: uses must not contain an expression'],
     [
       'in in',
       `in: ["\${{ params.a }}/*"]\non: issues\n${step}`,
-      'parameter: no parameter is inserted in "in"',
+      'parameter: parameters cannot be used in "in"',
     ],
     [
       'in a key',
       'on: issues\nsteps: [{ uses: set-labels, with: { sync: { "${{ params.a }}": "true" } } }]',
-      'parameter: no parameter is inserted in a key',
+      'parameter: parameters cannot be used in a key',
     ],
     [
       'in a raw text',
@@ -183,7 +183,7 @@ describe('a parameter', () => {
     [
       'in a list of places',
       'on: { schedule: "7 3 * * *" }\neach: { notification: { in: ["${{ params.a }}/*"] } }\nsteps: [{ uses: mark-notifications, with: { as: read } }]',
-      'parameter: no parameter is inserted in "in"',
+      'parameter: parameters cannot be used in "in"',
     ],
   ])('is refused %s', (_, rule, expected) => {
     expect(problemsOf('a: { type: string, default: acme }', rule)[0]).toContain(expected);
@@ -196,15 +196,15 @@ describe('a parameter', () => {
     ['x: { type: list, default: a }', 'x must be a list of texts, not text'],
     ['x: { type: int, default: 3, min: 4 }', 'x must be at least 4'],
     ['x: { type: string, default: abc, max: 2 }', 'x must have at most 2 characters'],
-    ['x: { type: string, default: c, one-of: [a, b] }', '"c" is none of the values of x (a, b)'],
+    ['x: { type: string, default: c, one-of: [a, b] }', '"c" is not one of the values of x (a, b)'],
     ['x: { type: int, default: 1, one-of: [a] }', 'one-of lists texts'],
-    ['x: { type: bool, default: true, max: 1 }', 'has no bounds'],
+    ['x: { type: bool, default: true, max: 1 }', 'cannot have bounds'],
     ['x: { type: int, default: 1, min: 2, max: 1 }', 'no value of x can be'],
     ['x: { type: string, default: "${{ issue.title }}" }', 'the value of a parameter is a constant'],
     ['x: { type: string, default: "a\\u0007b" }', 'control characters'],
     ['x: { type: string }', 'a file that is not included needs a default'],
     ['x: { type: string, example: a }', 'a file that is not included needs a default'],
-    ['a-b: { type: int, default: 1 }', '"a-b" cannot be a parameter'],
+    ['a-b: { type: int, default: 1 }', '"a-b" is not a valid parameter name'],
     [
       'x: { type: number, default: 1 }',
       'there is no type "number" (string, int, bool, list) did you mean "int"',

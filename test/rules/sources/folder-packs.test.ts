@@ -65,9 +65,9 @@ describe('packs of a folder', () => {
 
     expect(rules).toEqual([]);
     expect(problems.map((message) => message.replace(/^.*included: /, ''))).toEqual([
-      'packs/file.yml is a symbolic link, or behind one',
-      'packs/linked/p.yml is a symbolic link, or behind one',
-      'packs are files that end in .yml, and no rule tests',
+      'packs/file.yml is a symbolic link, or is reached through one',
+      'packs/linked/p.yml is a symbolic link, or is reached through one',
+      'packs are files that end in .yml and are not rule tests',
     ]);
     expect([...(await readOffers(folder)).keys()]).toEqual([]);
     rmSync(outside, { recursive: true });

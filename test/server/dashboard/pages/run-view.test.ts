@@ -279,7 +279,7 @@ it('lists skipped rules, collapsed and with the reason, only for operators', () 
   const { text } = viewRun(run, operator);
 
   expect(text).toContain('<summary>Rules that were not evaluated: 2</summary>');
-  expect(text).toContain('scope: its `in` leaves this repository out');
+  expect(text).toContain('scope: its `in` excludes this repository');
   expect(text).toContain('of a later version');
   expect(viewRun(run, administrator).text).not.toContain('other');
 });
