@@ -28,31 +28,30 @@ import { assertInScope } from './write-scope.ts';
 /** Result of applying the changes of a plan. */
 type Applied = {
   readonly outcomes: readonly Outcome[];
-  /** Change → the input that was sent, if it was computed immediately before the write. */
+  /** The input sent for each change (by change id), if it was computed immediately before the write. */
   readonly sent: ReadonlyMap<string, AnyInput>;
   /** Set if a write failed and a later attempt with a new plan may succeed. */
   readonly retry?: ReeveError | undefined;
-  /** Set if the forge answered that the repository was renamed. */
+  /** Set if the forge reported that the repository was renamed. */
   readonly moved?: true | undefined;
-  /** Rules with a change that waits for a state that some forges change without sending an event. */
+  /** Rules with a change that waits for a state that some forges change without an event. */
   readonly awaiting: ReadonlySet<string>;
   /**
-   * Those of the `awaiting` rules whose change the forge refused, although no state that the forge shows explains the
-   * refusal.
+   * The `awaiting` rules whose change the forge refused, although no state that the forge shows explains the refusal.
    */
   readonly resisted: ReadonlySet<string>;
   /** Changes stopped by a pause that began after planning. */
   readonly paused: readonly RefusedChange[];
   /**
-   * Protective changes that failed, or that were skipped because an earlier change of their step failed, with the
+   * Protective changes that failed, or that were skipped because an earlier change of their step failed, each with the
    * reason.
    */
   readonly unmade: readonly RefusedChange[];
 };
 
 /**
- * Called before a change that causes events is sent. The returned function is called with the response, or without one
- * if there is none.
+ * Called before a change that causes events is sent. The returned function is called with the response, or without an
+ * argument if there is no response.
  */
 export type BeginCause = (planned: PlannedChange) => Promise<(answer?: unknown) => Promise<void>>;
 
@@ -60,25 +59,25 @@ export type ApplyOptions = {
   readonly changes: readonly PlannedChange[];
   readonly facts: Facts;
   readonly client: Client;
-  /** Absent: any change that names a secret fails. */
+  /** Named secrets; if absent, any change that names a secret fails. */
   readonly secrets?: NamedSecrets | undefined;
-  /** Sends messages to receivers other than the forge; absent: messages fail. */
+  /** Sends messages to receivers other than the forge; if absent, messages fail. */
   readonly send?: SendMessage | undefined;
   readonly beginCause?: BeginCause | undefined;
-  /** Returns the pauses in force, called before each request; absent: there are none. */
+  /** Returns the pauses in force; called before each request. If absent, there are no pauses. */
   readonly pauses?: ReadPauses | undefined;
   /**
-   * Throws before a request that grants something to a login whose account is no longer the one of its first use;
-   * absent: no logins are remembered.
+   * Throws before a request that grants something to a login if the login no longer belongs to the account of its first
+   * use. If absent, no logins are remembered.
    */
   readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
-  /** The open pull requests of the repository; absent: there are no others. */
+  /** The open pull requests of the repository; if absent, there are no others. */
   readonly pulls?: OpenPulls | undefined;
-  /** Plans changes with `reconsiders` again; default: without evaluating their conditions again. */
+  /** Plans changes with `reconsiders` again; by default, their conditions are not evaluated again. */
   readonly reconsider?: Reconsider | undefined;
   /**
-   * Called with each protective change that failed, and with each change that a pause stopped, before later changes are
-   * sent.
+   * Called, before later changes are sent, with each protective change that failed and each change that a pause
+   * stopped.
    */
   readonly noteUnmade?: ((unmade: RefusedChange) => Promise<void>) | undefined;
 };
@@ -89,22 +88,22 @@ type Application = ApplyOptions & {
   readonly awaiting: Set<string>;
   readonly resisted: Set<string>;
   readonly paused: RefusedChange[];
-  /** Change → the input that was sent. */
+  /** The input sent for each change (by change id). */
   readonly sent: Map<string, AnyInput>;
-  /** True once a request has been sent: facts read before it may be outdated. */
+  /** True once a request has been sent: facts read earlier may then be outdated. */
   hasWritten: boolean;
 };
 
 /**
- * A response this recent counts as read immediately before the write, unless we have written something since. Reading
+ * A fact read this recently counts as read immediately before the write, unless Reeve has sent a write since. Reading
  * the same labels twice in a row costs a request and adds no safety: another write can also happen between the second
- * read and our write.
+ * read and Reeve's write.
  */
 const freshMs = 250;
 
 /**
  * Applies the plan in order. A change that depends on reads is planned again from fresh reads immediately before its
- * write; if that fails, nothing is sent. A failed change stops only the later changes of its step.
+ * write; if this planning fails, nothing is sent. A failed change stops only the later changes of its step.
  */
 export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   const outcomes = new Outcomes(options.secrets);
@@ -146,8 +145,8 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
 }
 
 /**
- * Returns the protective changes of a group that were not applied because they, or earlier changes of their step,
- * failed.
+ * Returns the protective changes of a group that were not applied because they failed, or because earlier changes of
+ * their step failed.
  */
 function unmadeOf(group: readonly PlannedChange[], outcomes: Outcomes): readonly RefusedChange[] {
   return group.flatMap((planned) => {
@@ -159,7 +158,7 @@ function unmadeOf(group: readonly PlannedChange[], outcomes: Outcomes): readonly
   });
 }
 
-/** Sends the changes of one request and settles each of them. */
+/** Sends the changes of one request, and records the outcome of each. */
 async function applyGroup(group: readonly PlannedChange[], application: Application): Promise<void> {
   if (group.length === 0) return;
   const { outcomes } = application;
@@ -171,7 +170,7 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
     for (const planned of open) {
       const missing = unconfirmed(planned, answer);
       if (missing === undefined) await settleShown(planned, answer, application);
-      // A value that the forge is known to drop does not stop the later changes of its step.
+      // If the forge is known to drop a value, the later changes of the step are not stopped.
       else if (isLimit) outcomes.settle(planned, 'failed', missing);
       else outcomes.fail(planned, new Error(missing));
     }
@@ -190,16 +189,15 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
 type SentRequest = {
   readonly open: readonly PlannedChange[];
   readonly answer: unknown;
-  /** True if the response lacks some changes, and all of these are known limits of this forge. */
+  /** True if the response lacks some changes, and the forge is known to drop all of them. */
   readonly isLimit: boolean;
 };
 
 const nothingSent: SentRequest = { open: [], answer: undefined, isLimit: false };
 
 /**
- * Plans the group again from fresh reads and sends its request. If the response does not show a change, for example
- * because a remembered label was recreated under its old name, that change is planned once more from live state and
- * sent.
+ * Plans the group again from fresh reads and sends its request. If the response does not show a change (for example,
+ * because a cached label was recreated under its old name), that change is planned once more from live state and sent.
  */
 async function writeConfirmed(
   group: readonly PlannedChange[],
@@ -227,12 +225,12 @@ async function writeConfirmed(
   };
 }
 
-/** Status codes that the forge may return if its state differs from the one that the request names. */
+/** Status codes that the forge may return if its state differs from the state that the request expects. */
 const outdatedStatuses: readonly (number | undefined)[] = [404, 409, 422];
 
 /**
- * Plans a refused request again if it names the state that it replaces. If the new plan differs, that state has changed
- * in the meantime, and the new request is sent.
+ * Plans a refused request again if the request names the state that it replaces. If the new plan differs, the state has
+ * changed in the meantime, and the new request is sent.
  */
 async function sendAgain(
   group: readonly PlannedChange[],
@@ -252,16 +250,17 @@ async function sendAgain(
 }
 
 /**
- * Maximum number of times a change is evaluated. If the head still moves then, the change is left to a later attempt.
+ * Maximum number of evaluations of a change. If the head still moves during the last one, the change is left to a later
+ * attempt.
  */
 const maxJudgements = 4;
 
 /**
- * Evaluates the conditions of a change again, plans it from an empty fact cache, and sends it. A change that the forge
- * refused is planned again once, because the head may have moved, or another merge may have happened. A change that
- * decides about a commit relies on its first evaluation as long as the head has not moved since. If other pull requests
- * share the commit, the change is evaluated once more after it was sent, because their state may have changed before
- * that.
+ * Evaluates the conditions of a change again, plans the change from an empty fact cache, and sends it. A change that
+ * the forge refused is planned again once, because the head may have moved, or another merge may have happened. A
+ * change that decides about a commit relies on its first evaluation as long as the head has not moved since. If other
+ * pull requests share the commit, the change is evaluated once more after it has been sent, because their state may
+ * have changed before that.
  */
 async function writeReconsidered(planned: PlannedChange, application: Application): Promise<SentRequest> {
   const { outcomes, awaiting, resisted } = application;
@@ -274,7 +273,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
     });
     if ('moved' in found) continue;
     if ('reason' in found) {
-      // The change that was sent earlier remains valid.
+      // The change sent in an earlier round remains valid.
       if (sent) return sent;
       outcomes.settle(planned, 'skipped', found.reason);
       return nothingSent;
@@ -292,8 +291,8 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
         outcomes.settle(planned, 'skipped', result);
         return nothingSent;
       }
-      // The forge has not yet checked for conflicts, or has just found one: until its next check, it reports that there
-      // is none.
+      // The forge has not checked for conflicts yet, or has only just found a conflict: until its next check, it
+      // reports that there is none.
       const isNew = error.status === 409 && wanted.some(({ action }) => action.awaitsChecks);
       if (isNew) for (const { rule } of wanted) resisted.add(rule.id);
       if (isNew || /try again later/i.test(error.message))
@@ -311,7 +310,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
   );
 }
 
-/** The changes that the proposals currently want for their target. */
+/** The change that the proposals now want for their target. */
 type ReconsideredAll =
   | { readonly moved: true }
   | { readonly reason: string }
@@ -361,8 +360,8 @@ async function hasNewRival({ input }: Change, { facts, pulls }: Application): Pr
 }
 
 /**
- * Settles a change that the response shows. For an operation whose response does not show the result, a new read
- * decides.
+ * Records the outcome of a change that the response shows. For an operation whose response does not show the result, a
+ * new read decides.
  */
 async function settleShown(
   planned: PlannedChange,
@@ -398,8 +397,8 @@ async function remark(text: string, { change }: PlannedChange, client: Client): 
 }
 
 /**
- * Returns whether the actions know that this forge drops all of these changes. Every action gets to learn from the
- * response.
+ * Returns whether the forge is known to drop all of these changes. Every action is given the response, so that it can
+ * store the actual result.
  */
 async function isKnownLimit(unshown: readonly PlannedChange[], answer: unknown): Promise<boolean> {
   let isKnown = true;
@@ -410,7 +409,9 @@ async function isKnownLimit(unshown: readonly PlannedChange[], answer: unknown):
   return isKnown;
 }
 
-/** Plans the changes again from fresh reads and returns those still missing; settles the others. */
+/**
+ * Plans the changes again from fresh reads and returns those that are still needed; records the outcome of the others.
+ */
 async function replanGroup(
   group: readonly PlannedChange[],
   now: Facts,
@@ -449,7 +450,7 @@ function unconfirmed(planned: PlannedChange, answer: unknown): string | undefine
   return planned.proposals[0]?.action.confirm?.(planned.change, answer);
 }
 
-/** Outcomes of the changes of one plan. Secret values are removed from all errors. */
+/** Outcomes of the changes of one plan. Values of secrets are removed from all error messages. */
 class Outcomes {
   readonly #outcomes = new Map<string, Outcome>();
   readonly #failedSteps = new Set<Proposal>();
@@ -457,7 +458,7 @@ class Outcomes {
   readonly #secrets: NamedSecrets | undefined;
   /** The first error after which a later attempt with a new plan may succeed. */
   retry: ReeveError | undefined;
-  /** Whether the forge answered that the repository was renamed. */
+  /** Whether the forge reported that the repository was renamed. */
   isMoved = false;
 
   constructor(secrets: NamedSecrets | undefined) {
@@ -479,7 +480,7 @@ class Outcomes {
     this.#outcomes.set(id, { change: id, status: 'applied', ...(made === undefined ? {} : { made }) });
   }
 
-  /** Records that a change was applied in a place other than planned. */
+  /** Records that a change was applied, but not where it was planned. */
   failMisplaced(planned: PlannedChange, why: string): void {
     this.settle(planned, 'failed', `${planned.change.target}: ${why}`);
     for (const proposal of planned.proposals) this.#failedSteps.add(proposal);
@@ -559,8 +560,8 @@ async function sendGroup(
 }
 
 /**
- * Stores the intended write, for actions whose result cannot be read back. Returns a function that removes the stored
- * intent again.
+ * Stores the intended writes, for actions whose result cannot be read back. Returns a function that removes these
+ * records again.
  */
 async function intend(group: readonly PlannedChange[]): Promise<() => Promise<void>> {
   const stored: (() => Promise<void>)[] = [];
@@ -575,7 +576,8 @@ async function intend(group: readonly PlannedChange[]): Promise<() => Promise<vo
 }
 
 /**
- * Returns whether the forge refused a request. After a timeout or a server error, the request may have been executed.
+ * Returns whether the forge refused a request without executing it. After a timeout or a server error, the request may
+ * have been executed.
  */
 function hadNoEffect(error: unknown): boolean {
   if (!(error instanceof ReeveError)) return false;
@@ -596,7 +598,7 @@ function reveal(
   return secrets.reveal(input);
 }
 
-/** Hints for a write that the forge refused with a message that does not explain the cause. */
+/** Hints for refused writes whose message does not explain the cause. */
 const hints: Partial<Record<ErrorCode, string>> = {
   'forge-not-found':
     'it is gone, or the account cannot see it: check the name in the rule and the account’s access',
@@ -606,8 +608,8 @@ const hints: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * Returns the error text of a write: status and message of the forge, and a hint. `forbidden`: why the status may be
- * 403 despite sufficient access.
+ * Returns the error text of a write: the forge's status and message, and a hint. `forbidden`: why the status may be 403
+ * despite sufficient access.
  */
 export function withPermissionHint(
   error: unknown,
@@ -616,7 +618,7 @@ export function withPermissionHint(
 ): string {
   const message = messageOf(error);
   if (!(error instanceof ReeveError)) return message;
-  // An error without a status is our own refusal, which contains its reason.
+  // An error without a status is Reeve's own refusal, which already contains the reason.
   if (error.status === 403 && needs) {
     const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
     const words = `${message}; it needs ${needs.access} access and a token with ${scopes}`;

@@ -4,7 +4,7 @@ import type { RecordedChange, Run } from './record.ts';
 /** One line of a diff that describes a change. */
 type DescribedChange = { readonly sign: '+' | '-' | '~'; readonly words: string };
 
-/** Fields of a change that its description uses. */
+/** Fields of a change that the description uses. */
 type Described = {
   readonly action: string;
   readonly target: string;
@@ -13,7 +13,7 @@ type Described = {
   readonly irreversible?: string;
 };
 
-/** Actions whose `before` and `after` say whether the object exists, rather than describe its contents. */
+/** Actions whose `before` and `after` state whether an object exists, instead of describing its contents. */
 const presenceActions: ReadonlySet<string> = new Set([
   'set-labels',
   'set-issue',
@@ -22,8 +22,8 @@ const presenceActions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Describes a change for display: an addition (`+`), a removal (`-`), or a replacement (`~`), for which only the
- * differing fields are shown.
+ * Describes a change for display: an addition (`+`), a removal (`-`), or a replacement (`~`). A replacement shows only
+ * the fields that differ.
  */
 export function describeChange(change: Described): DescribedChange {
   const { sign, words } = describeDifference(change);
@@ -55,10 +55,10 @@ function members(
 }
 
 const maxLength = 160;
-/** Number of characters shown of the common beginning of two long texts. */
+/** Number of characters shown of the common prefix of two long texts. */
 const shared = 40;
 
-/** Returns the text of both states; long texts start shortly before their first difference. */
+/** Returns the texts of both states; long texts start shortly before their first difference. */
 function turned(before: unknown, after: unknown): string {
   const [one, other] = [formatJson(before), formatJson(after)];
   let same = 0;
@@ -81,12 +81,12 @@ function cut(text: string, from: number): string {
   return `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`;
 }
 
-/** Label of a change that only rules in `observe` mode want. */
+/** Label of a change that is wanted only by rules in `observe` mode. */
 export const observedWords = 'observed, not sent';
 
 /**
- * Returns whether only rules in `observe` mode want a change of a run. In runs of earlier versions, the outcome of the
- * change indicates that.
+ * Returns whether a change of a run is wanted only by rules in `observe` mode. In runs of earlier versions, this is
+ * inferred from the outcomes.
  */
 export function isObserved({ mode, outcomes }: Run, { id, observed }: RecordedChange): boolean {
   if (observed) return true;

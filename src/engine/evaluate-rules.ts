@@ -27,7 +27,7 @@ import { readHeadFirst } from './reconsider.ts';
 import type { RunInput } from './run-context.ts';
 import { type HeadPin, judgeJointly } from './same-commit.ts';
 
-/** A rule that applies to the event or item, with the meter of its expressions and patterns. */
+/** A rule that applies to the event or item, with the meter for its expressions and patterns. */
 type Considered = { readonly rule: LoadedRule; readonly meter: Meter };
 /** The rules to evaluate, and the verdicts of the other listening rules. */
 type Selection = { readonly considered: readonly Considered[]; readonly decided: readonly Verdict[] };
@@ -43,8 +43,8 @@ type SelectionInput = {
 };
 
 /**
- * Returns the rules that a run evaluates. Their filters and scopes are charged to the budget that the rest of the run
- * also spends; a rule whose filter exceeds this budget fails.
+ * Returns the rules that a run evaluates. Filters and scopes are charged to the budget that the rest of the run uses as
+ * well; a rule whose filter exceeds the budget fails.
  */
 export function selectRules({ event, rules, facts, account, explainAll, cause }: SelectionInput): Selection {
   if (event === undefined) {
@@ -55,7 +55,8 @@ export function selectRules({ event, rules, facts, account, explainAll, cause }:
     });
   }
   const { family } = event;
-  // Rules that run for the pull requests an event concerns run only with these pull requests as their subjects.
+  // If an event affects pull requests without being about them, rules for these pull requests run only with a pull
+  // request as the subject.
   const isItem = family !== undefined && facts.subject.kind !== eventFamilies[family].subject;
   const listening =
     family === undefined
@@ -97,16 +98,16 @@ function select(
 
 /** Result of the evaluation of a run's rules. */
 export type Evaluated = {
-  /** One verdict for each rule that the run considers, in rule order. */
+  /** One verdict for each rule considered in the run, in rule order. */
   readonly verdicts: readonly Verdict[];
   /** Proposals of the steps of matched rules; empty if a later attempt has to evaluate them again. */
   readonly proposals: readonly Proposal[];
   /**
-   * Set if the forge could not answer and a later attempt may succeed. Nothing is written for an event with incomplete
-   * facts.
+   * Set if the forge could not answer and a later attempt may succeed. In this case, nothing is written, because the
+   * facts are incomplete.
    */
   readonly retry?: ReeveError | undefined;
-  /** Rules with a step that waits only for checks or for `mergeable`. */
+  /** Rules that are blocked only by checks or `mergeable` in a step that waits for these. */
   readonly awaiting: readonly string[];
   /** Records that the rules have executed the commands of the event; called before the first write. */
   readonly claimCommands: () => Promise<void>;
@@ -129,7 +130,7 @@ export async function evaluateRules({ considered, decided }: Selection, input: R
   const verdicts = [...decided, ...evaluated.map(({ verdict }) => verdict)];
   const retry = evaluated.find((one) => one.retry)?.retry;
   return {
-    // Sorted into rule order without iterating over the rules of other event types.
+    // Sorted into rule order without iterating over rules for other event types.
     verdicts: verdicts.toSorted((a, b) => input.rules.orderOf(a.rule) - input.rules.orderOf(b.rule)),
     proposals: retry ? [] : evaluated.flatMap((one) => one.proposals),
     retry,
@@ -152,8 +153,8 @@ type EvaluatedRule = {
 };
 
 /**
- * Returns a function with the verdict of each rule if the comment or review of the event was deleted, is too old, or
- * cannot be read; otherwise undefined.
+ * If the comment or review of the event was deleted, is too old, or cannot be read, returns a function that returns the
+ * verdict for each rule; otherwise undefined.
  */
 async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => EvaluatedRule) | undefined> {
   const { event, facts, now, maxAnnouncedAgeMs: maxAgeMs } = input;
@@ -168,7 +169,7 @@ async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => Ev
   }
 }
 
-/** Returns the context that a rule's actions get in addition to the facts. */
+/** Returns the context that a rule's actions receive besides the facts. */
 function contextFor({ rule, meter }: Considered, input: RunInput, memory: ActionMemory): PlanContext {
   return {
     rule: rule.name,
@@ -187,7 +188,10 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
   };
 }
 
-/** Returns the acts by people that the rule reads: setting labels that it names, and giving commands. */
+/**
+ * Returns the acts by people that the rule reads: texts that may be names of labels to set, and names of commands to
+ * give.
+ */
 function actsOf(rule: LoadedRule): PlanContext['acts'] {
   if (!rule.steps.some(({ action }) => action.awaitsChecks)) return undefined;
   const texts = [
@@ -200,7 +204,7 @@ function actsOf(rule: LoadedRule): PlanContext['acts'] {
   return { texts, commands };
 }
 
-/** Returns the merge queue desk for a rule of this run. */
+/** Returns a rule's access to the merge queue in this run. */
 function queueFor(
   { id: rule }: LoadedRule,
   { queue: desk, facts, announcedBy, trigger }: RunInput,
@@ -216,7 +220,7 @@ function queueFor(
  */
 function triggerOf({ id, announcedBy, trigger: { delivery }, facts }: RunInput): string {
   const { repository, index, ref } = facts.subject;
-  // An event may concern many pull requests, and a job processes many items: each of them is a separate trigger.
+  // An event may affect many pull requests, and a job processes many items: each of these is a separate trigger.
   return `${announcedBy ?? delivery ?? id} ${repository?.id ?? ''}#${index ?? ref ?? ''}`;
 }
 
@@ -237,7 +241,7 @@ async function evaluateOne(
 }
 
 /**
- * Adds, if a rule failed, the fallback proposals of its steps for a pull request that cannot be evaluated: an earlier
+ * If a rule failed, adds fallback proposals for its steps, as for a pull request that cannot be evaluated: an earlier
  * passing result, from another pull request or an earlier state, must not remain.
  */
 async function closeGates(
@@ -258,8 +262,8 @@ async function closeGates(
         closing.push({ rule, step: name, action, arguments: unjudged, context, changes, pin });
     } catch (error) {
       if (error instanceof ReeveError && error.keepsWork) return { ...evaluated, retry: error };
-      // The verdict contains the failure of the rule. Without the status of the rule, the commit has no passing status,
-      // or the status cannot be read.
+      // The verdict already contains the failure of the rule. If the fallback cannot be planned, the commit has no
+      // passing status, or the status cannot be read.
     }
   }
   return closing.length > 0 ? { ...evaluated, proposals: [...proposals, ...closing] } : evaluated;
@@ -323,7 +327,8 @@ type Announced = {
 };
 
 /**
- * Event families about a comment or a review, with the fact that reads it, and whether an event announces a new one.
+ * Event families about a comment or a review: the fact that reads this object, and whether an event announces a new
+ * one.
  */
 const announcing: Partial<
   Record<string, { readonly fact: FactRequest<Announced>; readonly isNew: (event: Event) => boolean }>
@@ -334,10 +339,10 @@ const announcing: Partial<
 };
 
 /**
- * Returns why an event about a comment or review triggers nothing: the object was deleted (`gone`), or it is announced
- * as new although it is older than `maxAgeMs` (`too old`). A signature covers neither the time nor the id of a
- * delivery, so a recorded delivery can be replayed at any time; the age of its object reveals that. Rejects if the
- * forge cannot answer.
+ * Returns why an event about a comment or review must not trigger rules: the object was deleted (`gone`), or it is
+ * announced as new although it is older than `maxAgeMs` (`too old`). A signature covers neither the time nor the id of
+ * a delivery, so a recorded delivery can be replayed at any time; the age of the object reveals such a replay. Rejects
+ * if the forge cannot answer.
  */
 export async function staleAnnouncement(
   event: Event,
@@ -345,7 +350,7 @@ export async function staleAnnouncement(
   { now, maxAgeMs }: { readonly now: Date; readonly maxAgeMs: number },
 ): Promise<SkipReason | undefined> {
   const row = announcing[event.family ?? ''];
-  // After a deletion event, the object no longer exists.
+  // A deletion event is about an object that no longer exists.
   if (row === undefined || event.activity === 'deleted') return undefined;
   let announced: Announced;
   try {
@@ -360,7 +365,8 @@ export async function staleAnnouncement(
 }
 
 /**
- * Returns whether a comment belongs to another issue: comments are found only by their id, across the whole repository.
+ * Returns whether a comment belongs to another issue. The forge finds a comment only by its id, across the whole
+ * repository.
  */
 function isElsewhere({ issue_url, pull_request_url }: Announced, index: number | undefined): boolean {
   const url = issue_url || pull_request_url || '';
@@ -368,12 +374,12 @@ function isElsewhere({ issue_url, pull_request_url }: Announced, index: number |
   return number !== undefined && Number(number) !== index;
 }
 
-/** Maximum length of a condition quoted in a reason. */
+/** Maximum number of characters of a condition quoted in a reason. */
 const maxWords = 300;
 
 /**
- * Returns the reason of a change in the words of the rule: the condition as written in the file, if the action knows it
- * or the step has a `when`; otherwise the reason that the action gives.
+ * Returns the reason of a change in the words of the rule: the condition as written in the file, if the action provides
+ * it or the step has a `when`; otherwise the reason that the action gives.
  */
 function reasonOf(action: Action, change: Change, written: unknown): string {
   if (change.already) return change.reason;
@@ -390,24 +396,26 @@ function shortenValue(text: string): string {
   return line.length <= maxWords ? line : `${line.slice(0, maxWords - 1)}…`;
 }
 
-/** The delivery for which a rule has executed the commands of a comment, as stored in the memory. */
+/** The delivery for which a rule has executed the commands of a comment, stored in the memory. */
 type Execution = { readonly delivery: string; readonly at: string };
 
-/** Prefix of the memory keys of executions. Their values have an instant `at`. */
+/** Prefix of the memory keys of executions. The stored values have an instant `at`. */
 export const executionPrefix = 'command ';
 
 /** How a rule uses commands in one run. */
 type CommandUse = {
-  /** The facts of the run, without the commands if this rule has already executed them for another delivery. */
+  /** The facts of the run. They exclude the commands if the rule has already executed them for another delivery. */
   readonly facts: Facts;
-  /** Records that the rule has executed the commands of the comment, if it found any. Called before the first write. */
+  /**
+   * Records that the rule has executed the commands of the comment, if there are any. Called before the first write.
+   */
   readonly claim: () => Promise<void>;
 };
 
 /**
- * Returns how a rule uses the commands of the comment that caused the run. They are executed once per comment and rule:
- * a retried delivery, or one whose rule is waiting, continues; another delivery of the same comment, redelivered or
- * replayed, does not execute them again.
+ * Returns how a rule uses the commands of the comment that caused the run. Commands are executed once per comment and
+ * rule: a retried delivery, or a delivery whose rule was waiting, continues; another delivery of the same comment,
+ * redelivered or replayed, does not execute them again.
  */
 async function useCommands(
   rule: LoadedRule,

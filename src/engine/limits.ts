@@ -8,10 +8,10 @@ import { levelOfChange, type PlannedChange, type RefusedChange, ruleNames } from
 export type RunLimits = {
   readonly budgets?: Budgets | undefined;
   readonly past?: WriteHistory | undefined;
-  /** Identities of the rules that may have written there, named in the reason. */
-  readonly rules?: (() => readonly string[]) | undefined;
+  /** Identities of the rules that may have written to this place; named in the reason. */
+  readonly rules?: readonly string[] | undefined;
   /**
-   * Time of the run, if a stopped change can be planned again when the limit ends. Absent: the change is refused
+   * Time of the run, if a stopped change can be planned again after the limit ends. Absent: the change is refused
    * permanently.
    */
   readonly repeatsFrom?: Date | undefined;
@@ -21,17 +21,17 @@ export type RunLimits = {
 const removalsAlways = 5;
 const removalShare = 0.25;
 
-/** Delay until a run with more changes than one run may make is continued. */
+/** Delay before a run that has more changes than a run may make is continued. */
 const restMs = 600_000;
 
-/** Reason why a limit stops a change; `endsAtMs`: when the limit ends, if it does. */
+/** Why a limit stops a change; `endsAtMs` is the time at which the limit ends, if it does. */
 type Stop = { readonly why: string; readonly endsAtMs?: number };
 
 /**
- * Returns the changes that the limits of one run allow, in order. The others are added to `refused` with the name of
+ * Returns the changes that the limits of one run allow, in order. All others are added to `refused` with the name of
  * the limit and, if the limit ends by itself, the time. Protective changes are counted first. Deletions from one list
- * are allowed or refused together, because half of a mistake is still a mistake. The hourly budgets are separate
- * (`deferBeyondHour`).
+ * are allowed or refused together, because deleting only some entries would not make a mistake harmless. The hourly
+ * budgets are separate (`deferBeyondHour`).
  */
 export function withinLimits(
   changes: readonly PlannedChange[],
@@ -66,7 +66,7 @@ export function withinLimits(
     }
     const why = removals.get(planned);
     if (why !== undefined) return { why };
-    // A change that only restricts merging ends a conflict by itself, because nothing stricter is planned after it.
+    // A change that only restricts merging cannot flip indefinitely, because nothing stricter is planned after it.
     if (planned.change.protects === 'tightens') return undefined;
     return flipping(planned, limits) ?? overItsOwn(planned);
   }
@@ -94,7 +94,9 @@ function refusalOf(
   return { planned, why: `deferred, ${why}`, until, isLimited: true };
 }
 
-/** Returns the deferral of a run whose changes these limits stopped; undefined if no limit ends by itself. */
+/**
+ * Returns the deferral of a run with changes that these limits stopped; undefined if none of the limits ends by itself.
+ */
 export function limitDeferral(
   refused: readonly RefusedChange[],
   { repeatsFrom }: RunLimits,
@@ -108,10 +110,8 @@ export function limitDeferral(
   return joinDeferrals(deferrals);
 }
 
-/**
- * Stops replacements that are repeated, because they conflict with another writer and more writes do not resolve that.
- */
-function flipping(planned: PlannedChange, { past, rules = () => [] }: RunLimits): Stop | undefined {
+/** Stops repeated replacements: they result from a conflict with another writer, which more writes do not resolve. */
+function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop | undefined {
   const flips = past?.flips(writeOf(planned));
   if (flips === undefined || !flips.isFlip || flips.count < maxFlips) return undefined;
   const names = rules().filter((rule) => flips.others.includes(digestOfText(rule)));
@@ -124,7 +124,7 @@ function flipping(planned: PlannedChange, { past, rules = () => [] }: RunLimits)
   return { why, endsAtMs: (flips.atMs[flips.count - maxFlips] ?? 0) + flipMs };
 }
 
-/** Returns the deletions from lists that would lose more entries than allowed. */
+/** Returns the deletions from lists that would otherwise lose more entries than allowed. */
 function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange, string> {
   const lists = new Map<string, { readonly there: number; readonly removed: PlannedChange[] }>();
   for (const planned of changes) {
@@ -144,5 +144,8 @@ function excessOf(changes: readonly PlannedChange[]): ReadonlyMap<PlannedChange,
   return excess;
 }
 
-/** Lifetime of a delivery, and maximum age of the comment or review that it announces as new: seven days by default. */
+/**
+ * Lifetime of a delivery, and maximum age of a comment or review that the delivery announces as new: seven days by
+ * default.
+ */
 export const standardDeliveryLifetimeMs = 7 * 86_400_000;

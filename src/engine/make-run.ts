@@ -19,18 +19,18 @@ import type { RunContext } from './run-context.ts';
 import { LiveOpenPulls, type OpenPulls } from './same-commit.ts';
 
 /**
- * Every run of rules is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a CI
- * job. An entry point adds only its own parts; identity, instant, trigger, facts and the count of requests are the same
- * for all. The merge queue records its own requests as runs (`work/merge-queue/send.ts`).
+ * Every run of rules is assembled here: for a webhook, a sweep, the command line, a replay, a revert, a preview and a
+ * CI job. An entry point adds only the parts that differ; identity, instant, trigger, facts and the count of requests
+ * are handled in the same way for all. The merge queue records its own requests as runs (`work/merge-queue/send.ts`).
  */
 
 /** Options of one run. */
 export type RunRequest = {
-  /** Default: a new UUID. */
+  /** Id of the run; a new UUID by default. */
   readonly id?: string | undefined;
   readonly mode: RunMode;
   readonly door: Trigger['door'];
-  /** Our id of the delivery or job. */
+  /** Reeve's id of the delivery or job. */
   readonly delivery?: string | undefined;
   readonly rules: RuleSet;
   /** See `RunInput`. */
@@ -41,10 +41,10 @@ export type RunRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A what-if: facts by name, without a forge. The run ends after planning. */
+/** A what-if: facts by name, without a forge. The run ends once the plan is made. */
 export type GivenContext = {
   readonly given: Readonly<Record<string, unknown>>;
-  /** Facts of the other open pull requests of the repository; absent: there are none. */
+  /** Facts of the other open pull requests of the repository; if absent, there are none. */
   readonly others?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** See `createGivenFacts`. */
   readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
@@ -56,13 +56,13 @@ export type GivenContext = {
 /** Options of an event run. */
 type EventRequest = RunRequest & {
   readonly cause?: EventCause | undefined;
-  /** Whether the delivery has the body of an earlier one. */
+  /** Whether the delivery has the same body as an earlier delivery. */
   readonly isRepeated?: boolean | undefined;
-  /** The pull request that the event concerns, if its own subject is something else: `acme/demo#5`. */
+  /** A pull request that the event affects, if the event is about something else: `acme/demo#5`. */
   readonly item?: string | undefined;
 };
 
-/** Runs the rules over an event. */
+/** Runs the rules on an event. */
 export async function makeEventRun(
   event: Event,
   request: EventRequest,
@@ -88,20 +88,20 @@ export async function makeEventRun(
 /** One item of a sweep. */
 export type RunItem = {
   readonly subject: Subject;
-  /** The item, by the name it has in conditions. */
+  /** The item, under the name that conditions use. */
   readonly value: Readonly<Record<string, unknown>>;
   /** Identity of the item, and the slot of its sweep; absent in rule tests. */
   readonly key?: string | undefined;
   readonly slot?: string | undefined;
-  /** Kind of the trigger; default: `schedule`. */
+  /** Kind of the trigger; `schedule` by default. */
   readonly kind?: string | undefined;
-  /** The instant of the run; default: now. */
+  /** The instant of the run; the current time by default. */
   readonly at?: Date | undefined;
-  /** True if the run does not wait: the first response counts, even if the forge is still computing the value. */
+  /** True if the run does not wait: the first response counts, even if the forge is still computing the result. */
   readonly isHasty?: boolean | undefined;
 };
 
-/** Runs rules over one item of a sweep. All of them must have an `each` of the item's kind. */
+/** Runs rules on one item of a sweep. All rules must have an `each` of the item's kind. */
 export async function makeItemRun(
   item: RunItem,
   request: RunRequest,
@@ -141,7 +141,7 @@ export async function makeRevertRun(
   return revertRun(done, { ...options, id: randomUUID(), trigger, client });
 }
 
-/** What a run is about. */
+/** What a run is about: its subject, event and item. */
 type About = {
   readonly now: Date;
   readonly trigger: Trigger;
@@ -174,7 +174,7 @@ async function make(about: About, request: RunRequest, context: RunContext | Giv
     ledger,
     consequences,
     isStatusOfOperator,
-    // Aborting the calls of a run also aborts its messages.
+    // When the calls of a run are aborted, its messages are aborted as well.
     messages: typeof messages === 'function' ? (message) => messages(message, signal) : messages,
   });
 }
@@ -220,7 +220,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
   const pulls = others.map((facts, place) => {
     const pull = isRecord(facts.pull_request) ? facts.pull_request : {};
     const index = typeof pull.number === 'number' ? pull.number : (subject.index ?? 0) + place + 1;
-    // Defaults for fields that a test case omits: open, with the head of the case.
+    // Defaults for fields that a test case omits: the pull request is open and has the head of the case.
     return {
       number: index,
       facts: { ...facts, pull_request: { number: index, state: 'open', head: own, ...pull } },
@@ -230,7 +230,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
     facts: createGivenFacts({ given, placeOf, onMissing, subject, payload }),
     pulls: {
       async list() {
-        // Boundary to a what-if: only the fields `number`, `head` and `html_url` are read.
+        // The cast is safe: a what-if reads only the fields `number`, `head` and `html_url`.
         return pulls.map(({ facts }) => facts.pull_request as unknown as PullRequest);
       },
       factsOf(number) {

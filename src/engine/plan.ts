@@ -11,16 +11,16 @@ import {
 } from './proposal.ts';
 
 /**
- * Makes one plan from the proposals of all steps. If several rules want the same value for the same target, that is one
- * change. Conflicting values are resolved by the level of the rules; between rules of the same level, both are refused.
- * Changes beyond a limit are refused. Proposals of rules in `observe` mode are planned separately, so that an observing
- * rule does not affect the writes. Change ids are numbered after `from`.
+ * Makes one plan from the proposals of all steps. If several rules want the same value for the same target, the plan
+ * contains one change. If rules want different values, the level of the rules decides; between rules of the same level,
+ * all are refused. Changes beyond a limit are refused. Proposals of rules in `observe` mode are planned separately, so
+ * that an observing rule does not affect the writes. Change ids are numbered after `from`.
  */
 export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {}, from = 0): Plan {
   const done = planOf(proposals.filter(isEnforcing), limits, from);
   const watched = planOf(
     proposals.filter((proposal) => !isEnforcing(proposal)),
-    // Observed changes are not repeated.
+    // Runs are not repeated because of observed changes.
     { ...limits, repeatsFrom: undefined },
     done.count,
   );
@@ -46,7 +46,7 @@ export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {},
 }
 
 type Decided = Plan & {
-  /** All wanted changes, by target. */
+  /** All changes that the proposals want, grouped by target. */
   readonly groups: readonly (readonly PlannedChange[])[];
   /** Number of ids assigned so far. */
   readonly count: number;
@@ -102,7 +102,7 @@ function valueKeyOf({ value }: PlannedChange['change']): string {
 }
 
 /**
- * Returns the location of a change without ids assigned by the forge, so that editing and recreating a hook have the
+ * Returns the location of a change without ids that the forge assigned, so that editing and recreating a hook have the
  * same key.
  */
 function pathKey({ input }: PlannedChange['change']): string {
@@ -111,8 +111,8 @@ function pathKey({ input }: PlannedChange['change']): string {
 }
 
 /**
- * Returns the plan without the changes that depend on a change that is refused, or that would be sent although they
- * depend on a change that is only observed. Called after all other refusals.
+ * Returns the plan without changes whose required change is missing: because it is refused, or because it is only
+ * observed although the dependent change would be sent. Called after all other refusals.
  */
 export function refuseUnfounded(plan: Plan): Plan {
   const changes: PlannedChange[] = [];

@@ -7,22 +7,22 @@ import { ReeveError } from '../platform/errors.ts';
 import { type Level, type LoadedRule, levels } from '../rules/rule.ts';
 import type { HeadPin } from './same-commit.ts';
 
-/** Proposal of one step of a matched rule. */
+/** What one step of a matched rule proposes. */
 export type Proposal = {
   readonly rule: LoadedRule;
   readonly step: string;
   readonly action: Action;
   readonly arguments: unknown;
-  /** Context that `plan` received in addition to the facts, kept for planning again. */
+  /** The context that `plan` received besides the facts, kept for planning again. */
   readonly context: PlanContext;
   readonly changes: readonly Change[];
-  /** The head as it was before the first fact was read; absent if nothing depends on it. */
+  /** The head before the first fact was read; absent if nothing depends on it. */
   readonly pin?: HeadPin | undefined;
 };
 
 /**
  * One change of the plan, with the proposals that want it. The proposals come either only from rules that write, or
- * only from rules in `observe` mode: observing rules do not affect the powers, budget and origin of a change.
+ * only from rules in `observe` mode: observing rules do not affect which powers, budget and origin a change has.
  */
 export type PlannedChange = {
   readonly id: string;
@@ -35,20 +35,23 @@ export type PlannedChange = {
 export type RefusedChange = {
   readonly planned: PlannedChange;
   readonly why: string;
-  /** RFC 3339; set if the change is deferred: its run is repeated at this instant. */
+  /** RFC 3339; set if the change is deferred: the run is repeated at this instant. */
   readonly until?: string;
-  /** Set if the only obstacle is a limit or a pause. */
+  /** Set if only a limit or a pause stops the change. */
   readonly isLimited?: true;
-  /** Set if the change grants something to a login that is not confirmed to belong to the account of its first use. */
+  /**
+   * Set if the change grants something to a login that has not been confirmed to belong to the account of its first
+   * use.
+   */
   readonly isHeld?: true;
-  /** The login whose account an operator has to confirm. */
+  /** The login whose account an operator must confirm. */
   readonly account?: string;
 };
 
-/** The changes to make, in order, and the refused ones. */
+/** The changes to make, in order, and the refused changes. */
 export type Plan = { readonly changes: readonly PlannedChange[]; readonly refused: readonly RefusedChange[] };
 
-/** Returns the rank of the most powerful rule that wants a change: 0 is the operator's rank. */
+/** Returns the rank of the most powerful rule that wants a change. The operator's rank is 0. */
 export function rankOf(planned: PlannedChange): number {
   return Math.min(...planned.proposals.map((proposal) => levels.indexOf(proposal.rule.level)));
 }
@@ -59,8 +62,7 @@ export function ruleNames(...planned: readonly PlannedChange[]): string {
 }
 
 /**
- * Returns the most powerful origin among the rules that want a change. The change is made with the powers of that
- * origin.
+ * Returns the most powerful level among the rules that want a change. The change is made with the powers of this level.
  */
 export function levelOfChange(planned: PlannedChange): Level {
   return levels[rankOf(planned)] ?? 'repository';
@@ -76,7 +78,7 @@ export function isEnforcing({ rule }: Proposal): boolean {
   return rule.mode === 'enforce';
 }
 
-/** Groups changes by their request, in order of the first change of each request. */
+/** Groups the changes that are sent as one request, ordered by the first change of each request. */
 export function groupByRequest(changes: readonly PlannedChange[]): readonly (readonly PlannedChange[])[] {
   const groups = new Map<string, PlannedChange[]>();
   for (const planned of changes) {
@@ -89,7 +91,7 @@ export function groupByRequest(changes: readonly PlannedChange[]): readonly (rea
   return [...groups.values()];
 }
 
-/** Returns the input of the request that makes the changes of a group. */
+/** Returns the input of the request for a group of changes. */
 export async function inputOf(group: readonly PlannedChange[], facts: Facts): Promise<AnyInput> {
   const [first] = group;
   if (first === undefined) throw new ReeveError('internal', 'a request without a change');
@@ -102,21 +104,21 @@ export async function inputOf(group: readonly PlannedChange[], facts: Facts): Pr
     : first.change.input;
 }
 
-/** Returns the facts that must be fresh when the request of a group is sent. */
+/** Returns the facts that must be fresh when the request for a group is sent. */
 export function factsToRefresh(group: readonly PlannedChange[]): readonly FactRequest[] {
   return group.flatMap((planned) => planned.change.reads ?? []);
 }
 
 /**
- * Returns the facts whose values are kept when the change is planned again. `isOutdated`: the state on the forge
- * differs from the state that was read.
+ * Returns the facts whose values are kept when the change is planned again. `isOutdated`: the state on the forge is
+ * known to differ from the state that was read.
  */
 export function keptFactsOf({ keeps = [], reads = [] }: Change, isOutdated: boolean): readonly FactRequest[] {
   const changing = new Set(isOutdated ? reads.map(factKey) : []);
   return keeps.filter((request) => !changing.has(factKey(request)));
 }
 
-/** Returns all facts that the actions of a group use for planning. */
+/** Returns all facts that the actions of a group read for planning. */
 export function factsOf(group: readonly PlannedChange[]): readonly FactRequest[] {
   return group.flatMap((planned) =>
     planned.proposals.flatMap((proposal) => proposal.action.facts(proposal.arguments)),

@@ -9,9 +9,9 @@ import type { Proposal } from './proposal.ts';
 import type { RunInput } from './run-context.ts';
 import { type HeadPin, isPinned, judgeJointly, type OpenPulls, pinHead } from './same-commit.ts';
 
-/** Result of planning a step again: the change, or why there is no change to make. */
+/** Result of planning a step again: the change, or why there is no change. */
 export type Reconsidered =
-  /** `others`: other pull requests share the commit that the change decides about. */
+  /** `others`: other pull requests share the commit about which the change decides. */
   | { readonly change: Change; readonly others?: true }
   /** `polls`: the change waits for a state that some forges change without an event. */
   | { readonly why: string; readonly polls: boolean }
@@ -19,9 +19,9 @@ export type Reconsidered =
   | { readonly moved: true };
 
 /**
- * Plans a step again from an empty fact cache, with its conditions, and returns its change for a target. `pin`: the
- * head that the conditions were evaluated for; they still hold while the head has not moved. Absent: conditions are
- * evaluated again.
+ * Plans a step again from an empty fact cache, with its conditions, and returns the step's change for a target. `pin`
+ * is the head for which the conditions were evaluated; they still hold if the head has not moved. If `pin` is absent,
+ * conditions are evaluated again.
  */
 export type Reconsider = (
   proposal: Proposal,
@@ -31,9 +31,9 @@ export type Reconsider = (
 ) => Promise<Reconsidered>;
 
 /**
- * Reads the head before any other fact if a rule depends on the head: the other facts then belong to that commit or a
- * newer one, and the forge refuses requests for a head that has moved. Returns the head if the forge does not refuse
- * such requests.
+ * Reads the head before any other fact if a rule depends on the head. The other facts then belong to that commit or a
+ * newer one. If the forge does not itself refuse requests for a head that has moved, returns the head for later
+ * comparison.
  */
 export async function readHeadFirst(
   rules: readonly LoadedRule[],
@@ -43,13 +43,13 @@ export async function readHeadFirst(
   const actions = rules.flatMap(({ steps }) => steps.map(({ action }) => action));
   if (actions.some(({ ofCommit }) => ofCommit)) return pinHead(facts, pulls);
   if (!actions.some(({ pinsHead }) => pinsHead) || facts.subject.kind !== 'pull_request') return undefined;
-  // A fact that cannot be read fails where it is used.
+  // An error is ignored here: a fact that cannot be read fails where it is used.
   await facts.ask(requestOf(pullRequest)).catch(() => {});
   return undefined;
 }
 
 /**
- * Creates the function for one run. If there is no event or item (`input` undefined), conditions are not evaluated
+ * Creates the function for one run. Without an event or item (`input` is undefined), conditions are not evaluated
  * again.
  */
 export function createReconsider(input: RunInput | undefined): Reconsider {
@@ -60,7 +60,8 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     let given = proposal.arguments;
     let isAwaiting = false;
     if (input !== undefined && known === undefined) {
-      // Has the budget of a separate run: this happens a few times at most, for each of the few changes that end a run.
+      // A separate budget, as for a run of its own: this happens at most a few times, and only for the few changes that
+      // end a run.
       const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule), rule.name);
       const {
         verdict,
@@ -90,7 +91,7 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     const needed = change.needs && changes.find((one) => one.target === change.needs);
     if (needed && !needed.already) return unwanted(`it goes only together with ${needed.target}`, isAwaiting);
     if (change.waits) return unwanted(change.waits.why, change.waits.polls);
-    // Read last, to ensure that no evaluated fact belongs to another commit.
+    // Read last, so that no evaluated fact can belong to another commit.
     if (action.ofCommit && pin && !(await isPinned(pin, facts, pulls))) return { moved: true };
     return others.length > 0 ? { change, others: true } : { change };
   };
@@ -101,8 +102,8 @@ function unwanted(why: string, polls = false): Reconsidered {
 }
 
 /**
- * Returns whether a refused change should be planned again: the state changed in the meantime, or an action treats this
- * refusal as a result. Some forges answer 500 in these cases.
+ * Returns whether a refused change should be planned again: because the state has changed in the meantime, or because
+ * an action treats this refusal as a result. Some forges return 500 in these cases.
  */
 export function mayPlanAgain(error: unknown, wanted: readonly Proposal[]): error is ReeveError {
   if (!(error instanceof ReeveError)) return false;
@@ -114,7 +115,7 @@ function isOddRefusal({ status }: ReeveError): boolean {
   return status === 422 || status === 500;
 }
 
-/** Returns why the second refusal of a change is a result of its step; undefined if it is a failure. */
+/** Returns why the second refusal of a change is a result of the step; undefined if it is a failure. */
 export async function resultOfRefusal(
   error: ReeveError,
   change: Change,

@@ -19,7 +19,7 @@ import {
 import type { Outcome, RecordedChange, Run } from './record.ts';
 import type { RunInput } from './run-context.ts';
 
-/** What one plan of a run, and its application, add to the record. */
+/** The part of a run's record that results from one plan and its application. */
 export type RecordedRound = {
   readonly changes: Run['changes'];
   readonly refused: Run['refused'];
@@ -27,8 +27,8 @@ export type RecordedRound = {
 };
 
 /**
- * Records an applied plan. `shown`: its changes, as returned by `recordChanges` before any write, because the writes
- * change the facts from which requests are computed.
+ * Records an applied plan. `shown` contains the plan's changes, as returned by `recordChanges` before any write,
+ * because the writes change the facts from which requests are computed.
  */
 export function recordRound(
   plan: Plan,
@@ -49,7 +49,7 @@ export function recordRound(
   };
 }
 
-/** Returns the record of a completed run. `startedMs`: start of the run, on its monotonic clock. */
+/** Returns the record of a completed run. `startedMs` is the start of the run on the monotonic clock. */
 export function recordRun(
   input: RunInput,
   {
@@ -78,7 +78,7 @@ export function recordRun(
   };
 }
 
-/** Fields of a record that list the requests of a run to a forge. */
+/** Fields of a record that list the requests sent to a forge. */
 type RequestMembers = {
   readonly forgeRequests?: readonly ForgeRequest[];
   readonly forgeRequestsLeftOut?: number;
@@ -88,8 +88,8 @@ type RequestMembers = {
 const maxErrorLength = 200;
 
 /**
- * Returns the requests that a run has sent so far. Secret values are removed, because an error of the forge may repeat
- * its input.
+ * Returns the requests that a run has sent so far. Values of secrets are removed, because an error message of the forge
+ * may repeat the input.
  */
 export function recordRequests(
   client: Client | undefined,
@@ -109,16 +109,16 @@ export function recordRequests(
 }
 
 /**
- * Returns changes in their recorded form, each with the request that is sent for it, alone or together with other
- * changes.
+ * Returns changes in their recorded form, each with the request that is sent for it, either alone or together with
+ * other changes.
  */
 export async function recordChanges(
   changes: readonly PlannedChange[],
   facts: Facts,
 ): Promise<readonly RecordedChange[]> {
   const recorded = new Map<string, RecordedChange>();
-  // Observed changes are grouped separately, because they are never sent: a plan must not show them in a request that
-  // is sent without them.
+  // Observed changes are grouped separately, because they are never sent: a plan must not show them as part of a
+  // request that is sent without them.
   const [sent, observed] = [true, false].map((is) => changes.filter((one) => isEnforced(one) === is));
   for (const group of [...groupByRequest(sent ?? []), ...groupByRequest(observed ?? [])]) {
     // If the input cannot be computed, only these changes fail when they are sent.
@@ -130,7 +130,7 @@ export async function recordChanges(
 
 /**
  * Returns a change with the input that was computed immediately before the write, if any. For example, the id of a hook
- * to test is known only then.
+ * to test is not known earlier.
  */
 function asSent(change: RecordedChange, input: AnyInput | undefined): RecordedChange {
   const operation = findOperation(change.operation);
@@ -143,7 +143,10 @@ export function recordedInput(action: string, input: AnyInput): AnyInput {
   return findAction(action)?.recorded?.(input) ?? input;
 }
 
-/** Returns the path of a request. If the path cannot be filled, its template is returned; such a change is refused. */
+/**
+ * Returns the path of a request. If a parameter of the path is invalid, returns the path's template; such a change is
+ * refused.
+ */
 function pathOf(operation: Operation, { params }: AnyInput): string {
   try {
     return fillPath(operation, params);
@@ -156,8 +159,8 @@ function pathOf(operation: Operation, { params }: AnyInput): string {
 type PlannedRequest = { readonly operation: string; readonly input: AnyInput };
 
 /**
- * Returns method and path of a change's request. The path of a message is the name of the secret that contains its
- * address.
+ * Returns the method and path of a change's request. For a message, the path is the name of the secret that contains
+ * the receiver's URL.
  */
 function requestLine({ operation: id, input }: PlannedRequest): { method: string; path: string } {
   if (id === messageOperation)
@@ -166,7 +169,7 @@ function requestLine({ operation: id, input }: PlannedRequest): { method: string
   return { method: operation?.method ?? '', path: operation ? pathOf(operation, input) : '' };
 }
 
-/** Recorded fields of a request in addition to its input: method, path, and why it is irreversible, if it is. */
+/** Fields recorded for a request besides its input: method, path, and why it is irreversible, if it is. */
 type RecordedRequest = {
   readonly operation: string;
   readonly method: string;

@@ -4,8 +4,8 @@ import type { Verdict } from '../rules/verdict.ts';
 
 /**
  * The types of a run, which are the same in the store, on the command line (`--json`), on the dashboard and in the CI
- * summary. Source: the rule language's section 5. The types are plain data, because later versions read the data that
- * is stored today.
+ * summary. Source: section 5 of the rule language. The types are plain data, because later versions must be able to
+ * read the data that is stored today.
  */
 
 /** Trigger of a run. */
@@ -15,11 +15,11 @@ export type Trigger = {
   readonly kind: string;
   /** The payload's `action` field (`opened`); empty if this kind of event has none. */
   readonly activity: string;
-  /** Our id of the delivery. */
+  /** Reeve's id of the delivery. */
   readonly delivery?: string;
-  /** The delivery has the body of an earlier one: it was redelivered, or it was recorded and replayed. */
+  /** Set if the delivery has the same body as an earlier one: it was redelivered, or it was recorded and replayed. */
   readonly repeated?: true;
-  /** The change of an earlier run that caused the event, if the event is our own and runs other rules. */
+  /** The change of an earlier run that caused the event, if the event is Reeve's own and triggers other rules. */
   readonly because?: { readonly run: string; readonly change: string };
   readonly slot?: string;
   readonly item?: string;
@@ -32,9 +32,9 @@ export type Trigger = {
 /** A recorded change; see `actions/change.ts` for the fields of the change itself. */
 export type RecordedChange = {
   readonly id: string;
-  /** Identities of the rules that requested it (`source path#rule name`). */
+  /** Identities of the rules that requested the change (`source path#rule name`). */
   readonly rules: readonly string[];
-  /** The most powerful origin of those rules; absent in runs of earlier versions. */
+  /** The most powerful level of those rules; absent in runs of earlier versions. */
   readonly level?: Level;
   readonly step: string;
   readonly action: string;
@@ -49,9 +49,13 @@ export type RecordedChange = {
   readonly reason: string;
   /** Why the change is irreversible, if it is. */
   readonly irreversible?: string;
-  /** The change protects its subject from a merge; see `actions/change.ts`. Absent in runs of earlier versions. */
+  /**
+   * Set if the change protects its subject from a merge; see `actions/change.ts`. Absent in runs of earlier versions.
+   */
   readonly protects?: 'tightens' | 'may-tighten';
-  /** Only rules in `observe` mode want the change, so it is never sent. Absent in runs of earlier versions. */
+  /**
+   * Set if only rules in `observe` mode want the change, so that it is never sent. Absent in runs of earlier versions.
+   */
   readonly observed?: true;
 };
 
@@ -59,9 +63,9 @@ export type Outcome = {
   readonly change: string;
   readonly status: 'applied' | 'skipped' | 'failed' | 'planned';
   readonly error?: string;
-  /** The change was applied in a place other than planned: an incident that no later run resolves. */
+  /** Set if the change was applied in a place other than planned: an incident that no later run resolves. */
   readonly misplaced?: true;
-  /** Fields of the result that only the forge's response contains. Absent in runs of earlier versions. */
+  /** Fields of the result that only the response of the forge contains. Absent in runs of earlier versions. */
   readonly made?: Readonly<Record<string, unknown>>;
 };
 
@@ -69,10 +73,10 @@ export type Outcome = {
 type RecordedRefusal = {
   readonly change: RecordedChange;
   readonly why: string;
-  /** RFC 3339; set if a limit defers the change: its trigger runs again at this instant. */
+  /** RFC 3339; set if a limit defers the change: the trigger runs again at this instant. */
   readonly until?: string;
   /**
-   * Login whose account is no longer the one of its first use, if that is the reason. Absent in runs of earlier
+   * Login that no longer belongs to the account of its first use, if that is the reason. Absent in runs of earlier
    * versions.
    */
   readonly account?: string;
@@ -96,7 +100,7 @@ export type Run = {
    * forge.
    */
   readonly forgeRequests?: readonly ForgeRequest[];
-  /** Number of requests omitted from that list. Absent: none. */
+  /** Number of requests that are missing from that list. Absent: none. */
   readonly forgeRequestsLeftOut?: number;
   readonly ms: number;
 };

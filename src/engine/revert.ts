@@ -13,9 +13,9 @@ import { recordedInput, recordRequests } from './record-run.ts';
 type RevertRefusal = { readonly change: RecordedChange; readonly why: string; readonly account?: string };
 
 /**
- * Reverts the changes of a run in reverse order, and returns the revert as a run. A change is reverted only if the
- * current state is still its result; each change is read and then written before the next one. In mode `plan`, nothing
- * is written. A failed change does not stop the others.
+ * Reverts the changes of a run in reverse order, and returns the revert as a run. A change is reverted only if the live
+ * state is still the result of the change. Each change is checked and reverted before the next one is checked. In mode
+ * `plan`, nothing is written. A failed change does not stop the others.
  */
 export async function revertRun(
   done: Run,
@@ -25,7 +25,7 @@ export async function revertRun(
     readonly client: Client;
     readonly mode: 'enforce' | 'plan';
     readonly clock: Clock;
-    /** Memory with the accounts of logins; absent: no logins are remembered. */
+    /** Memory of the accounts that logins belong to; if absent, no logins are remembered. */
     readonly memory?: ActionMemory | undefined;
   },
 ): Promise<Run> {
@@ -101,7 +101,7 @@ function byRequest(changes: readonly RecordedChange[]): readonly (readonly Recor
   return groups.map(({ of }) => of);
 }
 
-/** Returns the recorded form of the change that reverts a change. */
+/** Returns the recorded form of a change that reverts another change. */
 function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChange {
   const except = undo.except === undefined ? '' : `, except ${undo.except}`;
   const plain = inverted(change, done);
@@ -116,12 +116,12 @@ function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChang
   };
 }
 
-/** Returns the request that currently reverts a change, or why there is none. */
+/** Returns the request that reverts a change given the live state, or why the change cannot be reverted. */
 async function undoOf(change: RecordedChange, made: Outcome['made'], client: Client): Promise<Undo | string> {
   const inverse = findInverse(change.action, change.operation);
   if (inverse === undefined) return `there is no way back from ${change.operation}`;
   const { operation, target, before, after } = change;
-  // The record is plain data from our own store: the input as it was sent.
+  // The cast is safe: the record is plain data from Reeve's own store, which contains the input as it was sent.
   const asked: DoneChange = { operation, input: change.input as AnyInput, target, before, after };
   try {
     const live = await inverse(asked, client);

@@ -17,7 +17,7 @@ import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 import type { OpenPulls } from './same-commit.ts';
 
-/** Limits and services of every run of a process, regardless of its subject. */
+/** Limits and services that apply to every run of a process, regardless of the run's subject. */
 export type RunSettings = {
   /** Secrets that rules of the operator may name; absent in a what-if, which has no secrets. */
   readonly secrets?: NamedSecrets | undefined;
@@ -26,35 +26,40 @@ export type RunSettings = {
   /** Interface for adding pull requests to merge queues; absent if there are no queues. */
   readonly queue?: QueueDesk | undefined;
   /**
-   * Returns the capabilities of the forge; called if a change needs something that not every forge supports. Absent:
-   * everything is supported.
+   * Returns the capabilities of the forge; called if a change requires a capability that not every forge has. If
+   * absent, everything is supported.
    */
   readonly capabilities?: (() => Promise<Capabilities>) | undefined;
-  /** Limits of writes; absent: the engine's defaults. */
+  /** Limits on writes; if absent, the engine's defaults. */
   readonly budgets?: Budgets | undefined;
-  /** Returns the pauses in force; absent: there are no pauses. */
+  /** Returns the pauses in force; if absent, there are no pauses. */
   readonly pauses?: ReadPauses | undefined;
-  /** Recent writes; absent: runs do not share budgets. */
+  /** Recent writes; if absent, each run has separate budgets. */
   readonly ledger?: BudgetLedger | undefined;
-  /** Store of changes that cause events; absent: our own events trigger nothing. */
+  /** Store of changes that cause events; if absent, Reeve's own events trigger nothing. */
   readonly consequences?: Consequences | undefined;
-  /** Returns whether an operator rule writes a status with this name; absent: unknown. */
+  /** Returns whether an operator rule writes a status with this name; if absent, this is unknown. */
   readonly isStatusOfOperator?: PlanContext['isStatusOfOperator'];
 };
 
 /** Context that the runs of a process share. The server, the command line and the CI action each create one. */
 export type RunContext = RunSettings & {
   readonly client: Client;
-  /** Returns the account that Reeve acts as, whose own events trigger nothing; absent: no event counts as our own. */
+  /**
+   * Returns the account that Reeve uses. Events caused by this account trigger nothing. If absent, no event counts as
+   * Reeve's own.
+   */
   readonly account?: (() => Promise<{ readonly id: number }>) | undefined;
   readonly clock: Clock;
-  /** Cached responses of the forge that outlive a run. */
+  /** Cached values of facts that remain valid across runs. */
   readonly memory: FactMemory;
-  /** Memory of actions that outlives a run; absent: the memory ends with the run. */
+  /** Memory of actions that outlives a run; if absent, the memory ends with the run. */
   readonly actionMemory?: ActionMemory | undefined;
 };
 
-/** Input of the engine. The engine uses neither disk nor server of its own, and waits only for its requests. */
+/**
+ * Input of the engine. The engine does not itself access the disk or start a server, and waits only for its requests.
+ */
 export type RunInput = RunSettings & {
   readonly id: string;
   readonly mode: RunMode;
@@ -63,31 +68,31 @@ export type RunInput = RunSettings & {
   /** Absent if a schedule or a person started the run. */
   readonly event?: Event | undefined;
   /**
-   * Our id of the delivery that announced the event, if a later job runs the event again; absent: the id of the
-   * trigger's delivery.
+   * Reeve's id of the delivery that announced the event, if a later job runs the event again. If absent, the id of the
+   * trigger's delivery applies.
    */
   readonly announcedBy?: string | undefined;
   /** The item of `each`, under its name in conditions (`{ notification: … }`). */
   readonly item?: Readonly<Record<string, unknown>> | undefined;
   readonly facts: Facts;
-  /** The open pull requests of its repository; absent: there is no other. */
+  /** The open pull requests of the subject's repository; if absent, there are no others. */
   readonly pulls?: OpenPulls | undefined;
-  /** Absent: there is no forge, the run ends with its plan. */
+  /** Client for the forge; if absent, there is no forge, and the run ends once the plan is made. */
   readonly client?: Client | undefined;
   readonly account?: { readonly id: number } | undefined;
-  /** Memory of actions; absent: it ends with the run. */
+  /** Memory of actions; if absent, the memory ends with the run. */
   readonly memory?: ActionMemory | undefined;
   /**
    * Maximum age of a comment or review that the event announces as new; an older or deleted one triggers nothing.
-   * Absent if past events are planned: neither age nor deletion is checked.
+   * Absent when past events are planned: neither age nor deletion is then checked.
    */
   readonly maxAnnouncedAgeMs?: number | undefined;
-  /** Cause of the event, if our own account caused it and it may still trigger rules. */
+  /** Cause of the event, if Reeve's own account caused the event and it may still trigger rules. */
   readonly cause?: EventCause | undefined;
   /** Time of the run. */
   readonly now: Date;
   readonly clock: Clock;
-  /** True if the record also shows the rules of other event types. */
+  /** True if the record also lists the rules for other event types. */
   readonly explainAll?: boolean | undefined;
 };
 
@@ -96,7 +101,7 @@ export function isSent(planned: PlannedChange, input: RunInput): boolean {
   return isWriting(input) && isEnforced(planned);
 }
 
-/** Returns whether a run sends anything at all. */
+/** Returns whether a run may send requests that write. */
 export function isWriting({ mode, client }: RunInput): boolean {
   return mode === 'enforce' && client !== undefined;
 }

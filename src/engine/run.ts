@@ -28,15 +28,15 @@ import { type RecordedRound, recordChanges, recordRound, recordRun } from './rec
 import { isSent, isWriting, type RunInput } from './run-context.ts';
 import { refuseOutOfScope } from './write-scope.ts';
 
-/** Result of a run; also says whether a later attempt may do more, and why. */
+/** Result of a run, including whether a later attempt may do more, and why. */
 export type Ran = {
   readonly run: Run;
   /** The facts of the run. */
   readonly facts: Facts;
-  /** Number of requests that the forge answered with 403 or 404. */
+  /** Number of requests to which the forge responded with 403 or 404. */
   readonly denials: number;
   readonly retry?: ReeveError | undefined;
-  /** Set if the repository was renamed: the rest can be done immediately under the new name. */
+  /** Set if the repository was renamed: the remaining changes can be made immediately under the new name. */
   readonly moved?: true | undefined;
   /** Set if an hourly budget or a pause stopped changes, so that the same trigger must run again. */
   readonly deferral?: Deferral | undefined;
@@ -45,11 +45,11 @@ export type Ran = {
    */
   readonly awaiting?: readonly string[];
   /**
-   * Those of the `awaiting` rules whose change the forge refused, although no state that the forge shows explains the
-   * refusal; the forge may show it soon, or never. Absent: none.
+   * The `awaiting` rules whose change the forge refused, although no state that the forge shows explains the refusal.
+   * The forge may show such a state soon, or never. Absent: none.
    */
   readonly resisted?: readonly string[];
-  /** Rules that failed to protect their subject, and are evaluated again until they succeed. Absent: none. */
+  /** Rules that failed to protect their subject; they are evaluated again until they succeed. Absent: none. */
   readonly unprotected?: readonly string[];
 };
 
@@ -60,8 +60,8 @@ type Progress = {
   readonly awaiting: Set<string>;
   readonly resisted: Set<string>;
   /**
-   * Protective changes that failed, and changes that grant something to a login that is not confirmed. `limited`:
-   * changes that a limit or a pause stopped.
+   * Protective changes that failed, and changes that grant something to a login that has not been confirmed. `limited`
+   * contains changes that a limit or a pause stopped.
    */
   readonly unmade: RefusedChange[];
   readonly limited: RefusedChange[];
@@ -70,9 +70,9 @@ type Progress = {
 };
 
 /**
- * Evaluates the rules against an event or an item of a sweep and makes their changes: select → evaluate → plan →
- * reserve → apply → record. The rules for an item must all have an `each` of its kind; a rule whose `in` excludes the
- * item is skipped. A second round makes the follow-ups of steps whose changes were sent.
+ * Evaluates the rules for an event or an item of a sweep, and makes their changes: select → evaluate → plan → reserve →
+ * apply → record. The rules for an item must all have an `each` of the item's kind; a rule whose `in` excludes the item
+ * is skipped. A second round makes the follow-up changes of steps whose changes were sent.
  */
 export async function runRules(input: RunInput): Promise<Ran> {
   const startedMs = input.clock.monotonicMs();
@@ -110,7 +110,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
 }
 
 /**
- * Makes one plan from proposals, within all limits, and applies it. Returns the changes of the plan, and those that
+ * Makes one plan from proposals, within all limits, and applies it. Returns the changes of the plan, and which of them
  * were sent.
  */
 async function runRound(
@@ -145,7 +145,7 @@ async function runRound(
   const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
   // 2. Refuse changes that this forge does not support, and record the plan before anything is written.
   const { plan, shown } = await prepare(reserved.made.plan, input, evaluated).catch(async (error) => {
-    // Nothing was sent, so a retry must not find its own changes in the budgets.
+    // Nothing was sent, so the reservations are released: a retry would otherwise find its own changes in the budgets.
     await reserved.release(new Set());
     throw error;
   });
@@ -176,10 +176,10 @@ async function runRound(
   return { all: plan.changes, sent: plan.changes.filter(({ id }) => sent.has(id)) };
 }
 
-/** The changes of a plan, and those that were sent. */
+/** The changes of a plan, and those of them that were sent. */
 type MadeChanges = { readonly all: readonly PlannedChange[]; readonly sent: readonly PlannedChange[] };
 
-/** Records the protective changes that were not made. Until they are made, their subject is not merged. */
+/** Records the protective changes that were not made. Their subject is not merged until they are made. */
 async function noteProtections(
   { verdicts, retry }: Evaluated,
   due: ReadonlyMap<string, string>,
@@ -195,18 +195,19 @@ async function noteProtections(
     rules.find(id)?.steps.some(({ action }) => action.protects || action.awaitsChecks),
   );
   if (!isConcerned && due.size === 0) return;
-  // A run over a delivery has all rules in force, so a rule that is missing here no longer exists.
+  // A run for a delivery knows all rules in force, so a rule that is missing here no longer exists.
   const isWhole = event !== undefined && announcedBy === undefined;
-  // If the whole run is repeated, nothing was written.
+  const known = new Set(rules.rules.map(({ id }) => id));
+  // If the whole run must be repeated, nothing was written.
   const isSettled = (rule: string): boolean =>
     retry === undefined && (evaluated.has(rule) || (isWhole && rules.find(rule) === undefined));
   await noteDueProtections(memory, facts.subject, { due, isSettled, now });
 }
 
 /**
- * Returns the rules that failed to protect their subject, with the reason: the whole rule failed, or these changes of
- * the rule were not made. Branches are left out, because nothing is merged for a branch, and a deleted branch could
- * never be evaluated again.
+ * Returns the rules that failed to protect their subject, with the reason: the rule as a whole failed, or these changes
+ * of the rule were not made. Subjects that are branches are left out, because nothing is merged for a branch, and a
+ * deleted branch could never be evaluated again.
  */
 function unprotectedBy(
   unmade: readonly RefusedChange[],
@@ -223,7 +224,7 @@ function unprotectedBy(
   return new Map([...failed, ...dueBy(unmade)]);
 }
 
-/** Returns the rules whose protective changes are among these, with the reason why the changes were not made. */
+/** Returns the rules that want the protective changes among these, with the reason why the changes were not made. */
 function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
   const due = new Map<string, string>();
   for (const { planned, why } of stopped) {
@@ -233,7 +234,7 @@ function dueBy(stopped: readonly RefusedChange[]): ReadonlyMap<string, string> {
   return due;
 }
 
-/** Adds pending protective changes of the subject; entries of other rules are left unchanged. */
+/** Adds pending protective changes of the subject; the entries of other rules stay unchanged. */
 async function addDue(due: ReadonlyMap<string, string>, input: RunInput): Promise<void> {
   const { memory, facts, now } = input;
   if (memory === undefined || due.size === 0 || !isWriting(input)) return;
@@ -241,8 +242,8 @@ async function addDue(due: ReadonlyMap<string, string>, input: RunInput): Promis
 }
 
 /**
- * Delay until a run is continued whose rules failed to protect a repository. The rules of a pull request have waiting
- * rows instead.
+ * Delay before a run is repeated because its rules failed to protect a repository. For a pull request, the rules are
+ * stored as waiting instead.
  */
 const unprotectedMs = 600_000;
 
@@ -257,7 +258,7 @@ function countOf(proposals: readonly Proposal[]): number {
   return proposals.reduce((count, { changes }) => count + changes.length, 0);
 }
 
-/** Plans the follow-ups of steps whose changes were sent, from an empty fact cache. */
+/** Plans the follow-up changes of steps whose changes were sent, from an empty fact cache. */
 async function planFollowUps(
   { all, sent }: MadeChanges,
   { facts }: RunInput,
@@ -271,7 +272,7 @@ async function planFollowUps(
       if (changes.some(({ already }) => !already)) proposals.push({ ...proposal, changes });
     } catch (error) {
       if (error instanceof ReeveError && error.keepsWork) return { proposals, retry: error };
-      // The sent changes are recorded anyway; the next event or sweep plans the rest.
+      // The changes already sent are recorded anyway; the next event or sweep plans the rest.
     }
   }
   return { proposals };
@@ -283,24 +284,25 @@ function present<T>(values: readonly (T | undefined)[]): readonly T[] {
 
 /**
  * Returns whether stopped changes can be planned again when the limit ends. With a ledger, deferred runs are repeated.
- * Items of a sweep are processed again in its next slot instead, because repeating the sweep would process all of its
- * items again.
+ * An item of a sweep is processed again in the next slot of the schedule instead, because repeating the sweep would
+ * process all of its items again.
  */
 function isRepeatable(input: RunInput): boolean {
   return input.ledger !== undefined && input.trigger.kind !== 'schedule' && isWriting(input);
 }
 
 /**
- * Returns the ledger and place for the writes of the proposals; undefined if there is nothing to write, or no ledger.
+ * Returns the ledger, and the place in it for the writes of the proposals; undefined if there is nothing to write, or
+ * no ledger.
  */
 function ledgerPlaceOf(proposals: readonly Proposal[], { ledger, facts }: RunInput): LedgerPlace | undefined {
   const hasWork = proposals.some(({ changes }) => changes.some(({ already }) => !already));
-  // The place is the id of the repository, or the name of another subject.
+  // The place is the id of the repository or, for other subjects, the kind and the organization.
   const { kind, repository, organization } = facts.subject;
   return hasWork && ledger ? { ledger, place: repository?.id ?? `${kind} ${organization ?? ''}` } : undefined;
 }
 
-/** Returns the changes of proposals before they are part of a plan. */
+/** Returns the changes of proposals in the form of planned changes, before a plan exists. */
 function candidatesOf(proposals: readonly Proposal[]): readonly PlannedChange[] {
   return proposals.flatMap((proposal) =>
     proposal.changes.map((change) => ({ id: '', change, proposals: [proposal] })),
@@ -333,7 +335,7 @@ function applyChanges({ changes }: Plan, client: Client, input: RunInput) {
   });
 }
 
-/** Returns the function that stores a change which causes events, together with the rules of its chain. */
+/** Returns the function that stores a change that causes events, together with the rules that led to it. */
 function createBeginCause({ id, consequences, cause, facts }: RunInput): BeginCause | undefined {
   const { repository } = facts.subject;
   if (consequences === undefined || repository === undefined) return undefined;
@@ -347,9 +349,9 @@ function createBeginCause({ id, consequences, cause, facts }: RunInput): BeginCa
 }
 
 /**
- * Returns the plan without the changes that this forge does not support. They are refused with the reason, because a
- * field that a forge silently ignores would be written again indefinitely. The capabilities are read only if a change
- * requires any.
+ * Returns the plan without the changes that this forge does not support. These are refused with the reason, because a
+ * field that the forge silently ignores would be written again on every run. The capabilities are read only if a change
+ * requires one.
  */
 async function refuseUnsupported(
   plan: Plan,

@@ -18,23 +18,23 @@ import { RunBudget } from '../rules/expressions/budget.ts';
 import { budgetSourceOf, type LoadedRule } from '../rules/rule.ts';
 
 /**
- * A decision about a commit is made jointly for all open pull requests that have it as their head, in any branch or
- * fork: a status earned by one of them would also apply to the others. The decision applies to the commit that was
- * evaluated: a push between two reads would mix facts of two commits.
+ * A decision about a commit is made jointly for all open pull requests with this commit as their head, in any branch or
+ * fork, because a status that one of them earns also applies to the others. The decision must apply to the commit that
+ * was evaluated: a push between two reads would mix facts of two commits.
  */
 
 /** The open pull requests of a repository, as seen by a run. */
 export interface OpenPulls {
   /**
-   * Returns all open pull requests, in ascending order. `isAnew`: reads the current list instead of the cached list of
-   * the run. Rejects if the list cannot be read completely.
+   * Returns all open pull requests, in ascending order. With `isAnew`, reads the current list instead of the cached
+   * list of the run. Rejects if the list cannot be read completely.
    */
   list(isAnew: boolean): Promise<readonly PullRequest[]>;
   /** Returns the facts of one open pull request. */
   factsOf(number: number): Facts;
   /**
    * Returns a text that changes with each push to a pull request since an instant (RFC 3339); undefined if the account
-   * may not read the pushes.
+   * may not read pushes.
    */
   pushesSince(number: number, since: string | undefined): Promise<string | undefined>;
 }
@@ -83,7 +83,7 @@ export class LiveOpenPulls implements OpenPulls {
         if (type === 'pull_push') pushes.push(id);
       }
     } catch (error) {
-      // The timeline needs the scope read:issue, which statuses do not need.
+      // Reading the timeline requires the scope read:issue, which writing statuses does not.
       if (error instanceof ReeveError && error.code === 'forge-forbidden') return undefined;
       throw error;
     }
@@ -93,7 +93,7 @@ export class LiveOpenPulls implements OpenPulls {
   #read(): Promise<OpenList> {
     const now = readOpenPulls(this.#client, repositoryParams(this.#subject));
     this.#reading = now;
-    // A failure is not cached, so that the next call reads again.
+    // A failed read is not cached, so that the next call reads again.
     now.catch(() => {
       if (this.#reading === now) this.#reading = undefined;
     });
@@ -103,7 +103,7 @@ export class LiveOpenPulls implements OpenPulls {
 
 /** The open pull requests, in ascending order, with the first page of the list. */
 type OpenList = { readonly pulls: readonly PullRequest[]; readonly first: FirstPage };
-/** `total`: undefined if the forge does not return a count. */
+/** `total` is undefined if the forge does not return a count. */
 type FirstPage = {
   readonly items: readonly PullRequest[];
   readonly total: number | undefined;
@@ -111,8 +111,8 @@ type FirstPage = {
 };
 
 /**
- * Reads the list of open pull requests. Its pages shift while pull requests are opened and closed, so a pull request
- * may be missing from every page. Everything that is opened or changed appears on the first page, and everything that
+ * Reads the list of open pull requests. Pages shift while pull requests are opened and closed, so a pull request may be
+ * missing from every page. A pull request that is opened or changed appears on the first page, and a pull request that
  * is closed changes the count: if the first page is the same at the end, the list is complete. If the forge returns no
  * count, two complete reads must be equal.
  */
@@ -169,10 +169,10 @@ function inOrder(pulls: readonly PullRequest[]): readonly PullRequest[] {
   return pulls.toSorted((a, b) => a.number - b.number);
 }
 
-/** The head of a subject, as it was before any other fact was read. */
+/** The head of a subject before any other fact was read. */
 export type HeadPin = {
   readonly sha: string;
-  /** For a pull request: the time of its last change; `pushes` has the pushes since that time. */
+  /** For a pull request: the time of its last change; `pushes` contains the pushes since that time. */
   readonly updatedAt?: string | undefined;
   readonly pushes?: string | undefined;
 };
@@ -187,9 +187,9 @@ export async function pinHead(facts: Facts, pulls: OpenPulls | undefined): Promi
 }
 
 /**
- * Returns whether the head is still the pinned one and has not changed in between: after a push to another commit and
- * back, the commit is the same, but each push has a timeline entry. If the account may not read these entries, the time
- * of the last change is compared.
+ * Returns whether the head is still the pinned commit and has not changed in between: after a push to another commit
+ * and back, the commit is the same, but each push has a timeline entry. If the account may not read these entries, the
+ * time of the last change is compared.
  */
 export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | undefined): Promise<boolean> {
   const { kind, index } = facts.subject;
@@ -202,14 +202,14 @@ export async function isPinned(pin: HeadPin, facts: Facts, pulls: OpenPulls | un
   return ((await now.ask(requestOf(pullRequest))).updated_at ?? undefined) === pin.updatedAt;
 }
 
-/** The commit in the URL of a changed file. */
+/** Matches the commit in the URL of a changed file. */
 const commitInAddress = /(?:\/commit\/|[?&]ref=)([0-9a-f]{40,64})\b/;
 
 /**
- * Returns whether the lists that were read belong to the pinned head. Their requests name no commit, and a forge may
- * add a push to the timeline with a delay. The responses do contain the commit, however: the newest commit in one list,
- * and the commit in the URL of each file in the other. A list that could not be read did not affect the decision;
- * another rule of the run may have requested it.
+ * Returns whether the lists of commits and files that were read belong to the pinned head. The requests for these lists
+ * do not name a commit, and a forge may add a push to the timeline with a delay. The responses, however, contain the
+ * commit: as the newest commit in one list, and in the URL of each file in the other list. A list that could not be
+ * read did not affect the decision; another rule of the run may have requested it.
  */
 async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
   if (facts.has(requestOf(commits))) {
@@ -223,7 +223,7 @@ async function areOfHead(sha: string, facts: Facts): Promise<boolean> {
   });
 }
 
-/** The step whose change is combined. */
+/** The step whose change is combined with those for other pull requests. */
 type JudgedStep = {
   readonly rule: LoadedRule;
   readonly step: string;
@@ -231,20 +231,20 @@ type JudgedStep = {
   readonly context: PlanContext;
 };
 
-/** A change combined with those of the other pull requests. */
+/** A change that is combined with the changes for other pull requests. */
 export type JointChange = {
   readonly change: Change;
   /** Numbers of the other open pull requests with this head commit. */
   readonly others: readonly number[];
-  /** The head of another pull request moved while that pull request was evaluated. */
+  /** Set if the head of another pull request moved while that pull request was evaluated. */
   readonly hasMoved?: true;
 };
 
 /**
- * Returns a change that decides about a commit, combined over all open pull requests with that head. The same step is
- * evaluated for each of them; those outside the scope of the rule do not count, and the least favourable result is
- * used. Rejects if the pull requests cannot be listed, or if one cannot be evaluated now but a later attempt may
- * succeed.
+ * Returns a change that decides about a commit, combined over all open pull requests with that commit as their head.
+ * The same step is evaluated for each of them. Pull requests outside the scope of the rule do not count, and the least
+ * favourable result is used. Rejects if the pull requests cannot be listed, or if one of them cannot be evaluated now
+ * but a later attempt may succeed.
  */
 export async function judgeJointly(
   change: Change,
@@ -259,7 +259,7 @@ export async function judgeJointly(
   const { kind, index } = facts.subject;
   const isAlone = kind !== 'pull_request' || index === undefined || pulls === undefined;
   if (ofCommit === undefined || isAlone || change.already) return { change, others: [] };
-  // A what-if may omit the pull request or its state, in which case it counts as open.
+  // A what-if may omit the pull request or its state; the pull request then counts as open.
   const live = await facts.ask(requestOf(pullRequest)).catch(() => undefined);
   const isClosed = live !== undefined && 'state' in live && live.state === 'closed';
   if (!isClosed && !ofCommit.isBetter(change)) return { change, others: [] };
@@ -283,7 +283,7 @@ export async function judgeJointly(
   }
   const tooMany = same[maxJudged];
   if (tooMany) results.push({ number: tooMany.number, url: tooMany.html_url ?? '', change: undefined });
-  // The first of the least favourable results: each of these pull requests gets the same result.
+  // The first of the least favourable results, so that each of these pull requests gets the same result.
   const [worst] = results.toSorted((a, b) => rank(a, ofCommit) - rank(b, ofCommit) || a.number - b.number);
   const isHeld = worst && results.length > 1 && !(worst.change && ofCommit.passes(worst.change));
   if (!isHeld) return { change, others };
@@ -299,7 +299,7 @@ function rank({ change }: Judged, { rankOf }: NonNullable<Action['ofCommit']>): 
   return change === undefined ? 0.5 : rankOf(change);
 }
 
-/** Returns the current result of a rule's step for another pull request. */
+/** Returns the result of a rule's step for another pull request, from live state. */
 async function judgeOne(
   change: Change,
   { rule, step: name, action, context }: JudgedStep,
@@ -322,7 +322,7 @@ async function judgeOne(
   try {
     const planned = await action.plan(step.arguments, now, { ...context, meter });
     const same = planned.find(({ target }) => target === change.target);
-    // The status has another name for this pull request, or its head has moved.
+    // The status has a different name for this pull request, or the pull request's head has moved.
     if (same === undefined || same.input.params?.sha !== change.input.params?.sha) return 'left out';
     if (pin && !(await isPinned(pin, now, pulls))) return 'moved';
     return { change: same };
@@ -333,8 +333,8 @@ async function judgeOne(
 }
 
 /**
- * Returns the memory key of a pull request that shares its head commit with others, when one of them holds the rest back:
- * its events may change their result.
+ * Returns the memory key of a pull request that shares its head commit with others. It is set when one of them holds
+ * back the rest, because events of that pull request may change the result for the others.
  */
 const heldKey = (repositoryId: number | undefined, number: number): string =>
   `same-commit ${repositoryId}#${number}`;
@@ -349,8 +349,8 @@ async function noteHeld(
 }
 
 /**
- * Returns the shared head commit on which a pull request may hold others back, with its memory key; undefined if there
- * is none.
+ * Returns the head commit that a pull request shares with others and on which it may hold them back, with the memory
+ * key; undefined if there is none.
  */
 export async function findHeld(
   memory: PlanContext['memory'],

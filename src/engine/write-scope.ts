@@ -10,9 +10,9 @@ import { type DefaultBranch, readDefaultBranch, ungrantedReason } from './bounds
 import type { Plan, PlannedChange, RefusedChange } from './proposal.ts';
 
 /**
- * Returns the plan without the changes that are outside the scope of their rules, and without those that cannot be sent
- * as a request. They are refused with the reason, so that a plan shows exactly what would be sent. `assertInScope`
- * checks the same bounds again before each request.
+ * Returns the plan without changes outside the scope of their rules, and without changes that cannot be sent as a
+ * request. They are refused with the reason, so that a plan shows exactly what would be sent. `assertInScope` checks
+ * the same conditions again before each request.
  */
 export function refuseOutOfScope(
   plan: Plan,
@@ -31,11 +31,11 @@ export function refuseOutOfScope(
 }
 
 /**
- * Checks that a write is in scope, and throws if it is not. All scope checks before a request are made here. Changes of
- * a repository's file are limited to the event's repository, by owner and name in the request and by id on the forge;
- * those of an organization's file are limited to the organization: an account that can push to a default branch must
- * not gain the bot's rights elsewhere. For rules with more power, the id of the event's repository is also checked when
- * they write to it.
+ * Throws if a write is out of scope. All scope checks before a request are made here. Changes of a repository's file
+ * are limited to the event's repository, by owner and name in the request and by id on the forge. Changes of an
+ * organization's file are limited to the organization: an account that can push to a default branch must not gain the
+ * bot's permissions elsewhere. For more powerful rules, the id of the event's repository is also checked when they
+ * write to it.
  */
 export async function assertInScope(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {
   const { repository } = facts.subject;
@@ -45,7 +45,7 @@ export async function assertInScope(planned: PlannedChange, input: AnyInput, fac
   if (repository && isHome(repository, input.params ?? {})) await holdIdentity(repository, facts);
 }
 
-/** Returns why none of the rules that want a change may send it; undefined if at least one of them may. */
+/** Returns why none of the rules that want a change may send it; undefined if at least one of the rules may. */
 function outOfScopeReason(
   planned: PlannedChange,
   { params = {} }: AnyInput,
@@ -64,8 +64,7 @@ function outOfScopeReason(
 }
 
 /**
- * Returns why a change cannot be sent: a request must not contain a name that would leave its path segment, such as
- * `..`.
+ * Returns why a change cannot be sent, if a name in it would leave its segment of the request's path (such as `..`).
  */
 function unsendable({ change }: PlannedChange): string | undefined {
   if (change.operation === messageOperation) return undefined;
@@ -79,7 +78,7 @@ function unsendable({ change }: PlannedChange): string | undefined {
   }
 }
 
-/** Returns why a write is outside a rule's scope; undefined if it may be sent. */
+/** Returns why a write is outside the scope of a rule; undefined if it may be sent. */
 function outOfScopeReasonOf(
   rule: LoadedRule,
   params: Readonly<Record<string, unknown>>,
@@ -89,7 +88,7 @@ function outOfScopeReasonOf(
   const { home, level } = rule;
   if (level === 'operator') return undefined;
   if (level === 'organization' && home && 'organization' in home) {
-    // A path without owner and organization belongs to the whole instance, or to the account.
+    // A path that has neither an owner nor an organization belongs to the whole instance, or to the account.
     const owner = params.owner ?? params.org;
     if (same(owner, home.organization)) return undefined;
     return `a rule of ${home.organization} must not write anywhere else`;
@@ -112,8 +111,8 @@ function same(given: unknown, name: string): boolean {
 }
 
 /**
- * Checks the id of the repository: if it was deleted and recreated, or another repository took its name, it is not the
- * repository of the event.
+ * Checks the id of the repository: if the repository was deleted and recreated, or another repository took its name,
+ * this is not the repository of the event.
  */
 async function holdIdentity(home: RepositoryRef, facts: Facts): Promise<void> {
   const { id } = await facts.ask(requestOf(repositoryId));

@@ -38,7 +38,7 @@ describe.each([403, 404])('a served repository for which the forge returns %i', 
 
     await expect
       .poll(async () => (await delivery())?.reason, { timeout: timeoutMs })
-      .toContain('asked again until');
+      .toContain('access is retried until');
     harness.proxy.decide = () => ({ kind: 'pass' });
 
     await expect.poll(() => harness.labelsOf(index), { timeout: 2 * timeoutMs }).toEqual(['area/docs']);

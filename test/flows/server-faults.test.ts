@@ -184,7 +184,7 @@ it('a repository that is deleted in the middle of a run is retried for a while, 
   // The delivery may be in progress again.
   await expect
     .poll(async () => (await harness.server.store.listDeliveries({ search: 'issues' })).items[0])
-    .toMatchObject({ state: 'retry', reason: expect.stringContaining('asked again until') });
+    .toMatchObject({ state: 'retry', reason: expect.stringContaining('access is retried until') });
   expect((await fetch(`${harness.server.url}/readyz`)).status).toBe(200);
 });
 

@@ -18,13 +18,13 @@ import type { RecordedChange } from '../record.ts';
 import type { RunInput } from '../run-context.ts';
 
 /**
- * Forges grant rights by login, and a stranger can register a login that was freed. The store keeps the id of the
- * account that has a login when Reeve first grants something to that login; another account gets nothing under that
- * login until an operator confirms it. Requests to the forge accept no ids, so a login is looked up again immediately
- * before each request.
+ * Forges grant permissions by login, and a stranger can register a login that has become free. When Reeve first grants
+ * something to a login, it stores the id of the account that has the login. If the login later belongs to another
+ * account, that account gets nothing until an operator confirms it. Requests to the forge do not accept ids, so a login
+ * is looked up again immediately before each request.
  */
 
-/** A remembered login. Never deleted, because a rule may name it for years without a change. */
+/** A remembered login. Never deleted, because a rule may name a login for years without a change. */
 export type KnownAccount = {
   readonly id: number;
   /** RFC 3339 time of the first use or of the confirmation. */
@@ -33,13 +33,13 @@ export type KnownAccount = {
   readonly other?: { readonly id: number; readonly at: string };
 };
 
-/** Returns the memory key of a login. Case is ignored, because logins are unique regardless of case. */
+/** Returns the memory key of a login. The key ignores case, because logins are unique regardless of case. */
 export function accountKey(login: string): string {
   return `account ${toLowerCase(login)}`;
 }
 
 /**
- * Request fields that name accounts, by operation id. Fields that remove something from an account are not included.
+ * Request fields that name accounts, by operation id. Fields that take something away from an account are not included.
  */
 const namingMembers: Readonly<
   Record<string, { readonly in: 'params' | 'body'; readonly names: readonly string[] }>
@@ -69,7 +69,7 @@ const namingMembers: Readonly<
   };
 })();
 
-/** Returns the logins that receive rights or tasks through a request. */
+/** Returns the logins that receive permissions or assignments through a request. */
 export function accountsIn(operation: string, input: AnyInput): readonly string[] {
   const row = namingMembers[operation];
   if (row === undefined) return [];
@@ -78,22 +78,22 @@ export function accountsIn(operation: string, input: AnyInput): readonly string[
   return textsIn(row.names.map((name) => Reflect.get(given, name)));
 }
 
-/** Fields that name accounts, in request bodies and in the forge's representation of a branch protection. */
+/** Fields that name accounts, in request bodies and in a branch protection returned by the forge. */
 const namingNames = [
   ...new Set(Object.values(namingMembers).flatMap((row) => (row.in === 'body' ? row.names : []))),
 ];
 
-/** Prefix of a target that is an assignee, before the login. */
+/** Prefix of the target for an assignee; the login follows. */
 const assigneePrefix = 'assignee:';
 
-/** Returns the logins that lose something through a change, which a revert would grant again. */
+/** Returns the logins that lose something through a change, because a revert would grant it again. */
 function takenFrom({ operation, input: { params = {} }, target, before }: Change): readonly string[] {
   if (operation === operations.deleteCollaborator.id) return [String(params.collaborator)];
   if (operation === operations.deleteTeamMember.id) return [String(params.username)];
   if (target.startsWith(assigneePrefix)) return before === true ? [target.slice(assigneePrefix.length)] : [];
   if (typeof before !== 'object' || before === null) return [];
   if (Array.isArray(before)) return namingMembers[operation]?.in === 'body' ? textsIn([before]) : [];
-  // The lists of a deleted branch protection.
+  // The lists in a deleted branch protection.
   return textsIn(namingNames.map((name) => Reflect.get(before, name)));
 }
 
@@ -103,8 +103,8 @@ function textsIn(values: readonly unknown[]): readonly string[] {
 }
 
 /**
- * Returns the logins that receive something through the request of a revert. For assignees, the request also repeats
- * the others, who are not included.
+ * Returns the logins that receive something through the request of a revert. For an assignee, the request also repeats
+ * all other assignees; these are not included.
  */
 export function accountsGivenBack(
   { target, before }: RecordedChange,
@@ -116,8 +116,8 @@ export function accountsGivenBack(
 }
 
 /**
- * Returns the logins that receive something through changes sent as one request. Unchanged values, such as other
- * assignees, are left out.
+ * Returns the logins that receive something through changes sent as one request. Values that the request only repeats,
+ * such as other assignees, are left out.
  */
 function accountsOf(changes: readonly Change[], input: AnyInput): readonly string[] {
   const declared = changes.flatMap(({ accounts }) => (accounts === undefined ? [] : [accounts]));
@@ -132,17 +132,17 @@ export type AccountRefusal = {
   readonly retry?: ReeveError;
 };
 
-/** Repository of the grant. A forge shows hidden accounts to those who administer or read a repository. */
+/** Repository of the grant. A forge shows hidden accounts to administrators and readers of a repository. */
 type AccountPlace = { readonly owner: string; readonly repo: string };
 
 type AccountUse = {
-  /** Whether a login that is used for the first time is remembered. */
+  /** Whether to remember a login that is used for the first time. */
   readonly records: boolean;
   /** The path parameters of the request. */
   readonly params: AnyInput['params'];
 };
 
-/** Lifetime of a cached account lookup, which covers planning and the first request after it. */
+/** Lifetime of a cached account lookup: long enough for planning and the first request after it. */
 const freshMs = 1_000;
 
 /** Logins known to be stored, per memory; entries never expire. */
@@ -178,7 +178,7 @@ export class AccountGuard {
     return refusals.find((refusal) => refusal !== undefined);
   }
 
-  /** Stores logins that are granted nothing now; logins already known are not looked up. */
+  /** Stores logins that are not granted anything now; logins that are already known are not looked up. */
   async note(logins: readonly string[], params: AccountUse['params']): Promise<void> {
     const unknown = logins.filter((login) => !this.#known.has(accountKey(login)));
     await Promise.all(unknown.map((login) => this.#noteOne(login, params)));
@@ -187,7 +187,7 @@ export class AccountGuard {
   async #noteOne(login: string, params: AccountUse['params']): Promise<void> {
     const key = accountKey(login);
     if ((await this.#memory.get(key)) === undefined) {
-      // An error is ignored, because nothing is granted now, and a later grant looks the login up again.
+      // An error is ignored, because nothing is granted now, and a later grant looks up the login again.
       const id = await this.#idOf(login, params).catch(unlessStopped);
       if (id === undefined) return;
       await this.#memory.revise(key, (value) => value ?? { id, at: this.#at });
@@ -206,7 +206,7 @@ export class AccountGuard {
     } catch (error) {
       return unaskedRefusal(login, error);
     }
-    // Refused, because a later request could still grant something to this login when another account has it.
+    // Refused, because a later request could grant something to this login after another account has taken it.
     if (before === undefined && id === undefined) return { login, why: unseenWords(login) };
     const edit = (value: unknown): KnownAccount => {
       const account = value as KnownAccount | undefined;
@@ -238,9 +238,9 @@ function placeOf(params: AccountUse['params']): AccountPlace | undefined {
 }
 
 /**
- * Returns the id of the account that currently has a login. A forge redirects a former login to the account under its
- * new name, which does not match. Hidden accounts are still visible in their repositories: to administrators, and in
- * the list of possible assignees.
+ * Returns the id of the account that currently has a login. For a former login, a forge redirects to the account under
+ * its new name, which does not match. Hidden accounts are still visible in their repositories: to administrators, and
+ * in the list of possible assignees.
  */
 async function findAccount(
   client: Client,
@@ -272,7 +272,7 @@ function unlessStopped(error: unknown): undefined {
 }
 
 /**
- * Refuses a login that cannot be looked up, for example because it is invalid in a request, without stopping the other
+ * Refuses a login that cannot be looked up (for example, because it is invalid in a request) without stopping the other
  * rules of the run.
  */
 function unaskedRefusal(login: string, error: unknown): AccountRefusal {
@@ -294,8 +294,8 @@ function wordsOf(login: string, { id, at }: KnownAccount, now: number | undefine
 }
 
 /**
- * Returns the refusal of each change that must not be made because of the accounts it names. Rules in `observe` mode
- * store nothing.
+ * Returns the refusal of each change that must not be made because of an account that it names. Nothing is stored for
+ * rules in `observe` mode.
  */
 export async function findStrangers(
   proposals: readonly Proposal[],
@@ -324,7 +324,8 @@ export async function findStrangers(
 const guards = new WeakMap<RunInput, AccountGuard>();
 
 /**
- * Returns the guard of a run; undefined without persistent memory, because there is nothing to compare a login with.
+ * Returns the account guard of a run; undefined without a persistent memory, because there is then nothing to compare a
+ * login with.
  */
 function guardOf(input: RunInput): AccountGuard | undefined {
   const { client, memory } = input;
@@ -335,8 +336,8 @@ function guardOf(input: RunInput): AccountGuard | undefined {
 }
 
 /**
- * Returns a function that throws before a request that names a stranger: another account may have taken the login since
- * planning.
+ * Returns a function that throws before a request that names a stranger, because another account may have taken the
+ * login since planning.
  */
 export function createAccountCheck(
   input: RunInput,
@@ -372,12 +373,12 @@ export function refuseStrangers(plan: Plan, strangers: ReadonlyMap<Change, Accou
   return { changes, refused };
 }
 
-/** Returns an error if a later lookup of these logins may succeed. */
+/** Returns an error that allows a retry, if a later lookup of one of these logins may succeed. */
 export function retryOf(strangers: ReadonlyMap<Change, AccountRefusal>): ReeveError | undefined {
   return [...strangers.values()].find(({ retry }) => retry)?.retry;
 }
 
-/** Stores the accounts that an operator confirms by id. They replace any stored ids of their logins. */
+/** Stores the accounts that an operator confirms by id, and replaces any ids stored for their logins. */
 export async function confirmAccounts(
   memory: ActionMemory,
   accounts: Readonly<Record<string, number>>,

@@ -8,41 +8,49 @@ import type { Clock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
 
 /**
- * Events of our own account trigger nothing, with one exception: events that result from changes such as a merge run
- * the rules that did not cause them. The expected events of such a change are stored before it is sent, so that an
- * event is recognised even while the response is pending, and after a crash.
+ * Events of Reeve's own account trigger nothing, with one exception: events that result from changes such as a merge
+ * run the rules that did not cause them. The events expected from such a change are stored before the change is sent,
+ * so that an event is recognised even while the response is pending, and after a crash.
  */
 
-/** Maximum depth of a chain: a user's event has depth 0, a merge by a rule in response to it has depth 1. */
+/**
+ * Maximum depth of a chain: an event caused by a user has depth 0; an event caused by a merge that a rule made in
+ * response has depth 1.
+ */
 const maxDepth = 3;
-/** Maximum number of changes kept for a repository, and the time they are kept. */
+/** Maximum number of changes kept for a repository. Below: how long they are kept. */
 const maxChanges = 100;
 const keptMs = 86_400_000;
 
-/** Cause of an event: the change, the rules of its chain, and the depth of the event. */
+/** Cause of an event: the change, the rules that led to it, and the depth of the event in its chain. */
 export type EventCause = {
   readonly because: { readonly run: string; readonly change: string };
   readonly rules: readonly string[];
   readonly depth: number;
 };
 
-/** One of our changes, as stored. */
+/** One of Reeve's own changes, as stored. */
 type OwnChange = EventCause & {
   readonly at: string;
   readonly causes: DeclaredCause;
   /**
-   * Commits of the recognised events, by kind of event. An event of the same kind with another commit does not belong
-   * to this change.
+   * Commits of the recognised events, by kind of event. An event of the same kind with a different commit does not
+   * belong to this change.
    */
   readonly bound: Readonly<Record<string, string>>;
-  /** The request is pending. Set only if another process may receive the event, which then waits for the response. */
+  /**
+   * Set while the request is pending, if another process may receive the event; that process then waits for the
+   * response.
+   */
   readonly isUnanswered?: true;
 };
 
-/** A change of ours that is about to be sent, and the events that it will cause. */
+/** A change that Reeve is about to send, and the events that it will cause. */
 type NewCause = EventCause & { readonly causes: DeclaredCause };
 
-/** The part of the key-value store that is used here; `isShared`: other processes also send and find changes. */
+/**
+ * The part of the key-value store that is used here. `isShared`: other processes also send changes and look them up.
+ */
 type ConsequenceStore = {
   readonly isShared: boolean;
   recall(key: string): Promise<unknown>;
@@ -52,14 +60,14 @@ type ConsequenceStore = {
 type OwnChanges = readonly OwnChange[];
 
 /**
- * Maximum duration of a request including retries. A change that is unanswered for longer was sent by a process that
- * has died.
+ * Maximum duration of a request, including retries. A change without a response for longer than this was sent by a
+ * process that has died.
  */
 const maxUnansweredMs = 60_000;
 /** Polling interval for changes that other processes send. */
 const lookMs = 100;
 
-/** Our changes that cause events, kept in a key-value store. */
+/** Reeve's own changes that cause events, kept in a key-value store. */
 export class Consequences {
   readonly #store: ConsequenceStore;
   readonly #clock: Clock;
@@ -71,8 +79,8 @@ export class Consequences {
   }
 
   /**
-   * Stores a change that is about to be sent. The returned function is called with the response, or without one if
-   * there is none.
+   * Stores a change that is about to be sent. The returned function is called with the response, or without an argument
+   * if there is no response.
    */
   async begin(repositoryId: number, change: NewCause): Promise<(answer?: unknown) => Promise<void>> {
     const { isShared } = this.#store;
@@ -88,7 +96,7 @@ export class Consequences {
       const commit = change.causes.event === 'committed' ? commitIn(answer) : undefined;
       const match = commit === undefined ? undefined : { kind: 'push ', commit };
       if (isShared || match !== undefined) {
-        // If this cannot be stored, the commit is recognised as if the response had been lost.
+        // If this cannot be stored, the commit is later recognised in the same way as after a lost response.
         await this.#update(repositoryId, (list) => markAnswered(list, noted, match)).catch(() => {});
       }
       this.#inFlight.take(slot);
@@ -96,13 +104,13 @@ export class Consequences {
     };
   }
 
-  /** Returns the cause of an event of our own account; undefined if no change of ours caused it. */
+  /** Returns the cause of an event of Reeve's own account; undefined if no change of Reeve caused the event. */
   async find(event: Event, client: Client, signal?: AbortSignal): Promise<EventCause | undefined> {
     const { repository } = event;
     if (repository === undefined) return undefined;
     const read = async (): Promise<OwnChanges> => listIn(await this.#store.recall(keyOf(repository.id)));
     if ((await read()).length === 0) return undefined;
-    // Before the response arrives, the forge may not show the result yet.
+    // The forge may not show the result before the response arrives.
     const own = [...this.#inFlight].filter(({ repositoryId }) => repositoryId === repository.id);
     await Promise.all(own.map(({ answered }) => answered));
     for (const change of await readAnswered(read, this.#clock, signal)) {
@@ -136,8 +144,8 @@ function listIn(value: unknown): OwnChanges {
 }
 
 /**
- * Returns the changes of a repository once the pending requests of all processes have been answered. Requests of a
- * process that has died are not waited for.
+ * Returns the changes of a repository once the pending requests of all processes have received a response. Does not
+ * wait for requests of a process that has died.
  */
 async function readAnswered(
   read: () => Promise<OwnChanges>,
@@ -147,11 +155,11 @@ async function readAnswered(
   const isUnderWay = ({ isUnanswered, at }: OwnChange): boolean =>
     isUnanswered === true && clock.now().getTime() - Date.parse(at) < maxUnansweredMs;
   let list = await read();
-  // Changes that begin from now on cannot have caused an event that already exists.
+  // Changes stored later cannot have caused an event that already exists.
   const awaited = list.filter(isUnderWay);
   const isAwaited = (one: OwnChange): boolean =>
     isUnderWay(one) && awaited.some((other) => isSameNoted(one, other));
-  // Clocks of processes may differ, so the number of polls is limited as well.
+  // The clocks of processes may differ, so the number of polls is limited as well.
   for (let looks = maxUnansweredMs / lookMs; looks > 0 && list.some(isAwaited); looks -= 1) {
     await clock.sleep(lookMs, signal);
     list = await read();
@@ -163,8 +171,8 @@ type EventMatch = { readonly kind: string; readonly commit: string };
 type NotedChange = { readonly at: string; readonly because: EventCause['because'] };
 
 /**
- * Returns the list with the commit of a change's events of one kind recorded. An event of that kind with another commit
- * does not belong to this change.
+ * Returns the list with the commit of one kind of events recorded for a change. From then on, an event of this kind
+ * with a different commit does not belong to the change.
  */
 function withCommit(list: OwnChanges, change: NotedChange, { kind, commit }: EventMatch): OwnChanges {
   return list.map((one) =>
@@ -172,7 +180,7 @@ function withCommit(list: OwnChanges, change: NotedChange, { kind, commit }: Eve
   );
 }
 
-/** Returns the list with a change marked as answered. */
+/** Returns the list with a change marked as having received its response. */
 function markAnswered(list: OwnChanges, change: NotedChange, match: EventMatch | undefined): OwnChanges {
   const answered = list.map((one) => {
     if (!isSameNoted(one, change)) return one;
@@ -186,13 +194,13 @@ function isSameNoted({ at, because }: NotedChange, other: NotedChange): boolean 
   return at === other.at && because.run === other.because.run && because.change === other.because.change;
 }
 
-/** Returns how an event matches a change of the same repository; undefined if it does not. */
+/** Returns how an event matches a change of the same repository; undefined if it does not match. */
 async function matchOf(
   { causes, bound }: OwnChange,
   event: Event,
   client: Client,
 ): Promise<EventMatch | undefined> {
-  // The subject may be a pull request that the event merely concerns. The payload contains the event's own subject.
+  // The subject may be a pull request that the event only affects. The payload contains the event's own subject.
   const { family, activity, payload, repository } = event;
   if (repository === undefined) return undefined;
   const branchName = branchIn(payload);
@@ -261,7 +269,7 @@ async function isOwnCommit(
   return others.length === 0 && parent?.sha === head && commit?.message?.trim() === message.trim();
 }
 
-/** Returns the commit from the response to a request that changes files. */
+/** Returns the commit in the response to a request that changes files. */
 function commitIn(answer: unknown): string | undefined {
   const sha = readMember(readMember(answer, 'commit'), 'sha');
   return typeof sha === 'string' && sha !== '' ? sha : undefined;
@@ -295,7 +303,7 @@ async function tipOf(branch: string, params: BookedRepository, client: Client): 
   }
 }
 
-/** Returns the branch that was pushed, created or deleted; undefined for a tag. */
+/** Returns the name of the branch that was pushed, created or deleted; undefined for a tag. */
 function branchIn({ ref, ref_type: type }: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof ref !== 'string' || type === 'tag' || ref.startsWith('refs/tags/')) return undefined;
   return ref.replace(/^refs\/heads\//, '');

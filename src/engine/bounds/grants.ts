@@ -20,7 +20,7 @@ type WantedChange = {
   readonly proposals: readonly { readonly rule: LoadedRule }[];
 };
 
-/** A change, with the location that its request writes to. */
+/** A change, with the place to which its request writes. */
 type PlacedChange = {
   readonly change: GrantedChange;
   /** Path parameters of the request. */
@@ -28,10 +28,10 @@ type PlacedChange = {
   readonly defaultBranch: DefaultBranch | undefined;
 };
 
-/** The default branch of the subject's repository, or why it is unknown. */
+/** The name of the default branch of the subject's repository, or why it is unknown. */
 export type DefaultBranch = { readonly name: string } | { readonly unknown: string };
 
-/** Returns whether every grant that a rule needs covers the subject. Branches are checked later, with the changes. */
+/** Returns whether the grants that a rule needs all cover the subject. Branches are checked later, for each change. */
 export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subject): boolean {
   const { byGrant = [] } = rule;
   if (rule.level === 'operator' || byGrant.length === 0) return true;
@@ -39,7 +39,9 @@ export function isGrantedAt(rule: LoadedRule, { repository, organization }: Subj
   return byGrant.every((used) => grantsFor(rule, used, name).length > 0);
 }
 
-/** Returns the default branch if a change depends on a grant that covers only that branch; otherwise undefined. */
+/**
+ * Returns the default branch if a change depends on a grant that covers only the default branch; otherwise undefined.
+ */
 export async function readDefaultBranch(
   planned: readonly WantedChange[],
   facts: Facts,

@@ -20,18 +20,18 @@ export type PauseScope =
       readonly name: string;
     };
 
-/** A pause in force. Deliveries are kept: those with changes wait until the pause ends. */
+/** A pause in force. Deliveries are still accepted; those that have changes wait until the pause ends. */
 export type Pause = { readonly scope: PauseScope; readonly at: Date; readonly by: string };
 
-/** Returns the pauses in force. Read on every call, because another process may just have set one. */
+/** Returns the pauses in force. Read on every call, because another process may have just started one. */
 export type ReadPauses = () => Promise<readonly Pause[]>;
 
-/** Delay until a paused delivery is retried if the pause does not end earlier: one day. */
+/** Delay before a paused delivery is retried if the pause has not ended earlier: one day. */
 const waitMs = 86_400_000;
 
 /**
- * Returns why a change is paused; undefined if it may be sent. A change is sent if at least one rule that wants it is
- * not paused.
+ * Returns why a change is paused; undefined if it may be sent. A change is sent if at least one of the rules that want
+ * it is not paused.
  */
 export function pausedReason(
   { change, proposals }: PlannedChange,
@@ -59,7 +59,7 @@ export function pausedReason(
 /** A repository by full name, and by id if known. */
 type PausedRepository = { readonly name: string; readonly id?: number | undefined };
 
-/** Returns whether a pause applies to this repository: by id, even after a rename, or by full name. */
+/** Returns whether a pause applies to this repository: by id, which also works after a rename, or by full name. */
 export function isOfRepository(scope: PauseScope, { name, id }: PausedRepository): boolean {
   if (scope.kind !== 'repository') return false;
   const isSame = scope.repositoryId !== undefined && scope.repositoryId === id;
@@ -79,12 +79,10 @@ export function findPause(
   );
 }
 
-/**
- * Pattern of a repository name, `owner/name`. The rule of a pack, `include/rule`, is distinguished by a leading `#`.
- */
+/** Pattern of a repository name, `owner/name`. A leading `#` distinguishes the rule of a pack, `include/rule`. */
 export const repositoryName = /^[^/\s#]+\/[^/\s#]+$/;
 
-/** Returns the scope of a pause as the command line writes it. */
+/** Returns the scope of a pause in the form used on the command line. */
 export function nameOfScope(scope: PauseScope): string {
   if (scope.kind === 'all') return 'all';
   return scope.kind === 'rule' && repositoryName.test(scope.name) ? `#${scope.name}` : scope.name;

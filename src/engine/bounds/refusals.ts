@@ -15,9 +15,9 @@ export function isLast({ change }: PlannedChange): boolean {
 }
 
 /**
- * Returns the plan without the changes that would end their subject although their rule failed, or although another
- * change of their rule was refused or deferred: those missing changes could never be made afterwards. Called after all
- * other refusals.
+ * Returns the plan without changes that would end their subject although their rule failed, or although another change
+ * of their rule was refused or deferred: after the end of the subject, the missing changes could never be made. Called
+ * after all other refusals.
  */
 export function refuseEarlyEnds(plan: Plan, verdicts: readonly Verdict[]): Plan {
   const failed = new Set(verdicts.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule));
@@ -42,7 +42,7 @@ export function refuseEarlyEnds(plan: Plan, verdicts: readonly Verdict[]): Plan 
   return { changes, refused };
 }
 
-/** The function that sends messages, or the reason why there is none. */
+/** The function that sends messages, or the reason why no messages can be sent. */
 export type MessageDoor = SendMessage | { readonly refusal: string };
 
 /** Returns whether a request is a message to a receiver other than the forge. */
@@ -50,7 +50,7 @@ export function isMessage(planned: PlannedChange | undefined): boolean {
   return planned?.change.operation === messageOperation;
 }
 
-/** Returns the plan without messages if none can be sent. The messages are refused with the reason. */
+/** Returns the plan without messages if no messages can be sent. They are refused with the reason. */
 export function refuseMessages(plan: Plan, door: MessageDoor | undefined): Plan {
   if (door === undefined || typeof door === 'function') return plan;
   const messages = plan.changes.filter(isMessage);
@@ -61,7 +61,7 @@ export function refuseMessages(plan: Plan, door: MessageDoor | undefined): Plan 
   };
 }
 
-/** Sends the message of a change. `revealed` is its input with the secret's value. */
+/** Sends the message of a change. `revealed` is the change's input with the value of the secret inserted. */
 export async function sendMessageOf(
   input: AnyInput,
   revealed: AnyInput,
@@ -74,15 +74,16 @@ export async function sendMessageOf(
 }
 
 /**
- * Handling of a delivery that repeats an earlier one: it runs without actions that do not describe a state, or is
- * refused.
+ * How to handle a delivery that repeats an earlier one: run it without actions that do not describe a state, or refuse
+ * it.
  */
 export const repeatedChoices = ['run', 'refuse'] as const;
 export type RepeatedChoice = (typeof repeatedChoices)[number];
 
 /**
- * Returns the plan of a repeated delivery without the changes of actions that do not describe a state, because they
- * would be made a second time. Other changes are planned from live state, so those already made are not repeated.
+ * Returns the plan of a repeated delivery without the changes of actions that do not describe a state, because these
+ * would be made a second time. All other changes are planned from live state, so a change that has already been made is
+ * not repeated.
  */
 export function refuseRepeated(plan: Plan, { repeated }: Trigger): Plan {
   if (!repeated) return plan;

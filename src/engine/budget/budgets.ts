@@ -1,7 +1,10 @@
-/** Maximum number of changes: by all rules together, and, within that, by rules of repository files. */
+/**
+ * Maximum number of changes: of all rules together (`all`), and of rules of repository files within that number
+ * (`repository`).
+ */
 export type Budget = { readonly all: number; readonly repository: number };
 
-/** Maximum changes per delivery, and per hour in one repository. Changes beyond them are refused. */
+/** Maximum number of changes per delivery, and per hour in one repository. Changes beyond these numbers are refused. */
 export type Budgets = { readonly delivery: Budget; readonly hour: Budget };
 
 /** Share of a budget, rounded down, that is reserved for protective changes (`Change.protects`). */
@@ -15,7 +18,7 @@ export function unreserved({ all, repository }: Budget): Budget {
   return { all: rest(all), repository: rest(repository) };
 }
 
-/** Returns the share of a budget for a single account without write access: at least one change. */
+/** Returns the share of a budget that a single account without write access may use: at least one change. */
 export function shareOfAccount(budget: Budget): Budget {
   const { all, repository } = unreserved(budget);
   const share = (rest: number): number => Math.min(rest, Math.max(1, Math.floor(rest * accountShare)));

@@ -10,17 +10,17 @@ import {
   type WriteHistory,
 } from './write-history.ts';
 
-/** A run that a limit or a pause stopped. It keeps its trigger and is repeated from live state. */
+/** A run that a limit or a pause stopped. The run is repeated with the same trigger, from live state. */
 export type Deferral = {
   /** Time until the limit ends. */
   readonly afterMs: number;
   /** Reason: the limit or the pause. */
   readonly why: string;
-  /** Stopped by a pause: the run is repeated as soon as a pause ends. */
+  /** Set if a pause stopped the run: it is repeated as soon as a pause ends. */
   readonly isPaused?: true;
   /**
-   * Key of what the repeated run is for, if that depends only on live state: a later trigger about the same subject
-   * with the same key supersedes this one.
+   * Key of the deferred work, if that work depends only on live state: a later trigger about the same subject with the
+   * same key supersedes this one.
    */
   readonly key?: string;
 };
@@ -28,16 +28,16 @@ export type Deferral = {
 type DeferralOptions = {
   readonly past: WriteHistory;
   readonly hour: Budget;
-  /** Identity of the trigger. It identifies the reservation when the run is repeated. */
+  /** Identity of the trigger. When the run is repeated, it identifies the reservation. */
   readonly owner: string;
   /** Digest of the account without write access that caused the run; absent: no such account caused it. */
   readonly stranger?: string | undefined;
-  /** Returns whether a change will be sent: observed changes consume no budget. */
+  /** Returns whether a change will be sent. Observed changes are not sent and use no budget. */
   readonly isSent: (planned: PlannedChange) => boolean;
   readonly now: Date;
 };
 
-/** Delay of changes that exceed the budget of a whole hour, after the first of these changes were made. */
+/** If changes exceed the budget of a whole hour, the rest is delayed by this time after the first of them were made. */
 const hourMs = 3_600_000;
 /** Minimum time between two writes to the same target from the reserved part of a budget. */
 const reservedPaceMs = 60_000;
@@ -45,9 +45,9 @@ const reservedPaceMs = 60_000;
 /**
  * Returns the plan without the changes that exceed the hourly budgets, and the time at which the run may be repeated.
  * Protective changes go first and may use the whole budget; other changes may use only the unreserved part. Changes of
- * the operator and of organizations go before those of repository files, and each of the two groups waits as a whole:
- * half of the changes could make the conditions false, and the other half would never be made. The caller reserves the
- * admitted changes in the ledger in the same step.
+ * the operator and of organizations go before those of repository files. Each of these two groups waits as a whole:
+ * half of the changes could make the conditions false, and the other half would then never be made. The caller records
+ * the admitted changes in the ledger in the same step.
  */
 export function deferBeyondHour(
   plan: Plan,
@@ -109,8 +109,8 @@ export function deferBeyondHour(
 type LeftChange = { readonly planned: PlannedChange; readonly afterMs: number; readonly why: string };
 
 /**
- * Admits changes to a line up to its capacity; those of the operator and of organizations before those of repository
- * files.
+ * Admits changes to a line up to its capacity. Changes of the operator and of organizations are admitted before those
+ * of repository files.
  */
 function admit(
   changes: readonly PlannedChange[],
@@ -125,7 +125,7 @@ function admit(
     readonly past: WriteHistory;
     readonly owner: string;
     readonly hour: Budget;
-    /** Room in this budget that the same run already takes in another line. */
+    /** Part of this budget that the same run already uses in another line. */
     readonly taken?: Budget;
     readonly line: Line;
     readonly why: (isOfFiles: boolean) => string;
@@ -158,7 +158,8 @@ function admit(
 }
 
 /**
- * Returns the protective changes that would use the reserved part but whose target was written within the last minute.
+ * Returns the protective changes that would use the reserved part of the budget although their target was written
+ * within the last minute.
  */
 function pace(admitted: readonly PlannedChange[], past: WriteHistory, now: Date): readonly LeftChange[] {
   return admitted.flatMap((planned) => {
@@ -222,8 +223,8 @@ export function joinDeferrals(deferrals: readonly Deferral[]): Deferral | undefi
 }
 
 /**
- * Returns the deferral key. A rule about something that happened, rather than about the current state, needs its own
- * trigger and has no key.
+ * Returns the deferral key. A rule that depends on something that happened, instead of on live state only, needs the
+ * original trigger, so it has no key.
  */
 export function deferralKey(deferred: readonly PlannedChange[]): { readonly key?: string } {
   const rules = new Map(deferred.flatMap(({ proposals }) => proposals.map(({ rule }) => [rule.id, rule])));

@@ -33,18 +33,18 @@ export type LedgerStore = {
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 };
 
-/** Counts the writes of a place from the stored runs, if no ledger of that place exists yet. */
+/** Counts the writes of a place from the stored runs, if there is no ledger for that place yet. */
 type LoadLedger = (place: number | string) => Promise<LedgerState>;
 
 /**
  * Creates the ledger. When a repository is first used, its writes are counted from the stored runs, so that a restart
- * does not reset the budget. After that, the ledger is kept in memory, or in the store if processes share it: the
- * processes then share one budget. `now` is the system clock, which stored runs use as well.
+ * does not reset the budget. After that, the ledger is kept in memory or, if processes share a store, in the store, so
+ * that the processes share one budget. `now` is the system clock, which stored runs use as well.
  */
 export function createBudgetLedger(options: {
   readonly now: () => Date;
   readonly readRuns?: ReadRuns;
-  /** Default: the ledger is kept in memory. */
+  /** Store shared by processes; by default, the ledger is kept in memory. */
   readonly store?: LedgerStore;
 }): BudgetLedger {
   const { readRuns, store } = options;
@@ -87,8 +87,8 @@ class LedgerInMemory implements BudgetLedger {
 }
 
 /**
- * Returns the key of a change's target, without the names of the repository and the number of the item: renaming the
- * repository or recreating a hook does not make it a different target.
+ * Returns the key of a change's target, without the names of the repository and the number of the item, so that the
+ * target stays the same when the repository is renamed or a hook is recreated.
  */
 export function targetKey(params: Readonly<Record<string, unknown>> | undefined, target: string): string {
   const { owner: _owner, repo: _repo, id: _id, ...rest } = params ?? {};
@@ -105,7 +105,10 @@ export function writeOf({ change, proposals }: PlannedChange): ComparedWrite {
   };
 }
 
-/** Returns the writes of a stored run that count. Those of a merge queue do not, because it has its own budget. */
+/**
+ * Returns the writes of a stored run that count. Writes of a merge queue do not count, because the queue has its own
+ * budget.
+ */
 function entriesOf(run: Run): readonly LedgerEntry[] {
   if (run.trigger.kind === mergeQueueKind) return [];
   const written = new Set(
@@ -125,19 +128,19 @@ function entriesOf(run: Run): readonly LedgerEntry[] {
 }
 
 /**
- * Prefix of the keys of ledgers. Their values have an instant `at`: that of the latest write, or the end of the latest
- * reservation.
+ * Prefix of the keys of ledgers. Their values have an instant `at`: the time of the latest write, or the end of the
+ * latest reservation.
  */
 export const ledgerPrefix = 'writes ';
-/** Time that a ledger is kept after its `at`. */
+/** How long a ledger is kept after the time in `at`. */
 export const ledgerKeptMs = 3_600_000;
 
 /**
- * The stored form of a ledger, which is compact because every run with changes reads and replaces it. A group contains
- * the writes of one run: first the name of the group, then for each write its place, its time in ms, whether a
- * repository file wanted it, the digests of the target, the state after and the state before, the digests of its rules
- * (`a,b`), and the digest of the account that caused it. A reservation contains the digest of its owner, its time in
- * ms, its counts, and its line. Entries of earlier versions have no rules, account or line.
+ * The stored form of a ledger. It is compact, because every run with changes reads and replaces it. A group contains
+ * the writes of one run: first the name of the group, then for each write its index, its time in ms, whether a
+ * repository file wanted it, the digests of the target, of the state after and of the state before, the digests of its
+ * rules (`a,b`), and the digest of the account that caused it. A reservation contains the digest of its owner, its time
+ * in ms, its counts, and its line. Entries of earlier versions have no rules, account or line.
  */
 type StoredLedger = {
   readonly at: string;
@@ -156,7 +159,7 @@ type Step = {
 
 /**
  * The ledger of processes that share a store. Concurrent runs of one process that write in the same place are combined
- * into one update of the store, so that at most one run per process competes for it.
+ * into one update of the store, so at most one run per process competes for the update.
  */
 class SharedLedger implements BudgetLedger {
   readonly #store: LedgerStore;
@@ -202,7 +205,7 @@ class SharedLedger implements BudgetLedger {
       await this.#store.revise(`${ledgerPrefix}${place}`, (value) => {
         isThere = value !== undefined || counted !== undefined;
         if (!isThere) return value;
-        // Store boundary: only this code writes the value under this key.
+        // The cast is safe: only this code writes the value under this key.
         const before = value === undefined ? counted : readLedger(value as StoredLedger);
         const past = new WriteHistory(before ?? nothingWritten, this.#nowMs);
         for (const step of steps) step.take(past);
@@ -227,7 +230,7 @@ function createStep<Result>(work: (past: WriteHistory) => Result): {
       try {
         came = { result: work(past) };
       } catch (error) {
-        // The failed step is undone; the steps of other runs in this batch still count.
+        // The failed step is undone; the steps of other runs in the batch still count.
         past.state = before;
         came = { error };
       }
@@ -242,7 +245,7 @@ function readLedger({ writes, reserved }: StoredLedger): LedgerState {
   return {
     writes: writes.flatMap(([of, ...group]) =>
       group.map(([place, atMs, isOfFile, target, after, before, rules = '', by]): NotedWrite => {
-        // All other levels are treated as operator.
+        // All other levels are stored as operator.
         const level = isOfFile ? 'repository' : 'operator';
         const write = { of, place, atMs, level, target, before, after } as const;
         return { ...write, rules: rules.split(',').filter(Boolean), ...(by === undefined ? {} : { by }) };
@@ -258,7 +261,9 @@ function readLedger({ writes, reserved }: StoredLedger): LedgerState {
   };
 }
 
-/** Returns the stored form of a ledger. Omits entries older than an hour, and reserved room that was not used. */
+/**
+ * Returns the stored form of a ledger, without entries older than an hour and without reservations that were not used.
+ */
 function formatLedger(state: LedgerState, nowMs: number): StoredLedger {
   const groups: [string, ...StoredWrite[]][] = [];
   const writes = state.writes.filter(({ atMs }) => atMs > nowMs - hourMs);

@@ -15,25 +15,25 @@ import {
   type WriteHistory,
 } from './write-history.ts';
 
-/** A plan made with knowledge of the recent writes. It may have further results. */
+/** A plan that takes the recent writes into account, possibly with further results. */
 type Made = { readonly plan: Plan };
 
-/** A plan for whose changes there is room in the hourly budgets. */
+/** A plan whose changes fit into the hourly budgets. */
 export type Reserved<M extends Made> = {
-  /** The plan without the changes that do not currently fit into the budgets. */
+  /** The plan without the changes that do not fit into the budgets at present. */
   readonly made: M;
-  /** Set if changes were left out: when the same trigger must run again. */
+  /** Set if changes were left out: states when the same trigger must run again. */
   readonly deferral?: Deferral | undefined;
-  /** Releases the reservations of changes that were not applied. `applied`: ids of the applied changes. */
+  /** Releases the reservations of changes that were not applied. `applied` contains the ids of the applied changes. */
   release(applied: ReadonlySet<string>): Promise<void>;
 };
 
-/** The ledger of a plan, and the plan's place in it. Absent: nothing is counted. */
+/** The ledger of a plan, and the plan's place in it. If absent, nothing is counted. */
 export type LedgerPlace = { readonly ledger: BudgetLedger; readonly place: number | string };
 
 /**
- * Makes a plan based on the recent writes of its place, and reserves room in the hourly budgets for the changes to
- * send, atomically: a concurrent run in any process cannot spend the same budget. `makePlan` may be called several
+ * Makes a plan based on the recent writes of its place, and reserves the changes to send in the hourly budgets,
+ * atomically: a concurrent run in any process cannot use the same part of a budget. `makePlan` may be called several
  * times.
  */
 export async function reserve<M extends Made>(
@@ -47,7 +47,7 @@ export async function reserve<M extends Made>(
   const edit = (isStranger: boolean | undefined) =>
     ledger.edit(place, (past) => {
       const wanted = makePlan(past);
-      // The forge is queried only if the permission matters; nothing is recorded before its response.
+      // The forge is queried only if the sender's permission matters; nothing is recorded before its response.
       const isDoubtful =
         by !== undefined && isStranger === undefined && isOverShare(past, by, wanted.plan, input);
       return isDoubtful ? undefined : reserveIn(past, wanted, input, isStranger ? by : undefined);
@@ -61,14 +61,14 @@ export async function reserve<M extends Made>(
     async release(applied) {
       const notSent = noted.flatMap(({ id }, at) => (applied.has(id) ? [] : [at]));
       if (notSent.length === 0) return;
-      // If this cannot be stored, the changes count for an hour although they were not made. The changes that were made
-      // are recorded anyway.
+      // If this cannot be stored, the changes count for an hour although they were not made. Changes that were made are
+      // recorded in any case.
       await ledger.edit(place, (past) => past.takeBack(name, notSent)).catch(() => {});
     },
   };
 }
 
-/** Returns the account whose act caused the run; undefined for our own account, and for a run without an event. */
+/** Returns the account whose act caused the run; undefined for Reeve's own account, and for a run without an event. */
 function causerOf({ event, account }: RunInput): number | undefined {
   const id = event?.sender?.id;
   return id === undefined || id <= 0 || id === account?.id ? undefined : id;
@@ -84,9 +84,9 @@ function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: R
 }
 
 /**
- * Returns whether the sender has write access. If our account administers the repository, it may query the permission.
- * Otherwise it may list the possible assignees, all of whom have write access. If the forge reveals neither, the sender
- * counts as having no access: its changes are delayed, not dropped.
+ * Returns whether the sender has write access. If Reeve's account administers the repository, it may query the
+ * permission; otherwise it may be able to list the possible assignees, all of whom have write access. If the forge
+ * allows neither, the sender counts as having no access: the sender's changes are delayed, not dropped.
  */
 async function maySenderWrite({ facts, client, event }: RunInput): Promise<boolean> {
   const { repository } = facts.subject;

@@ -2,11 +2,11 @@ import { hash, randomUUID } from 'node:crypto';
 import type { Level } from '../../rules/rule.ts';
 import type { Budget } from './budgets.ts';
 
-/** Effect of a write on one target. `before` and `after` are compared as JSON. */
+/** Effect of a write on one target. `before` and `after` are compared as JSON texts. */
 export type ComparedWrite = {
-  /** Target without the names of the repository; see `targetKey`. */
+  /** Target without the name of the repository; see `targetKey`. */
   readonly target: string;
-  /** The state before the write; `after` is the state after it. */
+  /** The state before the write; `after` is the state after the write. */
   readonly before: string;
   readonly after: string;
   /** Identities of the rules that requested the write. */
@@ -17,27 +17,30 @@ export type ComparedWrite = {
 export type LedgerEntry = ComparedWrite & {
   readonly atMs: number;
   readonly level: Level;
-  /** Id of the account whose act caused the write; absent: no account, or an unknown one. */
+  /** Id of the account whose act caused the write; absent if there is no such account, or it is unknown. */
   readonly by?: number | undefined;
 };
 
-/** A write as stored: with digests instead of the texts, which may be long. `by`: digest of the account. */
+/** A write as stored: with digests instead of texts, which may be long. `by` is the digest of the account. */
 export type NotedWrite = ComparedWrite & {
   readonly atMs: number;
   readonly level: Level;
   readonly by?: string | undefined;
-  /** Name of the batch that the write was recorded in; `place` is its index in that batch. */
+  /** Name of the batch in which the write was recorded; `place` is the index of the write in that batch. */
   readonly of: string;
   readonly place: number;
 };
 
-/** State of one place: the writes of the last hour, oldest first, and the room reserved for deferred runs. */
+/** State of one place: the writes of the last hour, oldest first, and the reservations of deferred runs. */
 export type LedgerState = {
   readonly writes: readonly NotedWrite[];
   readonly reserved: readonly Reservation[];
 };
 
-/** Room reserved for the changes of a deferred run: for all of them, and for those of repository files among them. */
+/**
+ * Part of the budgets reserved for the changes of a deferred run: for all changes, and for those of repository files
+ * among them.
+ */
 type Reservation = Budget & {
   readonly owner: string;
   readonly atMs: number;
@@ -46,13 +49,13 @@ type Reservation = Budget & {
 };
 
 /**
- * Changes that compete for the same room. Ordinary changes wait in the line with the empty name, protective changes in
- * a line of their own. Changes caused by an account without write access wait in a line named by the digest of that
- * account, so that the account delays only itself.
+ * A queue of changes that compete for the same part of a budget. Ordinary changes wait in the line with the empty name,
+ * protective changes in a separate line. Changes caused by an account without write access wait in a line named by the
+ * digest of that account, so that the account delays only itself.
  */
 export type Line = {
   readonly name: string;
-  /** Returns whether a write of the last hour takes up room in this line. */
+  /** Returns whether a write of the last hour counts in this line. */
   readonly counts: (write: NotedWrite) => boolean;
 };
 
@@ -64,8 +67,8 @@ export function lineOfAccount(by: string): Line {
 }
 
 /**
- * Flips of a target. A flip is a replacement that a rule repeats because another rule or another writer reverted it. A
- * rule that changes its result because its input changed does not flip.
+ * Flips of a target. A flip is a replacement that a rule repeats because another rule or another writer reverted it. If
+ * a rule changes its result because its input changed, this is not a flip.
  */
 export type Flips = {
   readonly count: number;
@@ -77,7 +80,7 @@ export type Flips = {
   readonly atMs: readonly number[];
 };
 
-/** Recent writes by place: the id of a repository, or the name of another subject. */
+/** Recent writes by place. A place is the id of a repository, or the name of another subject. */
 export interface BudgetLedger {
   /**
    * Calls `work` with the history of a place, atomically across processes. `work` may be called several times, each
@@ -89,17 +92,17 @@ export interface BudgetLedger {
 const hourMs = 3_600_000;
 /** Time window in which flips are counted. */
 export const flipMs = 600_000;
-/** Time after which unused room is released, because its delivery was superseded or deleted. */
+/** Time after which an unused reservation is released, because its delivery was superseded or deleted. */
 export const unusedMs = 900_000;
 
 /**
- * Recent writes in one place, and the room in the hourly budgets that deferred runs have reserved, in the order in
- * which it is due. Used during planning, so that concurrent runs see each other. Expired entries are ignored without
- * modifying the state.
+ * Recent writes in one place, and the reservations that deferred runs have made in the hourly budgets, in the order in
+ * which they are due. Used during planning, so that concurrent runs see each other's writes and reservations. Expired
+ * entries are ignored without modifying the state.
  */
 export class WriteHistory {
   readonly #nowMs: () => number;
-  /** Plain data, so that it can be stored elsewhere. */
+  /** Plain data, so that it can be stored outside this object. */
   state: LedgerState;
 
   constructor(state: LedgerState, nowMs: () => number) {
@@ -109,7 +112,7 @@ export class WriteHistory {
 
   /**
    * Returns the number of writes in the last hour: by all rules, and by repository files among them. If a digest is
-   * given, only the writes that this account caused.
+   * given, only the writes that this account caused are counted.
    */
   spent(by?: string): Budget {
     const all = this.#writes().filter((write) => by === undefined || write.by === by);
@@ -139,7 +142,9 @@ export class WriteHistory {
     return this.#writes().findLast((entry) => entry.target === wanted)?.atMs;
   }
 
-  /** Records writes that are about to be sent, and returns the batch name for revoking them. */
+  /**
+   * Records writes that are about to be sent, and returns the name of their batch, with which they can be taken back.
+   */
   record(entries: readonly LedgerEntry[]): string {
     const of = digestOfText(randomUUID());
     if (entries.length > 0)
@@ -147,7 +152,7 @@ export class WriteHistory {
     return of;
   }
 
-  /** Revokes those writes of a batch that were not sent, given by their index in the batch. */
+  /** Removes those writes of a batch that were not sent, given by their index in the batch. */
   takeBack(name: string, notSent: readonly number[]): void {
     if (notSent.length === 0) return;
     const gone = new Set(notSent);
@@ -156,23 +161,23 @@ export class WriteHistory {
   }
 
   /**
-   * Returns how long a run has to wait until its changes fit; 0 if they fit now. Runs that were deferred earlier come
+   * Returns how long a run must wait until its changes fit; 0 if they fit now. Runs that were deferred earlier go
    * first, so that new runs cannot starve them.
    */
   waitMs(owner: string, wanted: Budget, hour: Budget, line: Line = ordinaryLine): number {
     const reserved = this.#reserved().filter((reservation) => reservation.line === line.name);
     const place = reserved.findIndex((reservation) => reservation.owner === owner);
     if (place >= 0) return this.#waitBehind(reserved.slice(0, place), wanted, hour, line);
-    // A write made now no longer counts in an hour, so reservations due after that do not compete with it. There may be
-    // many of them if the budget for repository files is small.
+    // A write made now stops counting after an hour, so it does not compete with reservations that are due after that.
+    // There may be many such reservations if the budget for repository files is small.
     const soon = reserved.filter(({ atMs }) => atMs <= this.#nowMs() + hourMs);
     if (this.#waitBehind(soon, wanted, hour, line) === 0) return 0;
     return this.#waitBehind(reserved, wanted, hour, line);
   }
 
   /**
-   * Reserves room for a deferred run, due after this delay. A later call with the same owner and line replaces the
-   * reservation.
+   * Reserves part of the budgets for a deferred run, due after this delay. A later call with the same owner and line
+   * replaces the reservation.
    */
   reserve(owner: string, wanted: Budget, afterMs: number, { name }: Line = ordinaryLine): void {
     const reservation = { ...wanted, owner, atMs: this.#nowMs() + afterMs, line: name };
@@ -181,7 +186,7 @@ export class WriteHistory {
     this.state = { ...this.state, reserved };
   }
 
-  /** Releases all room reserved for an owner, because its run has started again. */
+  /** Releases all reservations of an owner, because the owner's run has started again. */
   release(owner: string): void {
     const reserved = this.state.reserved.filter((one) => one.owner !== owner);
     if (reserved.length < this.state.reserved.length) this.state = { ...this.state, reserved };
@@ -206,7 +211,7 @@ export class WriteHistory {
     return this.state.reserved.filter(({ atMs }) => atMs > usedUpMs);
   }
 
-  /** Returns how long changes have to wait behind these reservations. */
+  /** Returns how long changes must wait behind these reservations. */
   #waitBehind(earlier: readonly Reservation[], wanted: Budget, hour: Budget, line: Line): number {
     const written = this.#writes().filter(line.counts);
     const now = this.#nowMs();
@@ -239,14 +244,14 @@ export function digestOfAccount(id: number): string {
   return digestOfText(`account ${id}`);
 }
 
-/** Returns a digest of 66 bits, which is sufficient for comparing the hundreds of writes per hour and place. */
+/** Returns a digest of 66 bits, which is enough to distinguish the hundreds of writes per hour and place. */
 export function digestOfText(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 11);
 }
 
 /**
- * Returns whether a rule repeats a replacement although the state to replace is not the result of its own last write:
- * another rule or another writer reverted its earlier write.
+ * Returns whether a rule repeats an earlier replacement that another rule or another writer has reverted: the state to
+ * replace is not the result of a last write by this rule.
  */
 function isFlip(write: NotedWrite, earlier: readonly NotedWrite[]): boolean {
   const last = earlier.at(-1);
@@ -271,8 +276,8 @@ function timesOf(writes: readonly NotedWrite[]): readonly number[] {
 }
 
 /**
- * Returns the time from which at most `left` of these writes and reservations are less than an hour old; an instant in
- * the past if that is already the case.
+ * Returns the time from which at most `left` of these writes and reservations are less than an hour old. If that is
+ * already true, the returned time is in the past.
  */
 function roomAtMs(writtenAtMs: readonly number[], reserved: readonly Count[], left: number): number {
   let rest = left;

@@ -7,19 +7,19 @@ const dayMs = 86_400_000;
 
 /** Texts that describe a kind of incident. */
 type KindRow = {
-  /** Heading of the list, followed by a count. */
+  /** Heading of the list of incidents, followed by their number. */
   readonly title: string;
-  /** What the check of `reeve doctor` looks at; `fails` says when it fails. */
+  /** What the check of `reeve doctor` examines; `fails` describes when the check fails. */
   readonly looks: string;
   readonly fails: string;
   readonly remedy: string;
   /** Page of the dashboard with the details. */
   readonly page: string;
-  /** Lifetime of an incident that does not occur again; absent: the incident lasts until it is cleared. */
+  /** Lifetime of an incident that does not occur again. If absent, the incident lasts until it is cleared. */
   readonly lastsMs?: number;
 };
 
-/** All kinds of incidents. To add a kind, add a row here. */
+/** All kinds of incidents. To add a kind, add a row to this table. */
 export const incidentKinds = {
   'rule-failed': {
     title: 'Rules that failed',
@@ -78,40 +78,40 @@ export function kindRow(kind: IncidentKind): KindRow {
 
 const maxReason = 2_000;
 
-/** Returns a reason shortened for storage. */
+/** Returns a reason, shortened for storage. */
 export function shorten(reason: string): string {
   return reason.length > maxReason ? `${reason.slice(0, maxReason - 1)}…` : reason;
 }
 
 /** What an incident is about, and its latest occurrence. */
 type Details = {
-  /** Identity within the kind: id of a rule, path of a file. */
+  /** Identity within the kind: the id of a rule, or the path of a file. */
   readonly key: string;
-  /** One or two sentences, without a secret. May contain details for operators only. */
+  /** One or two sentences that do not contain secrets. May contain details that only operators may see. */
   readonly reason: string;
-  /** Origin of the rule or file; `operator` if the incident concerns the installation itself. */
+  /** Level of the rule or file; `operator` if the incident concerns the installation itself. */
   readonly level: Level;
   /** Path of the rule file. */
   readonly source?: string;
-  /** Revision of that file (see `LoadedRule.revision`). */
+  /** Revision of the rule file (see `LoadedRule.revision`). */
   readonly revision?: string;
   readonly repositoryId?: number;
   /** Subject of the evaluation: the lane of a delivery, or the item of a sweep. */
   readonly subject?: string;
   /** Id of the run. */
   readonly run?: string;
-  /** Commit that the file was read from. */
+  /** Commit from which the rule file was read. */
   readonly commit?: string;
   /** True if the incident occurred in a sweep. */
   readonly isSweep?: boolean;
-  /** True if the reason may be shown to everyone who can read the repository of the rule. */
+  /** True if everyone who can read the repository of the rule may see the reason. */
   readonly isPublic?: boolean;
 };
 
 /** A single occurrence of a problem. */
 export type Occurrence = Details & { readonly kind: IncidentKind; readonly at: Date };
 
-/** A problem that occurred at least once and is not resolved. */
+/** A problem that has occurred at least once and is not resolved. */
 export type Incident = Details & {
   readonly kind: IncidentKind;
   readonly count: number;
@@ -120,7 +120,8 @@ export type Incident = Details & {
 };
 
 /**
- * Returns whether an incident is open at an instant. An incident dated far in the future, due to a wrong clock, is not.
+ * Returns whether an incident is open at an instant. An incident that is dated far in the future because of a wrong
+ * clock is not open.
  */
 export function isOpen(
   { kind, lastAt }: { readonly kind: IncidentKind; readonly lastAt: Date },
@@ -131,7 +132,7 @@ export function isOpen(
 }
 
 /**
- * Results of the rules of a run: those that failed or named a stranger, and those that were evaluated without a
+ * Results of the rules of a run: rules that failed or named a stranger, and rules that were evaluated without a
  * failure.
  */
 export type RuleResults = {
@@ -139,12 +140,12 @@ export type RuleResults = {
   readonly passed: readonly string[];
 };
 
-/** Reason of a rule's failure. */
+/** Why a rule failed. */
 type RuleFailure = { readonly reason: string; readonly isPublic: boolean };
 
 /**
  * Returns the rules that failed in a run, each once with its first reason, and the rules that passed. A rule fails if
- * its conditions or steps could not be evaluated, if the forge refused one of its changes, or if a limit delays a
+ * its conditions or steps cannot be evaluated, if the forge refuses one of its changes, or if a limit delays a
  * protective change.
  */
 export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number | undefined }): RuleResults {
@@ -152,7 +153,7 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
   const add = (rule: string, failure: RuleFailure): void => {
     if (!failures.has(rule)) failures.set(rule, failure);
   };
-  // An unusable file has its own verdict in the run, and is another kind of incident.
+  // An unusable file has a separate verdict in the run, and is a different kind of incident.
   const verdicts = run.rules.filter(({ rule, source }) => rule !== source);
   for (const { rule, verdict, reason = '', code } of verdicts) {
     if (verdict === 'failed') add(rule, { reason, isPublic: isInternal(code) });
@@ -198,8 +199,8 @@ export function ruleResultsOf(run: Run, about: { readonly repositoryId?: number 
 }
 
 /**
- * Returns whether an error comes from the rule itself, so that others than operators may see it. A response of the
- * forge may name objects that only the bot's account can see.
+ * Returns whether an error comes from the rule itself, so that people other than operators may see it. A response of
+ * the forge may name objects that only the bot's account can see.
  */
 function isInternal(code: string | undefined): boolean {
   return code === undefined || code === 'rules-broken' || code === 'usage';
@@ -226,7 +227,7 @@ function occurrenceOf(
   };
 }
 
-/** Returns the failures of the rules of a repository's file, without details that are for operators only. */
+/** Returns the failures of the rules of a repository's file, without details that only operators may see. */
 export function reportedFailuresOf(
   incidents: readonly Incident[],
   repositoryId: number,
@@ -242,8 +243,8 @@ export function reportedFailuresOf(
       const times = count === 1 ? 'once' : `${count} times`;
       const last = lastAt.toISOString().slice(0, 16).replace('T', ' ');
       const why = isPublic ? reason : 'the forge refused a request; the operator of Reeve sees which';
-      // Reported at the 1st, 10th, 100th … occurrence: a rule that fails on every event must not post a status for
-      // each.
+      // Reported at the 1st, 10th, 100th, … occurrence, because a rule that fails on every event must not post a status
+      // for each event.
       const magnitude = Math.floor(Math.log10(count));
       return {
         text: `rule ${name} failed ${times}, last ${last} UTC: ${why}`,
