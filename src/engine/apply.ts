@@ -306,7 +306,7 @@ async function writeReconsidered(planned: PlannedChange, application: Applicatio
   }
   throw new ReeveError(
     'forge-unexpected',
-    'the head, or what other pull requests with the same head say, changed each time while it was judged',
+    'the head, or the result of other pull requests with the same head, changed during every evaluation',
   );
 }
 
@@ -601,10 +601,11 @@ function reveal(
 /** Hints for refused writes whose message does not explain the cause. */
 const hints: Partial<Record<ErrorCode, string>> = {
   'forge-not-found':
-    'it is gone, or the account cannot see it: check the name in the rule and the account’s access',
-  'forge-conflict': 'something else changed it meanwhile: the next event or sweep plans it anew',
-  'forge-refused': 'the forge does not take these values: compare them with the action’s reference page',
-  'forge-moved': 'the repository was renamed: what is missing is planned again under its new name',
+    'the object does not exist, or the account cannot see it: check the name in the rule and the account’s access',
+  'forge-conflict':
+    'something else changed it in the meantime: the next event or sweep plans the change again',
+  'forge-refused': 'the forge does not accept these values: compare them with the action’s reference page',
+  'forge-moved': 'the repository was renamed: missing changes are planned again under the new name',
 };
 
 /**

@@ -163,7 +163,7 @@ async function findStaleness(input: RunInput): Promise<((rule: LoadedRule) => Ev
     const reason = await staleAnnouncement(event, facts, { now, maxAgeMs });
     return reason && ((rule) => ({ verdict: skipRule(rule, reason), proposals: [] }));
   } catch (error) {
-    const reason = `what the event announces cannot be read: ${messageOf(error)}`;
+    const reason = `the comment or review of the event cannot be read: ${messageOf(error)}`;
     const retry = error instanceof ReeveError && error.keepsWork ? error : undefined;
     return (rule) => ({ verdict: failRule(rule, reason), proposals: [], retry });
   }

@@ -59,9 +59,9 @@ export function withinLimits(
     const ofFiles = levelOfChange(planned) === 'repository';
     const endsAtMs = (limits.repeatsFrom?.getTime() ?? 0) + restMs;
     if (allowed.size >= delivery.all)
-      return { why: `over the budget of ${delivery.all} changes a delivery`, endsAtMs };
+      return { why: `over the budget of ${delivery.all} changes per delivery`, endsAtMs };
     if (ofFiles && byRepositoryFiles >= delivery.repository) {
-      const why = `over the budget of ${delivery.repository} changes a delivery for rules of repositories`;
+      const why = `over the budget of ${delivery.repository} changes per delivery for rules of repositories`;
       return { why, endsAtMs };
     }
     const why = removals.get(planned);
@@ -76,7 +76,9 @@ export function withinLimits(
       const limit = rule.limits.changes;
       return limit !== undefined && (spentByRule.get(rule.id) ?? 0) >= limit;
     });
-    return isNarrow ? { why: `over the limit of changes that ${ruleNames(planned)} sets itself` } : undefined;
+    return isNarrow
+      ? { why: `over the limit of changes that ${ruleNames(planned)} sets for itself` }
+      : undefined;
   }
 }
 

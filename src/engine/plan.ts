@@ -33,7 +33,11 @@ export function makePlan(proposals: readonly Proposal[], limits: RunLimits = {},
     const same = group?.find((one) => valueKeyOf(one.change) === valueKeyOf(planned.change));
     if (group === undefined) changes.push(planned);
     else if (same) watchers.set(same, planned.proposals);
-    else refused.push({ planned, why: `it is only observed, and decided by ${ruleNames(...group)}` });
+    else
+      refused.push({
+        planned,
+        why: `it is only observed, and its target is decided by ${ruleNames(...group)}`,
+      });
   }
   const withWatchers = (planned: PlannedChange): PlannedChange => {
     const found = watchers.get(planned);
@@ -130,7 +134,7 @@ export function refuseUnfounded(plan: Plan): Plan {
           (isEnforced(other) || !isEnforced(planned)),
       );
     if (isFounded) changes.push(planned);
-    else refused.push({ planned, why: `it goes only together with ${needs}, which is not made` });
+    else refused.push({ planned, why: `it requires ${needs}, which is not made` });
   }
   return { changes, refused };
 }
@@ -147,7 +151,7 @@ function decide(group: readonly PlannedChange[]): {
   const [winner] = best;
   if (best.length === 1 && winner) {
     const losers = group.filter((planned) => planned !== winner);
-    return { winner, losers, why: `${ruleNames(winner)} decides this otherwise, and ranks higher` };
+    return { winner, losers, why: `${ruleNames(winner)} wants a different value, and ranks higher` };
   }
   const names = [
     ...new Set(best.flatMap((planned) => planned.proposals.map((proposal) => proposal.rule.id))),

@@ -89,7 +89,8 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     if (hasMoved) return { moved: true };
     if (change.already) return unwanted('already in the desired state');
     const needed = change.needs && changes.find((one) => one.target === change.needs);
-    if (needed && !needed.already) return unwanted(`it goes only together with ${needed.target}`, isAwaiting);
+    if (needed && !needed.already)
+      return unwanted(`it requires ${needed.target}, which has not been made`, isAwaiting);
     if (change.waits) return unwanted(change.waits.why, change.waits.polls);
     // Read last, so that no evaluated fact can belong to another commit.
     if (action.ofCommit && pin && !(await isPinned(pin, facts, pulls))) return { moved: true };

@@ -119,14 +119,14 @@ function takenBack(change: RecordedChange, undo: Undo, done: Run): RecordedChang
 /** Returns the request that reverts a change given the live state, or why the change cannot be reverted. */
 async function undoOf(change: RecordedChange, made: Outcome['made'], client: Client): Promise<Undo | string> {
   const inverse = findInverse(change.action, change.operation);
-  if (inverse === undefined) return `there is no way back from ${change.operation}`;
+  if (inverse === undefined) return `${change.operation} cannot be reverted`;
   const { operation, target, before, after } = change;
   // The cast is safe: the record is plain data from Reeve's own store, which contains the input as it was sent.
   const asked: DoneChange = { operation, input: change.input as AnyInput, target, before, after };
   try {
     const live = await inverse(asked, client);
     const isChanged = !isStill(after, live.value) || (made !== undefined && !isStill(made, live.value));
-    if (isChanged) return `changed since: it is ${JSON.stringify(live.value ?? null)} now`;
+    if (isChanged) return `changed since: the value is ${JSON.stringify(live.value ?? null)} now`;
     return live.undo();
   } catch (error) {
     return `it cannot be read now: ${messageOf(error)}`;
@@ -135,7 +135,7 @@ async function undoOf(change: RecordedChange, made: Outcome['made'], client: Cli
 
 function inverted(change: RecordedChange, done: Run): RecordedChange {
   const { before, after } = change;
-  return { ...change, before: after, after: before, value: before, reason: `takes back run ${done.id}` };
+  return { ...change, before: after, after: before, value: before, reason: `reverts run ${done.id}` };
 }
 
 async function send(

@@ -251,7 +251,7 @@ function protectionDeferral(unprotected: readonly string[], input: RunInput): De
   const [rule] = unprotected;
   if (rule === undefined || input.facts.subject.kind !== 'repository' || !isRepeatable(input))
     return undefined;
-  return { afterMs: unprotectedMs, why: `a protective change of ${rule} is still to be made` };
+  return { afterMs: unprotectedMs, why: `a protective change of ${rule} has not been applied yet` };
 }
 
 function countOf(proposals: readonly Proposal[]): number {

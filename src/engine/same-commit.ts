@@ -139,7 +139,7 @@ async function readOpenPulls(
   }
   throw new ReeveError(
     'forge-paging',
-    `the list of open pull requests of ${params.owner}/${params.repo} could not be read whole: it changed while it was read, ${maxReadings} times, or is shorter than the forge says`,
+    `the list of open pull requests of ${params.owner}/${params.repo} could not be read completely: it changed during each of ${maxReadings} reads, or is shorter than the count that the forge reports`,
   );
 }
 

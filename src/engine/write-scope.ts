@@ -119,6 +119,6 @@ async function holdIdentity(home: RepositoryRef, facts: Facts): Promise<void> {
   if (id === home.id) return;
   throw new ReeveError(
     'forge-not-found',
-    `${home.owner}/${home.name} is now a different repository (id ${id}, the event spoke of ${home.id}); nothing was written`,
+    `${home.owner}/${home.name} is now a different repository (id ${id}, not ${home.id} as in the event); nothing was written`,
   );
 }

@@ -198,7 +198,7 @@ describe('a login', () => {
     ids.ada = 9;
     const run = await give(client, 'ada', { memory, nowMs: 86_400_000 });
 
-    expect(statusOf(run)).toMatch(/account 9 now.*account 5 on 1970-01-01/);
+    expect(statusOf(run)).toMatch(/account 9, but.*account 5 on 1970-01-01/);
     expect(run.refused[0]?.account).toBe('ada');
     expect(client.sent).toHaveLength(2);
     // The login belongs to the first account again.
@@ -237,7 +237,7 @@ describe('a login', () => {
     await give(client, 'ada', { memory });
     ids.ada = 9;
     const run = await give(client, 'ada', { memory, ...trial });
-    expect(run.refused[0]?.why).toContain('account 9 now');
+    expect(run.refused[0]?.why).toContain('now belongs to account 9');
     expect(await memory.get(accountKey('ada'))).toEqual({ id: 5, at: new Date(0).toISOString() });
     expect(ruleResultsOf(run, {}).failed).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe('a login', () => {
     expect(client.asked).toBe(1);
     ids.ada = 9;
 
-    expect(statusOf(await give(client, 'ada', { memory }))).toContain('account 9 now');
+    expect(statusOf(await give(client, 'ada', { memory }))).toContain('now belongs to account 9');
   });
 
   it.each<[string, number | undefined]>([
@@ -263,14 +263,12 @@ describe('a login', () => {
     const memory = createActionMemory();
 
     const first = await give(client, 'ada', { memory });
-    expect(statusOf(first)).toMatch(
-      /^"ada" is the name of no account that Reeve can see: it is given nothing/,
-    );
+    expect(statusOf(first)).toMatch(/^no account that Reeve can see has the name "ada": nothing is granted/);
     expect(first.refused[0]?.account).toBe('ada');
     expect(await memory.get(accountKey('ada'))).toBeUndefined();
     await confirmAccounts(memory, { ada: 5 }, new Date(0));
 
-    expect(statusOf(await give(client, 'ada', { memory }))).toContain('no account that Reeve can see now');
+    expect(statusOf(await give(client, 'ada', { memory }))).toContain('now belongs to no account that Reeve can see');
   });
 
   it('that the forge hides is bound to the account listed by the repository', async () => {
@@ -281,7 +279,7 @@ describe('a login', () => {
     expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
     expect(await memory.get(accountKey('ada'))).toMatchObject({ id: 5 });
     hidden.Ada = 9;
-    expect(statusOf(await give(client, 'ada', { memory, nowMs: 5_000 }))).toContain('account 9 now');
+    expect(statusOf(await give(client, 'ada', { memory, nowMs: 5_000 }))).toContain('now belongs to account 9');
   });
 
   it.each<[string, string, Record<string, number | Error>, boolean]>([
@@ -343,7 +341,7 @@ describe('a login', () => {
     expect(await guard.refusalOf(['ada'], { records: true, params: {} })).toBeUndefined();
     ids.ada = 9;
     nowMs = 1_000;
-    expect((await guard.refusalOf(['ada'], { records: true, params: {} }))?.why).toContain('account 9 now');
+    expect((await guard.refusalOf(['ada'], { records: true, params: {} }))?.why).toContain('now belongs to account 9');
   });
 
   it('is not bound to an account if there is no memory, and costs no request', async () => {

@@ -181,7 +181,7 @@ describe('the requests of a plan', () => {
     const { ends } = await apply([step([nothing]), step([message], {}, { rule: 'b' })], { secrets });
     expect(ends).toEqual([
       'x failed: x: no operation "nothing"',
-      'm failed: m: no messages are sent from here',
+      'm failed: m: messages cannot be sent from here',
     ]);
     expect(sent).toEqual([]);
   });
@@ -258,7 +258,7 @@ describe('a change that fails', () => {
   it.each([
     [refusal('forge-forbidden', 403), /403; it needs writer access and a token with write:issue$/],
     [refusal('forge-forbidden'), /^t failed: t: the forge answered undefined$/],
-    [refusal('forge-not-found', 404), /404; it is gone/],
+    [refusal('forge-not-found', 404), /404; the object does not exist/],
     [refusal('forge-moved'), /; the repository was renamed/],
     [refusal('forge-unavailable', 502), /502$/],
   ])('reports how to fix it: %s', async (error, words) => {

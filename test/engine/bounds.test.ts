@@ -68,7 +68,7 @@ it.each<[string, readonly Proposal[], readonly string[], readonly string[], stri
   const left = refuseEarlyEnds(given, verdicts);
   expect(targets(left.changes).includes('close')).toBe(why === undefined);
   expect(reasons(left).slice(deferred.length)).toEqual(
-    why === undefined ? [] : [`close: it goes last, and ${why}`],
+    why === undefined ? [] : [`close: it must be applied last, and ${why}`],
   );
 });
 
@@ -191,7 +191,7 @@ describe('a step that is planned again before its write', () => {
       'what it goes with',
       [plainChange('a'), { ...wanted, needs: 'b' }, plainChange('b')],
       {},
-      'it goes only together with b',
+      'it requires b, which has not been made',
       false,
     ],
   ])('proposes no change because of %s', async (_title, planned, options, why, polls) => {

@@ -112,11 +112,11 @@ describe('a grant without branches', () => {
     expect(await passes(own, { branch: 'main' })).toBe('sent');
     expect(await passes({ in: ['acme/*'] }, { branch: 'main' })).toBe('sent');
     expect(await passes(own, { branch: 'release/1' })).toContain(
-      'covers the default branch alone, not release/1',
+      'covers only the default branch, not release/1',
     );
-    expect(await passes({ in: ['acme/*'] }, { branch: 'release/1' })).toContain('default branch alone');
+    expect(await passes({ in: ['acme/*'] }, { branch: 'release/1' })).toContain('only the default branch');
     expect(await passes(own, { branch: 'main' }, { defaultBranch: 'trunk' })).toContain(
-      'default branch alone',
+      'only the default branch',
     );
   });
 

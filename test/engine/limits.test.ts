@@ -236,12 +236,12 @@ describe('a limit of one run', () => {
 
     expect([changes.length, refused.length]).toEqual([50, 1]);
     expect(refused[0]).toMatchObject({
-      why: 'deferred, over the budget of 50 changes a delivery',
+      why: 'deferred, over the budget of 50 changes per delivery',
       until: '2026-11-20T12:10:00.000Z',
     });
     expect(limitDeferral(refused, { repeatsFrom })).toMatchObject({ afterMs: 600_000 });
     expect(makePlan([wishFor(many(51))]).refused[0]).toMatchObject({
-      why: 'over the budget of 50 changes a delivery',
+      why: 'over the budget of 50 changes per delivery',
     });
     expect(limitDeferral(makePlan([wishFor(many(51))]).refused, {})).toBeUndefined();
   });

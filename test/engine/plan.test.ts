@@ -82,7 +82,7 @@ describe('several rules and one target', () => {
       shape([proposal(makeRule('a'), change('label:x', true)), proposal(operator, change('label:x', false))]),
     ).toEqual({
       changes: [['label:x', false, ['from-above']]],
-      refused: [['label:x', true, 'operator/rules.yml#from-above decides this otherwise, and ranks higher']],
+      refused: [['label:x', true, 'operator/rules.yml#from-above wants a different value, and ranks higher']],
     });
   });
 
@@ -105,7 +105,9 @@ describe('several rules and one target', () => {
 
     expect(shape([proposal(above, change('label:x', false)), own])).toEqual({
       changes: [['label:x', true, ['own']]],
-      refused: [['label:x', false, 'it is only observed, and decided by repository/rules.yml#own']],
+      refused: [
+        ['label:x', false, 'it is only observed, and its target is decided by repository/rules.yml#own'],
+      ],
     });
     expect(shape([proposal(above, change('label:x', false))]).changes).toEqual([
       ['label:x', false, ['above']],
@@ -218,7 +220,7 @@ describe('a change that needs another change', () => {
 
     for (const { changes, refused } of [quarrel, edit]) {
       expect(changes).toEqual([]);
-      expect(refused.at(-1)).toContain('only together with hook:u');
+      expect(refused.at(-1)).toContain('it requires hook:u');
     }
   });
 
@@ -255,7 +257,7 @@ describe('budgets', () => {
     const { changes, refused } = shape([proposal(makeRule('a', 'operator', 2), ...many(3))]);
 
     expect(changes).toHaveLength(2);
-    expect(refused[0]?.[2]).toContain('sets itself');
+    expect(refused[0]?.[2]).toContain('sets for itself');
   });
 });
 

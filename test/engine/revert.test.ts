@@ -93,7 +93,7 @@ it('takes back the changes of a run in reverse order, and records that as a run'
     before: true,
     after: false,
     value: false,
-    reason: 'takes back run r0',
+    reason: 'reverts run r0',
     operation: operations.removeIssueLabel.id,
     method: 'DELETE',
     path: '/repos/acme/demo/issues/1/labels/3',
@@ -114,9 +114,15 @@ it('writes nothing in plan mode, and takes back only applied changes', async () 
 });
 
 it.each<[string, Partial<RecordedChange>, readonly object[] | Error, Outcome['made'], string]>([
-  ['was changed since', {}, [], undefined, 'changed since: it is false now'],
-  ['was made something else of', {}, [{ id: 3, name: 'a' }], { id: 4 }, 'changed since: it is true now'],
-  ['has no way back', { operation: 'odd' }, [], undefined, 'there is no way back from odd'],
+  ['was changed since', {}, [], undefined, 'changed since: the value is false now'],
+  [
+    'was made something else of',
+    {},
+    [{ id: 3, name: 'a' }],
+    { id: 4 },
+    'changed since: the value is true now',
+  ],
+  ['has no way back', { operation: 'odd' }, [], undefined, 'odd cannot be reverted'],
   [
     'cannot be read',
     {},
@@ -131,7 +137,7 @@ it.each<[string, Partial<RecordedChange>, readonly object[] | Error, Outcome['ma
   });
 
   expect([ends, refused, sent]).toEqual([[], [`label:a: ${why}`], []]);
-  expect(run.refused[0]?.change).toMatchObject({ before: true, after: false, reason: 'takes back run r0' });
+  expect(run.refused[0]?.change).toMatchObject({ before: true, after: false, reason: 'reverts run r0' });
 });
 
 it('continues after a change that fails, and reports how to fix it', async () => {

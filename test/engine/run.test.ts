@@ -117,7 +117,7 @@ it('a protective change that is paused after planning remains due, before later 
   });
 
   expect(paused.ends).toEqual(['gate skipped', 'later applied']);
-  const due = expect.stringContaining('of r.yml#gate is still to be made: rule r.yml#gate is paused');
+  const due = expect.stringContaining('of r.yml#gate has not been applied yet: rule r.yml#gate is paused');
   expect([...seen, await findDueProtection(memory, place)]).toEqual([due, due]);
 
   await run([gate, other], { subject: { kind: 'pull_request', ...place }, memory, pauses: async () => [] });
@@ -286,7 +286,7 @@ describe('a run', () => {
     ]);
 
     expect(made.ends).toEqual(['a applied', 'd applied']);
-    expect(made.refused).toEqual(['last: it goes last, and a step of its rule failed']);
+    expect(made.refused).toEqual(['last: it must be applied last, and a step of its rule failed']);
     expect(made.record.rules[0]).toMatchObject({ verdict: 'failed', reason: 'step two: odd' });
     expect(made.record.rules[0]).not.toHaveProperty('code');
   });
@@ -302,7 +302,7 @@ describe('a run', () => {
     ];
     expect((await run(rules)).refused).toEqual([
       'a: not now',
-      'z: it goes last, and a of its rule was refused',
+      'z: it must be applied last, and a of its rule was refused',
     ]);
   });
 
@@ -371,7 +371,7 @@ describe('a run', () => {
       { capabilities: async () => capabilitiesOf('1.20.0') },
     );
     expect(made.ends).toEqual([]);
-    expect(made.refused[1]).toBe('old: it goes only together with new, which is not made');
+    expect(made.refused[1]).toBe('old: it requires new, which is not made');
   });
 });
 

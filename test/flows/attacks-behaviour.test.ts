@@ -95,7 +95,7 @@ it('a rule that plans more than its budget makes twenty changes and reports the 
 
   expect(await harness.labelsOf(index)).toHaveLength(20);
   expect(run.refused).toHaveLength(10);
-  expect(run.refused[0]?.why).toContain('budget of 20 changes a delivery');
+  expect(run.refused[0]?.why).toContain('budget of 20 changes per delivery');
 });
 
 it('a change that is refused in the middle of a plan is reported with its status and remedy, and the other changes are made', async () => {

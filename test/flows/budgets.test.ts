@@ -104,7 +104,7 @@ it(`${issueCount} issues opened at once are all processed, hour by hour, and no 
     .toBe(true);
   expect(lines[0]).toMatchObject({
     repository: `${at.owner}/${at.repo}`,
-    why: expect.stringContaining(`${hourly} changes an hour`),
+    why: expect.stringContaining(`${hourly} changes per hour`),
   });
 
   aheadMs += hourMs + 60_000;

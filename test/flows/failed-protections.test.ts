@@ -84,7 +84,7 @@ describe.each(Object.entries(ways))('if %s', (_, { stale, refuses }) => {
 
       await label(number);
       expect((await pullOf(number)).merged).toBe(false);
-      expect(refusals().at(-1)).toMatch(/^a protective change of .*#stale is still to be made: /);
+      expect(refusals().at(-1)).toMatch(/^a protective change of .*#stale has not been applied yet: /);
 
       isRefusing = false;
       // Waiting rows and queues check again after a while. Time stands still while they work, because a lease would
@@ -129,7 +129,7 @@ describe.each(Object.entries(ways))('if %s', (_, { stale, refuses }) => {
     };
     await expect
       .poll(later, { interval: 200, timeout: timeoutMs })
-      .toMatch(/a protective change of .*#stale is still to be made/);
+      .toMatch(/a protective change of .*#stale has not been applied yet/);
     expect((await pullOf(number)).merged).toBe(false);
   });
 });

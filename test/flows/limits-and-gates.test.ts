@@ -223,7 +223,7 @@ ${gate}  merge:
     });
     await harness.idle();
     expect(refusals().at(-1)).toMatch(
-      /^a protective change of .*#gate is still to be made: deferred, over the budget/,
+      /^a protective change of .*#gate has not been applied yet: deferred, over the budget/,
     );
 
     await passTime(hourMs);

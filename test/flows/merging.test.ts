@@ -147,7 +147,7 @@ describe('merge', () => {
     const run = await makeReady(number);
 
     expect(run.refused.map(({ change, why }) => [change.action, why])).toEqual([
-      ['merge', 'it goes last, and a step of its rule failed'],
+      ['merge', 'it must be applied last, and a step of its rule failed'],
     ]);
     expect(await stateOf(number)).toBe('open');
   });

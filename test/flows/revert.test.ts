@@ -115,7 +115,7 @@ describe('revert', () => {
 
     expect(status).toBe(1);
     expect(out).toContain('label:area/docs');
-    expect(out).toContain('changed since: it is false now');
+    expect(out).toContain('changed since: the value is false now');
     expect(await harness.labelsOf(index)).toEqual([]);
   });
 

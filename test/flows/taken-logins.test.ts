@@ -130,7 +130,7 @@ describe('a login taken over by a stranger', () => {
         'sync-branch-protections',
         'sync-collaborators',
       ]);
-      expect(why).toContain(`account ${second} now`);
+      expect(why).toContain(`now belongs to account ${second}`);
       expect(why).toContain(`account ${first} on`);
       expect(why).toContain(`reeve adopt ${carol}`);
       expect(await collaborators()).not.toContain(carol);
@@ -146,7 +146,7 @@ describe('a login taken over by a stranger', () => {
       expect(incident).toMatchObject({ kind: 'account-changed', key: carol, level: 'operator' });
 
       const listed = await reeve(['adopt'], { environment: harness.environment });
-      expect(listed.out).toContain(`account ${second} now`);
+      expect(listed.out).toContain(`now belongs to account ${second}`);
       // The doctor reports an incident until it is confirmed.
       const confirmed = await reeve(['adopt', carol.toUpperCase()], { environment: harness.environment });
       expect([confirmed.status, confirmed.error]).toEqual([0, '']);
@@ -175,7 +175,7 @@ describe('a login taken over by a stranger', () => {
     await takeLogin();
     const back = await reeve(['revert', pruned.id, '--json'], { environment: harness.environment });
 
-    expect(back.out).toContain('is the name of account');
+    expect(back.out).toContain('now belongs to account');
     expect(await collaborators()).not.toContain(carol);
   });
 
@@ -258,7 +258,7 @@ rules:
     });
     for (const { id } of [pruned, unassigned]) {
       const back = await reeve(['revert', id, '--json'], { environment: harness.environment });
-      expect(back.out).toContain('is the name of account');
+      expect(back.out).toContain('now belongs to account');
     }
 
     const protections = await harness.root.call(operations.listBranchProtections, { params: at });

@@ -219,12 +219,10 @@ it('C5: a file .reeve.yaml is reported if there is no other', async () => {
   const { commit } = await harness.root.call(operations.getBranch, { params: { ...at, branch: 'main' } });
   const statuses = () =>
     harness.root.call(operations.listStatuses, { params: { ...at, sha: commit?.id ?? '' } });
-  await expect
-    .poll(statuses)
-    .toMatchObject([
-      {
-        status: 'failure',
-        description: 'acme/demo/.reeve.yaml: this file is not read; rename it to .reeve.yml',
-      },
-    ]);
+  await expect.poll(statuses).toMatchObject([
+    {
+      status: 'failure',
+      description: 'acme/demo/.reeve.yaml: this file is not read; rename it to .reeve.yml',
+    },
+  ]);
 });

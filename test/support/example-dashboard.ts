@@ -272,7 +272,7 @@ export function exampleData(store: Store, forgeUrl = 'https://forge.example.org'
       exampleIncident(
         'account-changed',
         'grace',
-        '"grace" is the name of account 81 now, and was that of account 12 on 2026-01-08',
+        '"grace" now belongs to account 81, but belonged to account 12 on 2026-01-08',
       ),
       exampleIncident(
         'file-broken',

@@ -277,20 +277,18 @@ function unlessStopped(error: unknown): undefined {
  */
 function unaskedRefusal(login: string, error: unknown): AccountRefusal {
   unlessStopped(error);
-  const why = `nothing is given to "${login}", because its account cannot be looked up: ${messageOf(error)}`;
+  const why = `nothing is granted to "${login}", because its account cannot be looked up: ${messageOf(error)}`;
   return { login, why, ...(error instanceof ReeveError && error.keepsWork ? { retry: error } : {}) };
 }
 
 function unseenWords(login: string): string {
-  return `"${login}" is the name of no account that Reeve can see: it is given nothing, because it could not be held to one; correct the name, or let the account of Reeve see that account`;
+  return `no account that Reeve can see has the name "${login}": nothing is granted to this name, because a later change of its account could not be detected; correct the name, or let the account of Reeve see that account`;
 }
 
 function wordsOf(login: string, { id, at }: KnownAccount, now: number | undefined): string {
   const is =
-    now === undefined
-      ? 'is the name of no account that Reeve can see now'
-      : `is the name of account ${now} now`;
-  return `"${login}" ${is}, and was that of account ${id} on ${at.slice(0, 10)}, when it was first used or confirmed: it is given nothing; if that is right, confirm it with reeve adopt ${login}`;
+    now === undefined ? 'now belongs to no account that Reeve can see' : `now belongs to account ${now}`;
+  return `"${login}" ${is}, but belonged to account ${id} on ${at.slice(0, 10)}, when it was first used or confirmed: nothing is granted to it; if the change is intended, confirm it with reeve adopt ${login}`;
 }
 
 /**

@@ -106,11 +106,11 @@ function uncoveredReason(
     return undefined;
   const isAnyNamed = ofForks.some(({ branches }) => branches !== undefined);
   if (defaultBranch && 'unknown' in defaultBranch) {
-    return `whether the grant of ${name} covers ${branch} is not known: ${defaultBranch.unknown}`;
+    return `it is not known whether the grant of ${name} covers ${branch}: ${defaultBranch.unknown}`;
   }
   return isAnyNamed
     ? `the grant of ${name} does not cover the branch ${branch}`
-    : `the grant of ${name} covers the default branch alone, not ${branch}; the operator may grant it with branches`;
+    : `the grant of ${name} covers only the default branch, not ${branch}; the operator may grant it with branches`;
 }
 
 function coversBranch(

@@ -37,7 +37,7 @@ export function refuseEarlyEnds(plan: Plan, verdicts: readonly Verdict[]): Plan 
     const why =
       reasons.length > 0 && reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
     if (why === undefined) changes.push(planned);
-    else refused.push({ planned, why: `it goes last, and ${why}` });
+    else refused.push({ planned, why: `it must be applied last, and ${why}` });
   }
   return { changes, refused };
 }
@@ -67,7 +67,7 @@ export async function sendMessageOf(
   revealed: AnyInput,
   send: SendMessage | undefined,
 ): Promise<void> {
-  if (send === undefined) throw new ReeveError('message-refused', 'no messages are sent from here');
+  if (send === undefined) throw new ReeveError('message-refused', 'messages cannot be sent from here');
   const { to, id, type, content } = outgoingMessageOf(input);
   const { to: url } = revealed.body as { readonly to: string };
   await send({ url, secret: to.secret, id, contentType: type, content });

@@ -199,8 +199,8 @@ function whyOver(
   const kept = reserved > 0 ? `, ${reserved} of them reserved for protective changes` : '';
   return (isOfFiles) =>
     isOfFiles
-      ? `over the budget of changes an hour in one repository${causing}, ${all} in all and ${repository} for rules of repositories${kept}`
-      : `over the budget of ${all} changes an hour in one repository${causing}${kept}`;
+      ? `over the budget of changes per hour in one repository${causing}, ${all} in all and ${repository} for rules of repositories${kept}`
+      : `over the budget of ${all} changes per hour in one repository${causing}${kept}`;
 }
 
 function roomFor(wanted: number, budget: number): number {

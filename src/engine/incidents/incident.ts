@@ -28,15 +28,15 @@ export const incidentKinds = {
     fails:
       'A rule failed in the last seven days and has not passed on the same subject since. A rule whose file has changed since is not listed.',
     remedy:
-      '`reeve explain RUN` shows the condition or step; correct the rule, or the objects on the forge that it names. Where a limit keeps a change waiting, it is made when the limit ends; raise the budget if that is too late.',
+      '`reeve explain RUN` shows the condition or step; correct the rule, or the objects on the forge that it names. If a limit keeps a change waiting, the change is made when the limit ends; raise the budget if that is too late.',
     page: 'runs',
     lastsMs: 7 * dayMs,
   },
   'merged-elsewhere': {
     title: 'Merges into another branch than planned',
-    looks: 'Merges of pull requests whose base was changed in the moment of the merge.',
+    looks: 'Merges of pull requests whose base was changed at the moment of the merge.',
     fails:
-      'A pull request was merged into a branch for which its rule had not judged it, in the last seven days.',
+      'In the last seven days, a pull request was merged into a branch for which its rule had not evaluated it.',
     remedy:
       'Look at the pull request, where a comment names both branches, and revert the merge if it does not belong there.',
     page: 'runs',
@@ -54,7 +54,7 @@ export const incidentKinds = {
     looks:
       'The accounts that rules name: collaborators, members of teams, allow lists of protections, reviewers and assignees.',
     fails:
-      'A rule names a login that another account has than when Reeve first used it, or none that Reeve can see. It is given nothing. Not seen again for seven days, it is not listed.',
+      'A rule names a login that belongs to a different account than when Reeve first used it, or to no account that Reeve can see. Nothing is granted to this login. If this does not occur again within seven days, it is no longer listed.',
     remedy:
       '`reeve adopt LOGIN` confirms the account that has the login now; otherwise correct the login in the rule file.',
     page: 'incidents',

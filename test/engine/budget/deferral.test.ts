@@ -102,7 +102,7 @@ describe('an hourly budget', () => {
     };
     spend(past, 'before', planOf(8), hour);
     expect(spend(past, 'ordinary', planOf(1), hour).deferral?.why).toBe(
-      'over the budget of 10 changes an hour in one repository, 2 of them reserved for protective changes',
+      'over the budget of 10 changes per hour in one repository, 2 of them reserved for protective changes',
     );
 
     expect(spend(past, 'a', protective('status:a'), hour).went).toBe(1);

@@ -349,7 +349,7 @@ describe('changes over the budget of an hour', () => {
 
     expect(ids(made.plan)).toBe(0);
     expect(deferral?.why).toBe(
-      'over the budget of 12 changes an hour in one repository, 2 of them reserved for protective changes',
+      'over the budget of 12 changes per hour in one repository, 2 of them reserved for protective changes',
     );
     const files = await ask(ledger, 'b', planOf(0, 1), { hour });
     expect(files.deferral?.why).toMatch(/6 for rules of repositories/);
@@ -384,7 +384,7 @@ describe('changes over the budget of an hour', () => {
     expect((await ask(ledger, 'writer', planOf(20), caused(4, 'write'))).deferral).toBeUndefined();
     const { deferral } = await ask(ledger, 'stranger again', planOf(1), caused(2, 'read'));
     expect(deferral?.why).toBe(
-      'over the budget of 4 changes an hour in one repository that one account without write access causes',
+      'over the budget of 4 changes per hour in one repository that one account without write access causes',
     );
     nowMs += hourMs;
     expect((await ask(ledger, 'stranger 4', planOf(1), caused(2, 'read'))).deferral).toBeUndefined();

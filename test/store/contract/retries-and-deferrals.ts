@@ -38,7 +38,7 @@ export function describeRetriesAndDeferrals(bench: StoreBench): void {
   });
 
   describe('a deferred delivery', () => {
-    const wait = { afterMs: 3_600_000, why: 'over the budget of 500 changes an hour', key: 'rule a' };
+    const wait = { afterMs: 3_600_000, why: 'over the budget of 500 changes per hour', key: 'rule a' };
 
     it('keeps its runs, does not count as an attempt, and is claimed again after its wait', async () => {
       const id = await acceptInLane('1');

@@ -103,7 +103,7 @@ describe('a delivery', () => {
 });
 
 describe('a delivery that an hourly budget stops', () => {
-  const deferral = { afterMs: 3_600_000, why: 'over the budget of 500 changes an hour' };
+  const deferral = { afterMs: 3_600_000, why: 'over the budget of 500 changes per hour' };
 
   it('keeps its trigger and is handled again once the budget has room', async () => {
     let handled = 0;
@@ -139,7 +139,7 @@ describe('a delivery that an hourly budget stops', () => {
     const { state, reason } = (await bench.store.describeDelivery(id)) ?? {};
     expect([state, reason]).toEqual([
       'dead',
-      expect.stringContaining('over the budget of 500 changes an hour'),
+      expect.stringContaining('over the budget of 500 changes per hour'),
     ]);
     expect((await bench.store.listRuns({ delivery: id, limit: 500 })).items.length).toBeGreaterThan(160);
   });
