@@ -3,45 +3,45 @@ import { assertion, opcode, type Program } from './program.ts';
 
 /** Costs of matching, in units of about one nanosecond (`scripts/calibrate.ts` measures them). */
 export const automatonCosts = {
-  /** First use of a pattern with a meter, including compilation if it is a glob. */
+  /** First use of a pattern by a meter, including compilation if the pattern is a glob. */
   pattern: 4_000,
-  /** Each instruction of a pattern that a meter uses for the first time. */
+  /** Each instruction of a pattern, when a meter uses the pattern for the first time. */
   compiledInstruction: 50,
   /** Each text, in addition to its characters. */
   match: 60,
   /** Each character that is read. */
   character: 5,
-  /** A character beyond U+00FF, if the pattern distinguishes such characters. */
+  /** A character beyond U+00FF, if the pattern distinguishes between such characters. */
   farCharacter: 80,
-  /** First use of a transition with a meter. */
+  /** First use of a transition by a meter. */
   transition: 700,
-  /** Each instruction followed to compute such a transition. */
+  /** Each instruction that is followed to compute a transition. */
   instruction: 40,
-  /** Each column of the table row that such a transition may add. */
+  /** Each column of the table row that a transition may add. */
   column: 8,
 } as const;
 
-/** Transition table entry that has no state yet. */
+/** Transition table entry whose transition has not been computed yet. */
 const unknown = 0;
 const matched = -1;
 const dead = -2;
 
-/** Maximum number of transition table entries; a larger table is dropped. */
+/** Maximum number of transition table entries; a larger table is discarded. */
 const maxEntries = 256 * 1024;
-/** Maximum cost of a table since its creation; a more expensive table is dropped. */
+/** Maximum cost that a table may accumulate; a table that exceeds it is discarded. */
 const maxCost = 1_000_000;
 
 /**
  * Runs a program over texts by building a deterministic automaton lazily. Every transition is charged when a meter
- * first uses it, even if it is cached from another meter: the cost of a match depends only on the pattern and the text.
- * Time is linear in the text, and all work is charged.
+ * first uses it, even if the transition is already cached from another meter, so the cost of a match depends only on
+ * the pattern and the text. Matching takes linear time in the length of the text, and all work is charged.
  */
 export class Automaton {
   readonly #program: Program;
   /** Whether matches can start only at the beginning of the text. */
   readonly #anchored: boolean;
   /**
-   * Contexts that the program distinguishes. Other contexts are masked out, because they would only multiply the
+   * Contexts that the program distinguishes. All other contexts are masked out, because they would only multiply the
    * states.
    */
   readonly #contexts: number;
@@ -60,7 +60,7 @@ export class Automaton {
   #known = new Int32Array(0);
   #costs = new Int32Array(0);
   #spent = 0;
-  /** Table positions of the transitions that the current meter has paid for. */
+  /** Positions in the table of the transitions that the current meter has paid for. */
   #taken: number[] = [];
 
   constructor(program: Program) {
@@ -130,7 +130,10 @@ export class Automaton {
     return last === matched;
   }
 
-  /** Clears the transitions that the previous meter has paid for. Their price included the cost of clearing. */
+  /**
+   * Starts the use by another meter: clears the transitions that the previous meter has paid for. That meter also paid
+   * for this clearing.
+   */
   #startTurn(meter: Meter): void {
     meter.charge(automatonCosts.pattern + this.#program.size * automatonCosts.compiledInstruction);
     this.#meter = meter;
@@ -161,7 +164,8 @@ export class Automaton {
   /** Returns the transition of a state, computed on first use, and charges the meter for it. */
   #advance(row: number, column: number, rune: number, meter: Meter): number {
     const at = row + column;
-    // Also required for a cached transition: the position where a run stops must not depend on earlier runs.
+    // Also required for a cached transition: the position at which matching stops must not depend on earlier uses of
+    // the cache.
     meter.require(this.#costOf(this.#program.size));
     let target = this.#known[at] ?? unknown;
     if (target === unknown) target = this.#work(row, column, rune);
@@ -189,7 +193,7 @@ export class Automaton {
     return transition + instructions * instruction + this.#width * column;
   }
 
-  /** Computes a transition and caches it with its cost. */
+  /** Computes a transition and caches it together with its cost. */
   #work(row: number, column: number, rune: number): number {
     const { ops, next, accepts, start } = this.#program;
     const { kernel, context } = this.#stateAt(row);
@@ -226,7 +230,10 @@ export class Automaton {
     return target;
   }
 
-  /** Collects in `#closed` all instructions reachable from a set without reading a character; returns their number. */
+  /**
+   * Collects in `#closed` all instructions that can be reached from a set of instructions without reading a character;
+   * returns their number.
+   */
   #close(kernel: Int32Array, flags: number): number {
     const { ops, next, other } = this.#program;
     const marks = this.#marks;
@@ -240,7 +247,7 @@ export class Automaton {
       closed[count] = one;
       count += 1;
     }
-    // The collected instructions also serve as the work list.
+    // The list of collected instructions also serves as the work list.
     for (let place = 0; place < count; place += 1) {
       const one = closed[place] ?? 0;
       const op = ops[one];
@@ -262,7 +269,10 @@ export class Automaton {
     return count;
   }
 
-  /** Returns whether an instruction that reads a character, or a match, is reachable if these assertions hold. */
+  /**
+   * Returns whether an instruction that reads a character, or a match instruction, can be reached if these assertions
+   * hold.
+   */
   #reaches(place: number, flags: number): boolean {
     const { ops } = this.#program;
     const count = this.#close(Int32Array.of(place), flags);
@@ -275,7 +285,7 @@ export class Automaton {
     return this.#states.at(row / this.#width);
   }
 
-  /** Returns the row of the state with these instructions, all of which have the current mark. */
+  /** Returns the row of the state that has exactly these instructions. All of them must have the current mark. */
   #intern(kernel: Int32Array, context: number): number {
     const row = this.#states.add(kernel, context, this.#marks, this.#mark) * this.#width;
     if (row + this.#width > this.#table.length) this.#grow();
@@ -295,7 +305,7 @@ function doubled(numbers: Int32Array): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Pseudo code point for the position after the last character. */
+/** Pseudo code point that stands for the end of the text. */
 const endOfText = -1;
 const newline = 10;
 
@@ -305,7 +315,8 @@ const context = { begin: 1, newline: 2, word: 4 } as const;
 const contextAtBegin = context.begin | context.newline;
 
 /**
- * Returns the contexts that the assertions of a program depend on. Any other context would only multiply its states.
+ * Returns the contexts that the assertions of a program depend on. Including other contexts would only multiply the
+ * states.
  */
 function contextsOf({ ops, other }: Program): number {
   let contexts = 0;
@@ -359,8 +370,8 @@ class Columns {
   readonly #bounds: Int32Array;
   readonly #near: number;
   /**
-   * Columns of the classes beyond U+00FF, 0 for a class without a column; undefined if each class uses its own number
-   * as its column.
+   * Columns of the classes beyond U+00FF, with 0 for a class that has no column; undefined if the number of each class
+   * is also its column.
    */
   readonly #far: Uint16Array | undefined;
   #assigned = 0;
@@ -380,10 +391,7 @@ class Columns {
     return this.#assigned > 0;
   }
 
-  /**
-   * Returns the column of a code point beyond U+00FF; undefined if its class has no column and all columns are
-   * assigned.
-   */
+  /** Returns the column of a code point beyond U+00FF; undefined if its class has no column and no column is free. */
   find(rune: number): number | undefined {
     const found = this.#classOf(rune);
     // The last class of the first 256 code points may extend beyond U+00FF.
@@ -424,7 +432,7 @@ type State = { readonly kernel: Int32Array; readonly context: number };
 
 const none: State = { kernel: new Int32Array(0), context: 0 };
 
-/** Distinct states of an automaton, numbered from 1. */
+/** The distinct states of an automaton, numbered from 1. */
 class StateList {
   readonly #states: State[] = [none];
   readonly #byHash = new Map<number, number[]>();
@@ -435,7 +443,7 @@ class StateList {
     return this.#states.length;
   }
 
-  /** Total number of instructions of the states. */
+  /** Total number of instructions in all states. */
   get instructions(): number {
     return this.#instructions;
   }
@@ -478,12 +486,12 @@ function areMarked(kernel: Int32Array, marks: Int32Array, mark: number): boolean
 export type Matcher = (text: string, meter: Meter) => boolean;
 
 /**
- * Maximum size of a retained automaton, in entries of four bytes. Larger automata are released to the garbage collector
+ * Maximum size of an automaton that is kept, in entries of four bytes. A larger automaton may be garbage collected
  * between matches.
  */
 const maxKeptEntries = 8 * 1024;
 
-/** Returns a matcher that compiles its program on first use: most patterns of a rule file are never used. */
+/** Returns a matcher that compiles its program on first use, because most patterns of a rule file are never used. */
 export function createMatcher(compile: () => Program): Matcher {
   let program: Program | undefined;
   let kept: Automaton | undefined;

@@ -8,31 +8,33 @@ type CodeownersLine = {
   readonly line: number;
   /** The pattern as the forge compiles it, without the leading `!` and without anchors. */
   readonly pattern: string;
-  /** Whether the pattern starts with `!`: the line then applies to the files that do not match. */
+  /** Whether the pattern starts with `!`; the line then applies to the files that do not match the pattern. */
   readonly isNegative: boolean;
   /** Names of users, and of teams (`organization/team`), without `@`. */
   readonly owners: readonly string[];
 };
 
-/** Differences between forge versions in interpreting patterns. */
+/** Differences between forge versions in how patterns are interpreted. */
 export type CodeownersDialect = {
-  /** Whether a leading slash means the root of the repository; otherwise such a pattern matches nothing. */
+  /**
+   * Whether a leading slash means the root of the repository; if not, a pattern with a leading slash matches nothing.
+   */
   readonly hasRoot: boolean;
   /** Whether patterns support look-ahead and other features that RE2 lacks. */
   readonly hasLookaround: boolean;
 };
 
-/** The white space that Go trims. */
+/** White space as trimmed by Go. */
 const spaces = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
 const outerSpace = new RegExp(`^${spaces}|${spaces}$`, 'g');
 /** Units charged for compiling a pattern, in addition to its characters. */
 const perPattern = 60_000;
 const perPatternCharacter = 1_000;
-/** Units charged for comparing the beginning of a path. */
+/** Units charged for comparing the start of a path. */
 const perComparison = 30;
 
 /**
- * Returns the lines of a CODEOWNERS file that have a pattern and an owner, parsed like the forge does: spaces separate
+ * Returns the lines of a CODEOWNERS file that have a pattern and an owner, parsed as the forge does: spaces separate
  * tokens, `\` escapes the next character, `#` starts a comment. Other lines are skipped.
  */
 export function parseCodeowners(text: string, { hasRoot }: CodeownersDialect): readonly CodeownersLine[] {
@@ -65,12 +67,12 @@ function splitTokens(line: string): readonly string[] {
   return tokens;
 }
 
-/** A path and its owners: names as in the file, in order. */
+/** A path and its owners: names as written in the file, in order. */
 export type PathOwners = { readonly path: string; readonly owners: ReadonlySet<string> };
 
 /**
- * Returns the owners of each path: the owners on all lines that match it, and on negative lines that do not. Charged to
- * the meter. Throws an error with the line number if a pattern cannot be evaluated.
+ * Returns the owners of each path: those on lines that match the path, and those on negative lines that do not match
+ * it. Charged to the meter. Throws an error with the line number if a pattern cannot be evaluated.
  */
 export function findPathOwners(
   lines: readonly CodeownersLine[],
@@ -82,8 +84,8 @@ export function findPathOwners(
   for (const one of lines) {
     meter.charge(paths.length * perComparison);
     const start = literalStart(one.pattern);
-    // Filtered first, because most lines concern other folders, and compiling a pattern is the most expensive step. A
-    // negative line applies to all paths unless its pattern is invalid.
+    // Paths are filtered first, because most lines concern other folders, and compiling a pattern is the most expensive
+    // step. A negative line may apply to any path.
     const possible = one.isNegative ? found : found.filter(({ path }) => path.startsWith(start));
     const matches = possible.length === 0 ? undefined : compileLine(one, compiler, { dialect, meter });
     if (matches === undefined) continue;
@@ -98,9 +100,9 @@ export function findPathOwners(
 /** A line that no file can match. `why` is the reason, phrased to continue a sentence about the line. */
 export type UnmatchedLine = { readonly line: number; readonly written: string; readonly why: string };
 
-/** Endings of folder patterns on other forges, where a folder stands for the files in it. */
+/** Endings of patterns for folders on other forges, where a folder stands for all files in it. */
 const endOfFolder = /(?:\/|\/[*+?]+)$/;
-/** Pattern metacharacters, except the dot, which file names contain. */
+/** Metacharacters of patterns, except the dot, which is common in file names. */
 const patternSign = /[\\^$|?*+()[\]{}]/;
 
 /** Returns the literal path of a pattern that has no metacharacters, except for the ending of a folder pattern. */
@@ -136,7 +138,10 @@ export function findUnmatchedLines(
   });
 }
 
-/** Returns the literal prefix shared by all matches of a pattern; empty if there is none, or if it is not obvious. */
+/**
+ * Returns the literal prefix that all matches of a pattern share; empty if there is none, or if it cannot be determined
+ * easily.
+ */
 function literalStart(pattern: string): string {
   if (pattern.includes('|')) return '';
   const [start = ''] = /^[^\\^$.|?*+()[\]{}]*/.exec(pattern) ?? [];
@@ -145,8 +150,8 @@ function literalStart(pattern: string): string {
 }
 
 /**
- * Returns the matcher of a line; undefined if the pattern is invalid and the forge itself uses RE2, and so skips the
- * line.
+ * Returns the matcher of a line. Returns undefined for an invalid pattern if the forge itself uses RE2 and therefore
+ * skips the line.
  */
 function compileLine(
   { line, pattern }: CodeownersLine,

@@ -5,18 +5,20 @@ import { buildProgram, complementOf, everyRune, type Node, uniteRanges } from '.
 export type GlobOptions = {
   /**
    * Characters that `*`, `?` and `[!a]` do not match. `/` (default): for paths and branch protections. Empty: for tag
-   * protections and the branch filter of a hook, where `*` matches `/`. `/.`: for the forge's protected file patterns.
+   * protections and the branch filter of a hook, where `*` also matches `/`. `/.`: for the forge's protected file
+   * patterns.
    */
   readonly separator?: '/' | '' | '/.';
   /**
-   * Whether `**` as a whole segment also matches zero segments, so that `a/**` followed by `/b` matches `a/b` (default:
-   * true if the separator is `/`). In the forge's own globs, `**` only means any text.
+   * Whether a `**` that is a whole segment also matches zero segments, so that `a/**` followed by `/b` matches `a/b`
+   * (default: true if the separator is `/`). In the forge's own globs, `**` matches any text and has no special meaning
+   * as a segment.
    */
   readonly segments?: boolean;
   /**
-   * Whether syntax of other shells, and leading or trailing spaces, are rejected (default: true): they would be literal
-   * characters here, and would not match what their author intends. Patterns that a forge stores keep the forge's
-   * meaning.
+   * Whether syntax of other shells, and leading or trailing spaces, are rejected (default: true). They would be literal
+   * characters here, and would not match what the pattern's author intends. Set to false for patterns that a forge
+   * stores, which keep the forge's meaning.
    */
   readonly strict?: boolean;
 };
@@ -42,7 +44,7 @@ export function compileGlob(pattern: string | readonly string[], options: GlobOp
   const [first] = entries;
   if (first === undefined) throw new GlobError('', 'is an empty list');
   if (entries.every((entry) => entry.excludes)) {
-    throw new GlobError(list[0] ?? '', 'only takes out: name first what shall match');
+    throw new GlobError(list[0] ?? '', 'only excludes: first list what should match');
   }
   if (entries.length === 1) return first.matches;
   return (text, meter) => {
@@ -54,7 +56,7 @@ export function compileGlob(pattern: string | readonly string[], options: GlobOp
   };
 }
 
-/** Returns an unmetered matcher for trusted patterns: those of settings and of the embedded forge. */
+/** Returns an unmetered matcher for trusted patterns: those in settings and in the embedded forge. */
 export function createGlob(
   pattern: string | readonly string[],
   options: GlobOptions = {},
@@ -71,8 +73,8 @@ function compileEntry(pattern: string, options: GlobOptions): Matcher {
   if (pattern.length > maxGlobLength)
     throw new GlobError(pattern, `is longer than ${maxGlobLength} characters`);
   if (segments) refuseImpossiblePath(pattern);
-  // Parsed immediately to detect an invalid pattern. The program is built only for the first text, because most
-  // patterns of a rule file are never matched.
+  // Parsed immediately, to detect an invalid pattern. The program is built only for the first text, because most
+  // patterns of a rule file are never used.
   parseGlob(pattern, separator, segments);
   if (!/[*?[\]{}\\]/.test(pattern)) return (text, meter) => equalsPattern(text, pattern, meter);
   return createMatcher(() => buildProgram(parseGlob(pattern, separator, segments)));
@@ -83,7 +85,7 @@ function equalsPattern(text: string, pattern: string, meter: Meter): boolean {
   return text === pattern;
 }
 
-/** Equivalents of extended glob groups, by the character before the parenthesis. */
+/** What to write instead of extended glob groups, by the character before the parenthesis. */
 const groupRemedies: Readonly<Record<string, string>> = {
   '@': 'write {a,b}',
   '?': 'write {,a}',
@@ -94,21 +96,21 @@ const groupRemedies: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects syntax of other shells that these globs would take literally. Escaped characters, and single characters in a
- * class, are literal on purpose.
+ * Rejects syntax of other shells that would be literal in these globs. Escaped characters, and single characters in a
+ * class, are meant to be literal.
  */
 function refuseOtherSyntax(entry: string): void {
   const refuse = (reason: string, offset: number): never => {
     throw new GlobError(entry, reason, offset);
   };
-  // Replaced by a string of the same length, so that positions stay correct.
+  // Replaced with a string of the same length, so that positions stay correct.
   const bare = entry.replace(/\\./gsu, (escaped) => '_'.repeat(escaped.length));
   if (/^!?\s|\s$/u.test(bare))
-    refuse('has white space at an end, which no name has: remove it, or write [ ] for a space', 0);
+    refuse('starts or ends with white space, which names never do: remove it, or write [ ] for a space', 0);
   const posix = /\[[^\]]*(\[([:.=])[^\]]*?\2\])/u.exec(bare);
   if (posix)
     refuse(
-      `has the class ${posix[1]}, which globs here do not know: list the characters, as in [a-zA-Z0-9]`,
+      `has the class ${posix[1]}, which these globs do not support: list the characters, as in [a-zA-Z0-9]`,
       posix.index,
     );
   const plain = bare.replace(/\[[^\]]*\]/gu, (members) => '_'.repeat(members.length));
@@ -117,7 +119,7 @@ function refuseOtherSyntax(entry: string): void {
     const written = entry.slice(group.index, group.index + group[0].length);
     const remedy = groupRemedies[group[1] ?? ''];
     refuse(
-      `has the group ${written}, which globs here do not know: ${remedy}, or [(] for a parenthesis`,
+      `has the group ${written}, which these globs do not support: ${remedy}, or [(] for a parenthesis`,
       group.index,
     );
   }
@@ -133,9 +135,9 @@ function refuseImpossiblePath(pattern: string): void {
   const cannot = (reason: string): never => {
     throw new GlobError(pattern, `cannot match: ${reason}`);
   };
-  if (pattern.startsWith('/')) cannot('paths have no slash in front');
-  if (pattern.endsWith('/')) cannot(`paths do not end with a slash; "${pattern}**" means all below`);
-  if (pattern.includes('//')) cannot('paths have no empty part');
+  if (pattern.startsWith('/')) cannot('paths do not start with a slash');
+  if (pattern.endsWith('/')) cannot(`paths do not end with a slash; "${pattern}**" matches everything below`);
+  if (pattern.includes('//')) cannot('paths have no empty segments');
   if (pattern.split('/').some((part) => part === '.' || part === '..')) cannot('paths have no "." or ".."');
 }
 
@@ -143,8 +145,9 @@ const maxDepth = 8;
 const empty: Node = { kind: 'sequence', of: [] };
 
 /**
- * Parses a glob: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}` (nestable) and `\`. Braces are alternatives and are never
- * expanded, so the program stays as long as the pattern. Throws GlobError if the pattern is invalid.
+ * Parses a glob: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}` (nestable) and `\`. Braces become alternatives and are
+ * never expanded, so the length of the program is proportional to the length of the pattern. Throws GlobError if the
+ * pattern is invalid.
  */
 function parseGlob(pattern: string, separator: string, segments: boolean): Node {
   return new GlobParser(pattern, separator, segments).alternatives();
@@ -222,7 +225,7 @@ class GlobParser {
   #group(): Node {
     const opened = this.#at;
     const range = /^\{[^{},]*\.\.[^{},]*\}/.exec(this.#pattern.slice(opened));
-    if (range) this.#refuse(`has the range ${range[0]}, which globs here do not know: list the values`);
+    if (range) this.#refuse(`has the range ${range[0]}, which these globs do not support: list the values`);
     this.#depth += 1;
     if (this.#depth > maxDepth) this.#refuse(`nests braces deeper than ${maxDepth}`);
     this.#at += 1;
@@ -308,8 +311,7 @@ export function compileForgeGlob(pattern: string, separator: '/' | '' | '/.'): M
 }
 
 /**
- * Returns why a rule must not declare this pattern on a forge: it is invalid, or does not match what its author
- * intends.
+ * Returns why a rule must not set this pattern on a forge: it is invalid, or does not match what its author intends.
  */
 export function forgeGlobProblem(pattern: string, separator: '/' | '' | '/.'): string | undefined {
   try {
@@ -322,9 +324,9 @@ export function forgeGlobProblem(pattern: string, separator: '/' | '' | '/.'): s
 }
 
 /**
- * Returns a matcher for repositories (`owner/name`) and organizations (`owner`) in the scope. `*` alone means
- * everything, `acme/*` means acme itself and all of its repositories, `!acme/attic` excludes one of them again.
- * Matching is case-insensitive, because no two owners or repositories of a forge differ only in case.
+ * Returns a matcher for repositories (`owner/name`) and organizations (`owner`). `*` alone matches everything, `acme/*`
+ * matches acme itself and all of its repositories, and `!acme/attic` excludes one of them. Matching is
+ * case-insensitive, because no two owners or repositories of a forge differ only in case.
  */
 export function compileScope(patterns: string | readonly string[]): Matcher {
   const list = typeof patterns === 'string' ? [patterns] : patterns;
@@ -332,7 +334,7 @@ export function compileScope(patterns: string | readonly string[]): Matcher {
   return (fullName, meter) => matches(fullName.toLowerCase(), meter);
 }
 
-/** Returns an unmetered matcher for the scopes of settings. */
+/** Returns an unmetered matcher for scopes in settings. */
 export function createRepositoryScope(patterns: string | readonly string[]): (fullName: string) => boolean {
   const matches = compileScope(patterns);
   const meter = createUnlimitedMeter();
@@ -342,11 +344,12 @@ export function createRepositoryScope(patterns: string | readonly string[]): (fu
 function scopeEntry(entry: string): string[] {
   const excludes = entry.startsWith('!') ? '!' : '';
   const pattern = entry.slice(excludes.length).toLowerCase();
-  if (/\s/u.test(pattern)) throw new GlobError(entry, 'names no repository: names have no white space');
+  if (/\s/u.test(pattern))
+    throw new GlobError(entry, 'does not name a repository: names have no white space');
   if (pattern === '*' || pattern === '**') return [`${excludes}**`];
   const [owner, name, ...more] = pattern.split('/');
   if (!owner || !name || more.length > 0) {
-    throw new GlobError(entry, `names no repository: write "owner/name", "owner/*" or "*"`);
+    throw new GlobError(entry, `does not name a repository: write "owner/name", "owner/*" or "*"`);
   }
   const whole = name === '*' || name === '**';
   return whole ? [`${excludes}${pattern}`, `${excludes}${owner}`] : [`${excludes}${pattern}`];

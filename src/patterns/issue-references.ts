@@ -1,16 +1,19 @@
-/** Part of a text: written by the author of a rule, or inserted into it. */
+/** Part of a text: either written by the author of a rule, or inserted. */
 export type TextPart = { readonly text: string; readonly isInserted: boolean };
 
 /** Zero-width space: invisible, and prevents a forge from recognizing a reference. */
 const gap = '\u200b';
 
-/** `owner/repo#7` and `owner/repo!7` up to the `#` or `!`, and the URL of an issue or pull request up to its number. */
+/**
+ * Matches `owner/repo#7` and `owner/repo!7` up to the `#` or `!`, and the URL of an issue or pull request up to its
+ * number.
+ */
 const elsewhere = /(?<=[\w.-])[#!](?=\d)|\/(?:issues|pulls)\/(?=[+\d])/g;
 
 /**
- * The end of a word before a reference. Matches any word, because administrators of a forge choose the words that close
- * and reopen issues (`CLOSE_KEYWORDS`). In Markdown, the URL may be the target of a link, with the word before the link
- * text.
+ * Matches the end of a word before a reference. Any word counts, because administrators of a forge choose the words
+ * that close and reopen issues (`CLOSE_KEYWORDS`). In Markdown, the URL may be the target of a link, with the word
+ * before the link text.
  */
 const wordBefore =
   /(?<=\p{L})(?=(:?\s+(?:(?:[\w.-]+\/[\w.-]+)?[#!](?=\d)|(?:\[[^\]]{0,200}\]\()?<?(?:https?:\/)?\/[^\s<>()]{1,300}\/(?:issues|pulls)\/(?=[+\d]))))/gu;
@@ -35,7 +38,7 @@ export function breakReferences(parts: readonly TextPart[]): string {
     const end = match.index + (match[1] ?? '').length;
     if (gaps.has(end)) continue;
     if (isInsertedWord(text, match.index, isInserted)) gaps.add(match.index);
-    // The rule's author wrote the word: the reference is broken instead.
+    // The author of the rule wrote the word, so the reference is broken instead.
     else if (isInserted(end - 1)) gaps.add(end);
   }
   return withGaps(text, gaps);
@@ -51,10 +54,10 @@ function insertedIn(parts: readonly TextPart[]): (at: number) => boolean {
   return (at) => spans.some((span) => span.start <= at && at < span.end);
 }
 
-/** Longer than any word that closes issues. */
+/** Maximum length of a word that is examined; words that close issues are shorter. */
 const maxWord = 40;
 
-/** Returns whether any part of the word that ends here was inserted. */
+/** Returns whether any character of the word that ends here was inserted. */
 function isInsertedWord(text: string, end: number, isInserted: (at: number) => boolean): boolean {
   const [word = ''] = /\p{L}+$/u.exec(text.slice(Math.max(0, end - maxWord), end)) ?? [];
   return Array.from(word, (_, place) => end - 1 - place).some(isInserted);

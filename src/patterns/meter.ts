@@ -6,16 +6,16 @@ export class LimitExceeded extends Error {
   }
 }
 
-/** The text of a part charged to a pool, and the units it cost. */
+/** A part of an evaluation, as text, and the units that it cost. */
 export type Costliest = { readonly part: string; readonly units: number };
 
-/** Units that several meters share, and the part that has used the most of them. */
+/** Units shared by several meters, and the part that has used the most units. */
 export type Pool = { left: number; costliest?: Costliest };
 
 /**
- * Counts the cost of an evaluation and stops it at its limit. A unit is about one nanosecond on the machine in
- * docs/benchmarks.md. The count depends only on the expression and its data, so that evaluation stops at the same point
- * on every machine. A meter first spends a shared pool, then its own reserve.
+ * Counts the cost of an evaluation and stops the evaluation at its limit. A unit is about one nanosecond on the machine
+ * in docs/benchmarks.md. The count depends only on the expression and its data, so evaluation stops at the same point
+ * on every machine. A meter first uses a shared pool, then its own reserve.
  */
 export class Meter {
   readonly #pool: Pool;
@@ -24,12 +24,12 @@ export class Meter {
   #reserve: number;
   #spent = 0;
   #part: { readonly name: string; readonly within: string; readonly from: number } | undefined;
-  /** Created only once, because a rule file may have thousands of parts that exceed the limit. */
+  /** Created only once, because a rule file may contain thousands of parts that exceed the limit. */
   #exceeded: LimitExceeded | undefined;
 
   /**
-   * `describe` returns a text with the exceeded limit, the part that used most of the pool, and the remedy. `owner` is
-   * the owner of these parts, as text.
+   * `describe` returns a text that names the exceeded limit, the part that used most of the pool, and the remedy.
+   * `owner` is the text that describes the owner of the parts.
    */
   constructor(options: {
     readonly pool: Pool;
@@ -48,7 +48,7 @@ export class Meter {
     return this.#pool.left + this.#reserve;
   }
 
-  /** Sets the part that the following charges belong to: `sync.docs` within `step 1 set-labels`. */
+  /** Sets the part that the following charges belong to, for example `sync.docs` within `step 1 set-labels`. */
   enter(name: string, within = ''): void {
     this.#leave();
     this.#part = { name, within, from: this.#spent };
@@ -63,7 +63,7 @@ export class Meter {
     this.#pool.costliest = { part, units };
   }
 
-  /** Spends units. Throws LimitExceeded if fewer are left; nothing is spent in that case. */
+  /** Uses units. Throws LimitExceeded if fewer units are left; in that case, none are used. */
   charge(units: number): void {
     const left = this.#pool.left - units;
     if (left >= 0) this.#pool.left = left;
@@ -71,7 +71,10 @@ export class Meter {
     this.#spent += units;
   }
 
-  /** Throws LimitExceeded if fewer units are left. Called before work whose exact cost is known only afterwards. */
+  /**
+   * Throws LimitExceeded if fewer units are left than given. Called before work whose exact cost is known only
+   * afterwards.
+   */
   require(units: number): void {
     if (this.#pool.left < units && this.#reserve < units) throw this.#refusal();
   }
@@ -91,8 +94,8 @@ export class Meter {
 }
 
 /**
- * Returns a meter without a limit, for patterns of the operator and of the embedded forge: matching them takes linear
- * time anyway.
+ * Returns a meter without a limit, for patterns of the operator and of the embedded forge. Matching them takes only
+ * linear time.
  */
 export function createUnlimitedMeter(): Meter {
   return new Meter({

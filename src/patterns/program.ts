@@ -1,7 +1,7 @@
-/** Kinds of instructions of a pattern's program. */
+/** Kinds of instructions in the program of a pattern. */
 export const opcode = { fail: 0, match: 1, fork: 2, assert: 3, rune: 4 } as const;
 
-/** Conditions of an `assert` on the position between two characters; several can be combined. */
+/** Conditions that an `assert` checks at a position between two characters; several can be combined. */
 export const assertion = {
   beginLine: 1,
   endLine: 2,
@@ -12,7 +12,7 @@ export const assertion = {
 } as const;
 
 /**
- * A compiled pattern: a nondeterministic automaton in flat arrays. Has no captures, which are not needed to decide
+ * A compiled pattern: a nondeterministic automaton in flat arrays. It has no captures, which are not needed to decide
  * whether a text matches.
  */
 export type Program = {
@@ -26,8 +26,8 @@ export type Program = {
   /** Returns whether a `rune` instruction accepts a code point. */
   readonly accepts: (at: number, rune: number) => boolean;
   /**
-   * Sorted code points at which classes begin: no instruction distinguishes two code points that lie between the same
-   * two entries.
+   * Sorted code points at which character classes begin: no instruction distinguishes two code points that lie between
+   * the same two entries.
    */
   readonly bounds: Int32Array;
 };

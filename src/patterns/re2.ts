@@ -7,21 +7,24 @@ export const re2Limits = {
   /** Maximum length of a pattern, in characters. */
   length: 200,
   /**
-   * Maximum number of instructions of a pattern with counted repetitions expanded; compiling that many takes
+   * Maximum number of instructions of a pattern, with counted repetitions expanded; compiling this many takes
    * milliseconds.
    */
   size: 2_500,
-  /** Maximum number of instructions of all patterns compiled together, for example those of one rule file. */
+  /** Maximum number of instructions of all patterns that are compiled together, for example those of one rule file. */
   totalSize: 50_000,
 } as const;
 
 /** A compiled pattern, or the reason why it cannot be compiled, phrased to continue a sentence about the pattern. */
 type CompiledRe2 =
   | { readonly matches: Matcher }
-  /** `isSyntax`: the reason is invalid RE2 syntax, rather than a pattern that is too large. */
+  /** `isSyntax`: the pattern is not valid RE2 syntax; if absent, the pattern is too large. */
   | { readonly reason: string; readonly isSyntax?: true };
 
-/** Compiles the RE2 patterns of one file: each pattern once, and in total only as many as compile quickly. */
+/**
+ * Compiles the RE2 patterns of one file. Each pattern is compiled only once, and the total size is limited so that
+ * compilation is fast.
+ */
 export class Re2Compiler {
   readonly #compiled = new Map<string, CompiledRe2>();
   #left = re2Limits.totalSize;
@@ -39,16 +42,16 @@ export class Re2Compiler {
       return { reason: `the pattern is longer than ${re2Limits.length} characters` };
     const size = estimateRe2Size(pattern);
     if (size > re2Limits.size) {
-      const written = `with its repetitions written out the pattern has about ${size} steps`;
+      const written = `with repetitions expanded, the pattern has about ${size} steps`;
       return {
-        reason: `${written}, more than ${re2Limits.size}; repeat less, lengths can be asked with size()`,
+        reason: `${written}, more than ${re2Limits.size}; use fewer repetitions, or check lengths with size()`,
       };
     }
     this.#left -= size;
     if (this.#left < 0) {
-      const total = `the patterns of this file have more than ${re2Limits.totalSize} steps together`;
+      const total = `the patterns of this file have more than ${re2Limits.totalSize} steps in total`;
       return {
-        reason: `${total}, with their repetitions written out; repeat less, or make it several files`,
+        reason: `${total}, with repetitions expanded; use fewer repetitions, or split the file`,
       };
     }
     try {
@@ -60,7 +63,7 @@ export class Re2Compiler {
   }
 }
 
-/** Opcodes of the library's instructions, as in its version 2. */
+/** Opcodes of the instructions in version 2 of the library. */
 const operations = {
   alternative: 1,
   alternativeMatch: 2,
@@ -73,7 +76,7 @@ const operations = {
   lastRune: 11,
 } as const;
 
-/** The fields of the library's instructions that we read. */
+/** The fields of the library's instructions that are used here. */
 type Instruction = {
   readonly op: number;
   readonly out: number;
@@ -81,11 +84,11 @@ type Instruction = {
   readonly matchRune: (rune: number) => boolean;
 };
 
-/** Returns the program of an RE2 pattern. Throws the library's error for an invalid pattern. */
+/** Returns the program of an RE2 pattern. For an invalid pattern, throws the library's error. */
 export function compileRe2Program(pattern: string): Program {
   const compiled = RE2JS.compile(pattern).re2();
-  // The library declares its program as `any`. The fields that we read are declared above, and a test checks them
-  // against the library.
+  // The library declares its program as `any`. The fields used here are declared above, and a test checks them against
+  // the library.
   const instructions: readonly Instruction[] = compiled.prog.inst;
   const skip = (place: number): number => {
     let at = place;
@@ -134,13 +137,13 @@ function opcodeOf(op: number): number {
   }
 }
 
-/** Size counted for one Unicode group (`\pL`): it has hundreds of ranges, which the compiler copies. */
+/** Size counted for one Unicode group (`\pL`), because it has hundreds of ranges that the compiler copies. */
 const groupSize = 20;
 
 /**
  * Returns approximately how many instructions an RE2 pattern has with counted repetitions expanded, without compiling
- * it: `(a{30}){30}` has 900 and compiles in milliseconds; a pattern a hundred times as large takes a second. An upper
- * bound for a valid pattern; meaningless for an invalid one.
+ * it: `(a{30}){30}` has 900 and compiles in milliseconds; a pattern a hundred times as large takes a second. The result
+ * is an upper bound for a valid pattern, and meaningless for an invalid one.
  */
 export function estimateRe2Size(pattern: string): number {
   return new SizeReader(pattern).read();
@@ -155,7 +158,7 @@ class SizeReader {
   }
 
   read(): number {
-    // Open groups, each with the total size of its parsed content.
+    // Groups that are still open, each with the total size of its parsed content.
     const open: number[] = [0];
     let last = 0;
     const add = (size: number): void => {
@@ -180,8 +183,8 @@ class SizeReader {
         this.#at += 1;
       } else add(this.#atom());
     }
-    // Every program has an instruction that fails, one that matches, and, if the program is empty, one that does
-    // nothing.
+    // Every program has an instruction that fails, an instruction that matches and, if the program is otherwise empty,
+    // an instruction that does nothing.
     return open.reduce((sum, size) => sum + size, last + 3);
   }
 
@@ -192,7 +195,7 @@ class SizeReader {
     this.#at += found[0].length;
     const least = Number(found[1]);
     if (found[2] === '') return (size) => size * Math.max(1, least);
-    // `{n,}` counts as n repetitions and a loop; each optional repetition has an instruction that skips it.
+    // `{n,}` counts as n repetitions and a loop; for each optional repetition, there is an instruction that skips it.
     const most = found[3] === '' ? least + 1 : Number(found[3]);
     return (size) => size * Math.max(1, least) + (size + 1) * Math.max(0, most - least);
   }

@@ -94,12 +94,12 @@ describe('a broken glob', () => {
     ['a\\', 'ends with a backslash'],
     ['[]', 'has an empty class []'],
     ['[z-a]', 'has the range z-a, which runs backwards'],
-    ['{1..9}', 'has the range {1..9}, which globs here do not know: list the values'],
-    ['/docs', 'cannot match: paths have no slash in front'],
-    ['docs/', 'cannot match: paths do not end with a slash; "docs/**" means all below'],
-    ['a//b', 'cannot match: paths have no empty part'],
+    ['{1..9}', 'has the range {1..9}, which these globs do not support: list the values'],
+    ['/docs', 'cannot match: paths do not start with a slash'],
+    ['docs/', 'cannot match: paths do not end with a slash; "docs/**" matches everything below'],
+    ['a//b', 'cannot match: paths have no empty segments'],
     ['./a', 'cannot match: paths have no "." or ".."'],
-    ['!a', 'only takes out: name first what shall match'],
+    ['!a', 'only excludes: first list what should match'],
     ['{'.repeat(9), 'nests braces deeper than 8'],
     ['a'.repeat(501), 'is longer than 500 characters'],
   ])('%s is refused: %s', (pattern, reason) => {
@@ -119,22 +119,25 @@ describe('a glob with foreign syntax or with white space that names do not have'
   const foreign: readonly (readonly [string, string])[] = [
     [
       'src/@(a|b)/**',
-      'has the group @(a|b), which globs here do not know: write {a,b}, or [(] for a parenthesis',
+      'has the group @(a|b), which these globs do not support: write {a,b}, or [(] for a parenthesis',
     ],
-    ['?(a).md', 'has the group ?(a), which globs here do not know: write {,a}, or [(] for a parenthesis'],
-    ['+(a)', 'has the group +(a), which globs here do not know: use a regular expression'],
-    ['*(a|b)', 'has the group *(a|b), which globs here do not know: use a regular expression'],
-    ['!(a|b)', 'has the group !(a|b), which globs here do not know: list what matches'],
-    ['src/!(gen)/**', 'has the group !(gen), which globs here do not know: list what matches'],
-    ['(docs|src)/**', 'has the group (docs|src), which globs here do not know: write {a,b}'],
-    ['v[[:digit:]]*', 'has the class [:digit:], which globs here do not know: list the characters'],
-    ['[![:alpha:]]', 'has the class [:alpha:], which globs here do not know'],
-    ['[[=a=]]', 'has the class [=a=], which globs here do not know'],
-    ['docs/** ', 'has white space at an end, which no name has: remove it, or write [ ] for a space'],
-    [' docs/**', 'has white space at an end'],
-    ['! docs/**', 'has white space at an end'],
-    ['docs/**\n', 'has white space at an end'],
-    ['docs/**\u00a0', 'has white space at an end'],
+    ['?(a).md', 'has the group ?(a), which these globs do not support: write {,a}, or [(] for a parenthesis'],
+    ['+(a)', 'has the group +(a), which these globs do not support: use a regular expression'],
+    ['*(a|b)', 'has the group *(a|b), which these globs do not support: use a regular expression'],
+    ['!(a|b)', 'has the group !(a|b), which these globs do not support: list what matches'],
+    ['src/!(gen)/**', 'has the group !(gen), which these globs do not support: list what matches'],
+    ['(docs|src)/**', 'has the group (docs|src), which these globs do not support: write {a,b}'],
+    ['v[[:digit:]]*', 'has the class [:digit:], which these globs do not support: list the characters'],
+    ['[![:alpha:]]', 'has the class [:alpha:], which these globs do not support'],
+    ['[[=a=]]', 'has the class [=a=], which these globs do not support'],
+    [
+      'docs/** ',
+      'starts or ends with white space, which names never do: remove it, or write [ ] for a space',
+    ],
+    [' docs/**', 'starts or ends with white space'],
+    ['! docs/**', 'starts or ends with white space'],
+    ['docs/**\n', 'starts or ends with white space'],
+    ['docs/**\u00a0', 'starts or ends with white space'],
     [
       '{docs, src}/**',
       'has a space after a comma in braces, which is part of the name: remove it, or write [ ]',
@@ -178,8 +181,8 @@ describe('a scope', () => {
     expect(() => createRepositoryScope(['acme/*', pattern])).toThrow(reason);
   });
 
-  it('refuses a pattern that is not a repository name, and an empty list', () => {
-    expect(() => createRepositoryScope(['acme'])).toThrow('names no repository');
+  it('refuses what names no repository', () => {
+    expect(() => createRepositoryScope(['acme'])).toThrow('does not name a repository');
     expect(() => createRepositoryScope([])).toThrow(GlobError);
   });
 });

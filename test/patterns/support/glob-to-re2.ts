@@ -69,7 +69,7 @@ class Translation {
   #group(): string {
     const opened = this.#at;
     const range = /^\{[^{},]*\.\.[^{},]*\}/.exec(this.#pattern.slice(opened));
-    if (range) this.#refuse(`has the range ${range[0]}, which globs here do not know: list the values`);
+    if (range) this.#refuse(`has the range ${range[0]}, which these globs do not support: list the values`);
     this.#depth += 1;
     if (this.#depth > maxDepth) this.#refuse(`nests braces deeper than ${maxDepth}`);
     this.#at += 1;
