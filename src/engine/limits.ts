@@ -9,7 +9,7 @@ export type RunLimits = {
   readonly budgets?: Budgets | undefined;
   readonly past?: WriteHistory | undefined;
   /** Identities of the rules that may have written to this place; named in the reason. */
-  readonly rules?: readonly string[] | undefined;
+  readonly rules?: (() => readonly string[]) | undefined;
   /**
    * Time of the run, if a stopped change can be planned again after the limit ends. Absent: the change is refused
    * permanently.
@@ -113,7 +113,7 @@ export function limitDeferral(
 }
 
 /** Stops repeated replacements: they result from a conflict with another writer, which more writes do not resolve. */
-function flipping(planned: PlannedChange, { past, rules = [] }: RunLimits): Stop | undefined {
+function flipping(planned: PlannedChange, { past, rules = () => [] }: RunLimits): Stop | undefined {
   const flips = past?.flips(writeOf(planned));
   if (flips === undefined || !flips.isFlip || flips.count < maxFlips) return undefined;
   const names = rules().filter((rule) => flips.others.includes(digestOfText(rule)));

@@ -197,7 +197,6 @@ async function noteProtections(
   if (!isConcerned && due.size === 0) return;
   // A run for a delivery knows all rules in force, so a rule that is missing here no longer exists.
   const isWhole = event !== undefined && announcedBy === undefined;
-  const known = new Set(rules.rules.map(({ id }) => id));
   // If the whole run must be repeated, nothing was written.
   const isSettled = (rule: string): boolean =>
     retry === undefined && (evaluated.has(rule) || (isWhole && rules.find(rule) === undefined));

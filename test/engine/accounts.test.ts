@@ -268,7 +268,9 @@ describe('a login', () => {
     expect(await memory.get(accountKey('ada'))).toBeUndefined();
     await confirmAccounts(memory, { ada: 5 }, new Date(0));
 
-    expect(statusOf(await give(client, 'ada', { memory }))).toContain('now belongs to no account that Reeve can see');
+    expect(statusOf(await give(client, 'ada', { memory }))).toContain(
+      'now belongs to no account that Reeve can see',
+    );
   });
 
   it('that the forge hides is bound to the account listed by the repository', async () => {
@@ -279,7 +281,9 @@ describe('a login', () => {
     expect(statusOf(await give(client, 'ada', { memory }))).toBe('applied');
     expect(await memory.get(accountKey('ada'))).toMatchObject({ id: 5 });
     hidden.Ada = 9;
-    expect(statusOf(await give(client, 'ada', { memory, nowMs: 5_000 }))).toContain('now belongs to account 9');
+    expect(statusOf(await give(client, 'ada', { memory, nowMs: 5_000 }))).toContain(
+      'now belongs to account 9',
+    );
   });
 
   it.each<[string, string, Record<string, number | Error>, boolean]>([
@@ -341,7 +345,9 @@ describe('a login', () => {
     expect(await guard.refusalOf(['ada'], { records: true, params: {} })).toBeUndefined();
     ids.ada = 9;
     nowMs = 1_000;
-    expect((await guard.refusalOf(['ada'], { records: true, params: {} }))?.why).toContain('now belongs to account 9');
+    expect((await guard.refusalOf(['ada'], { records: true, params: {} }))?.why).toContain(
+      'now belongs to account 9',
+    );
   });
 
   it('is not bound to an account if there is no memory, and costs no request', async () => {

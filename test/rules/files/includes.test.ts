@@ -188,7 +188,11 @@ describe('an include is refused', () => {
       'own.yml:3 include: a pack must be in the folder of the including file',
     ],
     ['with an absolute path', 'name: s, file: /p.yml', 'own.yml:3 include: the path of a pack is relative'],
-    ['with a Windows path', 'name: s, file: "a\\\\p.yml"', 'own.yml:3 include: the path of a pack is relative'],
+    [
+      'with a Windows path',
+      'name: s, file: "a\\\\p.yml"',
+      'own.yml:3 include: the path of a pack is relative',
+    ],
     [
       'in a hidden folder',
       'name: s, file: .git/p.yml',

@@ -159,7 +159,11 @@ steps:
 
 describe('a parameter', () => {
   it.each([
-    ['in uses', 'on: issues\nsteps: [{ uses: "${{ params.a }}" }]', 'template: uses must not contain an expression'],
+    [
+      'in uses',
+      'on: issues\nsteps: [{ uses: "${{ params.a }}" }]',
+      'template: uses must not contain an expression',
+    ],
     [
       'in in',
       `in: ["\${{ params.a }}/*"]\non: issues\n${step}`,

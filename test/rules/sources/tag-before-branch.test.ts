@@ -145,7 +145,8 @@ describe('a branch named like the latest commit of the default branch', () => {
       isNamed = true;
       const { problems, steps } = await rulesOn(one);
 
-    expect(problems).toEqual([expect.stringContaining('a branch or tag has the id of the newest commit')]);
-    expect(steps).toBe('[]');
-  });
+      expect(problems).toEqual([expect.stringContaining('a branch or tag has the id of the newest commit')]);
+      expect(steps).toBe('[]');
+    },
+  );
 });
