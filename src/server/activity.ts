@@ -14,7 +14,7 @@ import {
   sampleSpanOf,
 } from './dashboard/activity-samples.ts';
 
-/** The counted fields of a delivery or job. */
+/** Fields of a handled delivery or job that the counts depend on. */
 type HandledClaim = {
   readonly door: Claim['door'];
   readonly receivedAt: Date;
@@ -23,7 +23,7 @@ type HandledClaim = {
 
 /** Counts the activity of this process, for the charts of the dashboard. */
 export interface Activity {
-  /** Counts an answer of the receiver, by its result. */
+  /** Counts a response of the receiver by its result. */
   countReceived(result: string): void;
   /** Counts a handled delivery, with the time since its receipt. Jobs are not counted. */
   countHandled(claim: HandledClaim, runs: readonly Run[]): void;
@@ -32,7 +32,7 @@ export interface Activity {
   /** Counts the corrections of a sweep. */
   countSweepRun(run: Run): void;
   /**
-   * Samples the queue, and with `isThorough` also runners and drift, if this process is the leader; then writes the
+   * Samples the queue (with `isThorough`, also runners and drift) if this process is the leader, and then writes the
    * counts.
    */
   write(options?: { readonly isThorough?: boolean }): Promise<void>;
@@ -42,7 +42,7 @@ export interface Activity {
 
 /** Interval between writes: a killed process loses at most this much chart data. */
 const writeMs = 60_000;
-/** Runners and drift are sampled on every n-th write, because they change with sweeps. */
+/** Runners and drift are sampled only on every n-th write, because only sweeps change them. */
 const thoroughEvery = 5;
 
 /** Starts counting. */
@@ -52,7 +52,7 @@ export function startActivity(options: {
   readonly log: Log;
 }): Activity {
   const { store, clock, log } = options;
-  /** Samples by span and name. */
+  /** Samples by width, start and name. */
   let counted = new Map<string, Sample>();
 
   const add = (name: string, amount: number, merge: Sample['merge']): void => {

@@ -39,7 +39,7 @@ export function createApp({
     forceCloseConnections: 'idle',
   });
   app.server.maxConnections = maxConnections;
-  // A connection kept alive after its last answer would delay the shutdown by its idle timeout (72 s).
+  // A connection kept alive after its last response would delay the shutdown by its idle timeout (72 s).
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -63,8 +63,8 @@ export function createApp({
     if (!health.ok) log.warn({ reason: health.reason }, 'not ready');
     const { state: forge } = parts.dashboardData.forge();
     const status = !health.ok ? 'unavailable' : forge === 'ok' ? 'ok' : 'degraded';
-    // Deliveries are still stored while the forge fails or denies access. With 503 here, a proxy would reject them, and
-    // forges do not resend.
+    // Deliveries are still stored while the forge fails or denies access. A 503 here would make a proxy reject them,
+    // and forges do not resend.
     return reply
       .code(health.ok ? 200 : 503)
       .type('application/json')

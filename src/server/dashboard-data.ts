@@ -24,8 +24,8 @@ import type { MetricData } from './dashboard/metrics.ts';
 import type { RuleCoverage } from './rule-coverage.ts';
 
 /**
- * Returns the data on rules, sweeps and runners for metrics and pages, so that the dashboard need not import those
- * modules. Rules are named by their path in `folder`.
+ * Returns the data on rules, sweeps and runners for metrics and pages, so that the dashboard need not import the
+ * modules that provide the data. Rule files are shown by their path in `folder`.
  */
 export function createDashboardData(
   { store, rules, clock }: Reeve,

@@ -14,7 +14,7 @@ import { loadSignInKey } from './settings/secrets/installation-secret.ts';
 /** The running receiver and dashboard. */
 export type Doors = {
   readonly url: string;
-  /** Absent if processes share the password. */
+  /** Absent if the password is in a database that processes share. */
   readonly passwordFile: string | undefined;
   /** Stops accepting connections and waits up to 5 s for open requests. */
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export interface ForgeLink {
   readonly account: () => Promise<Account>;
   /** Returns the name of the account. */
   readonly login: () => Promise<string>;
-  /** Returns the number of forge responses so far that show that the forge works. */
+  /** Returns the number of responses so far that show that the forge works. */
   readonly answers: () => number;
   /** Returns the state of the forge. */
   readonly state: ForgeStateReader['state'];
@@ -73,7 +73,7 @@ export async function openForgeLink(options: {
 
 /**
  * Logs Reeve's account. Returns its name, or undefined if the forge is not available within 5 s. The wait is limited
- * because every delivery is lost until the receiver listens.
+ * because the receiver starts listening only afterwards, and deliveries sent before that are lost.
  */
 async function greet(account: () => Promise<Account>, log: Log): Promise<string | undefined> {
   const asked = account().then(({ login }) => {
@@ -102,11 +102,14 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
 interface ForgeStateReader {
   /** Records the status of a response. */
   note(status: number | undefined): void;
-  /** Returns the state of the forge: the worker's if that is not `ok`, otherwise the one that the responses show. */
+  /**
+   * Returns the state of the forge: the worker's state unless that is `ok`, otherwise the state that the responses
+   * show.
+   */
   state(worker: ForgeState): ForgeState;
 }
 
-/** Creates the reader, in a healthy state. */
+/** Creates a reader whose initial state is healthy. */
 function createForgeStateReader(now: () => Date): ForgeStateReader {
   let refusedSince: Date | undefined;
   return {

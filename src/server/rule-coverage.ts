@@ -42,7 +42,7 @@ const maxFiles = 500;
 
 type Computed = { readonly key: string; readonly result: (rule: LoadedRule) => TestCoverage };
 
-/** Creates the coverage. A file's tests run once per revision of its rules and state of its tests. */
+/** Creates the coverage. The tests of a file run again only if its rules or its test file have changed. */
 export function createRuleCoverage(options: {
   readonly rules: () => readonly LoadedRule[];
   readonly test: TestRules;
@@ -121,7 +121,7 @@ async function readCoverage(
     timeout.throwIfAborted();
   };
   try {
-    // A recorded payload that blocks while it is read must not block the other files.
+    // A recorded payload whose read never completes must not block the other files.
     const report = await Promise.race([test([path], { beforeCase }), over.promise]);
     if (report.problems.length > 0) return unknown(`${testFile} cannot be used: reeve test says why`);
     const unreached = new Set(report.unreached.steps);

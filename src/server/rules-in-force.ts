@@ -27,9 +27,9 @@ import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-co
 /** The rules in force, and the incidents about their files. */
 export interface RulesInForce {
   readonly source: RuleSource;
-  /** Returns all rules of the source, after checking the files of incidents again. */
+  /** Returns all rules of the source, after reading the files that have incidents again. */
   everyRule(): Promise<readonly LoadedRule[]>;
-  /** Refreshes the report on a repository whose rules were evaluated, in the background. */
+  /** Refreshes, in the background, the report on a repository whose rules were evaluated. */
   refreshReport(repositoryId: number): void;
   /** Coverage of the operator's rules by rule tests; absent: the tests are not run. */
   readonly coverage?: RuleCoverage | undefined;
@@ -59,7 +59,7 @@ export async function openRules(options: {
     pins: store,
     log,
     async failures(repositoryId) {
-      // Reading a file may have closed some incidents.
+      // The file that was just read may have opened or closed incidents.
       await incidents.idle();
       return reportedFailuresOf(await store.listIncidents(), repositoryId);
     },
@@ -150,7 +150,7 @@ function createRecheck(options: {
   };
 }
 
-/** Returns a file of the operator. Its problems show the path relative to the folder. */
+/** Converts a file from the operator's folder. Its problems show the path relative to the folder. */
 function readFileOf({ path, rules, problems }: FolderFile, folder = ''): ReadFile {
   const within = relative(folder, path);
   const texts = problems.map((problem) => formatProblem({ ...problem, path: within }));

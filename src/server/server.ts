@@ -103,7 +103,7 @@ export type ServerOptions = {
   readonly role?: ServerRole | undefined;
   /** Whether this process only runs jobs, without receiver, dashboard and schedules. Default: no. */
   readonly jobsOnly?: boolean;
-  /** Called with every run over an item of a sweep. */
+  /** Called with every run for an item of a sweep. */
   readonly onSweepRun?: (run: Run) => void;
 };
 
@@ -195,7 +195,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       onMoved: announceMoves(store),
     });
     running.rules = rules;
-    // 3. The bot as its workers use it. Its caches may be invalidated by other processes.
+    // 3. The bot as its workers use it. Other processes may invalidate its caches.
     const memory = createFactMemory(clock);
     const admissions = createAdmissions({
       identities: createIdentities({ client, clock }),
@@ -262,7 +262,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         }),
         isPublic: role !== 'worker',
         clock,
-        // A store that announces its work wakes the worker itself, and earlier.
+        // A store that announces new work wakes the worker itself, and does so earlier.
         wake: store.onCommitted === undefined ? () => worker.wake() : () => {},
         simulate: createSimulator(reeve, { organizations, grants, isServed: (at) => served.has(at) }),
         forgeUrl: options.forge.url,

@@ -46,8 +46,7 @@ export function announceDropped(memory: FactMemory, store: SharedStore): FactMem
 }
 
 /**
- * Returns the function that handles notices from other processes. The given caches must be those that do not send
- * notices.
+ * Returns the function that handles notices from other processes. The given caches must not send notices themselves.
  */
 export function createNoticeTaker({ rules, admissions, memory }: Caches): (notice: Notice) => void {
   const take: Readonly<Record<Notice['topic'], (key: string) => void>> = {

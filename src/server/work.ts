@@ -50,7 +50,7 @@ export type WorkOptions = {
  */
 export function createWork(reeve: Reeve, options: WorkOptions): Work {
   const { store, client, clock, log } = reeve;
-  // The cheapest request that needs the credential and the forge's database, but no permission.
+  // This is the cheapest request that needs the credential and the forge's database, but no permission.
   const prober = client.counted({ tries: 1 });
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
   const queues = new MergeQueues(reeve);
@@ -106,8 +106,8 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
 }
 
 /**
- * Records an event for the snapshots of catch-up. If that fails, catch-up may find the event again, which changes
- * nothing; failing the delivery instead would repeat it and lose the record of its run.
+ * Records an event in the snapshots that catch-up compares. If that fails, catch-up may find the event again, which
+ * changes nothing; failing the delivery instead would repeat it and lose the record of its run.
  */
 async function noteHandled(event: AdmittedEvent, snapshots: Snapshots, { log }: Reeve): Promise<void> {
   try {

@@ -40,7 +40,7 @@ export const sampleMerges = {
 export type SampleName = keyof typeof sampleMerges;
 
 const latencyPrefix = 'latency ';
-/** Steps of the logarithmic scale per doubling: values are accurate to about an eighth. */
+/** Steps of the logarithmic scale per doubling, so that values are accurate to about one eighth. */
 const stepsPerDoubling = 3;
 
 /** Returns the sample name for durations of this length. */

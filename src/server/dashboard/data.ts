@@ -41,7 +41,7 @@ export type ScheduleRow = {
   /** Slots missed while Reeve was stopped, and slots skipped because the previous one was still running. */
   readonly missed: number;
   readonly overlaps: number;
-  /** Our id of the last slot’s job. */
+  /** Id of the last slot's job in the store. */
   readonly job: string | undefined;
   /** Progress as a sentence; undefined if no sweep is running. */
   readonly underWay: string | undefined;
@@ -69,7 +69,7 @@ type RunnerState = {
   readonly disabled: boolean;
   readonly labels: readonly string[];
   readonly since: Date;
-  /** Changes between online and offline in the last observed hour. */
+  /** Number of changes between online and offline in the last observed hour. */
   readonly flaps: number;
 };
 

@@ -3,7 +3,7 @@ import { nameOfRule } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
 import { markIds } from './page.ts';
 
-/** Returns a link to a repository on the forge; an invalid name stays text. */
+/** Returns a link to a repository on the forge, or plain text if the name is invalid. */
 export function repositoryLink(forgeUrl: string, name: string): Html {
   const path = pathOfRepository(name);
   return path === undefined ? markIds(name) : html`<a href="${forgeUrl}/${path}">${markIds(name)}</a>`;
@@ -50,7 +50,10 @@ export function pullLink(forgeUrl: string, repository: string, number: number): 
   return path === undefined ? text : html`<a href="${forgeUrl}/${path}/pulls/${number}">${text}</a>`;
 }
 
-/** Returns the place of a rule, `triage.yml:3`. For a file of a repository, it links to that line at the commit. */
+/**
+ * Returns the place of a rule, `triage.yml:3`. For a file in a repository, the place links to this line at the file's
+ * commit.
+ */
 export function placeLink(
   forgeUrl: string,
   { file, line, commit, source }: { file: string; line: number; commit: string; source: string },

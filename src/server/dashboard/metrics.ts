@@ -221,7 +221,7 @@ export interface Metrics extends Pick<QueueMetrics, 'countQueueEvent'> {
 const forgeStates = ['ok', 'failing', 'refused'];
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Creates the metrics of one process, in a registry of their own. */
+/** Creates the metrics of one process, in a separate registry. */
 export function createMetrics(): Metrics {
   const register = new Registry();
   // Process metrics are collected from the first scrape on.
@@ -300,10 +300,10 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Exports no value of a gauge until the gauge is set again. */
+/** Omits a gauge from the export until it is set again. */
 function leaveOut(gauge: Gauge): void {
   gauge.reset();
-  // A gauge without labels is 0 after a reset.
+  // After a reset, a gauge without labels has the value 0.
   gauge.remove({});
 }
 
@@ -362,7 +362,7 @@ function createGauges(gauge: (name: MetricName) => Gauge): (readings: MetricData
 /** Buckets for the time in a queue, in seconds: from a minute to a day. */
 const waitSeconds = [60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400];
 const phases: readonly QueuePhase[] = ['waiting', 'updating', 'testing', 'ready'];
-/** Reasons other than a merge; a reason from a later version counts as `other`. */
+/** Reasons to leave a queue other than a merge; a reason from a later version counts as `other`. */
 const removals: readonly string[] = [
   ...Object.keys(leaveReasons).filter((reason) => reason !== 'merged'),
   'other',

@@ -66,8 +66,8 @@ export interface PageHandler {
     open: (sessionId: string) => Readable | undefined,
   ): Promise<FastifyReply>;
   /**
-   * Executes a form, then redirects to the path that `act` returns, or sends 404 for undefined. A page may be returned
-   * instead of a path.
+   * Handles a submitted form, then redirects to the path that `act` returns, or sends 404 for undefined. `act` may also
+   * return a page to send.
    */
   act(
     request: FastifyRequest,

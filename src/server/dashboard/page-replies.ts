@@ -43,8 +43,8 @@ function hostOf(request: FastifyRequest): string | undefined {
 
 /**
  * Returns whether the Host header of a request is accepted. This protects against DNS rebinding, where a foreign name
- * resolves to this machine and its pages would count as same-origin. The attack requires a name, so plain IP addresses
- * are accepted.
+ * resolves to this machine, so that pages from that name would count as same-origin. The attack requires a name, so
+ * plain IP addresses are accepted.
  */
 export function isKnownHost(request: FastifyRequest, dashboardUrl: string | undefined): boolean {
   const host = hostOf(request);
@@ -65,7 +65,7 @@ export type PageAudience = 'everyone' | 'operators';
 
 /** Sends pages, each in the frame of its viewer. */
 export interface PageReplies {
-  /** Sends a page; without a session, as for an anonymous viewer. */
+  /** Sends a page; without a session, in the frame for anonymous viewers. */
   send(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -34,7 +34,10 @@ const productMark = new Html(`<svg viewBox="0 0 24 24" aria-hidden="true">${mark
 /** The logo of Reeve as an SVG image, for the browser tab. */
 export const markImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="#1f6f4a"><g stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">${markShapes.replace('<path ', '<path fill="none" stroke="#fff" ')}</g></svg>`;
 
-/** Returns a complete HTML page. It works without scripts; its content security policy allows only our own files. */
+/**
+ * Returns a complete HTML page. It works without scripts, and its content security policy allows only Reeve's own
+ * files.
+ */
 export function wholePage(
   { title, content, isLive = false }: PageView,
   { root, entries, currentPath, viewer, leadsTo }: PageFrame,
@@ -63,8 +66,8 @@ ${bar.length > 0 ? html`<nav aria-label="Pages"><ul>${bar}</ul></nav>` : undefin
 }
 
 /**
- * Content security policy: only our own style sheet, logo, script and requests. Forms are sent only to Reeve, and no
- * site may frame the page.
+ * Content security policy: allows only Reeve's own style sheet, logo, script and requests. Forms are sent only to
+ * Reeve, and no site may frame the page.
  */
 export const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

@@ -58,7 +58,7 @@ export type DashboardParts = {
 type PageRow = {
   readonly path: string;
   readonly audience: PageAudience;
-  /** Text in the navigation bar; absent: the page is reached from another page. */
+  /** Text in the navigation bar; absent: only other pages link to the page. */
   readonly entry?: string;
   /** Whether the page is updated live; default: true. */
   readonly isLive?: boolean;
@@ -115,7 +115,7 @@ function registerMetrics(
   app.get('/metrics', async (request, reply) => {
     const { authorization } = request.headers;
     const plain = reply.type('text/plain; charset=utf-8');
-    // A request without a password is asked for one; only a wrong password counts as a failure.
+    // A request without a password is only told to send one; a wrong password counts as a failure.
     if (authorization !== undefined && throttle.isBlocked(request.ip)) {
       return plain.code(429).header('retry-after', '60').send('429: too many wrong passwords\n');
     }
@@ -242,7 +242,7 @@ function registerCommands(
       const found = await findDelivery(pageRequest, store);
       if (found?.access !== 'administrator') return undefined;
       const { id } = found.delivery;
-      // If the delivery was already redriven by someone else, nothing is done, and its page shows the state.
+      // If another viewer has already redriven the delivery, nothing is done, and its page shows the current state.
       const count = canRedrive(found.delivery, found.access)
         ? await commands.redrive([id], viewerWords(pageRequest.viewer))
         : 0;
@@ -296,7 +296,7 @@ function registerPauseCommands(
   app.post('/pauses/end', (request, reply) =>
     pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
       const scope = scopeOfFields(fields);
-      // If the pause was already ended by someone else, nothing is done, and the page shows the state.
+      // If another viewer has already ended the pause, nothing is done, and the page shows the current state.
       const isEnded = scope !== undefined && (await commands.resume(scope, viewerWords(viewer)));
       if (isEnded) log.info({ scope: nameOfScope(scope), by: viewer.name }, 'writes are resumed');
       return pathBack(fields);
@@ -317,7 +317,7 @@ function scopeOfFields(fields: FormFields): PauseScope | undefined {
   return kind === 'repository' ? { kind, name } : scopeOfName(name);
 }
 
-/** Returns the path of the page with the button, if the path is in the allowlist. */
+/** Returns the path of the page that contains the button, if the path is in the allowlist. */
 function pathBack(fields: FormFields): string {
   return /^(?:rules|deliveries\/\d{1,15})$/.exec(fields.get('back'))?.[0] ?? '';
 }
@@ -353,7 +353,7 @@ function registerQueueForms(
         const command = commandOfFields(kind, fields);
         if (key === undefined || command === undefined) return notChanged;
         const queue = await store.readQueue(key);
-        // If the queue has changed in the meantime, nothing is done, and the page shows the state.
+        // If the queue has changed in the meantime, nothing is done, and the page shows the current state.
         const isChanged = queue && (await commands.queue(queue, command, viewerWords(viewer)));
         if (isChanged)
           log.info(

@@ -26,7 +26,7 @@ export interface Viewer {
   /** Verifies the identity again. Called for every request. */
   confirm(): Promise<void>;
   accessTo(subject: Delivery): Promise<DeliveryAccess>;
-  /** Returns the units of the repository that the viewer may read. */
+  /** Returns the units of the subject's repository that the viewer may read. */
   readableUnits(subject: Delivery): Promise<ReadonlySet<ReadableUnit>>;
   /** Returns the id of a readable repository by its full name; undefined if there is none. */
   findRepository(name: string): Promise<number | undefined>;

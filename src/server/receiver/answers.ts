@@ -21,7 +21,7 @@ export type ReceiverAnswer =
   | 'unavailable'
   | 'internal';
 
-/** Refusal of a request. Guards throw it, and one place answers it. */
+/** Refusal of a request. Guards throw it; `refuse` sends the response. */
 export class ReceiverRefusal extends Error {
   readonly status: number;
   readonly answer: ReceiverAnswer;
@@ -114,7 +114,8 @@ type LingerLimits = {
   /** How long a refused body is read so that its sender receives the response. Forges give up after five seconds. */
   readonly lingerMs: number;
   /**
-   * Maximum bytes read from all refused bodies together in 20 ms, so that refused senders cannot keep the process busy.
+   * Maximum bytes read from all refused bodies together per turn (20 ms), so that refused senders cannot keep the
+   * process busy.
    */
   readonly turnBytes: number;
   /**
@@ -138,7 +139,7 @@ export interface Lingering {
    * of the response.
    */
   add(request: IncomingMessage): void;
-  /** Closes the connections. They are not idle, and would delay the shutdown of the server. */
+  /** Closes the connections of refused requests. They are not idle, so they would delay the shutdown of the server. */
   end(): void;
 }
 

@@ -6,8 +6,8 @@ import { systemClock } from '../../platform/clock.ts';
 /** Pool of reused buffers. Allocating memory for every request would burden the garbage collector. */
 export interface BufferPool {
   /**
-   * Returns a buffer of at least this many bytes that begins with the first `used` bytes of another buffer, which is
-   * returned to the pool. The remaining bytes are undefined.
+   * Returns a buffer of at least `bytes` bytes that begins with the first `used` bytes of `from`, which is returned to
+   * the pool. The remaining bytes are undefined.
    */
   enlarge(from: Buffer | undefined, used: number, bytes: number): Buffer;
   /** Returns a buffer to the pool. The buffer and its views must not be used afterwards. */

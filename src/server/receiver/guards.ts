@@ -87,7 +87,9 @@ export function createGuards(options: {
   };
 }
 
-/** Parses the body if no verified entry is trusted without it. Returns the entry that covers the delivery. */
+/**
+ * Parses the body unless one of the verified entries is trusted without it. Returns the entry that covers the delivery.
+ */
 function examineRequest(
   verifiedEntries: readonly VerifiedEntry[],
   headers: EventHeaders,

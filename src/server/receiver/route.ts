@@ -8,7 +8,7 @@ import { createBodies, type HeldBody } from './body.ts';
 import { createGuards } from './guards.ts';
 import type { SecretEntry } from './secrets.ts';
 
-/** Default size limit of a body. A body beyond the limit is a lost event, so the limit is configurable. */
+/** Default size limit of a body. A delivery with a larger body is lost, so the limit is configurable. */
 const defaultMaxBodyBytes = 8 * 2 ** 20;
 
 /**
@@ -43,7 +43,7 @@ export function serverOptions(limits: ReceiverLimits = {}): FastifyHttpOptions<S
   const { headersTimeoutMs = 5_000, requestTimeoutMs = 10_000, checkingIntervalMs = 1_000 } = limits;
   return {
     requestTimeout: requestTimeoutMs,
-    // Behind a proxy, failures count for the proxy's address, because the sender could choose a forwarded address.
+    // Behind a proxy, failures count against the proxy's address, because the sender could choose a forwarded address.
     trustProxy: false,
     routerOptions: { ignoreTrailingSlash: false },
     http: {
@@ -135,5 +135,5 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
   });
 }
 
-/** Handler that Fastify requires; the hook that runs before it sends the response. */
+/** Handler that Fastify requires, although the earlier hook has already sent the response. */
 const answeredInHook = (): void => {};

@@ -243,7 +243,7 @@ function linesOf(text: string | undefined): readonly string[] {
   return (text ?? '').split(/\r?\n/).filter((line) => line !== '');
 }
 
-/** Returns the entry that the two variables form together. Its scope is every repository. */
+/** Returns the entry that `WEBHOOK_AUTHORIZATION` and `WEBHOOK_SECRET` form together. Its scope is every repository. */
 function readEnvironmentEntry(read: ReadVariable): readonly SecretEntry[] {
   const entry = {
     name: 'environment',

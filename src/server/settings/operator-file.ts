@@ -19,7 +19,7 @@ const accountName = z
   .string()
   .regex(/^[\w][\w.-]*$/, 'an account or organization is named as in its address');
 
-/** URL that appears in messages and on pages. */
+/** URL that is shown in messages and on pages. */
 const address = z
   .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' })
   .refine((url) => !url.includes('@'), 'an address holds no credentials, and no @');
@@ -86,7 +86,10 @@ const nameOf = (what: string, known: readonly string[]) =>
       message: `there is no ${what} "${context.value}"${hint}`,
     });
   });
-/** Validates a list of patterns as a whole, because an excluding pattern has a meaning only together with others. */
+/**
+ * Validates a list of patterns as a whole, because an excluding pattern is meaningful only together with other
+ * patterns.
+ */
 const patterns = z.array(z.string()).check((context) => {
   if (context.value.length === 0) return;
   try {

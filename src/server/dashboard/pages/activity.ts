@@ -246,7 +246,7 @@ type Chart = {
   readonly table: { readonly heads: readonly string[]; readonly rows: readonly (readonly TableCell[])[] };
 };
 
-/** Height of the drawing in its own units; the width is one unit per mark. */
+/** Height of the SVG image in its own units; the width is one unit per mark. */
 const height = 100;
 
 /**
@@ -280,7 +280,7 @@ function shapesOf(series: readonly ChartSeries[], top: number): readonly Html[] 
   });
 }
 
-/** Returns the bars of a series, stacked on the bases. */
+/** Returns the path of a series of bars, each of which begins at its base. */
 function barPath(values: readonly (number | undefined)[], bases: readonly number[], top: number): string {
   let path = '';
   for (const [index, value = 0] of values.entries()) {

@@ -52,7 +52,7 @@ const forgeNotes = {
   refused: 'The forge refuses our credential',
 } as const;
 
-/** Data for the list of what needs attention. */
+/** Data for the list of items that need attention. */
 type AttentionData = {
   readonly counts: Readonly<Record<DeliveryState, number>>;
   readonly pauses: readonly Pause[];
@@ -62,7 +62,8 @@ type AttentionData = {
 };
 
 /**
- * Returns what needs attention: a failing store or forge, every incident by name, dead deliveries, drift and runners.
+ * Returns the items that need attention: a failing store or forge, every incident by name, dead deliveries, drift and
+ * runners.
  */
 async function viewAttention(
   pageRequest: PageRequest,

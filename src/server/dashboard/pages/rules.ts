@@ -206,7 +206,7 @@ function lastOf([newest]: readonly RuleEvaluation[], { root, time }: PageRequest
   return html`<a href="${root}runs/${newest.run.id}">${time(newest.run.trigger.at)}</a>`;
 }
 
-/** A pause by name applies to every rule with that name. */
+/** Returns the pauses of a rule. A pause by name applies to every rule with that name. */
 function pausesOf({ id, name }: RuleRow, pauses: readonly Pause[]): readonly Pause[] {
   return pauses.filter(({ scope }) => scope.kind === 'rule' && (scope.name === name || scope.name === id));
 }

@@ -9,7 +9,7 @@ import { type ErrorCode, ReeveError } from '../../../platform/errors.ts';
 import type { Delivery } from '../../../store/store.ts';
 import { type DeliveryAccess, SignedOut, type Viewer } from '../visibility.ts';
 
-/** Scopes requested from a viewer: reading their account, and what they can read. */
+/** Scopes requested at sign-in: the viewer's account, and the repositories and issues that it can read. */
 export const signInScopes = ['read:user', 'read:repository', 'read:issue'] as const;
 
 /** Time for which the forge's response about a viewer's access is cached. */
@@ -29,8 +29,8 @@ const accessProbes: Readonly<
 };
 
 /**
- * Returns the audience of an event type: readers of a unit, or only administrators, which is also the default for
- * unknown types.
+ * Returns the audience of an event type: readers of a unit, or only administrators. Unknown types are only for
+ * administrators.
  */
 function audienceOf(eventType: string): ReadableUnit | 'administrators' {
   const family = familyOf(eventType);
@@ -123,7 +123,9 @@ export function createForgeViewer(
 
 const unknownToForge: readonly ErrorCode[] = ['forge-unauthorized'];
 
-/** Calls the forge as the viewer. A response that ends the viewer's sign-in ends the session. */
+/**
+ * Calls the forge as the viewer. Throws `SignedOut` if the response shows that the forge no longer accepts the sign-in.
+ */
 async function asViewer<Answer>(
   ask: () => Promise<Answer>,
   over: readonly ErrorCode[] = unknownToForge,

@@ -18,8 +18,8 @@ export type SessionContent = z.output<typeof SessionContent>;
 export type AccountSession = Extract<SessionContent, { kind: 'forge' }>;
 
 /**
- * Derives a value for one purpose from the session id. The value reveals neither the id, which only the cookie
- * contains, nor values for other purposes.
+ * Derives a value for one purpose from the session id. The value reveals neither the id, which is only in the cookie,
+ * nor the values for other purposes.
  */
 function derive(id: string, purpose: string): Buffer {
   return createHmac('sha256', id).update(purpose).digest();
@@ -39,7 +39,10 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts the content of a session, which may contain tokens, so that only its cookie can decrypt it. */
+/**
+ * Encrypts the content of a session, which may contain tokens. Decryption requires the session id, which is only in the
+ * cookie.
+ */
 export function sealSession(id: string, content: SessionContent): string {
   const nonce = randomBytes(nonceBytes);
   const sealing = createCipheriv(cipher, derive(id, 'seal'), nonce, { authTagLength: tagBytes });

@@ -131,7 +131,7 @@ function agedTokens({ tokens }: AccountSession, ageMs: number): Tokens {
 }
 
 /**
- * Returns the function that renews the tokens of a session once across processes, because a forge may accept each
+ * Returns the function that renews the tokens of a session only once for all processes, because a forge may accept each
  * refresh token only once. The other processes use the result of the first one. `sealed` is the content with the
  * tokens.
  */

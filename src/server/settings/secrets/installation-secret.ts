@@ -52,8 +52,8 @@ const placeInStore = ({ name }: InstallationSecret): string => `DATABASE_URL: th
 
 /**
  * Returns a secret of this installation, and generates it if there is none. Processes with a shared database keep the
- * secret there; if several start concurrently, the first one decides. If the database does not have the secret yet, an
- * existing file in the data folder is copied there. Throws `settings`.
+ * secret there; if several start concurrently, they all use the value of the first one. If the database does not have
+ * the secret yet, an existing file in the data folder is copied there. Throws `settings`.
  */
 export async function loadInstallationSecret(
   secret: InstallationSecret,
@@ -170,8 +170,8 @@ const signInKey = describeKey({
 });
 
 /**
- * Returns the key that signs the cookie of a sign-in at the forge, whose redirect may reach another process with the
- * same database. A single process uses a key that lasts as long as the process.
+ * Returns the key that signs the cookie of a sign-in at the forge. The redirect from the forge may reach another
+ * process, so processes with a shared database share the key. Otherwise, the key lasts only as long as the process.
  */
 export async function loadSignInKey(data: string, store: SecretStore): Promise<Uint8Array> {
   return store.isShared ? loadInstallationSecret(signInKey, { data, store }) : randomBytes(keyBytes);
@@ -195,7 +195,7 @@ export function loadFingerprintKey(
   return loadInstallationSecret(fingerprintKey, { data, store, log });
 }
 
-/** Returns the key; undefined if no key has been generated yet. */
+/** Returns the key of the fingerprints; undefined if none has been generated yet. */
 export function readFingerprintKey(
   data: string,
   store: SecretStore | undefined,
