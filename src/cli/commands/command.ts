@@ -81,7 +81,7 @@ export function addCommand(
   });
 }
 
-/** Returns the command of a group, which is added to the program together with its first member. */
+/** Returns the command of a group, and creates it if this is the group's first member. */
 function findGroup(program: Command, { name, description }: NonNullable<CommandRow['group']>): Command {
   const known = program.commands.find((command) => command.name() === name);
   return known ?? program.command(name).description(description);

@@ -4,7 +4,7 @@ import type { CommandRow } from './command.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** Prints the completion script for the command table in a given shell. Returns the exit status. */
+/** Prints the script with which the given shell completes the commands of the table. Returns the exit status. */
 export function completion(shell: string, table: readonly CommandRow[], terminal: Terminal): number {
   if (!(shell in scripts))
     throw new ReeveError('usage', `"${shell}" is no shell with completion: write bash, zsh or fish`);

@@ -23,7 +23,8 @@ type SimulationStore = {
 };
 
 /**
- * Context of a plan from live state, for rules from any source. It equals the context in a server with these settings.
+ * Context of a plan from live state, for rules from any source. It is the same context as in a server with these
+ * settings.
  */
 type PlanningContext = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;

@@ -361,9 +361,9 @@ async function loadRules(environment: Variables): Promise<readonly LoadedRule[]>
 }
 
 /**
- * Returns the wanted hooks. Repositories are replaced with their organization or account if its hook already delivers
- * to the same address, because an additional hook of the repository would deliver every event twice. Hooks that the
- * accounts cannot see are treated as missing.
+ * Returns the wanted hooks. A repository is replaced with its organization or account if the hook there already
+ * delivers to the same address, because an additional hook of the repository would deliver every event twice. Hooks
+ * that the accounts cannot see are treated as missing.
  */
 async function adoptWiderHooks(
   webhook: WebhookForm,

@@ -47,7 +47,10 @@ export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
   );
 }
 
-/** Hooks and labels of an organization or an account have different paths, and therefore need a different scope. */
+/**
+ * Hooks and labels of an organization or an account have different paths than those of a repository, and therefore need
+ * a different scope.
+ */
 function categoriesOf(
   rule: LoadedRule,
   declared: readonly ScopeCategory[],
@@ -63,7 +66,7 @@ function categoriesOf(
   return isOfOrganization ? ['organization'] : declared;
 }
 
-/** Finding of a check, with the value it learned. */
+/** Finding of a check, with the value that the check has read. */
 type Learnt<Value> = { readonly finding: Finding; readonly value: Value };
 
 /** Checks that an address is a forge, and which kind. Rejects if it is not a forge or is unreachable. */

@@ -38,9 +38,9 @@ const ownRuleFile = join(packageRoot, 'rules/demo/labels.yml');
 
 /**
  * Starts the embedded forge and the bot, and plays a short scenario through the real receiver. Every step is
- * find-or-create, so a second start on the same data finds what the first one created. With `once`, everything is in a
- * temporary folder and ends after the scenario. `ruleFile` is pushed instead of the built-in rules. Aborting `stop`
- * closes everything, and pending steps throw its reason.
+ * find-or-create, so a second start on the same data finds what the first one created. With `once`, all data is in a
+ * temporary folder, and the demo ends after the scenario. `ruleFile` is pushed instead of the built-in rules. Aborting
+ * `stop` closes everything, and pending steps throw its reason.
  */
 export async function runDemo(
   options: { once: boolean; stop: AbortSignal; ruleFile?: string },

@@ -46,7 +46,7 @@ export function readDemoSecrets(data: string): DemoSecrets {
     member,
     known.get(name) ?? makeDemoSecret(member),
   ]);
-  // Every member of the table has been set above.
+  // `secrets` contains every member of the table.
   return Object.fromEntries(secrets) as DemoSecrets;
 }
 

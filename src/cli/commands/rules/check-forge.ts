@@ -52,7 +52,7 @@ type Waiting = {
   readonly by: { readonly rule: LoadedRule; readonly line: number } | { readonly branch: string };
 };
 
-/** What was observed in a repository: the number of commits, and the names of their statuses. */
+/** Result of reading a repository: the number of commits, and the names of their statuses. */
 type Seen = { readonly commits: number; readonly names: ReadonlySet<string> };
 
 /**
@@ -111,8 +111,8 @@ function waitsForRequired(rule: LoadedRule): boolean {
 }
 
 /**
- * Returns a predicate for statuses that rules write or may write. A level without given rules may write every status of
- * that level.
+ * Returns a predicate for statuses that rules write or may write. If no rules of a level are given, every status of
+ * that level counts as written.
  */
 function createOwn(rules: readonly LoadedRule[]): (wanted: Wanted) => boolean {
   const written = rules.flatMap(statusContextsOf);
@@ -163,7 +163,9 @@ function comparedContexts(tree: Parameters<typeof comparisonsIn>[0]): readonly W
   }).flatMap(wantedBy);
 }
 
-/** Creates patterns of statuses, by the condition function that compares statuses with texts. */
+/**
+ * Functions that create a pattern of statuses, by the name of the condition function that compares statuses with texts.
+ */
 const patterns: Readonly<Record<string, (texts: readonly string[]) => (context: string) => boolean>> = {
   startsWith: (texts) => (context) => texts.some((text) => context.startsWith(text)),
   endsWith: (texts) => (context) => texts.some((text) => context.endsWith(text)),
@@ -187,8 +189,9 @@ function wantedBy({ by, texts, of }: Comparison): readonly Wanted[] {
 }
 
 /**
- * Returns the names of the statuses of recent commits, until every wanted status is found. The heads of closed pull
- * requests are included; otherwise, the checks of pull requests would seem to be missing while none is open.
+ * Returns the names of the statuses of recent commits, and stops once every wanted status is found. The heads of closed
+ * pull requests are included; otherwise, the checks of pull requests would seem to be missing while no pull request is
+ * open.
  */
 async function lookAt(
   client: Client,
@@ -265,8 +268,8 @@ function remedyOf({ text }: Wanted, names: readonly string[]): string {
 }
 
 /**
- * Returns at most three similar names: those whose job is a part of the text, or else those with nearly the same
- * letters.
+ * Returns at most three similar names: the names whose job is a part of the text, or else the names with the most
+ * similar spelling.
  */
 function closestTo(text: string, names: readonly string[]): readonly string[] {
   const wanted = partsOf(text);
@@ -278,8 +281,8 @@ function closestTo(text: string, names: readonly string[]): readonly string[] {
 }
 
 /**
- * Returns the job of a check without and with an apparent event suffix, followed by the preceding name parts, last
- * first.
+ * Returns the parts of a check's name: the job without an apparent event suffix, the job unchanged, and the preceding
+ * parts, last first.
  */
 function partsOf(name: string): readonly string[] {
   const parts = name
@@ -363,7 +366,7 @@ async function labelsIn(client: Client, repository: RepositoryRef): Promise<Read
   const clock = systemClock;
   const subject: Subject = { kind: 'repository', repository };
   const facts = createFacts({ client, subject, memory: createFactMemory(clock), clock });
-  // The value of this fact is an array of its shape.
+  // The value of this fact is an array of labels.
   const labels = await facts.ask(requestOf(labelDefinitions));
   return new Set(labels.map(({ name }) => name));
 }

@@ -43,8 +43,8 @@ type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
 
 /**
  * Runs the rule tests beside the rule files at these paths, which may also be paths of test files. `offered`: the packs
- * that a repository's file includes by name. `beforeCase` is awaited before each case is loaded and run; its rejection
- * is passed on.
+ * that a repository's file may include by name. `beforeCase` is awaited before each case is loaded and run; its
+ * rejection is passed on.
  */
 export async function testRules(
   given: readonly string[],
@@ -106,7 +106,7 @@ async function testedWith(
   return { files, problems: [...loaded.values()].flatMap(({ problems }) => problems) };
 }
 
-/** Plans a case with the same engine, but without a forge, from the given facts only. */
+/** Plans a case with the engine of the server, but without a forge and only from the given facts. */
 async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const clock = { ...systemClock, now: () => one.now ?? new Date() };
   const asked: FactRequest[] = [];
@@ -175,7 +175,7 @@ function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Ev
   return { ...event, subject: { kind: 'pull_request', ...(repository ? { repository } : {}), index } };
 }
 
-/** Returns the subject of an item, as far as the item's members determine it. */
+/** Returns the subject of an item, as far as the fields of the item determine it. */
 function subjectOfItem(kind: SubjectKind, value: Readonly<Record<string, unknown>>): Subject {
   const holder = kind === 'repository' ? value : value.repository;
   const { full_name, id = 1 } = (typeof holder === 'object' && holder !== null ? holder : {}) as {

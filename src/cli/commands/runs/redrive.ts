@@ -10,8 +10,8 @@ import { isDeliveryId, requireDelivery, whyNotDead } from './find-target.ts';
 type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };
 
 /**
- * Redrives dead deliveries with a full number of attempts: the given ones (by their ids, by the ids of their runs, or
- * `last`), or all. A running server claims them within a second. User and time are recorded with the deliveries.
+ * Redrives dead deliveries and resets their number of attempts: the given ones (by their ids, by the ids of their runs,
+ * or `last`), or all. A running server claims them within a second. User and time are recorded with the deliveries.
  * Returns the exit status: 1 if a given delivery was not dead.
  */
 export async function redrive(

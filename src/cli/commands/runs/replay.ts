@@ -91,7 +91,7 @@ async function readRecorded(path: string, { event }: ReplayOptions): Promise<Eve
 type Player = (event: Event, delivery?: string) => Promise<Run>;
 
 /**
- * Creates the function that replays an event. With a forge, the rules in force are read from the forge and facts are
+ * Creates the function that replays an event. With a forge, the rules in force are read from the forge, and facts are
  * live; without a forge, only the payload is used.
  */
 async function createPlayer(options: ReplayOptions, settings: Settings, terminal: Terminal): Promise<Player> {
@@ -160,10 +160,7 @@ async function replaySince(
   }
 }
 
-/**
- * Returns undefined for a repository that was removed or replaced, which must not prevent the comparison of other
- * deliveries.
- */
+/** Returns undefined if the repository was removed or replaced, so that other deliveries can still be compared. */
 async function unlessGone(run: Promise<Run>, what: string, terminal: Terminal): Promise<Run | undefined> {
   try {
     return await run;

@@ -18,9 +18,9 @@ import { requireRun } from './find-target.ts';
 const patienceMs = 60_000;
 
 /**
- * Reverts the changes of a run whose result is still in place. If a server is running, the server writes, because only
- * one process writes to a forge. `target` is the id of the run, the id of its delivery, or `last`. Returns the exit
- * status: 1 if a change was refused or failed.
+ * Reverts the changes of a run that are still in effect. If a server is running, the server writes, because only one
+ * process writes to a forge. `target` is the id of the run, the id of its delivery, or `last`. Returns the exit status:
+ * 1 if a change was refused or failed.
  */
 export async function revert(
   target: string,

@@ -21,7 +21,9 @@ type CopyFlags = {
 /** Interval between progress lines. */
 const progressMs = 5_000;
 
-/** Copies a store to an empty location and compares the two. Returns the exit status: 1 if they differ. */
+/**
+ * Copies a store to an empty location and compares the copy with the source. Returns the exit status: 1 if they differ.
+ */
 export async function copyStoreTo(
   { from, to, restart, json }: CopyFlags,
   environment: Variables,

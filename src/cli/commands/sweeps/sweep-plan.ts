@@ -15,7 +15,7 @@ type SweepPlanOptions = { readonly in?: readonly string[]; readonly json?: boole
 
 /**
  * Maximum number of items that are printed in full; the rest are only counted. The limit is lower for items without a
- * change, which only say why nothing happens.
+ * change, which show only why nothing changes.
  */
 const shownAtMost = { telling: 50, quiet: 10 } as const;
 
@@ -141,7 +141,7 @@ function createPrinter(json: boolean, terminal: Terminal): Printer {
     requests: () => requests,
     isWrong: () => items.failed + refused + unlisted > 0,
     end(rule, allRequests) {
-      // In a stream of runs, the summary would have a different format.
+      // With `--json`, stdout contains only runs, so the summary goes to stderr.
       const say = json ? terminal.error : terminal.out;
       const waiting = [
         ...(items.later === 0 ? [] : [`${count(items.later, 'item')} in later slots`]),

@@ -7,8 +7,9 @@ import { probeAgent } from '../../../server/receiver/guards.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 
 /**
- * What answers at an address. `ours`: a Reeve with these secrets · `other-secrets`: a Reeve with different ones ·
- * `throttled`: a Reeve that has refused too many requests from here · `silent`: no answer · `stranger`: something else.
+ * Result of a probe of an address. `ours`: a Reeve with these secrets · `other-secrets`: a Reeve with different ones ·
+ * `throttled`: a Reeve that has refused too many requests from here · `silent`: no response · `stranger`: something
+ * else.
  */
 type ProbeResult =
   | { readonly who: 'ours' }
@@ -18,8 +19,8 @@ type ProbeResult =
 
 /**
  * Tests whether a receiver accepts the values of an entry. The request contains the values and is signed with them, but
- * names no event: the receiver first verifies the secrets, and then refuses the request as malformed, so nothing is
- * stored.
+ * does not name an event: the receiver first verifies the secrets, and then refuses the request as malformed, so
+ * nothing is stored.
  */
 export async function probeReceiver(address: string, entry: SecretEntry): Promise<ProbeResult> {
   const body = JSON.stringify({ from: 'reeve' });
