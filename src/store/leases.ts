@@ -5,7 +5,7 @@ import { ReeveError } from '../platform/errors.ts';
 import type { SqlRow } from './sql.ts';
 import type { AttemptEndings, Claim, DeliveryClaims, DeliveryIntake } from './store.ts';
 
-/** Leases of this process and when they end, in monotonic milliseconds, so that clock changes do not end them. */
+/** Leases of this process with their end times in monotonic milliseconds, so that clock changes do not end them. */
 export class Leases {
   readonly #ends = new Map<string, number>();
   #lately: Set<string> | undefined;
@@ -24,7 +24,7 @@ export class Leases {
     return this.#lately;
   }
 
-  /** Returns whether the lease was granted and has not been returned yet. */
+  /** Returns whether the lease was granted and is still recorded here, even if its time is over. */
   has(lease: string): boolean {
     return this.#ends.has(lease);
   }
@@ -40,8 +40,8 @@ export class Leases {
   }
 
   /**
-   * Extends a lease from now on. Also throws `lease-lost` for a lease that has ended but has not been returned yet,
-   * which avoids a special case.
+   * Extends a lease from now on. Throws `lease-lost` for a lease whose time is over, even if its delivery has not been
+   * returned to its lane yet, which avoids a special case.
    */
   extend(claim: Claim, nowMs: number, leaseMs: number): void {
     if ((this.#ends.get(claim.lease) ?? 0) <= nowMs) throw leaseLost(claim);
@@ -79,7 +79,10 @@ export type Lease = {
   readonly signal: AbortSignal;
   /** Aborted when the process stops. Long work then ends at its next step by throwing the result of `giveBack`. */
   readonly stopping: AbortSignal;
-  /** Returns an error. Throwing it returns the work to its lane with its checkpoint, without spending an attempt. */
+  /**
+   * Returns an error that, when thrown, returns the work to its lane with its checkpoint. This does not count as an
+   * attempt.
+   */
   giveBack(reason: string): Error;
   /** Records a part of a job, and its checkpoint, in one transaction. This also counts as progress. */
   advance(part: { runs: readonly Run[]; repositoryId?: number; checkpoint: unknown }): Promise<void>;

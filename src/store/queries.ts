@@ -39,7 +39,7 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
         const found = columns.map((column) => `${words.find}(lower(${column}), ?) > 0`).join(' OR ');
         asked.add(`(${found})`, text, text, text);
       }
-      // Among settled deliveries, or among all, a filter may skip many rows.
+      // In lists of settled or of all deliveries, a filter may skip many rows.
       const isFew = state !== undefined && state !== 'settled';
       const isStretch = (search !== '' || repositoryId !== undefined || door !== undefined) && !isFew;
       const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;

@@ -25,7 +25,7 @@ export interface SampleRows {
   readSamples(query: { readonly minutes: number; readonly since: Date }): Promise<readonly SamplePoint[]>;
 }
 
-/** Widths of spans, and their retention, which is somewhat longer than charts show them. */
+/** Widths of spans, and their retention, which is somewhat longer than the time range of the charts. */
 export const sampleWidths = [
   { minutes: 5, keptMs: 2 * 86_400_000 },
   { minutes: 60, keptMs: 9 * 86_400_000 },

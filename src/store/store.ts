@@ -26,7 +26,7 @@ export type NewDelivery = {
   /** UUID from the forge. */
   readonly uuid: string;
   readonly eventType: string;
-  /** Name of the entry of secrets that verified it. */
+  /** Name of the entry of secrets that verified the delivery. */
   readonly entry: string;
   readonly contentType: string;
   readonly receivedAt: Date;
@@ -34,7 +34,7 @@ export type NewDelivery = {
   readonly headers?: string;
   /** The signed JSON bytes. For a form, the value of `payload`. */
   readonly body: Uint8Array;
-  /** Set if the body was parsed before the answer. */
+  /** Set if the body was parsed before the response. */
   readonly route?: Route;
 };
 
@@ -50,10 +50,13 @@ export type NewJob = {
   readonly payload: unknown;
 };
 
-/** A new delivery, whose body is valid only while it is announced, or a job. */
+/** A new delivery, whose body is valid only during the announcement, or a job. */
 export type CommittedWork = { readonly id: string; readonly delivery?: NewDelivery };
 
-/** Result of `accept`. `known`: this uuid was already stored, nothing was added. `copyOf`: stored, will not run. */
+/**
+ * Result of `accept`. `known`: a delivery with this uuid was already stored, so nothing was added. `copyOf`: the
+ * delivery is stored, but will not run.
+ */
 export type Accepted = { readonly id: string; readonly known: boolean; readonly copyOf?: string };
 
 /** A stored delivery without its body. */
@@ -73,7 +76,10 @@ export type Delivery = {
   readonly lane: string | undefined;
   readonly repositoryId: number | undefined;
   readonly repository: string | undefined;
-  /** Attempts started, including the current one. Those that ended with the process do not count. */
+  /**
+   * Attempts started, including the current one. Attempts that a crash ended while several deliveries were in flight do
+   * not count.
+   */
   readonly attempts: number;
   /** Number of crashes while the process handled only this delivery. */
   readonly crashes: number;
@@ -81,7 +87,7 @@ export type Delivery = {
   readonly failingSince: Date | undefined;
   readonly retryAt: Date | undefined;
   readonly settledAt: Date | undefined;
-  /** Reason why it is dead, waits for a retry, or was settled without a run. */
+  /** Reason why the delivery is dead, waits for a retry, or was settled without a run. */
   readonly reason: string | undefined;
   readonly copyOf: string | undefined;
   /** An earlier delivery with the same body and another uuid that was or will be handled. */
@@ -97,7 +103,10 @@ export type DeliveryWithBody = Delivery & { readonly body: Uint8Array };
 /** A claimed delivery. `lease` is the fencing token, which every later call about the delivery requires. */
 export type Claim = DeliveryWithBody & {
   readonly lease: string;
-  /** Resolves when the delivery is durable; rejects if it could not be synced. Absent: it is durable. */
+  /**
+   * Resolves when the delivery is durable; rejects if it could not be synced. Absent if the delivery is already
+   * durable.
+   */
   readonly durable?: Promise<unknown>;
 };
 
@@ -137,10 +146,10 @@ export type RunQuery = {
   readonly limit?: number;
 };
 
-/** Actions of people in the audit. */
+/** Manual actions that the audit records. */
 export type AuditAction = 'redrive' | 'revert' | PersonsEdit['action'];
 
-/** One action of a person. */
+/** A recorded manual action. */
 export type AuditEntry = {
   readonly number: number;
   readonly at: Date;
@@ -171,7 +180,7 @@ export type ClaimOptions = {
   readonly routings?: readonly Routing[];
 };
 
-/** Runs of a part of a job, and where it continues. */
+/** Runs of a part of a job, and the checkpoint at which the job continues. */
 export type JobPart = {
   readonly runs: readonly Run[];
   readonly repositoryId?: number;
@@ -190,42 +199,42 @@ export type DeferOptions = {
 /** The part of the store that accepts deliveries and jobs. */
 export interface DeliveryIntake {
   /**
-   * Stores a delivery and resolves when its bytes are on the disk. The same uuid from the same entry is `known` and adds
-   * nothing. The same body and Event-Type within 60 s, while the first is not yet claimed, is stored settled as its
-   * copy. Role worker only.
+   * Stores a delivery and resolves when its bytes are on the disk. A delivery with the same uuid from the same entry is
+   * `known` and adds nothing. A delivery with the same body and Event-Type within 60 s is stored as a settled copy of
+   * the first one, unless the first one has been claimed. Role worker only.
    */
   accept(delivery: NewDelivery): Promise<Accepted>;
-  /** Stores a job, unless its uuid is known. Any role: a worker in another process runs it. */
+  /** Stores a job, unless its uuid is known. Any role may call it, because a worker in another process runs the job. */
   enqueue(job: NewJob): Promise<Accepted>;
   /**
-   * Calls the listener with the work of each transaction that is committed and not yet durable; `accept` and `enqueue`
-   * resolve later. Absent if the store cannot announce it.
+   * Calls the listener with the work of each transaction that is committed but not yet durable, before `accept` and
+   * `enqueue` resolve. Absent if the store cannot announce work.
    */
   onCommitted?(listener: (work: readonly CommittedWork[]) => void): void;
 }
 
-/** The part of the store that gives deliveries to lanes and claims them. */
+/** The part of the store that assigns lanes to deliveries and claims deliveries. */
 export interface DeliveryClaims {
   /** Returns accepted deliveries without a lane, in order of acceptance. */
   unrouted(limit: number): Promise<readonly DeliveryWithBody[]>;
   /**
    * Assigns deliveries to their lanes, or ends them. Must be called in the order of `unrouted`; other deliveries are
-   * ignored. A delivery with the digest of an earlier one gets `repeatOf`, as long as the earlier one is kept.
+   * ignored. A delivery with the digest of an earlier one gets `repeatOf`, as long as the earlier one is still stored.
    */
   route(routings: readonly Routing[]): Promise<void>;
   /**
-   * Claims up to `limit` deliveries, round-robin over repositories, then over their lanes: the oldest of a lane
-   * first, one per lane at a time, none from lanes in `avoid`, and with `only`, none from other lanes. A lease without a
-   * heartbeat for `leaseMs` ends,
-   * and its delivery returns. Deliveries that were in flight during a crash are claimed alone at first, so that the one that
-   * crashes the process is found.
+   * Claims up to `limit` deliveries, round-robin over repositories, then over the lanes of each. From a lane, only the
+   * oldest delivery is claimed, and only one at a time; lanes in `avoid` are skipped, and with `only`, no other lanes
+   * are considered. A lease without a heartbeat for `leaseMs` ends, and its delivery returns to its lane. Deliveries
+   * that were in flight during a crash are claimed alone at first, so that the delivery that crashes the process is
+   * found.
    */
   claim(options: ClaimOptions): Promise<readonly Claim[]>;
   /** Extends the lease from now. Throws `lease-lost`. */
   heartbeat(claim: Claim, leaseMs: number): Promise<void>;
 }
 
-/** The part of the store that ends an attempt, each fenced by the lease of the claim. */
+/** The part of the store that ends attempts. Each call is fenced by the lease of the claim. */
 export interface AttemptEndings {
   /**
    * Appends the runs, settles the delivery, and counts failed rules of the runs as incidents, in one transaction.
@@ -243,12 +252,12 @@ export interface AttemptEndings {
    */
   retry(claim: Claim, options: RetryOptions): Promise<void>;
   /**
-   * Appends the runs and defers the delivery for `afterMs`, in one transaction; it is then claimed as if for the first
-   * time, a job without its checkpoint. Another deferred delivery of its lane with the same `key` is settled, because
-   * this one replaces it. Throws `lease-lost`.
+   * Appends the runs and defers the delivery for `afterMs`, in one transaction. Afterwards, the delivery is claimed as
+   * if for the first time; a job loses its checkpoint. Another deferred delivery of the same lane with the same `key`
+   * is settled, because this one replaces it. Throws `lease-lost`.
    */
   defer(claim: Claim, runs: readonly Run[], wait: DeferOptions): Promise<void>;
-  /** Returns the delivery to its place in the lane without spending an attempt. Throws `lease-lost`. */
+  /** Returns the delivery to its place in the lane; the attempt does not count. Throws `lease-lost`. */
   release(claim: Claim): Promise<void>;
   /** Appends the runs and ends the delivery as dead, in one transaction. Throws `lease-lost`. */
   bury(claim: Claim, reason: string, runs?: readonly Run[]): Promise<void>;
@@ -256,25 +265,28 @@ export interface AttemptEndings {
 
 /** The part of the store that changes unclaimed deliveries and appends runs without a delivery. */
 export interface DeliveryHistory {
-  /** Settles a deferred delivery; any other is unchanged. */
+  /** Settles a deferred delivery. A delivery in any other state is unchanged. */
   endDeferral(id: string, reason: string): Promise<void>;
   /** Appends runs without a delivery. A run with a known id replaces the stored one. */
   appendRuns(runs: readonly Run[], options?: { readonly repositoryId?: number }): Promise<void>;
   /**
-   * Returns dead deliveries and jobs to the queue with all attempts; with `settled`, also settled webhook deliveries,
-   * which keep their runs and get another one. Returns the number of redriven ids.
+   * Returns dead deliveries and jobs to the queue with all of their attempts available again; with `settled`, also
+   * settled webhook deliveries, which keep their runs and get another one. Returns the number of redriven deliveries.
    */
   redrive(ids: readonly string[], by: string, options?: { readonly settled?: boolean }): Promise<number>;
 }
 
 /** The read-only methods of a store for deliveries and runs. */
 export interface StoreQueries extends HeaderRows {
-  /** Lists newest first. A search examines a limited number of rows per call: a page may be short and still have a `next`. */
+  /**
+   * Lists deliveries, newest first. A search examines a limited number of rows per call, so a page may be short and
+   * still have a `next`.
+   */
   listDeliveries(query?: DeliveryQuery): Promise<Page<Delivery>>;
   readDelivery(id: string): Promise<DeliveryWithBody | undefined>;
   /** Reads a delivery without its body, which may be large. */
   describeDelivery(id: string): Promise<Delivery | undefined>;
-  /** Lists newest first. */
+  /** Lists runs, newest first. */
   listRuns(query?: RunQuery): Promise<Page<Run>>;
   readRun(id: string): Promise<Run | undefined>;
   /** Returns the newest run of each delivery that has one, by the id of the delivery. At most 500 ids. */
@@ -290,8 +302,8 @@ export interface MemoryRows {
   remember(key: string, value: unknown): Promise<void>;
   recall(key: string): Promise<unknown>;
   /**
-   * Replaces plain data atomically across processes. `edit` gets the value under the key (undefined: none) and returns
-   * the new one (undefined: none; its argument: no change). It may be called several times. Returns the final value.
+   * Replaces plain data atomically across processes. `edit` gets the current value (undefined: none) and returns the
+   * new one (undefined: delete it; the same value: no change). It may be called several times. Returns the final value.
    */
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 }
@@ -299,21 +311,23 @@ export interface MemoryRows {
 /** The part of the store that keeps pauses. */
 export interface PauseRows {
   /**
-   * Stops writes, from the next request of any process on. Returns false if this was already paused. Any role. Like the
-   * other actions of people, it is recorded in the audit.
+   * Pauses writes, starting with the next request of any process. Returns false if they were already paused. Any role.
+   * Like other manual actions, the pause is recorded in the audit.
    */
   pause(scope: PauseScope, by: string): Promise<boolean>;
-  /** Ends a pause; deliveries that pauses stopped run again now. Returns false if there was no such pause. Any role. */
+  /**
+   * Ends a pause; the deliveries that it deferred run again now. Returns false if there was no such pause. Any role.
+   */
   resume(scope: PauseScope, by: string): Promise<boolean>;
   /** Returns the pauses in force, oldest first. */
   listPauses(): Promise<readonly Pause[]>;
 }
 
-/** The part of the store that records actions of people. */
+/** The part of the store that records manual actions. */
 export interface AuditRows {
-  /** Records an action of a person. `pause`, `resume` and `redrive` do so themselves. Any role. */
+  /** Records a manual action. `pause`, `resume` and `redrive` record their own. Any role. */
   noteAudit(entry: NewAuditEntry): Promise<void>;
-  /** Lists actions of people, newest first. The newest 10,000 entries are kept. */
+  /** Lists manual actions, newest first. The newest 10,000 entries are kept. */
   listAudit(query?: { readonly before?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>;
 }
 
@@ -321,16 +335,19 @@ export interface AuditRows {
 export interface IncidentRows {
   /** Counts occurrences as incidents, at most 1,000 of each kind. Any role. */
   raise(occurrences: readonly Occurrence[]): Promise<void>;
-  /** Ends incidents of a kind, with `before` only those not seen since. Returns their number. Any role. */
+  /**
+   * Ends incidents of a kind; with `before`, only those that have not occurred since then. Returns the number of ended
+   * incidents. Any role.
+   */
   clear(kind: IncidentKind, keys: readonly string[], options?: { readonly before?: Date }): Promise<number>;
   /** Returns the open incidents, most recent first. */
   listIncidents(): Promise<readonly Incident[]>;
 }
 
 /**
- * Persistent data. Every promise resolves after its effect is durable. If the disk refuses, it rejects with
- * `store-unwritable`, and the same call works again once the disk does; if files were deleted, with `store-lost`. Each
- * call is one transaction.
+ * Persistent data. Each call is one transaction, and its promise resolves after the effect is durable. While the disk
+ * refuses writes, calls reject with `store-unwritable`, and the same call succeeds once the disk accepts writes again.
+ * If files of the store were deleted, calls reject with `store-lost`.
  */
 export interface Store
   extends DeliveryIntake,
@@ -346,14 +363,14 @@ export interface Store
     SampleRows,
     SharedStore {
   /**
-   * Deletes ended deliveries with their runs, and runs without a delivery: first those beyond their age, then, until at most
-   * `maxBytes` are in use, the oldest settled deliveries, runs, and dead deliveries. In limited batches; waiting deliveries
-   * and the newest delivery are never deleted.
+   * Deletes ended deliveries with their runs, and runs without a delivery: first those beyond their retention, then,
+   * until at most `maxBytes` are in use, the oldest settled deliveries, runs, and dead deliveries. Deletes in limited
+   * batches. Waiting deliveries and the newest delivery are never deleted.
    */
   prune(limits: PruneLimits): Promise<Pruned>;
   /**
-   * Tests a write of the size of the largest recently refused write, and checks the free space: not ok below 200 MB
-   * or 5 % of the disk, whichever is less.
+   * Tests a write of the size of the largest recently refused write, and checks the free space. The store is not
+   * healthy below 200 MB or 5 % of the disk, whichever is less.
    */
   healthy(): Promise<Health>;
   /** Finishes pending writes and releases the lock. */
@@ -376,17 +393,17 @@ export type StoreProcess = {
   /** Version of Reeve. */
   readonly version: string;
   readonly startedAt: Date;
-  /** Time of its last heartbeat. */
+  /** Time of the last heartbeat of the process. */
   readonly seenAt: Date;
-  /** Whether it is the leader, which enqueues due schedules. */
+  /** Whether the process is the leader, which enqueues due schedules. */
   readonly isLeader: boolean;
   readonly isSelf: boolean;
 };
 
 /**
- * A change of data that a process may have cached. `rules`: rule files, `key` is the repository as JSON; `repository`:
- * everything about a repository, `key` is its id; `facts`: cached facts, `key` is the prefix of their names;
- * `everything`: notices may have been missed.
+ * A change of data that other processes may have cached. `rules`: rule files, `key` is the repository as JSON;
+ * `repository`: everything about a repository, `key` is its id; `facts`: cached facts, `key` is the prefix of their
+ * names; `everything`: notices may have been missed.
  */
 export type Notice = {
   readonly topic: 'rules' | 'repository' | 'facts' | 'everything';
@@ -405,11 +422,14 @@ export type StoreListeners = {
 
 /** The part of the store through which processes that share it cooperate. A file has a single process. */
 export interface SharedStore {
-  /** Whether other processes may use the store: shared state is then kept here, not in memory or files. */
+  /** Whether other processes may use the store. If so, shared state is kept in the store, not in memory or files. */
   readonly isShared: boolean;
   /** Sessions of the dashboard. */
   readonly sessions: SessionRows;
-  /** Notifies the other processes of a change. A notice may be lost with a connection: then they get `everything`. */
+  /**
+   * Notifies the other processes of a change. Notices may be lost with a connection; the processes then get
+   * `everything`.
+   */
   announce(notice: Notice): void;
   /** Returns whether this process is the leader, which enqueues due schedules. */
   isLeader(): boolean;

@@ -48,7 +48,7 @@ export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
 }
 
 /**
- * Hooks and labels of an organization or an account have different paths than those of a repository, and therefore need
+ * Hooks and labels of an organization or an account have different paths from those of a repository, and therefore need
  * a different scope.
  */
 function categoriesOf(

@@ -39,8 +39,8 @@ export type CopiedTable = {
 };
 
 /**
- * Releases claims: the process of a claim has ended, so the delivery waits again. As after any crash, a delivery that
- * was handled alone has spent its attempt, and if there were several, each of them is suspected (`sqlite/claims.ts`,
+ * Releases claims: the process of a claim has ended, so the delivery waits again. As after any crash, the attempt of a
+ * delivery that was handled alone counts; if there were several, each of them is suspected (`sqlite/claims.ts`,
  * `postgres/presence.ts`).
  */
 function releaseClaims(sameProcess: string): Readonly<Record<string, string>> {

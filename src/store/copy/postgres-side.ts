@@ -125,7 +125,7 @@ class PostgresSide implements CopyTarget {
       table.only ?? 'true',
       ...(after.length === 0 ? [] : [`(${key}) > (${after.map((_, index) => `$${index + 3}`).join(', ')})`]),
     ];
-    // Sizes can be read without the contents, and determine the batch.
+    // The sizes determine the batch, and can be read without the contents.
     const rows = await this.#query(
       `SELECT * FROM (
          SELECT *, sum(copy_size) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - copy_size AS copy_before FROM (

@@ -198,8 +198,8 @@ function createLookout(context: PostgresContext): (lastTurn: string, limit: numb
 }
 
 /**
- * Returns deliveries to their lanes. Expired leases ($1) have spent their attempt; claims that were never handled ($2)
- * have not.
+ * Returns deliveries to their lanes. The attempts of expired leases ($1) count; those of claims that were never handled
+ * ($2) do not.
  */
 const giveBackLeases = `
   UPDATE deliveries SET state = 'accepted', lease = NULL, worker = NULL,

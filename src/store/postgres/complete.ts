@@ -83,7 +83,7 @@ export function createEndings(context: PostgresContext): AttemptEndings & Delive
       });
     },
     async defer(claim, runs, { afterMs, why, key, isPaused = false }) {
-      // This is not a failure: the wait does not spend an attempt. The run is planned again, so a job also starts
+      // This is not a failure, so the wait does not count as an attempt. The run is planned again, so a job also starts
       // again.
       await end(claim, {
         set: `state = 'deferred', reason = $3, retry_wait_ms = $4, retry_at = ${nowSql(5)} + $4::bigint * interval '1 ms',

@@ -377,8 +377,8 @@ const findDead = `SELECT EXISTS (SELECT FROM workers WHERE ${isDead})
 const removeDead = `DELETE FROM workers WHERE id IN (SELECT id FROM workers WHERE ${isDead} FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Returns the deliveries of a dead process to their lanes. If the process had one delivery, its attempt is spent and
- * the crash is counted. If it had several, no attempt is spent, and each delivery is suspected (`createSuspects`).
+ * Returns the deliveries of a dead process to their lanes. If the process had one delivery, the attempt and the crash
+ * are counted. If it had several, the attempts do not count, and each delivery is suspected (`createSuspects`).
  */
 const giveBack = `
   WITH orphans AS (

@@ -100,7 +100,7 @@ function createDeliveryRows(database: DatabaseSync) {
   };
 }
 
-/** Prepares the write that stores header sets, each once; called inside a transaction. */
+/** Prepares the write that stores header sets, each only once; called inside a transaction. */
 function createHeaderSetTable(database: DatabaseSync) {
   const known = new KnownHeaderSets();
   const put = database.prepare(

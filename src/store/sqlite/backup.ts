@@ -34,8 +34,8 @@ export function backUpStore(path: string, target: string): StoreCopy {
 
 /**
  * Replaces the store at `path` with a copy, and moves the existing store to the returned path `replaced`. `stamp` is
- * part of that name. Throws `store-locked` while a server uses the store, `usage` if the source is no store that this
- * program can read; then nothing has changed.
+ * part of that name. Throws `store-locked` while a server uses the store, or `usage` if the source is not a store that
+ * this program can read; nothing has changed then.
  */
 export function restoreStore(
   path: string,
@@ -62,8 +62,9 @@ export function restoreStore(
 }
 
 /**
- * Gives the store at `path` and its log a second name, so that a kill at any time leaves a store under the first.
- * Returns whether there was one. No log stays under the first name: SQLite would apply it to any database beside it.
+ * Gives the store at `path` and its log a second name, so that a store exists under the first name even if the process
+ * is killed at any time. Returns whether there was a store. No log stays under the first name, because SQLite would
+ * apply it to any database beside it.
  */
 function keepAside(path: string, replaced: string): boolean {
   const hadStore = existsSync(path);
@@ -76,7 +77,7 @@ function keepAside(path: string, replaced: string): boolean {
   return hadStore;
 }
 
-/** Moves data that is only in the log into the database. A damaged one keeps its log. */
+/** Moves data that is only in the log into the database. A damaged database keeps its log. */
 function emptyLog(path: string): void {
   try {
     const database = new DatabaseSync(path);
@@ -96,8 +97,8 @@ function copyStore(path: string, part: string): StoreCopy {
   try {
     requireStore(database, path);
     createPrivateFile(part);
-    // Reads in one transaction: writers continue concurrently, and their changes stay in the log until it has ended.
-    // The copy of a file of an earlier version gets the smaller pages.
+    // Reads in one transaction: writers continue concurrently, and their changes stay in the log until this transaction
+    // ends. The copy of a file of an earlier version gets the smaller pages.
     database.exec(`PRAGMA page_size = ${pageBytes}`);
     database.prepare('VACUUM INTO ?').run(part);
   } finally {
@@ -123,7 +124,7 @@ function copyStore(path: string, part: string): StoreCopy {
   }
 }
 
-/** Throws `usage` if a database is no store, `store-newer` if a later program has changed it. */
+/** Throws `usage` if a database is not a store, or `store-newer` if a later program has changed it. */
 export function requireStore(database: DatabaseSync, path: string): void {
   const known = database
     .prepare(

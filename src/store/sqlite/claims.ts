@@ -7,16 +7,15 @@ import type { Claim, DeliveryClaims, DeliveryWithBody, Routing } from '../store.
 import type { SqliteContext } from './context.ts';
 import { asStoreError } from './failures.ts';
 
-/** A larger backward step means that the clock was set back: retries are then compared with it again. */
+/** If the clock steps back by more than this, it was set back, and waits are compared with it again. */
 const clockToleranceMs = 1_000;
 
 /**
  * Returns the methods of the store that assign deliveries to lanes and claim them. With `takeBack`, the claims of an
- * earlier process are released now.
- * The order of acceptance within a lane holds because rows are routed in that order and only routed rows are claimed.
- * Each claim is a few index seeks regardless of the number of waiting rows: the next repository after the last one
- * served, its next lane, and the oldest row of that lane; busy lanes are skipped, and there are at most as many as
- * leases.
+ * earlier process are released now. The order of acceptance within a lane holds because rows are routed in that order
+ * and only routed rows are claimed. Each claim is a few index seeks regardless of the number of waiting rows: the next
+ * repository after the last one served, its next lane, and the oldest row of that lane. Busy lanes are skipped, of
+ * which there are at most as many as leases.
  */
 export function createClaims(context: SqliteContext, takeBack: boolean): DeliveryClaims {
   const { database, path, commits, leases, settled, clock, requireWorker } = context;
@@ -29,7 +28,7 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
   const giveBack = database.prepare(
     "UPDATE deliveries SET state = 'accepted', lease = NULL WHERE state = 'claimed' AND lease = ?",
   );
-  /** Lead of the wall clock over the monotonic one at the last comparison of waits. */
+  /** How far the wall clock was ahead of the monotonic clock when waits were last compared. */
   let aheadMs = Number.POSITIVE_INFINITY;
   if (takeBack) crashes.takeBack();
 
@@ -72,7 +71,7 @@ export function createClaims(context: SqliteContext, takeBack: boolean): Deliver
           leases.grant(claim.lease, nowMs + leaseMs);
           crashes.claimed(Number(claim.id), nowMs);
         }
-        // A claimed delivery, or the end of the one before it in its lane, may be in the sync that is in progress.
+        // The sync in progress may include a claimed delivery, or the end of the delivery before it in its lane.
         return { claims, syncing: commits.syncing };
       });
       settled.add(ends);
@@ -151,7 +150,7 @@ function createClaimOne(database: DatabaseSync, repeats: Repeats): (id: number) 
 /** Maximum size of bodies returned for routing at once. */
 const maxUnroutedBytes = 16 * 2 ** 20;
 
-/** Prepares the step from accepted to a lane, called inside a transaction. */
+/** Prepares the assignment of lanes to accepted deliveries; called inside a transaction. */
 export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note']) {
   const unrouted = database.prepare(
     `SELECT ${deliveryColumns}, body FROM deliveries JOIN bodies USING (id)
@@ -182,7 +181,7 @@ export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note
       return found;
     },
 
-    /** Returns the number of settled deliveries. */
+    /** Assigns lanes or ends deliveries. Returns the number of settled deliveries. */
     route(routings: readonly Routing[], at: Date): number {
       let settled = 0;
       for (const routing of routings) {
@@ -282,12 +281,12 @@ export function createHeads(database: DatabaseSync) {
 /** Maximum number of deliveries that return from their wait in one claim; the rest return in the next. */
 const maxReturning = 500;
 
-/** Maximum wait of rows of an earlier version, which did not record it. */
+/** Maximum wait of rows of an earlier version, which did not record the wait. */
 const formerWaitMs = 7_200_000;
 
 /** Prepares the ends of waits outside of lanes, for a retry or for room in a budget. */
 export function createWaits(database: DatabaseSync) {
-  // Runs on each claim: an update with this condition costs many times as much when none is due.
+  // Runs on each claim, where an UPDATE with this condition would cost many times as much when no delivery is due.
   const dueRetries = database.prepare(
     `SELECT id FROM deliveries WHERE state = 'retry' AND retry_at <= ? ORDER BY retry_at LIMIT ${maxReturning}`,
   );
@@ -323,12 +322,12 @@ export function createWaits(database: DatabaseSync) {
 }
 
 /**
- * Finds the delivery that crashes the process; called inside a transaction.
- * A crash of the process reverts no claim and no ending, so the rows that are claimed when a store is opened are those
- * that were in flight when the process died. If there was one, its attempt is spent, and the crash is counted. A power
- * failure may revert the last claims: those deliveries are then accepted, and are not suspected. If there were several,
- * no attempt is spent, and each is suspected: it is handled alone for a while, so that the next crash identifies the
- * cause. Deliveries in flight for longer than that no longer count. Times are those of a monotonic clock.
+ * Finds the delivery that crashes the process; called inside a transaction. A crash of the process reverts no claim and
+ * no ending, so the rows that are claimed when a store is opened are those that were in flight when the process died.
+ * If there was one, its attempt and the crash are counted. A power failure may revert the last claims: those deliveries
+ * are then accepted, and are not suspected. If there were several, their attempts do not count, and each delivery is
+ * suspected: it is handled alone for a while, so that the next crash identifies the cause. Deliveries in flight for
+ * longer than that no longer count. Times are those of a monotonic clock.
  */
 export function createCrashes(database: DatabaseSync) {
   const inFlight = database.prepare("SELECT id, suspicion FROM deliveries WHERE state = 'claimed'");

@@ -91,7 +91,7 @@ export class Commits {
   /**
    * Runs a synchronous write in a separate transaction, without a sync. It survives a crash of the process; a power
    * failure may revert it, unless a later write was synced. If it runs during a sync, it sees the writes that are being
-   * synced: what follows from them must wait for `syncing`.
+   * synced, so anything that depends on them must wait for `syncing`.
    */
   writeUnsynced<Result>(write: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -331,8 +331,8 @@ export const checkpointPages = 4_096;
 /** A checkpoint begins after this many bytes; SQLite's default size, but outside the event loop. */
 const beginBytes = 12 * 2 ** 20;
 /**
- * A log file above this size begins a checkpoint whatever the estimate is. `journal_size_limit` must be the same: SQLite then
- * truncates the file when the log restarts, so a larger file means a larger log and not a former peak.
+ * A log file above this size starts a checkpoint regardless of the estimate. `journal_size_limit` must be the same:
+ * SQLite then truncates the file when the log restarts, so a larger file means a larger log and not a former peak.
  */
 export const logLimitBytes = 32 * 2 ** 20;
 /** A log file above this size makes transactions wait until the current checkpoint is complete. */

@@ -8,8 +8,8 @@ import type { SqliteContext } from './context.ts';
 
 /**
  * Returns the methods of the store that end an attempt, and those that record runs or revive deliveries. Each end is
- * one UPDATE fenced by the lease; if the lease was lost, nothing is written. Failed rules are counted in final runs
- * only; runs of a delivery that gets more are not final.
+ * one UPDATE fenced by the lease; if the lease was lost, nothing is written. Only failed rules in final runs are
+ * counted. Runs of a delivery that will run again are not final.
  */
 export function createEndings(context: SqliteContext): AttemptEndings & DeliveryHistory {
   const { database, sql, commits, leases, settled, clock, requireWorker } = context;
@@ -24,7 +24,10 @@ export function createEndings(context: SqliteContext): AttemptEndings & Delivery
     append(runs, Number(claim.id), repositoryId);
     sql.run(noteRuns(runs, claim.lane));
   };
-  /** Writes under a lease. The write returns whether it was still held; it must not throw, or the whole batch runs again. */
+  /**
+   * Runs a write under a lease. `work` returns whether the lease was still held; it must not throw, or the whole batch
+   * runs again.
+   */
   const fenced = async (claim: Claim, work: () => boolean): Promise<void> => {
     requireWorker();
     if (await commits.write(work)) return;
@@ -136,7 +139,8 @@ function prepareStatements(database: DatabaseSync) {
     `UPDATE deliveries SET state = 'retry', reason = ?, retry_at = ?, retry_wait_ms = ?, lease = NULL, suspicion = 0,
        failing_since = coalesce(failing_since, ?) ${mine}`,
   );
-  // Not a failure: the wait spends no attempt. The run is planned again, so a job also starts again.
+  // This is not a failure, so the wait does not count as an attempt. The run is planned again, so a job also starts
+  // again.
   const putOff = database.prepare(
     `UPDATE deliveries SET state = 'deferred', reason = ?, retry_at = ?, retry_wait_ms = ?, deferral_key = ?, paused = ?, lease = NULL,
        suspicion = 0, attempts = attempts - 1, failing_since = NULL, checkpoint = NULL ${mine}`,

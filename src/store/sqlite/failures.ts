@@ -18,7 +18,7 @@ const refusals: Readonly<Record<number, string>> = {
   26: 'the file is no SQLite database',
 };
 
-/** The same for the codes of Node, for files that are created before SQLite opens them. */
+/** Error codes of Node for the same refusals, for files that are created before SQLite opens them. */
 const refusalsOfFiles: Readonly<Record<string, string>> = {
   ENOSPC: full,
   EDQUOT: full,

@@ -30,7 +30,7 @@ export function takeWorkerLock(path: string): WorkerLock {
   } catch (error) {
     const pid = isBusy(error) ? holderOf(database) : undefined;
     database.close();
-    // A full disk or a damaged file does not mean another process: stopping one would not help.
+    // A full disk or a damaged file does not mean that another process has the lock, so stopping one would not help.
     if (!isBusy(error)) throw asStoreError(error, file);
     throw new ReeveError(
       'store-locked',

@@ -3,12 +3,11 @@ import { ReeveError } from '../../platform/errors.ts';
 
 /**
  * The numbered steps of the schema; `user_version` is the number of steps applied to a database. A released step never
- * changes.
- * Bodies are in a separate table: a state changes several times, and rewriting a page of small rows is cheap, one with
- * bodies is not. No index is UNIQUE over data sent by a forge: files of earlier versions may contain a uuid twice. Nor is
- * an id AUTOINCREMENT, which writes one more page per transaction: the newest delivery is never
- * deleted, so no id is reused. Each partial index contains only rows in its waiting state, so an accepted row is in
- * one.
+ * changes. Bodies are in a separate table: a state changes several times, and rewriting a page of small rows is cheap,
+ * while rewriting a page with bodies is not. No index is UNIQUE over data sent by a forge, because files of earlier
+ * versions may contain a uuid twice. No id is AUTOINCREMENT, which would write one more page per transaction: the
+ * newest delivery is never deleted, so no id is reused. Each partial index contains only the rows in its waiting state,
+ * so an accepted row is in only one of them.
  */
 export const migrations: readonly string[] = [
   `
@@ -154,7 +153,7 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (minutes, at, name)
   ) STRICT, WITHOUT ROWID;
   `,
-  // Known uuids, copies and repeats are found in the database, not in tables in memory that are read at a start.
+  // Known uuids, copies and repeats are found in the database, not in tables in memory that are read at startup.
   `
   CREATE INDEX known ON deliveries (uuid) WHERE door = 'webhook';
   CREATE INDEX unclaimed ON deliveries (mark) WHERE state = 'accepted' AND attempts = 0 AND door = 'webhook';

@@ -5,7 +5,7 @@ import { asStoreError } from './failures.ts';
 /** Returns the deletions of a file. */
 export function createDeletions({ database, path, commits }: SqliteContext): Deletions {
   const following = database.prepare(
-    // The newest stays regardless of its age: ids continue from it.
+    // The newest delivery stays regardless of its age, because ids continue from it.
     `SELECT id, state, coalesce(settled_at, received_at) AS ended_at FROM deliveries
      WHERE id > ? AND id < (SELECT max(id) FROM deliveries) ORDER BY id LIMIT ${pruneStretch}`,
   );
@@ -22,8 +22,8 @@ export function createDeletions({ database, path, commits }: SqliteContext): Del
   );
 
   /**
-   * Finds the next expired ones. Each is compared by its own date: dates are in id order only while no clock is set,
-   * and one dated in the future must not block later ones.
+   * Finds the next expired deliveries. Each delivery is judged by its own date: dates are in id order only while no
+   * clock is set, and a date in the future must not block later deliveries.
    */
   const findExpired = (
     { settled, dead }: Expiry,

@@ -46,7 +46,7 @@ export type SqliteOptions = {
   readonly role: 'worker' | 'reader';
   /**
    * Location of the worker's checkpoints. A thread delays no delivery, and uses 14 MB; otherwise SQLite runs them in a
-   * COMMIT. Default: in a thread. A reader has none: it writes little.
+   * COMMIT. Default: in a thread. A reader runs no checkpoints, because it writes little.
    */
   readonly checkpoints?: 'in-thread' | 'in-commits';
   /** Default: the system's clock. */
@@ -259,7 +259,7 @@ const leastFreeBytes = 200 * 2 ** 20;
 
 /**
  * Creates the health check of a store. It writes as many bytes as the largest recently refused write, so that a disk
- * that accepts only small writes fails it. Concurrent calls share one check.
+ * that accepts only small writes fails the check. Concurrent calls share one check.
  */
 export function createHealthCheck(options: {
   /** The store's file; undefined for a store in memory. */
