@@ -38,7 +38,7 @@ export type Reeve = RunContext & {
 /** Counters of the work, updated once a result is known. */
 export interface WorkMetrics {
   countRun(run: Run, event?: Event): void;
-  /** Counts a run over an item of a sweep. */
+  /** Counts a run for an item of a sweep. */
   countSweepRun(run: Run): void;
   countQueueEvent(event: QueueEvent): void;
 }

@@ -23,9 +23,9 @@ type Attempt = (claim: Claim, signal: AbortSignal, heartbeat: Heartbeat) => Prom
 /** Time that a handler has to finish once its attempt is over. */
 const endingMs = 1_000;
 
-/** Crashes while a delivery was handled alone, after which the delivery is considered their cause. */
+/** Number of crashes during the handling of a delivery alone, after which the delivery counts as their cause. */
 const maxCrashes = 5;
-/** Attempts without an end, each cut off with its lease, after which an expired delivery is given up. */
+/** Number of attempts that ended only with their lease, after which an expired delivery is given up. */
 const maxUnended = 12;
 
 type AttemptOptions = {
@@ -94,7 +94,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
       if (answers() > answered) breaker.succeeded(ticket);
       return endingOfHandled(handled, isExpired(claim, { now: clock.now(), lifetimeMs }));
     } catch (error) {
-      // Its calls end with the signal. Changes made until then are recorded while the lease is still held.
+      // The calls of the handler end with the signal. Changes made until then are recorded while the lease is still
+      // held.
       if (signal.aborted) await Promise.race([work.catch(() => {}), sleep(endingMs)]);
       const blame = blameFor(error, ticket, answers() > answered);
       return endingOf({ error, claim, backoff, blame, now: clock.now(), isTrial: ticket.isTrial });
@@ -160,7 +161,7 @@ export function startHeartbeat(
     } catch (error) {
       if (error instanceof ReeveError && error.code === 'lease-lost')
         abortController.abort(new AttemptAborted('lost', error.message));
-      // Other errors may pass before the lease ends: three more heartbeats follow.
+      // Reverts the entry of a pull request with this head, because the forge refused the status that shows the entry.
       else log.warn({ delivery: claim.id, error }, 'a heartbeat failed');
     }
     if (isBeating) callOff = timer(beat, leaseMs / 4);
@@ -203,15 +204,15 @@ type AttemptFailure = {
   readonly claim: Claim;
   readonly backoff: Backoff;
   readonly now: Date;
-  /** Whether a host failure affects the host, which spends no attempt, or only the delivery. */
+  /** Whether the failure is attributed to the host, so that the attempt does not count, or only to the delivery. */
   readonly blame: 'host' | 'item';
   /** Whether the delivery was tried alone, after the forge had answered a probe. */
   readonly isTrial: boolean;
 };
 
 /**
- * Returns the ending of an attempt that threw. Retryable errors are retried; a host failure spends no attempt; an
- * unexpected error is a defect of Reeve and would occur again.
+ * Returns the ending of an attempt that threw. Retryable errors are retried; a host failure does not count as an
+ * attempt; an unexpected error is a defect of Reeve and would occur again.
  */
 export function endingOf(failure: AttemptFailure): Ending {
   const { error, claim, backoff, now, blame } = failure;

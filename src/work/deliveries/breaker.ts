@@ -17,7 +17,7 @@ const maxMs = 30_000;
 /** closed: work continues · open: nothing is claimed · half-open: the forge answers, and one delivery is tried. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** One attempt in the breaker. */
+/** An attempt that the breaker tracks. */
 export type Ticket = { readonly lane: string; readonly isTrial: boolean };
 
 /** Number of failing repositories that counts as a host failure although the forge answers the probe. */
@@ -27,11 +27,12 @@ const jitter = 0.2;
 
 /**
  * Circuit breaker: stops all lanes while the whole forge fails. A failure that may affect the whole forge (5xx, no
- * response, a refused credential) opens it; then one delivery of another lane decides whether it does.
- * Closed: the first host failure of a lane opens it; a lane with a known failure fails on its own. Open: after a delay
- * the forge is probed repeatedly, with a longer delay each time; no delivery is claimed. Half-open: one delivery is
- * tried. If it succeeds, work continues, and the failed lanes are known. If it fails, it is a host failure if at least
- * three repositories have failed since it opened; otherwise the forge works for others and only the item fails.
+ * response, a refused credential) opens the breaker; one delivery of another lane then decides whether the whole forge
+ * fails. Closed: the first host failure of a lane opens the breaker; a lane whose failures are known does not. Open:
+ * after a delay the forge is probed repeatedly, with a longer delay each time; no delivery is claimed. Half-open: one
+ * delivery is tried. If it succeeds, work continues, and the failed lanes are known. If it fails, this is a host
+ * failure if at least three repositories have failed since the breaker opened; otherwise the forge works for others and
+ * only the item fails.
  */
 export class Breaker {
   readonly #clock: Clock;
@@ -56,16 +57,16 @@ export class Breaker {
   /** Returns how many of these free slots may be used. */
   room(places: number): number {
     if (this.#state === 'closed') return places;
-    // Attempts from before the opening do not count: a sweep may run for an hour.
+    // Attempts from before the breaker opened do not count, because a sweep may run for an hour.
     return this.#state === 'half-open' && this.#trial === undefined ? 1 : 0;
   }
 
-  /** Returns whether it is open and the delay is over: the forge must be probed. */
+  /** Returns whether the breaker is open and its delay is over, so that the forge must be probed. */
   isDue(): boolean {
     return this.#state === 'open' && this.#clock.monotonicMs() >= this.#dueAtMs;
   }
 
-  /** Lanes that have failed since it opened; the tried delivery must be from another one. */
+  /** Lanes that have failed since the breaker opened; the delivery to try must be from another lane. */
   suspects(): readonly string[] {
     return [...this.#failing];
   }
@@ -84,7 +85,10 @@ export class Breaker {
     return ticket;
   }
 
-  /** Records a host failure. Returns whether it affects the `host`, so that no attempt is spent, or only the `item`. */
+  /**
+   * Records a host failure. Returns whether it affects the `host`, so that the attempt does not count, or only the
+   * `item`.
+   */
   failed(ticket: Ticket): 'host' | 'item' {
     const { lane } = ticket;
     if (this.#state === 'closed') {
@@ -108,7 +112,7 @@ export class Breaker {
   succeeded(ticket: Ticket): void {
     this.#known.delete(ticket.lane);
     this.#failing.delete(ticket.lane);
-    // The result of an attempt from before the opening does not show the current state.
+    // The result of an attempt from before the breaker opened does not show the current state.
     if (ticket === this.#trial) this.#close();
   }
 
@@ -137,7 +141,7 @@ export class Breaker {
   }
 }
 
-/** State of the whole forge. `refused`: it does not accept our credential. */
+/** State of the whole forge. `refused`: the forge does not accept our credential. */
 export type ForgeState =
   | { readonly state: 'ok' }
   | { readonly state: 'failing' | 'refused'; readonly since: Date; readonly reason: string };
@@ -152,7 +156,7 @@ type ForgeWatchParts = {
   readonly onAnswer: () => void;
 };
 
-/** Follows the breaker: probes the forge while it is open, and logs the state. */
+/** Follows the breaker: probes the forge while the breaker is open, and logs the state. */
 export class ForgeWatch {
   readonly #parts: ForgeWatchParts;
   #trouble: Exclude<ForgeState, { state: 'ok' }> | undefined;

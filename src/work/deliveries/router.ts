@@ -6,12 +6,14 @@ import type { CommittedWork } from '../../store/store.ts';
 import { eventOf, type RoutedDelivery, routeDelivery } from '../runs/route-delivery.ts';
 import type { LookReason, Timer } from './wake-loop.ts';
 
-/** Deliveries routed between two claims: parsing must not delay the lanes. */
+/** Maximum number of deliveries routed between two claims, because parsing must not delay the lanes. */
 const routingBatch = 200;
-/** Limits of what is parsed before the response to its sender: more must not delay it. */
+/**
+ * Limits of the work that is parsed before the response to its sender, because more parsing would delay the response.
+ */
 const maxPrepared = 4;
 const maxPreparedBytes = 65_536;
-/** Interval of the checks for deliveries left to the leader: one that it has left is routed by another process. */
+/** Interval of the checks for deliveries left to the leader. If the leader has not routed one, another process does. */
 const patienceMs = 250;
 
 /** Dependencies of the router. */
@@ -29,7 +31,7 @@ type RouterParts = {
 export class Router {
   readonly #parts: RouterParts;
   #hasArrived = false;
-  /** Whether the store may have unrouted work that was not prepared: that is routed first. */
+  /** Whether the store may have unrouted work that was not prepared, and which is routed first. */
   #isBehind = true;
   #prepared: PreparedDelivery[] = [];
   #isWaiting = false;
@@ -45,13 +47,13 @@ export class Router {
   arrived(): void {
     this.#hasArrived = true;
     this.#isBehind = true;
-    // It is routed from the store, in order of acceptance.
+    // The prepared work is routed from the store, in order of acceptance.
     this.#prepared = [];
   }
 
   /**
-   * Parses work that has just been committed, to be routed with the next claim. If it is much, or other work waits in
-   * the store, it is routed from the store.
+   * Parses work that has just been committed, to be routed with the next claim. If there is too much of it, or other
+   * work waits in the store, it is routed from the store instead.
    */
   prepare(work: readonly CommittedWork[]): void {
     if (this.#isBehind) {
@@ -74,7 +76,7 @@ export class Router {
     }
   }
 
-  /** Returns what was prepared. Call `routed` once it is routed, or `arrived` if that failed. */
+  /** Returns the prepared work. Call `routed` once it is routed, or `arrived` if that failed. */
   takePrepared(): readonly PreparedDelivery[] {
     const prepared = this.#prepared;
     this.#prepared = [];
@@ -93,9 +95,9 @@ export class Router {
 
   /**
    * Routes the next accepted deliveries to their lanes, or ends them, and returns whether there may be more. If
-   * processes share the store, the leader does it, so that not all of them parse everything; the others route if they
-   * are `asked` to, or if the leader leaves a delivery unrouted. After the end of an attempt (`woken`), it routes only
-   * if something has arrived.
+   * processes share the store, the leader routes, so that not every process parses every delivery; the others route if
+   * they are `asked` to, or if the leader leaves a delivery unrouted. After the end of an attempt (`woken`), deliveries
+   * are routed only if something has arrived.
    */
   async route(why: LookReason): Promise<boolean> {
     const isDue = this.#hasArrived || why !== 'woken';
@@ -135,12 +137,12 @@ export class Router {
   async #routeNext(): Promise<boolean> {
     const { store } = this.#parts;
     this.#isBehind = false;
-    // The store contains what was prepared.
+    // The store contains the prepared work.
     this.#prepared = [];
     const reading = store.unrouted(routingBatch);
     const deliveries = await reading;
     if (deliveries.length === 0) return false;
-    // What is committed from now on follows what may be left in the store.
+    // Work that is committed from now on comes after the work that may be left in the store.
     this.#isBehind = true;
     this.#prepared = [];
     const routed = deliveries.map((delivery) => ({

@@ -28,9 +28,9 @@ export type WorkerOptions = {
   readonly log: Log;
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Probes the forge after a failure; rejects while it fails. Default: none, a delivery is tried instead. */
+  /** Probes the forge after a failure; rejects while the forge fails. Default: none, a delivery is tried instead. */
   readonly probe?: () => Promise<unknown>;
-  /** Returns the number of answers of the forge so far; default: every attempt counts as answered. */
+  /** Returns the number of forge responses so far; default: every attempt counts as answered. */
   readonly answers?: (() => number) | undefined;
   /** Default: `setTimeout`. */
   readonly timer?: Timer;
@@ -48,7 +48,7 @@ export type WorkerOptions = {
   readonly localLanes?: readonly string[];
   /** Called with runs that were stored, and the repository that they are about. */
   readonly onRecorded?: OnRecorded | undefined;
-  /** Called with the end of an attempt that was stored. */
+  /** Called with the ending of an attempt once it is stored. */
   readonly onEnded?: ((claim: Claim, ending: Ending) => void) | undefined;
 };
 
@@ -141,7 +141,7 @@ export function createWorker(options: WorkerOptions): Worker {
       holdWrites(abortController.signal, durable);
     }
     const ending = await tasks.handle(() => attempt(claim, abortController.signal, heartbeat));
-    // Its slot is free while its ending is recorded.
+    // The slot of the attempt is free while its ending is recorded.
     if (isFull) loop.wake();
     await record(claim, ending, abortController.signal);
     heartbeat.stop();
@@ -186,7 +186,10 @@ function logJump(log: Log, byMs: number): void {
 
 type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 
-/** Maximum endings that are recorded in parallel with further attempts: if the store is slow, those attempts wait for it. */
+/**
+ * Maximum number of endings that are recorded in parallel with further attempts. If the store is slow, those attempts
+ * wait for it.
+ */
 const maxRecorded = 16;
 
 /** The attempts in progress, and those whose ending is being recorded. */

@@ -72,7 +72,7 @@ export function moveInQueue(number: number, position: number, { by, at }: QueueE
   };
 }
 
-/** Takes the turn from all entries except the first. */
+/** Returns the entry without a turn, so that it waits again, unless it is the first. */
 export function waitUnlessFirst(entry: QueueEntry, at: number): QueueEntry {
   if (at === 0 || entry.turnAt === undefined) return entry;
   const { turnAt: _turn, sinceAt: _since, toldHead: _told, unmergeableAt: _unmergeable, ...kept } = entry;
@@ -169,7 +169,7 @@ export function enterQueue(candidate: QueueCandidate, at: Date, branch: string):
   };
 }
 
-/** Reverts the entry of a pull request with this head, because the forge refused to show it. */
+/** Reverts the entry of a pull request with this head, because the forge refused the status that shows the entry. */
 export function withdrawEntry(number: number, head: string): QueueEdit {
   return (state) => {
     const entries = state.entries.filter((entry) => entry.number !== number || entry.head !== head);

@@ -22,7 +22,7 @@ type AttemptParts = InForce & {
   readonly signal: AbortSignal | undefined;
   /** Name for display: `acme/demo#5`. */
   readonly item?: string | undefined;
-  /** Our id of the delivery that announced the event, if a job runs this event again. */
+  /** Id of the stored delivery that announced the event, if a job runs this event again. */
   readonly announcedBy?: string | undefined;
 };
 

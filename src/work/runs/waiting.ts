@@ -155,8 +155,8 @@ export function isTelling({ outcomes, rules }: Run): boolean {
 }
 
 /**
- * Returns a function that returns how long a row has to wait. Rows are polled in turn, in the order in which they
- * asked.
+ * Returns a function that returns the time until a row may be polled. Rows are polled in turn, in the order in which
+ * they asked.
  */
 function createPace(): (row: string, nowMs: number) => number {
   const turns = new BoundedMap<string, number>(maxRows);

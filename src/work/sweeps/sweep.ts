@@ -121,7 +121,7 @@ function nameOf({ repository, organization }: Subject): string {
 export type SweepOrder = {
   readonly rule: LoadedRule;
   readonly slot: string;
-  /** Our id of the job. */
+  /** Id of the job in the store. */
   readonly job: string;
   readonly door: 'cron' | 'cli';
   readonly isInScope: (subject: Subject) => boolean;
@@ -183,7 +183,7 @@ class Sweep {
   /** Client for listing. Items have clients of their own. */
   readonly listing: Client;
   readonly tally: SweepTally;
-  /** When there is room for the stopped items. */
+  /** Deferrals of the stopped items, with the time at which there is room. */
   readonly deferrals: Deferral[] = [];
   readonly #reeve: Reeve;
   readonly #order: SweepOrder;

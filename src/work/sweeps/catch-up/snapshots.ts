@@ -27,7 +27,7 @@ export type RepositorySnapshot = {
   readonly items: Readonly<Record<string, ItemSnapshot>>;
   /** Commits by branch name. */
   readonly refs: Readonly<Record<string, string>>;
-  /** Commits by tag name; the tag object if a delivery named that. Absent: tags have never been read. */
+  /** Commits by tag name, or the tag object if that is what a delivery named. Absent: tags have never been read. */
   readonly tags?: Readonly<Record<string, string>>;
   /**
    * Set if the repository was created while Reeve was stopped, so that all of its content was missed. Removed once the

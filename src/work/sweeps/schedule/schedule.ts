@@ -23,7 +23,7 @@ export type ScheduleState = {
   /** Instant up to which slots have been processed. */
   readonly lookedAt: string;
   readonly lastSlot?: string;
-  /** Our id of the last slot's job. */
+  /** Id of the last slot's job in the store. */
   readonly job?: string;
   /** Number of slots skipped because the previous one was still running. */
   readonly overlaps: number;

@@ -15,10 +15,7 @@ export type ServedBy = {
   readonly login: () => Promise<string>;
   /** Patterns of the operator file (`acme/*`). */
   readonly listed: readonly string[];
-  /**
-   * Full names, if only these repositories are processed, because a rule of a repository processes only that
-   * repository.
-   */
+  /** Full names of the only repositories to process, because a rule of a repository processes only that repository. */
   readonly only?: readonly string[] | undefined;
 };
 
