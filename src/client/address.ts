@@ -4,8 +4,8 @@ import { ReeveError } from '../platform/errors.ts';
 import { type ForgeAnswer, unreachable } from './failure.ts';
 
 /**
- * Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL, with a message that
- * does not repeat it: it may contain a password.
+ * Returns the base URL of all paths, ending in `/api/v1`. Throws `settings` if it is not an http URL, with a message
+ * that does not repeat the URL, because it may contain a password.
  */
 export function apiRoot(url: string): URL {
   const parsed = URL.parse(url);

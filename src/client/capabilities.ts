@@ -5,7 +5,7 @@ import { ReeveError } from '../platform/errors.ts';
 /** The part of a client that sends one call. */
 type CallSender = { call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>> };
 
-/** `since` absent: no Gitea release has it. */
+/** `since` absent: no Gitea release has the feature. */
 type CapabilityRow = {
   readonly since?: readonly [number, number];
   readonly forgejo: boolean;
@@ -97,7 +97,7 @@ const table = {
 /** A feature of a forge. Code checks capabilities, never a product or a version. */
 export type Capability = keyof typeof table;
 
-/** The capability for sending an event, by the name of the event family, which is also that of the hook event. */
+/** The capability that a forge needs to send an event, by event family; the hook event has the same name. */
 export const capabilityOfEvent: Readonly<Record<string, Capability>> = {
   status: 'status_events',
   workflow_run: 'workflow_run_events',
@@ -158,7 +158,7 @@ export async function findCapabilities(client: CallSender): Promise<Capabilities
   return { ...found, version: told.version || 'of a hidden version', isCertain: false };
 }
 
-/** A proxy in front of a forge may hide its version from anonymous callers. */
+/** Returns undefined if the forge refuses, because a proxy may hide its version from anonymous callers. */
 async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -27,7 +27,7 @@ import { eachItem, eachPage, type ListPage } from './paging.ts';
 import { type RequestList, RequestLog } from './request-log.ts';
 import { forgetReads, readShared } from './shared-reads.ts';
 
-/** One item of a list answer. */
+/** One item of a list response. */
 type ItemOf<O extends Operation> =
   NonNullable<AnswerOf<O>> extends readonly (infer I)[]
     ? I
@@ -41,7 +41,7 @@ type ItemOf<O extends Operation> =
 
 /** Client of one forge. The credential is sent only in the `Authorization` header, and only to that forge. */
 export interface Client {
-  /** Sends one call and returns its answer, parsed by the operation's schema. Rejects with a `forge-…` ReeveError. */
+  /** Sends one call and returns its response, parsed by the operation's schema. Rejects with a `forge-…` ReeveError. */
   call<O extends Operation>(operation: O, input: InputOf<O>): Promise<AnswerOf<O>>;
   /** Sends a call that is known only at run time (a change). Its body is validated strictly against the operation. */
   send(operation: Operation, input: AnyInput): Promise<unknown>;
@@ -55,9 +55,9 @@ export interface Client {
   ): AsyncGenerator<ListPage<ItemOf<O>>>;
   /** Number of requests, including retries and redirects. */
   readonly requests: number;
-  /** Number of 403 and 404 answers: the object does not exist, or is not accessible to this account. */
+  /** Number of 403 and 404 responses: the object does not exist, or is not accessible to this account. */
   readonly denials: number;
-  /** The first requests, each with its answer, without secrets. */
+  /** The first requests, each with its response, without secrets. */
   readonly requestList: RequestList;
   /**
    * Returns a client that shares everything with this one except the request count. With a signal, its calls end when that
@@ -142,7 +142,8 @@ export function createClient(options: ClientOptions): Client {
       get requestList() {
         return counts.log.list();
       },
-      // The operation determines the answer's type, and `readAnswer` has validated the answer against its schema.
+      // The operation determines the type of the response, and `readAnswer` has validated the response against its
+      // schema.
       call: (operation, input) => send(operation, input as AnyInput) as Promise<never>,
       send,
       items: (operation, input) =>
@@ -168,7 +169,9 @@ type Attempts = {
 
 type Sent = { readonly url: URL; readonly body: string | undefined; readonly attempt: number };
 
-/** Sends a call until it is answered: retries reads, follows redirects of reads, and renews a refused credential. */
+/**
+ * Sends a call until there is a response: retries reads, follows redirects of reads, and renews a refused credential.
+ */
 type TransportCall = (operation: Operation, input: AnyInput, attempts: Attempts) => Promise<ForgeAnswer>;
 
 type TransportOptions = {
@@ -183,7 +186,7 @@ type TransportOptions = {
   readonly limiter?: Limiter;
   /** Resolves after this time, or rejects when the signal is aborted. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<unknown>;
-  /** Called for every HTTP request; without a status if there was no answer. */
+  /** Called for every HTTP request; without a status if there was no response. */
   readonly onRequest?:
     | ((request: { method: string; status: number | undefined; ms: number }) => void)
     | undefined;
@@ -191,7 +194,7 @@ type TransportOptions = {
 
 type TransportParts = {
   readonly credential: Credential;
-  /** Called after a request without an answer. */
+  /** Called after a request without a response. */
   readonly onOutage: () => void;
 };
 
@@ -305,7 +308,7 @@ function encodeBody(operation: Operation, input: AnyInput): string | undefined {
   return JSON.stringify(checked.data);
 }
 
-/** Returns an answer parsed by the operation's schema. Throws `forge-unexpected` for another shape. */
+/** Returns a response parsed by the operation's schema. Throws `forge-unexpected` for another shape. */
 function readAnswer(operation: Operation, answer: ForgeAnswer, redact: Redact): unknown {
   // 205 has a body that fetch does not return; callers that need it read the resource again.
   if (operation.response === undefined || answer.status === 205) return undefined;

@@ -12,7 +12,7 @@ export type Credentials =
 export type SignedIn = {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Reads the credentials again if they are in a file; undefined if it cannot be read. */
+  /** Reads the credentials again if they are in a file; undefined if the file cannot be read. */
   readonly readCredentials?: () => Credentials | undefined;
 };
 
@@ -44,8 +44,8 @@ export function secretsOf(credentials: Credentials): readonly string[] {
 export interface Credential {
   headers(): { readonly authorization?: string };
   /**
-   * Reads the credential again because the forge refused the `used` one. Returns whether it has changed: then the request
-   * may be repeated.
+   * Reads the credential again because the forge refused the `used` one. Returns whether the credential has changed, so
+   * that the request may be repeated.
    */
   renew(used: string | undefined): boolean;
   /** Redacts all credentials used so far. */
@@ -60,14 +60,14 @@ export function createCredential(options: {
 }): Credential {
   const { credentials, readCredentials, log } = options;
   let authorization = credentials && authorizationOf(credentials);
-  // Forgejo echoes an unknown token in its answer, and answers are recorded.
+  // Forgejo echoes an unknown token in its response, and responses are recorded.
   const redactorOf = (secrets: readonly string[]): Redact => createRedactor(secrets, { minLength: 1 });
   let redact = redactorOf(credentials ? secretsOf(credentials) : []);
 
   return {
     headers: () => (authorization === undefined ? {} : { authorization }),
     renew(used) {
-      // Another request may have read it in the meantime.
+      // Another request may have renewed the credential in the meantime.
       if (!isSameValue(used, authorization)) return true;
       const read = used === undefined ? undefined : readCredentials?.();
       if (read === undefined || isSameValue(authorizationOf(read), used)) return false;

@@ -17,7 +17,7 @@ type ClientRequest = {
 };
 
 /**
- * Sends one request to the API and returns its answer, whatever its status. Follows no redirect: a write, or custom
+ * Sends one request to the API and returns its response, whatever its status. Follows no redirect: a write, or custom
  * headers, would be sent to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or
  * `forge-unexpected`; the error contains no part of the request.
  *
@@ -49,13 +49,13 @@ export async function sendRequest({
   }
 }
 
-/** Maximum bytes of a response: the largest list page of a forge is far below. */
+/** Maximum bytes of a response; the largest list page of a forge is far smaller. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** A request whose signal, when aborted, closes the connection and rejects with its reason, even while the body arrives. */
 type HttpRequest = Omit<ClientRequest, 'timeoutMs' | 'signal'> & { readonly signal: AbortSignal };
 
-/** A complete answer. `status` is 200 to 599. */
+/** A complete response. `status` is 200 to 599. */
 type HttpAnswer = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -63,9 +63,9 @@ type HttpAnswer = {
 };
 
 /**
- * Sends a request over a keep-alive connection, and reads the whole answer, up to the limit: an endless answer costs one
- * buffer, not the process. Follows no redirect. Rejects with the error of the connection, the signal's reason, or
- * `forge-unexpected`.
+ * Sends a request over a keep-alive connection, and reads the whole response, up to the limit: an endless response
+ * costs one buffer, not the process. Follows no redirect. Rejects with the error of the connection, the signal's
+ * reason, or `forge-unexpected`.
  */
 function sendOverHttp(request: HttpRequest): Promise<HttpAnswer> {
   const { url, method, headers, body, signal } = request;

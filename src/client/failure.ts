@@ -2,7 +2,7 @@ import type { Access, Operation } from '../contract/operation.ts';
 import { type ErrorCode, messageOf, ReeveError } from '../platform/errors.ts';
 import { type Redact, redactJson, redactNothing } from '../platform/redactor.ts';
 
-/** The answer of one HTTP request. */
+/** The response to one HTTP request. */
 export type ForgeAnswer = {
   readonly status: number;
   /** Returns the value of a header by its name in lower case. */
@@ -10,7 +10,7 @@ export type ForgeAnswer = {
   readonly text: string;
 };
 
-/** Returns the JSON of a successful answer. Throws `forge-junk` with the beginning of the text if it is invalid. */
+/** Returns the JSON of a successful response. Throws `forge-junk` with the beginning of the text if it is invalid. */
 export function parseAnswer(text: string, where: string, redact: Redact = redactNothing): unknown {
   try {
     return JSON.parse(text);
@@ -21,8 +21,8 @@ export function parseAnswer(text: string, where: string, redact: Redact = redact
 }
 
 /**
- * Returns the forge's message in an error answer, without secrets: they are redacted after parsing and before the text
- * is truncated. Bodies may be `{message}`, empty, plain text, or JSON followed by junk (the extended contents
+ * Returns the forge's message in an error response, without secrets: they are redacted after parsing and before the
+ * text is truncated. Bodies may be `{message}`, empty, plain text, or JSON followed by junk (the extended contents
  * operation writes a second value), so nothing here may throw.
  */
 export function forgeMessage(text: string, redact: Redact = redactNothing): string {
@@ -87,8 +87,8 @@ export function neededRight({ access, scopes, method }: Operation): string {
 }
 
 /**
- * Returns our error for an unsuccessful answer, with operation, status and the forge's message, but without headers. A 403
- * includes the requirements of the operation.
+ * Returns our error for an unsuccessful response, with operation, status and the forge's message, but without headers.
+ * A 403 includes the requirements of the operation.
  */
 export function forgeError(
   where: string,
@@ -107,7 +107,7 @@ export function forgeError(
   });
 }
 
-/** Returns our error for a call without an answer. */
+/** Returns our error for a call without a response. */
 export function unreachable(where: string, thrown: unknown): ReeveError {
   if (thrown instanceof ReeveError) return thrown;
   const { name, reason } = networkReason(thrown);

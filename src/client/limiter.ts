@@ -1,6 +1,6 @@
 /**
- * Limits concurrent calls to one forge, and adapts the limit: an answer that took much longer than the best ones, a timeout
- * or a "too many requests" halves it; quick answers increase it by one per full round.
+ * Limits concurrent calls to one forge, and adapts the limit: a response that took much longer than the fastest ones, a
+ * timeout or a "too many requests" halves it; quick responses increase it by one per full round.
  */
 export interface Limiter {
   /** Runs the work when a slot is free. Rejects with the signal's reason if that is aborted meanwhile. */

@@ -8,7 +8,7 @@ const rules: Readonly<Record<NonNullable<Operation['normalize']>, (answer: unkno
   'workflow-runs': normalizeWorkflowRuns,
 };
 
-/** Returns an answer in Gitea's form, for any forge. */
+/** Returns a response in Gitea's form, for any forge. */
 export function normalizeAnswer({ normalize }: Operation, answer: unknown): unknown {
   return normalize === undefined ? answer : rules[normalize](answer);
 }
@@ -16,7 +16,7 @@ export function normalizeAnswer({ normalize }: Operation, answer: unknown): unkn
 type FileEntry = { readonly filename: string; readonly status?: unknown };
 
 /**
- * Returns the answer to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files only per commit,
+ * Returns the response to a comparison with its files, for every forge: Gitea (1.26, 1.27) lists files only per commit,
  * Forgejo also for the whole comparison. Files combined from commits include all that differ, and also those that one
  * commit added and another deleted.
  */
@@ -39,7 +39,7 @@ function filesOf(commit: unknown): readonly FileEntry[] {
 }
 
 /**
- * Normalizes an answer about files to Gitea's names: Forgejo calls the time of an entry's last commit
+ * Normalizes a response about files to Gitea's names: Forgejo calls the time of an entry's last commit
  * `last_commit_when`. Source: Forgejo `services/repository/files/content.go`.
  */
 function normalizeContents(answer: unknown): unknown {
@@ -53,8 +53,8 @@ function normalizeEntry(entry: unknown): unknown {
 }
 
 /**
- * Normalizes an answer about runners to Gitea's form: Forgejo returns a bare list, labels as texts, and `idle` or `active`
- * for an online runner.
+ * Normalizes a response about runners to Gitea's form: Forgejo returns a bare list, labels as texts, and `idle` or
+ * `active` for an online runner.
  */
 function normalizeRunners(answer: unknown): unknown {
   if (Array.isArray(answer)) return { runners: answer.map(normalizeRunner) };
@@ -84,7 +84,7 @@ const states: Readonly<Record<string, { readonly status: string; readonly conclu
   skipped: { status: 'completed', conclusion: 'skipped' },
 };
 
-/** Normalizes an answer about workflow runs to Gitea's form: Forgejo's runs have other fields and states. */
+/** Normalizes a response about workflow runs to Gitea's form: Forgejo's runs have other fields and states. */
 export function normalizeWorkflowRuns(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   const { workflow_runs } = answer;

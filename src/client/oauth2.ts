@@ -44,7 +44,7 @@ const TokenRefusal = z.object({ error: z.string(), error_description: z.string()
 
 /** Tokens are valid for an hour; one without a lifetime is refreshed after a few minutes. */
 const standardLifeMs = 300_000;
-/** The sign-in endpoints rarely change and are public. */
+/** Time for which the addresses of the sign-in endpoints are cached; they rarely change and are public. */
 const descriptionAgeMs = 600_000;
 const maxAnswerBytes = 64 * 1024;
 /** Error codes for an invalid or expired code or token (RFC 6749, section 5.2; Gitea uses the third). */
@@ -81,7 +81,7 @@ export function createOAuth2(options: {
         ...(form === undefined ? {} : { body: form }),
         redirect: 'manual',
         throwHttpErrors: false,
-        // A code is valid once: only the description is requested again.
+        // A code is valid only once, so only the request for the endpoint addresses is retried.
         retry: { limit: 2, methods: ['get'] },
         timeout: false,
         signal: deadline.signal,
@@ -152,7 +152,7 @@ async function readText(response: Response, where: string): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Returns the tokens of an answer. Throws `forge-refused` for a refusal; its message contains nothing that was `sent`. */
+/** Returns the tokens of a response. Throws `forge-refused` for a refusal; its message contains no value of `sent`. */
 function readTokens(status: number, text: string, sent: URLSearchParams): Tokens {
   const json = parse(text);
   const tokens = status === 200 ? TokenAnswer.safeParse(json) : undefined;
@@ -186,7 +186,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without JSON the caller reports a missing answer.
+    // Without JSON, the caller reports that there is no token.
     return undefined;
   }
 }

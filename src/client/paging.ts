@@ -85,7 +85,7 @@ function totalIn(value: unknown): unknown {
     : undefined;
 }
 
-/** A list answer is an array, or (runners) an object that contains one. */
+/** A list response is an array, or (runners) an object that contains one. */
 function listItems(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   const inner =

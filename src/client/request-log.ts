@@ -5,12 +5,12 @@ export type ForgeRequest = {
   readonly method: string;
   /** Path relative to the API, with page number and size and no other part of the query. */
   readonly path: string;
-  /** Absent without an answer. */
+  /** Absent without a response. */
   readonly status?: number;
   readonly ms: number;
   /** Number of the try, from 1. */
   readonly attempt: number;
-  /** Beginning of the forge's message in an error answer, or the reason for the missing answer. */
+  /** Beginning of the forge's message in an error response, or the reason why there is no response. */
   readonly error?: string;
 };
 

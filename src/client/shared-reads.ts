@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { systemClock } from '../platform/clock.ts';
 
 /**
- * A response this recent, with no write of ours since, counts as read now. It is as old as a fact may be that decides about a
- * write (`engine/apply.ts`).
+ * Maximum age of a response that is shared, if we have written nothing since. A fact that decides about a write may be
+ * equally old (`engine/apply.ts`).
  */
 const maxAgeMs = 250;
 

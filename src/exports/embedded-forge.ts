@@ -16,7 +16,7 @@ export type ForgeOptions = {
    */
   readonly data?: string;
   /**
-   * Initial content of the forge: the text of a seed file (YAML or JSON), or the same as an object. `reeve forge
+   * Initial content of the forge: the text of a seed file (YAML or JSON), or the same content as an object. `reeve forge
    * --seed-schema` prints the JSON Schema.
    */
   readonly seed?: string | object;
@@ -117,7 +117,7 @@ async function send(
     readonly path: string;
     readonly authorization: string;
     readonly body?: object;
-    /** Whether 404 is a valid answer. */
+    /** Whether a 404 response is valid. */
     readonly mayMiss?: boolean;
   },
 ): Promise<unknown> {

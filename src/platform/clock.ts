@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** The wall clock. */
 export interface WallClock {
-  /** Returns the wall-clock time. It may be set, wrong at boot, or corrected by hours. */
+  /** Returns the wall-clock time. The wall clock may be set, wrong at boot, or corrected by hours. */
   now(): Date;
 }
 

@@ -6,8 +6,8 @@ export function holdWrites(signal: AbortSignal, until: Promise<unknown>): void {
 }
 
 /**
- * Resolves when work with this abort signal may write to another server. Work may begin while its delivery is being synced:
- * reading has no consequences, but a power failure must not undo the delivery of a change that was made.
+ * Resolves when work with this abort signal may write to another server. Work may begin while its delivery is being
+ * synced: reading has no consequences, but once a change has been made, a power failure must not undo its delivery.
  */
 export async function mayWrite(signal: AbortSignal | undefined): Promise<void> {
   if (signal !== undefined) await gates.get(signal);
