@@ -7,7 +7,7 @@ import { type Pins, readOrganizationRules } from '../rules/sources/organization.
 import type { ActionRunner } from './runner.ts';
 
 const nothingNamed =
-  'the action knows no operator and no organization: give it "packs", the folder of them in what is checked out, or "packs-repository", the OWNER/REPO whose rules/packs has them';
+  'the action does not know an operator or organization: set "packs" to a folder of packs among the checked-out files, or "packs-repository" to the OWNER/REPO whose rules/packs contains them';
 
 /**
  * Returns the sources of the packs that a repository's file includes by name: first the rules repository in
@@ -54,5 +54,5 @@ async function readRepository(client: Client, rules: string): Promise<PackTree |
   const { head, files, offered } = await readOrganizationRules(client, { name, rules }, { pins, grants: [] });
   if (head !== undefined) return offered;
   const why = files.flatMap(({ problems }) => problems).join('; ');
-  return { missing: `${why}; the token of a job may be limited to its own repository: give "token"` };
+  return { missing: `${why}; the token of a job may be limited to its own repository: set "token"` };
 }

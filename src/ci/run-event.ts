@@ -150,7 +150,7 @@ const noMessages =
 function nothingIn({ name }: Started, problems: number): Finished {
   return {
     findings: problems,
-    summary: `nothing is planned for ${name}: it is no event of the repository`,
+    summary: `nothing is planned for ${name}: it is not an event of the repository`,
     details: '',
   };
 }
@@ -190,7 +190,7 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
 
 /** A job has no persistent state, so it cannot know the earlier account of a login. */
 const unheldLogins =
-  '- note: logins were used as they stand today: a job does not remember the accounts that had them before; Reeve as a server does';
+  '- note: logins stand for the accounts that have them today: a job does not remember earlier accounts; Reeve as a server does';
 
 function namesAccounts({ action, operation, input, target }: RecordedChange): boolean {
   const isAssigned = action === 'set-issue' && target.startsWith('assignee:');
@@ -291,7 +291,7 @@ async function readOrigin(client: Client, event: Event): Promise<CodeOrigin> {
 
 async function readConversation(client: Client, { repository, subject }: Event): Promise<CodeOrigin> {
   if (repository === undefined || subject?.index === undefined)
-    return unknown('the event names no issue or pull request');
+    return unknown('the event does not name an issue or pull request');
   const params = { owner: repository.owner, repo: repository.name, index: subject.index };
   try {
     const issue = await client.call(operations.getIssue, { params });

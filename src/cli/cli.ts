@@ -30,7 +30,7 @@ function createProgram(
     })
     .option(
       '--settings <file>',
-      'take settings from this file too, as reeve setup writes it; the environment goes before it',
+      'also read settings from this env file, as written by reeve setup; the environment takes precedence',
     )
     .hook('preAction', async (_program, command) => {
       const { settings: file } = command.optsWithGlobals<{ settings?: string }>();
@@ -38,10 +38,10 @@ function createProgram(
       const { mergeEnvironments, readEnvFile } = await import('../server/settings/env-file.ts');
       Object.assign(environment, mergeEnvironments(readEnvFile(file), context.environment));
     })
-    .showHelpAfterError('(reeve --help tells what there is)')
+    .showHelpAfterError('(see reeve --help)')
     .addHelpText(
       'after',
-      '\nExit status: 0 fine · 1 problems or failed changes · 2 usage or settings · 3 the forge cannot be reached\n',
+      '\nExit status: 0 success · 1 problems or failed changes · 2 usage or settings · 3 the forge cannot be reached\n',
     );
   for (const row of commandTable) addCommand(program, row, { context: { ...context, environment }, finish });
   return program;

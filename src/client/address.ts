@@ -11,14 +11,14 @@ export function apiRoot(url: string): URL {
   const parsed = URL.parse(url);
   // After an unescaped `/`, a password looks like a path.
   if (url.includes('@'))
-    throw new ReeveError('settings', 'FORGE_URL must not hold credentials (an @); use FORGE_TOKEN');
+    throw new ReeveError('settings', 'FORGE_URL must not contain credentials (an @); use FORGE_TOKEN');
   if (parsed === null)
     throw new ReeveError('settings', 'FORGE_URL is not a URL: write it as https://forge.example.org');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     throw new ReeveError('settings', 'FORGE_URL must begin with http:// or https://');
   }
   if (parsed.search) {
-    throw new ReeveError('settings', 'FORGE_URL must not hold credentials or a query; use FORGE_TOKEN');
+    throw new ReeveError('settings', 'FORGE_URL must not contain credentials or a query; use FORGE_TOKEN');
   }
   const path = parsed.pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
   return new URL(`${path}/api/v1`, parsed.origin);

@@ -319,7 +319,7 @@ function readAnswer(operation: Operation, answer: ForgeAnswer, redact: Redact): 
   const issue = parsed.error.issues[0];
   throw new ReeveError(
     'forge-unexpected',
-    `${where}: unexpected answer at ${issue?.path.join('.')}: ${issue?.message}`,
+    `${where}: unexpected response at ${issue?.path.join('.')}: ${issue?.message}`,
   );
 }
 

@@ -96,12 +96,12 @@ function readText(answer: IncomingMessage, { where, signal }: HttpRequest): Prom
       answer.destroy();
     };
     const { statusCode = 0 } = answer;
-    if (statusCode < 200 || statusCode > 599) refuse(`the answer has the status ${statusCode}`);
+    if (statusCode < 200 || statusCode > 599) refuse(`the response has the status ${statusCode}`);
     const pieces: Buffer[] = [];
     let size = 0;
     answer.on('data', (piece: Buffer) => {
       size += piece.length;
-      if (size > maxAnswerBytes) refuse(`the answer exceeds ${maxAnswerBytes} bytes`);
+      if (size > maxAnswerBytes) refuse(`the response exceeds ${maxAnswerBytes} bytes`);
       else pieces.push(piece);
     });
     answer.on('end', () => resolve(Buffer.concat(pieces).toString('utf8')));

@@ -16,7 +16,7 @@ export function parseAnswer(text: string, where: string, redact: Redact = redact
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes a piece of the text.
-    throw new ReeveError('forge-junk', `${where}: the answer is not JSON: ${beginningOf(redact(text))}`);
+    throw new ReeveError('forge-junk', `${where}: the response is not JSON: ${beginningOf(redact(text))}`);
   }
 }
 
@@ -115,7 +115,7 @@ export function unreachable(where: string, thrown: unknown): ReeveError {
   const cause = new Error(reason);
   cause.name = name;
   if (name === 'TimeoutError' || name === 'AbortError') {
-    return new ReeveError('forge-timeout', `${where}: the forge did not answer in time`, { cause });
+    return new ReeveError('forge-timeout', `${where}: the forge did not respond in time`, { cause });
   }
   return new ReeveError('forge-unreachable', `${where}: the forge cannot be reached (${reason})`, { cause });
 }
@@ -132,7 +132,7 @@ export function withoutSecrets(error: unknown, redact: Redact): unknown {
 
 /** Returns our error for a call that was aborted, or not started, because its work is being stopped. */
 export function stopped(where: string): ReeveError {
-  return new ReeveError('stopped', `${where}: aborted before the answer, because the work was stopped`);
+  return new ReeveError('stopped', `${where}: aborted before the response, because the work was stopped`);
 }
 
 /** Returns the name of the thrown error, and the code of the system error that caused it, or else its message. */

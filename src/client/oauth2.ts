@@ -146,7 +146,7 @@ async function readText(response: Response, where: string): Promise<string> {
   for await (const piece of response.body ?? []) {
     size += piece.length;
     if (size > maxAnswerBytes)
-      throw new ReeveError('forge-unexpected', `${where}: the answer exceeds ${maxAnswerBytes} bytes`);
+      throw new ReeveError('forge-unexpected', `${where}: the response exceeds ${maxAnswerBytes} bytes`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');

@@ -82,14 +82,17 @@ async function greet(account: () => Promise<Account>, log: Log): Promise<string 
   });
   const answered = new AbortController();
   const late = sleep(greetingMs, undefined, { signal: answered.signal }).then(() => {
-    log.warn({}, 'the forge has not answered yet; deliveries are stored and wait');
+    log.warn({}, 'the forge has not responded yet; deliveries are stored until it does');
     return undefined;
   });
   try {
     return await Promise.race([asked, late]);
   } catch (error) {
     if (!(error instanceof ReeveError) || !error.retryable || error.code === 'stopped') throw error;
-    log.warn({ error: error.message }, 'the forge is unavailable; deliveries are stored and wait');
+    log.warn(
+      { error: error.message },
+      'the forge is unavailable; deliveries are stored until it is available',
+    );
     return undefined;
   } finally {
     answered.abort();

@@ -123,7 +123,7 @@ async function readCoverage(
   try {
     // A recorded payload whose read never completes must not block the other files.
     const report = await Promise.race([test([path], { beforeCase }), over.promise]);
-    if (report.problems.length > 0) return unknown(`${testFile} cannot be used: reeve test says why`);
+    if (report.problems.length > 0) return unknown(`${testFile} cannot be used: reeve test shows why`);
     const unreached = new Set(report.unreached.steps);
     const cases = report.results.length;
     const failed = report.failed.length;

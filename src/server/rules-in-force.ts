@@ -167,7 +167,7 @@ async function putInForce(
   onRules: OnRules,
 ): Promise<FolderWatch | undefined> {
   if (folder === undefined) {
-    log.info({}, 'no REEVE_RULES: there are no rules of the operator, only those of repositories');
+    log.info({}, 'REEVE_RULES is not set: there are only rules of repositories');
     return undefined;
   }
   // A missing folder is an error at startup; later it may be missing for a moment.

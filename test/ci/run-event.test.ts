@@ -499,7 +499,7 @@ rules:
       const { status, out } = await act(command, { files });
 
       expect(status).toBe(1);
-      expect(out).toContain('there is no pack "area"; the action knows no operator and no organization');
+      expect(out).toContain('there is no pack "area"; the action does not know an operator or organization');
       expect(out).toContain('packs-repository');
     },
   );

@@ -133,7 +133,7 @@ describe('the commands of the documentation, in sequence', () => {
     await waitForExit(server);
 
     const [restore = ''] = /reeve store restore [^\s`]+/.exec(textOf('docs/backup.md')) ?? [];
-    expect(await runAll([restore])).toContain('The store that was there is now');
+    expect(await runAll([restore])).toContain('The previous store is now');
   });
 
   it('each command block is run here, or a reason is listed why not', () => {

@@ -115,7 +115,7 @@ done
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).msg);
-  expect(logged).toEqual(Array(2).fill('refused a delivery: no entry of secrets passes'));
+  expect(logged).toEqual(Array(2).fill('refused a delivery: no entry of secrets matches'));
   const before = readFileSync(file, 'utf8');
 
   const second = start(['serve'], { environment });

@@ -80,7 +80,7 @@ it('the sweep command stops at Ctrl-C, and the same command resumes', async () =
   };
   const stopped = await waitForExit(child);
   expect(stopped).toMatchObject({ status: 130 });
-  expect(stopped.error).toContain('goes on where it was');
+  expect(stopped.error).toContain('continues the sweep');
   const asked = forge.asked.length;
 
   const { status, out } = await reeve(['sweep', 'labelled', '--json'], { environment });
@@ -110,7 +110,7 @@ it('a commanded sweep is performed by the server that runs on the store', async 
 
   expect(second).toMatchObject({ status: 2 });
   expect(second.error).toMatch(/store|worker/);
-  expect(error).toContain('a server runs on this store');
+  expect(error).toContain('a server uses this store');
   expect(out).toContain('2 items, 2 changes');
   expect(status).toBe(0);
   expect(

@@ -150,7 +150,7 @@ describe('a planned sweep', () => {
     const runs = runsOf((await run('sweep', 'slowly', '--plan', '--json')).out);
 
     expect(status).toBe(0);
-    expect(out).toContain('at most 1 item is changed in one slot: it comes with a later one');
+    expect(out).toContain('at most 1 item is changed in one slot: it follows in a later slot');
     expect(out).toMatch(/slowly: 3 items, 1 change in 1 of them, 2 items in later slots, \d+ requests/);
     expect(runs.map(({ changes, refused }) => [changes.length, refused.length])).toEqual([
       [1, 0],
@@ -188,7 +188,7 @@ describe('a planned sweep', () => {
 
     expect(paused.status).toBe(0);
     expect(paused.out).toMatch(/0 changes, \d+ wanted and not made/);
-    expect(paused.out).toMatch(/rule triage is paused since .* by .*: a running server goes on at/);
+    expect(paused.out).toMatch(/rule triage is paused since .* by .*: a running server continues at/);
     expect(writesOf(harness, from)).toEqual([]);
     expect(receiver.received).toEqual([]);
     expect(swept.flatMap(({ refused }) => refused.map(({ why }) => /is paused/.test(why)))).toContain(true);

@@ -101,7 +101,7 @@ it('reports why coverage is unknown: tests with problems, or a file that is too 
 
   expect(made.of(ruleNamed('one'))).toEqual({
     state: 'unknown',
-    why: 'one.test.yml cannot be used: reeve test says why',
+    why: 'one.test.yml cannot be used: reeve test shows why',
   });
   expect(made.of(ruleNamed('two'))).toEqual({ state: 'unknown', why: 'two.test.yml is larger than 1 MiB' });
   expect(paths).toHaveLength(1);

@@ -7,34 +7,37 @@ const connectionCommands = [
   defineCommand<SetupOptions>({
     usage: 'setup',
     description:
-      'connect a forge: token, secrets, hooks and a test delivery of each; run again, it repairs what has changed',
+      'connect a forge: token, secrets, hooks and a test delivery of each; a later run repairs what has changed',
     flags: [
       ['--url <url>', 'the forge (FORGE_URL)'],
-      ['--token-file <file>', 'file with the access token of the account Reeve acts as (FORGE_TOKEN)'],
+      ['--token-file <file>', 'file with the access token of the account that Reeve acts as (FORGE_TOKEN)'],
       [
         '--admin-token-file <file>',
-        'file with the token of an account that may create the hooks; used now and not stored (SETUP_TOKEN)',
+        'file with the token of an account that may create the hooks; used only now, not stored (SETUP_TOKEN)',
       ],
-      ['--webhook <url>', 'address of Reeve as the forge reaches it; default: HOST and PORT'],
-      ['--repository <names...>', 'make a hook in these repositories (owner/name)'],
-      ['--organization <names...>', 'make a hook in these organizations'],
-      ['--user', 'make a hook of the account whose token makes the hooks'],
-      ['--system', 'make a hook of the instance (needs a site administrator’s token)'],
+      ['--webhook <url>', 'URL at which the forge reaches Reeve; default: HOST and PORT'],
+      ['--repository <names...>', 'create a hook in these repositories (owner/name)'],
+      ['--organization <names...>', 'create a hook in these organizations'],
+      ['--user', 'create a hook of the account whose token creates the hooks'],
+      ['--system', 'create a hook of the instance (requires the token of a site administrator)'],
       [
         '--serve <names...>',
-        'serve these repositories (owner/name, owner/*) without a star: repositories of the operator file',
+        'serve these repositories (owner/name, owner/*) even without a star: adds them to the operator file',
       ],
-      ['--events <which>', 'what hooks hear: all (default), or rules: what the operator’s rules listen to'],
-      ['--dashboard <url>', 'address of the dashboard: registers an OAuth2 application to sign in with'],
+      [
+        '--events <which>',
+        'events of the hooks: all (default), or rules: only those that the operator’s rules use',
+      ],
+      ['--dashboard <url>', 'URL of the dashboard: registers an OAuth2 application for sign-in'],
       ['--allow-admin', 'let Reeve act as a site administrator'],
       ['--config <file>', 'the operator file (REEVE_CONFIG); default ./reeve.yml'],
-      ['--rotate', 'give the hooks new secrets'],
-      ['--no-test', 'let no hook deliver'],
-      ['--plan', 'tell what would be done; nothing is written'],
+      ['--rotate', 'replace the secrets of the hooks'],
+      ['--no-test', 'do not request test deliveries'],
+      ['--plan', 'show what would be done; writes nothing'],
       ['--json', 'print one JSON object'],
     ],
-    notes: `The env file that it writes (--settings, default ./reeve.env) holds the token and the webhook secrets, readable by its
-owner alone. To try the hook of an organization, an account or the instance, a private repository is made and removed.`,
+    notes: `The env file (--settings, default ./reeve.env) will contain the token and the webhook secrets, readable only by its
+owner. To test the hook of an organization, an account or the instance, a private repository is created and deleted.`,
     examples: [
       'reeve setup',
       'reeve setup --url https://git.example.org --token-file token --repository acme/demo --serve acme/demo --webhook https://reeve.example.org',
@@ -54,9 +57,9 @@ owner alone. To try the hook of an organization, an account or the instance, a p
     flags: [
       [
         '--thorough',
-        'try the hooks of organizations, accounts and the instance, too: makes and removes a private repository',
+        'also test the hooks of organizations, accounts and the instance: creates and deletes a private repository',
       ],
-      ['--no-test', 'let no hook deliver'],
+      ['--no-test', 'do not request test deliveries'],
       ['--json', 'print one JSON object'],
     ],
     examples: [
@@ -73,11 +76,11 @@ owner alone. To try the hook of an organization, an account or the instance, a p
     usage: 'password',
     description: 'show the password of the dashboard and of /metrics',
     flags: [
-      ['--renew', 'generate another one first, and end the sessions of people who signed in'],
+      ['--renew', 'replace the password first, and end all sessions'],
       ['--json', 'print one JSON object'],
     ],
     notes: `With DATABASE_URL the password is in the database, for all processes; otherwise it is in REEVE_DATA/dashboard.password, and
-a new one takes effect when the server starts again.`,
+a new one takes effect when the server is restarted.`,
     examples: ['reeve password --settings reeve.env', 'reeve password > /etc/prometheus/reeve.password'],
     async run({ options, readerSettings, terminal }) {
       const { showPassword } = await import('./password.ts');
@@ -99,7 +102,7 @@ const storeCommands: readonly CommandRow[] = [
     description: 'copy the store (deliveries, runs, queues) into a new file; the server may be running',
     flags: [['--json', 'print file, bytes, deliveries and runs as JSON']],
     notes:
-      'Secrets are not in it: save the other files of REEVE_DATA and your settings as well (docs/backup.md).',
+      'The copy contains no secrets: save the other files of REEVE_DATA and your settings as well (docs/backup.md).',
     examples: ['reeve store backup /backups/reeve-$(date +%F).db'],
     async run({ args: [file], options, readerSettings, terminal }) {
       const { backup } = await import('./store/backup.ts');
@@ -110,11 +113,11 @@ const storeCommands: readonly CommandRow[] = [
   defineCommand<{ json?: boolean }, readonly [file: string]>({
     group: storeGroup,
     usage: 'restore <file>',
-    description: 'put a copy made by `backup` into the place of the store; the server must be stopped',
+    description: 'replace the store with a copy made by `backup`; the server must be stopped',
     flags: [
-      ['--json', 'print file, bytes, deliveries, runs, and where the store that was there is now, as JSON'],
+      ['--json', 'print file, bytes, deliveries, runs, and the new path of the previous store, as JSON'],
     ],
-    notes: 'The store that is there is moved aside, not deleted.',
+    notes: 'The previous store is moved aside, not deleted.',
     examples: ['reeve store restore /backups/reeve-2026-11-01.db'],
     async run({ args: [file], options, readerSettings, terminal }) {
       const { restore } = await import('./store/backup.ts');
@@ -125,17 +128,17 @@ const storeCommands: readonly CommandRow[] = [
   defineCommand<{ from: string; to: string; restart?: boolean; json?: boolean }>({
     group: storeGroup,
     usage: 'copy',
-    description: 'copy a store into an empty place, in SQLite or PostgreSQL; no server may use either',
+    description: 'copy a store to an empty location, in SQLite or PostgreSQL; no server may use either one',
     requiredFlags: [
       ['--from <place>', 'the store to copy: a data folder, a file, postgres://…, or env:NAME'],
-      ['--to <place>', 'where to copy it: a place without a store, in the same notation'],
+      ['--to <place>', 'the target: a location without a store, in the same notation'],
     ],
     flags: [
-      ['--restart', 'delete what an interrupted copy has left in the target, and begin anew'],
+      ['--restart', 'delete what an interrupted copy has left in the target, and start over'],
       ['--json', 'print tables, rows and digests as one JSON object'],
     ],
-    notes: `env:NAME reads the place from the environment variable NAME, or from the file that NAME_FILE names: other users can see a
-password in a command. An interrupted copy goes on when the same command runs again. At the end, both stores are read
+    notes: `env:NAME reads the location from the environment variable NAME, or from the file in NAME_FILE: other users can see a
+password in a command. The same command continues an interrupted copy. At the end, both stores are read
 and compared; the exit status is 0 only if they are equal (docs/postgresql.md).`,
     examples: [
       'reeve store copy --from /var/lib/reeve --to env:DATABASE_URL',
@@ -154,7 +157,7 @@ const runCommands = [
     usage: 'explain <target>',
     description: 'show why each rule of a recorded run matched or did not match',
     flags: [
-      ['--requests', 'list the requests to the forge as well, each with its answer'],
+      ['--requests', 'also list the requests to the forge, each with its response'],
       ['--json', 'print each run, with its requests, as one line of JSON'],
     ],
     notes:
@@ -189,9 +192,9 @@ const runCommands = [
     usage: 'replay [file-or-target]',
     description: 'evaluate a recorded file or a stored delivery with the current rules; writes nothing',
     flags: [
-      ['--event <kind>', 'kind of a file that holds a body alone'],
+      ['--event <kind>', 'event type of a file that contains only a body'],
       ['--since <time>', 'compare every stored delivery of the last 30m, 12h or 7d with its recorded result'],
-      ['--rules <path>', 'rule file or folder to try instead of the rules in force'],
+      ['--rules <path>', 'rule file or folder to use instead of the rules in force'],
       ['--json', 'print each result as one line of JSON'],
     ],
     notes:
@@ -210,12 +213,12 @@ const runCommands = [
 
   defineCommand<{ all?: boolean; json?: boolean }, readonly [deliveries: string[]]>({
     usage: 'redrive [targets...]',
-    description: 'return dead deliveries to the queue: the named ones or all',
+    description: 'return dead deliveries to the queue: the given ones or all',
     flags: [
       ['--all', 'every dead delivery'],
       ['--json', 'print one JSON object'],
     ],
-    notes: `TARGETS are ids of deliveries or of their runs, or last: the newest dead delivery. For each that is not dead, the reason
+    notes: `TARGETS are ids of deliveries or of their runs, or last: the newest dead delivery. For each other delivery, the reason
 is shown.`,
     examples: ['reeve redrive last', 'reeve redrive 42 43', 'reeve redrive --all'],
     async run({ args: [ids], options, readerSettings, terminal }) {
@@ -227,7 +230,7 @@ is shown.`,
   defineCommand<{ json?: boolean }, readonly [name: string | undefined]>({
     usage: 'pause [name]',
     description:
-      'stop writes at once: of a rule, to a repository (OWNER/REPO), or all; deliveries are kept. Without a name, list the pauses',
+      'pause the writes of a rule, the writes to a repository (OWNER/REPO), or all, at once; deliveries are kept. Without a name, list the pauses',
     flags: [['--json', 'print the pauses as one JSON list']],
     examples: ['reeve pause all', 'reeve pause acme/shop', 'reeve pause label-by-path', 'reeve pause'],
     async run({ args: [name], options, readerSettings, terminal }) {
@@ -250,9 +253,9 @@ is shown.`,
   defineCommand<{ json?: boolean }, readonly [login: string, id: string]>({
     usage: 'adopt [login] [id]',
     description:
-      'confirm the account that has a login now, where rules named another account before. Without a login, list them',
+      'confirm the account that now has a login which belonged to another account before. Without a login, list such logins',
     notes:
-      'Rules give rights to a login only while the account has it that had it at first use: a login that was freed can be taken by a stranger. With ID, that account is confirmed, whatever was seen. The operator file can name ids as well (accounts).',
+      'Rules give rights to a login only while it belongs to the account that had it at first use, because a stranger can take a login that was freed. With ID, that account is confirmed unconditionally. The operator file can also set ids (accounts).',
     flags: [['--json', 'print one JSON object']],
     examples: ['reeve adopt', 'reeve adopt ada', 'reeve adopt ada 42'],
     async run({ args: [login, id], options, readerSettings, terminal }) {
@@ -273,7 +276,7 @@ const queueCommands: readonly CommandRow[] = [
   >({
     group,
     usage: 'list [repository]',
-    description: 'print the pull requests in merge queues, with positions and what each waits for',
+    description: 'print the pull requests in merge queues, each with its position and what it waits for',
     flags: [
       branchFlag,
       ['--history', 'print the latest 50 events of each queue instead'],
@@ -289,7 +292,7 @@ const queueCommands: readonly CommandRow[] = [
   defineCommand<{ json?: boolean }, readonly [pull: string, position: string]>({
     group,
     usage: 'move <pull> <position>',
-    description: 'move a pull request (OWNER/REPO#NUMBER) to a position of its queue; 1 is the first',
+    description: 'move a pull request (OWNER/REPO#NUMBER) to a position in its queue; 1 is the first',
     flags: [['--json', 'print the queue as one JSON list']],
     examples: ['reeve queue move acme/shop#12 1'],
     async run({ args, options, readerSettings, terminal }) {
@@ -302,7 +305,7 @@ const queueCommands: readonly CommandRow[] = [
     group,
     usage: 'remove <pull>',
     description:
-      'take a pull request (OWNER/REPO#NUMBER) out of its queue; it stays out until its head changes or its rule asks anew',
+      'remove a pull request (OWNER/REPO#NUMBER) from its queue; it stays out until its head changes or its rule requests it again',
     flags: [['--json', 'print the queue as one JSON list']],
     examples: ['reeve queue remove acme/shop#12'],
     async run({ args: [pull], options, readerSettings, terminal }) {
@@ -315,7 +318,7 @@ const queueCommands: readonly CommandRow[] = [
     group,
     usage: 'pause <repository>',
     description:
-      'stop the merge queues of a repository (OWNER/REPO): they keep their pull requests and write nothing',
+      'pause the merge queues of a repository (OWNER/REPO): they keep their pull requests and write nothing',
     flags: [branchFlag, ['--json', 'print the queues as one JSON list']],
     examples: ['reeve queue pause acme/shop', 'reeve queue pause acme/shop --branch main'],
     async run({ args: [repository], options, readerSettings, terminal }) {
@@ -327,7 +330,7 @@ const queueCommands: readonly CommandRow[] = [
   defineCommand<{ branch?: string; json?: boolean }, readonly [repository: string]>({
     group,
     usage: 'resume <repository>',
-    description: 'end the pause of merge queues; the time of the pause counts for no timeout',
+    description: 'end the pause of merge queues; the paused time does not count towards timeouts',
     flags: [branchFlag, ['--json', 'print the queues as one JSON list']],
     examples: ['reeve queue resume acme/shop'],
     async run({ args: [repository], options, readerSettings, terminal }) {
@@ -346,9 +349,9 @@ const serveCommands = [
     flags: [
       [
         '--once',
-        'play the demo in a temporary folder and exit: 0 only if every label is where the rules want it',
+        'play the demo in a temporary folder and exit: 0 only if all labels are as the rules require',
       ],
-      ['--role <role>', 'what this process does, with DATABASE_URL: all, web or worker (REEVE_ROLE)'],
+      ['--role <role>', 'role of this process, with DATABASE_URL: all, web or worker (REEVE_ROLE)'],
     ],
     examples: [
       'reeve serve',
@@ -368,25 +371,25 @@ const serveCommands = [
     description: 'run the embedded forge alone, on loopback',
     flags: [
       ['--port <number>', 'port to listen on, 0 for a free one', '3000'],
-      ['--data <folder>', 'where it keeps everything', './data/forge'],
+      ['--data <folder>', 'folder of all data', './data/forge'],
       [
         '--admin <name:password>',
-        'make this site administrator (others on this machine can see it: for trying things)',
+        'create this site administrator (other users of this machine can see the password: only for tests)',
       ],
-      ['--admin-password-file <file>', 'make the site administrator root with the password in this file'],
+      ['--admin-password-file <file>', 'create the site administrator root with the password in this file'],
       ['--admin-email <address>', 'e-mail address of that administrator instead of NAME@localhost'],
-      ['--url <address>', 'address that answers and events name, where it is not the one it listens on'],
-      ['--seed <file>', 'bring about what this file says (YAML): accounts, repositories, runners and more'],
+      ['--url <address>', 'URL in responses and events, if it differs from the address it listens on'],
+      ['--seed <file>', 'create the content of this file (YAML): accounts, repositories, runners and more'],
       ['--seed-schema', 'print the JSON Schema of seed files and exit'],
       ['--control', 'mount /-/control/ for runners, clock, redelivery and faults; bearer in control.token'],
       [
         '--hook-hosts <hosts>',
-        'hosts with private addresses that hooks of every account may reach, with commas: loopback, names, addresses, networks',
+        'hosts with private addresses that hooks of every account may reach, separated by commas: loopback, names, addresses, networks',
       ],
-      ['--max-push <MiB>', 'size of a push at most, unpacked', mebibytes(defaultLimits.pushBytes)],
+      ['--max-push <MiB>', 'maximum size of a push, unpacked', mebibytes(defaultLimits.pushBytes)],
       [
         '--max-object <MiB>',
-        'size of one object in a push at most, unpacked',
+        'maximum size of one object in a push, unpacked',
         mebibytes(defaultLimits.objectBytes),
       ],
       ['--json', 'print one line of JSON with the url once it listens'],
@@ -410,14 +413,14 @@ const ruleCommands = [
   >({
     usage: 'check [paths...]',
     description:
-      'list every problem in rule files, with line and column; with FORGE_URL and a token, also what that forge does not support, and labels and statuses that do not exist',
+      'list every problem in rule files, with line and column; with FORGE_URL and a token, also features that the forge does not support, and labels and statuses that do not exist',
     flags: [
       [
         '--repository <names...>',
-        'look for labels and statuses in these, instead of in starred repositories',
+        'check labels and statuses in these repositories instead of the starred ones',
       ],
       ['--expanded', 'print the rules with the values of their parameters and the rules of their packs'],
-      ['--packs <folder>', 'packs that a repository’s file includes by name'],
+      ['--packs <folder>', 'folder of the packs that a repository’s file may include by name'],
       ['--json', 'print one JSON object'],
     ],
     examples: [
@@ -439,7 +442,7 @@ const ruleCommands = [
     description:
       'run the rule tests (NAME.test.yml beside NAME.yml), and list rules and steps that no test case covers',
     flags: [
-      ['--packs <folder>', 'packs that a repository’s file includes by name'],
+      ['--packs <folder>', 'folder of the packs that a repository’s file may include by name'],
       ['--json', 'print one JSON object'],
     ],
     examples: ['reeve test rules/', 'reeve test rules/demo/labels.test.yml'],
@@ -458,10 +461,10 @@ const ruleCommands = [
       ['--issue <owner/repo#number>', 'an issue as it is now'],
       ['--branch <owner/repo@branch>', 'a push to a branch, as it is now'],
       ['--repository <owner/repo>', 'a repository as it is now'],
-      ['--activity <name>', 'plan this activity alone: opened, synchronized, approved, created, …'],
-      ['--event <kind>', 'of a payload: family or Event-Type: pull_request, issues, push, …'],
+      ['--activity <name>', 'plan only this activity: opened, synchronized, approved, created, …'],
+      ['--event <kind>', 'event of the payload, as family or Event-Type: pull_request, issues, push, …'],
       ['--payload <file>', 'the body of a delivery, JSON or YAML'],
-      ['--facts <file>', 'for a payload: what is known, name to value; with it no forge is asked'],
+      ['--facts <file>', 'facts for a payload, by name; with this flag, no requests are made'],
       ['--rules <path>', 'rule file or folder, instead of the rules in force'],
       ['--json', 'print each run as one line of JSON'],
     ],
@@ -493,8 +496,8 @@ const sweepCommands = [
     description: 'run a scheduled rule now; if a server is running, the server runs it',
     flags: [
       ['--in <patterns...>', 'only these repositories or organizations'],
-      ['--plan', 'show what it would do, item by item, and why; nothing is written'],
-      ['--json', 'print how it went as one JSON object; with --plan, each item as one line'],
+      ['--plan', 'show what it would do, item by item, and why; writes nothing'],
+      ['--json', 'print the result as one JSON object; with --plan, each item as one line'],
     ],
     examples: [
       'reeve sweep quiet-notifications',
@@ -513,7 +516,7 @@ const sweepCommands = [
 
   defineCommand<{ json?: boolean }>({
     usage: 'runners',
-    description: 'list the runners that sweeps have found, with their state and its age',
+    description: 'list the runners that sweeps have observed, each with its state and how long it has lasted',
     flags: [['--json', 'print one JSON list']],
     examples: ['reeve runners'],
     async run({ options, readerSettings, terminal }) {
@@ -527,7 +530,7 @@ const sweepCommands = [
     description:
       'list differences from the rules, with their age; with --adopt, print the live state as a rule file',
     flags: [
-      ['--adopt', 'print the rule file that describes what is live in a repository or an organization'],
+      ['--adopt', 'print the rule file that describes the live state of a repository or an organization'],
       ['--json', 'print one JSON list'],
     ],
     examples: ['reeve drift', 'reeve drift acme/demo', 'reeve drift --adopt acme/demo'],
@@ -541,7 +544,7 @@ const sweepCommands = [
 const shellCommands = [
   defineCommand<object, readonly [shell: string]>({
     usage: 'completion <shell>',
-    description: 'print the script by which bash, zsh or fish completes commands and flags',
+    description: 'print the script with which bash, zsh or fish completes commands and flags',
     notes:
       'SHELL is bash, zsh or fish. The script is generated from the commands: generate it again after an update.',
     examples: [

@@ -7,7 +7,7 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 /** Prints the script with which the given shell completes the commands of the table. Returns the exit status. */
 export function completion(shell: string, table: readonly CommandRow[], terminal: Terminal): number {
   if (!(shell in scripts))
-    throw new ReeveError('usage', `"${shell}" is no shell with completion: write bash, zsh or fish`);
+    throw new ReeveError('usage', `"${shell}" is not a supported shell: write bash, zsh or fish`);
   terminal.out(scripts[shell as keyof typeof scripts](completionWords(table)));
   return 0;
 }
@@ -231,7 +231,7 @@ function completionWords(table: readonly CommandRow[]): CompletionWords {
     first: [...first.values()],
     commands,
     common: [
-      { name: '--settings', description: 'take settings from this file too', value: 'path' },
+      { name: '--settings', description: 'also read settings from this file', value: 'path' },
       { name: '--help', description: 'print the help', value: 'none' },
     ],
   };

@@ -59,7 +59,7 @@ async function readSettings(environment: Variables, report: Report): Promise<Set
     if (!(error instanceof ReeveError)) throw error;
     report.add(
       'settings',
-      wrong(messageOf(error), 'correct these; docs/reference/settings.md tells what each means'),
+      wrong(messageOf(error), 'correct these; docs/reference/settings.md explains each setting'),
     );
     return undefined;
   }
@@ -73,7 +73,7 @@ async function runAll(table: readonly Check[], examination: Examination, report:
     const before = check.after?.find((id) => blocked.has(id));
     if (before) {
       blocked.add(check.id);
-      report.add(check.id, { state: 'skipped', text: `not looked at: ${before} comes first` });
+      report.add(check.id, { state: 'skipped', text: `skipped: ${before} must pass first` });
       continue;
     }
     try {

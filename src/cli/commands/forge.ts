@@ -52,7 +52,7 @@ export async function forge(options: ForgeCommandOptions, terminal: Terminal): P
     if (administrator) await running.createAdministrator(administrator);
     if (options.admin !== undefined) {
       terminal.error(
-        'The password stands in the process list of this machine; --admin-password-file keeps it out.',
+        'The password is visible in the process list of this machine; use --admin-password-file to prevent that.',
       );
     }
     stop.signal.throwIfAborted();

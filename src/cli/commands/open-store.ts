@@ -39,6 +39,6 @@ export async function openStoreIfThere(settings: StorePlace): Promise<Store | un
 /** Returns the client of the configured forge. Throws `usage` if no forge is configured. */
 export function clientOf(settings: Settings): Client {
   if (settings.forge === undefined)
-    throw new ReeveError('usage', 'this asks the forge: set FORGE_URL and FORGE_TOKEN');
+    throw new ReeveError('usage', 'this command needs the forge: set FORGE_URL and FORGE_TOKEN');
   return createClient({ ...settings.forge });
 }

@@ -13,5 +13,5 @@ export async function readData(path: string): Promise<Record<string, unknown>> {
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new ReeveError('usage', `${path} must hold a map`);
+  throw new ReeveError('usage', `${path} must contain a map`);
 }

@@ -81,7 +81,9 @@ export async function setup(
       JSON.stringify({ ok: steps.status === 0, changed, plan: options.plan ?? false, steps: report.entries }),
     );
   } else if (steps.status !== 0) {
-    terminal.out(terminal.style('red', 'Not connected yet: repair what is marked, and run this again.'));
+    terminal.out(
+      terminal.style('red', 'Not connected yet: fix the marked problems, and run this command again.'),
+    );
   } else if (options.plan) {
     const planned = states.filter((state) => state === 'planned').length;
     terminal.out(
@@ -199,7 +201,7 @@ async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFi
   await steps.attempt('env-file', writeEnvFile);
   steps.tell('rotation', {
     state: 'changed',
-    text: `no hook sends the old values any more: ${answers.envFile} holds the new ones alone`,
+    text: `no hook sends the old values any more: ${answers.envFile} now contains only the new ones`,
   });
 }
 
@@ -280,7 +282,7 @@ async function leaveOut(
       : void (await saveOperatorFile(answers.config, { webhook: left }, false)),
   );
   const names = gone.map(locationName).join(', ');
-  steps.tell('operator-file', skipped(`${names} taken out of ${answers.config} again: no hook was created`));
+  steps.tell('operator-file', skipped(`${names} removed from ${answers.config} again: no hook was created`));
 }
 
 /** State of a setup run: its options and its results so far. */
@@ -491,7 +493,7 @@ function findingOf(
   if (missing.length + rotated.length === 0) {
     return ok(
       rotate
-        ? 'new secrets were made before; the rotation goes on'
+        ? 'new secrets already exist; the rotation continues'
         : 'header and signature have their secrets',
     );
   }

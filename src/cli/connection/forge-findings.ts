@@ -92,7 +92,7 @@ export async function checkAccount(client: Client): Promise<Learnt<User>> {
  * it.
  */
 export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolean): Finding {
-  if (!is_admin) return ok(`@${login} is no site administrator`);
+  if (!is_admin) return ok(`@${login} is not a site administrator`);
   if (allowAdmin) return ok(`@${login} is a site administrator, which the operator file allows`);
   return wrong(
     `@${login} is a site administrator: a stolen token or a wrong rule could change everything`,

@@ -23,7 +23,7 @@ export const metricTable = {
   reeve_leader: {
     type: 'gauge',
     labels: [],
-    help: '1 in the process that enqueues what is due (the leader), 0 in every other one.',
+    help: '1 in the process that enqueues due jobs (the leader), 0 in all others.',
   },
   reeve_processes: {
     type: 'gauge',
@@ -86,7 +86,7 @@ export const metricTable = {
   reeve_forge_requests_total: {
     type: 'counter',
     labels: ['method', 'code'],
-    help: 'Requests to the forge; the code is none if there was no answer.',
+    help: 'Requests to the forge; the code is none if there was no response.',
   },
   reeve_forge_request_seconds: {
     type: 'histogram',
@@ -96,7 +96,7 @@ export const metricTable = {
   reeve_forge_state: {
     type: 'gauge',
     labels: ['state'],
-    help: '1 for the current state of the forge: ok, failing (no answers, 5xx), refused (it does not accept the credential: renew the token).',
+    help: '1 for the current state of the forge: ok, failing (no responses, 5xx), refused (it does not accept the credential: renew the token).',
   },
   reeve_runners: {
     type: 'gauge',
@@ -114,7 +114,7 @@ export const metricTable = {
     type: 'gauge',
     ofInstallation: true,
     labels: ['kind'],
-    help: 'Open incidents: rules that failed in the last seven days and have not passed since (rule-failed), merges into another branch than planned (merged-elsewhere), sweeps with a refused list (sweep-failed), logins that another account has now (account-changed), unusable rule files (file-broken).',
+    help: 'Open incidents: rules that failed in the last seven days and have not passed since (rule-failed), merges into another branch than planned (merged-elsewhere), sweeps with a refused list (sweep-failed), logins that now belong to another account (account-changed), unusable rule files (file-broken).',
   },
   reeve_rule_failures: {
     type: 'gauge',
@@ -156,7 +156,7 @@ export const metricTable = {
     type: 'gauge',
     ofInstallation: true,
     labels: [],
-    help: 'Merge queues that a person has paused.',
+    help: 'Manually paused merge queues.',
   },
   reeve_merge_queue_merged_total: {
     type: 'counter',
@@ -166,7 +166,7 @@ export const metricTable = {
   reeve_merge_queue_removed_total: {
     type: 'counter',
     labels: ['reason'],
-    help: 'Pull requests that left a merge queue without a merge by it, by reason: docs/merge-queue.md lists the reasons.',
+    help: 'Pull requests that left a merge queue without being merged by it, by reason; docs/merge-queue.md lists the reasons.',
   },
   reeve_merge_queue_wait_seconds: {
     type: 'histogram',
@@ -176,7 +176,7 @@ export const metricTable = {
   reeve_merge_queue_bypassed_total: {
     type: 'counter',
     labels: [],
-    help: 'Merges of a queue after which the base was another than the tested one, because someone wrote to it in between.',
+    help: 'Merges onto another base than the tested one, because someone wrote to the base in between.',
   },
 } as const satisfies Record<string, MetricRow>;
 

@@ -206,8 +206,7 @@ export function rejectUnknownHost(
   dashboardUrl: string | undefined,
 ): boolean {
   if (isKnownHost(request, dashboardUrl)) return false;
-  const text =
-    '421: Reeve is not known by this name: write its address into `dashboard.url` of the operator file\n';
+  const text = '421: Reeve does not know this host name: set `dashboard.url` in the operator file\n';
   setSecurityHeaders(reply).code(421).type('text/plain; charset=utf-8').send(text);
   return true;
 }
@@ -227,5 +226,5 @@ const outOfDate: PageView = {
 };
 const cannotNow: PageView = {
   title: 'Not now',
-  content: html`<p role="alert">This cannot be shown now: the forge or the store did not answer. The log says why.</p>`,
+  content: html`<p role="alert">This cannot be shown now: the forge or the store did not respond. The log says why.</p>`,
 };

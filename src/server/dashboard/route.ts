@@ -325,7 +325,7 @@ function pathBack(fields: FormFields): string {
 const notPaused: PageView = {
   status: 400,
   title: 'Not paused',
-  content: html`<p role="alert">There is no rule of this name, and nothing was done: write the name of a rule, OWNER/REPO or all.</p>`,
+  content: html`<p role="alert">There is no rule with this name, so nothing was paused: enter the name of a rule, OWNER/REPO or all.</p>`,
 };
 
 /** Maximum length of a branch name. */
@@ -389,7 +389,7 @@ function wholeNumber(text: string): number | undefined {
 const notChanged: PageView = {
   status: 400,
   title: 'Not changed',
-  content: html`<p role="alert">This names no pull request, position or queue, and nothing was done: a position is a number, and 1 is the first.</p>`,
+  content: html`<p role="alert">This is not a valid pull request, position or queue, so nothing was changed: a position is a number, and 1 is the first.</p>`,
 };
 
 /**

@@ -43,7 +43,7 @@ export function createGuards(options: {
     if (throttle.recordFailure(request.ip)) {
       return new ReceiverRefusal(429, 'throttled', 'too many refused requests', { 'retry-after': '60' });
     }
-    log.warn({ address: request.ip, failed }, 'refused a delivery: no entry of secrets passes');
+    log.warn({ address: request.ip, failed }, 'refused a delivery: no entry of secrets matches');
     return new ReceiverRefusal(401, 'unauthorized', 'not authorized');
   };
 

@@ -128,7 +128,7 @@ export async function receiver(app: FastifyInstance, options: ReceiverOptions): 
       refuse(
         request,
         reply.raw,
-        new ReceiverRefusal(405, 'method', 'deliveries come by POST', { allow: 'POST' }),
+        new ReceiverRefusal(405, 'method', 'deliveries must be sent with POST', { allow: 'POST' }),
       );
     },
     handler: answeredInHook,

@@ -121,7 +121,7 @@ export function loadForge(environment: Variables): Settings['forge'] {
     return undefined;
   const forge = readForge(environment, read, problems);
   if (problems.length === 0) return forge;
-  throw new ReeveError('settings', `the forge cannot be asked:\n  ${problems.join('\n  ')}`);
+  throw new ReeveError('settings', `the settings of the forge cannot be used:\n  ${problems.join('\n  ')}`);
 }
 
 /** Returns a secret that the environment contains directly or as a file; undefined if absent. Throws `settings`. */
@@ -356,7 +356,7 @@ export const settingsTable: readonly SettingRow[] = [
   {
     name: 'REEVE_ROLE',
     meaning:
-      'What this process does: web accepts deliveries and shows the dashboard, worker handles deliveries and looks at schedules, all does both. web and worker need DATABASE_URL.',
+      'Role of this process: web accepts deliveries and shows the dashboard, worker handles deliveries and schedules, all does both. web and worker need DATABASE_URL.',
     default: 'all',
   },
   {

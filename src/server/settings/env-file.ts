@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { Variables } from './config.ts';
 
-const head = `# Settings of Reeve, made by reeve setup. It holds secrets: keep it readable by its owner alone.
+const head = `# Settings of Reeve, written by reeve setup. Contains secrets: keep it readable only by its owner.
 # Use it with  reeve serve --settings FILE,  or as EnvironmentFile= of a systemd unit.
 `;
 

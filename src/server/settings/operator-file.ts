@@ -13,16 +13,14 @@ import { type Retention, standardRetention } from '../../store/prune.ts';
 import { NamedSecretsForm } from './secrets/named-secrets.ts';
 
 /** Owner and name of a repository, as in its URL. */
-const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'a repository is named owner/name');
+const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'write a repository as owner/name');
 /** Name of an account or an organization, as in its URL. */
-const accountName = z
-  .string()
-  .regex(/^[\w][\w.-]*$/, 'an account or organization is named as in its address');
+const accountName = z.string().regex(/^[\w][\w.-]*$/, 'write an account or organization as in its URL');
 
 /** URL that is shown in messages and on pages. */
 const address = z
-  .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' })
-  .refine((url) => !url.includes('@'), 'an address holds no credentials, and no @');
+  .url({ protocol: /^https?$/, error: 'a URL must begin with http:// or https://' })
+  .refine((url) => !url.includes('@'), 'a URL must not contain credentials or an @');
 
 /**
  * `webhook` of the operator file: Reeve's hooks on the forge. `reeve setup` creates them, and `reeve doctor` checks
@@ -62,7 +60,7 @@ const Entry = z.strictObject({
   'hmac-file': z.string().optional().describe('A file with one accepted secret per line.'),
 });
 
-const organizationName = z.string().regex(/^[\w][\w.-]*$/, 'an organization is named as in its address');
+const organizationName = z.string().regex(/^[\w][\w.-]*$/, 'write an organization as in its URL');
 
 const Organization = z.strictObject({
   rules: fullName.describe('Repository whose rules/*.yml, on its default branch, apply to the organization.'),
@@ -144,13 +142,13 @@ const Grant = z
       .describe('Facts with data from outside the repository or for administrators only, by name.'),
   })
   .refine((grant) => grant.in ?? grant.repositories ?? grant.organizations, {
-    message: 'say who gets it: in, or repositories or organizations',
+    message: 'set who gets the grant: in, or repositories or organizations',
   })
   .refine((grant) => grant.use ?? grant.actions ?? grant.facts, {
-    message: 'say what they get: use, or actions or facts',
+    message: 'set what is granted: use, or actions or facts',
   })
   .refine((grant) => grant.in === undefined || (grant.repositories ?? grant.organizations) === undefined, {
-    message: 'say who gets it once: in, or repositories and organizations',
+    message: 'set who gets the grant only once: in, or repositories and organizations',
   });
 
 const host = z.string().check((context) => {
@@ -259,10 +257,10 @@ export const OperatorFile = z.strictObject({
       'Hosts that the action `notify` may reach although their addresses are not public, and without TLS: names, addresses, or networks such as 10.1.0.0/16. Default: none.',
     ),
   accounts: z
-    .record(z.string().regex(/^[\w.-]{1,255}$/, 'an account is named by its login'), z.int().min(1))
+    .record(z.string().regex(/^[\w.-]{1,255}$/, 'write an account as its login'), z.int().min(1))
     .optional()
     .describe(
-      'Ids of accounts by login (`ada: 42`). Rules give rights and tasks to a login only while this account has it. A login that is not named here is held to the account that had it when Reeve first used it; `reeve adopt` confirms another one. Default: none.',
+      'Ids of accounts by login (`ada: 42`). Rules give rights and tasks to a login only while this account has it. A login that is not listed here is bound to the account that had it when Reeve first used the login; `reeve adopt` confirms a different account. Default: none.',
     ),
   webhook: WebhookForm.optional().describe('The hooks that `reeve setup` manages and `reeve doctor` checks.'),
   dashboard: DashboardForm.optional(),

@@ -190,10 +190,10 @@ export const copiedTables: readonly CopiedTable[] = [
 
 /** Tables that are not copied, with the reason. */
 export const omittedTables: Readonly<Record<string, string>> = {
-  queue_leases: 'a lease belongs to a process, and none runs',
-  workers: 'the processes that run',
-  leader: 'the one of them that leads',
-  sessions: 'people sign in again',
+  queue_leases: 'a lease belongs to a process, and no process is running',
+  workers: 'the running processes',
+  leader: 'the leader among the processes',
+  sessions: 'users sign in again',
   schema_version: 'the target has its own',
 };
 
@@ -215,7 +215,7 @@ function copyValueOf(value: SqlRow[string] | null, kind: ColumnKind, where: stri
     const number = Number(value);
     if (Number.isSafeInteger(number)) return number;
   } else if (typeof value === 'string') return value;
-  throw new ReeveError('internal', `${where} holds a value that cannot be copied`);
+  throw new ReeveError('internal', `${where} contains a value that cannot be copied`);
 }
 
 /**

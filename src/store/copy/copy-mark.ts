@@ -30,6 +30,6 @@ export function requireFinished(json: unknown, name: string): void {
   if (mark === undefined || mark.completedAt !== undefined) return;
   throw new ReeveError(
     'store-unfinished',
-    `the store in ${name} is an unfinished copy of ${mark.source}: run the same reeve store copy again to finish it, or with --restart to begin anew`,
+    `the store in ${name} is an unfinished copy of ${mark.source}: run the same reeve store copy again to finish it, or with --restart to start over`,
   );
 }

@@ -110,7 +110,7 @@ export async function transferStore(
   if (begun === 'verified' && !isEqual)
     throw new ReeveError(
       'usage',
-      `${target.name} holds a copy of ${source.name} that was completed at ${mark.completedAt} and has changed since: name an empty place`,
+      `${target.name} contains a copy of ${source.name} that was completed at ${mark.completedAt} and has changed since: name an empty location`,
     );
   if (begun !== 'verified' && isEqual)
     await target.writeMark(JSON.stringify({ ...mark, completedAt: options.now().toISOString() }));
@@ -138,7 +138,7 @@ async function begin(
   if (mark.source === source.name) return { mark, begun: 'resumed' };
   throw new ReeveError(
     'usage',
-    `${target.name} holds an unfinished copy of ${mark.source}: copy from there to finish it, or delete it with --restart`,
+    `${target.name} contains an unfinished copy of ${mark.source}: copy from there to finish it, or delete it with --restart`,
   );
 }
 
@@ -147,7 +147,7 @@ async function requireEmpty(target: CopyTarget): Promise<void> {
     if (await target.isEmpty(table)) continue;
     throw new ReeveError(
       'usage',
-      `${target.name} is not empty (${table.name}): name a new place. A copy never overwrites a store`,
+      `${target.name} is not empty (${table.name}): name a new location. A copy never overwrites a store`,
     );
   }
 }
@@ -248,6 +248,6 @@ async function requireKnownTables(side: CopySide): Promise<void> {
   if (differences.length === 0) return;
   throw new ReeveError(
     'internal',
-    `${side.name} has another structure than a copy handles: ${differences.join(', ')}. Nothing was copied`,
+    `${side.name} has a structure that a copy does not support: ${differences.join(', ')}. Nothing was copied`,
   );
 }

@@ -177,7 +177,7 @@ class PostgresSide implements CopyTarget {
       if (stored.size < rows.length)
         throw new ReeveError(
           'internal',
-          `${this.name} holds a row of ${table.name} with a key that is another one's as well: nothing of this batch was copied`,
+          `${this.name}: two rows of ${table.name} have the same key, so nothing of this batch was copied`,
         );
       await this.#query(putMark, [markKey, storableText(mark)]);
     });

@@ -55,10 +55,10 @@ export function readAddress(given: string): PostgresAddress {
     throw new ReeveError('settings', 'DATABASE_URL must begin with postgres://');
   if (isPasswordCut(base, query))
     throw unusable(
-      'a sign in the password is not escaped: write / as %2F, ? as %3F, # as %23, @ as %40 and \\ as %5C',
+      'a character in the password is not escaped: write / as %2F, ? as %3F, # as %23, @ as %40 and \\ as %5C',
     );
   const hosts = parameters.get('host') ?? base.replace(/^.*(:\/\/|@)/s, '').split('/')[0];
-  if (hosts?.includes(',')) throw unusable('it names several hosts: use a name that leads to the primary');
+  if (hosts?.includes(',')) throw unusable('it names several hosts: use a name that resolves to the primary');
   if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) throw unusable('the schema must be a name in lower case');
   parameters.delete('schema');
   try {
@@ -73,7 +73,7 @@ export function readAddress(given: string): PostgresAddress {
   } catch {
     // The parser's message may repeat a part of the string.
     throw unusable(
-      'it is no address: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with signs in the password escaped (/ as %2F)',
+      'it is not a valid address: write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in the password escaped (/ as %2F)',
     );
   }
 }

@@ -154,7 +154,7 @@ const refusals: Readonly<Record<string, string>> = {
   '3D': 'there is no such database',
   '42501': 'the account may not do this',
   '53': 'the server lacks memory, space or connections',
-  '55P03': 'a lock was not given in time',
+  '55P03': 'a lock was not granted in time',
   '57': 'the server is stopping, starting, or ended the statement',
   '58': 'the disk of the server reports an error',
   XX: 'the database is damaged',

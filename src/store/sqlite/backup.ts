@@ -17,7 +17,7 @@ export type StoreCopy = { readonly bytes: number; readonly deliveries: number; r
  */
 export function backUpStore(path: string, target: string): StoreCopy {
   if (existsSync(target)) {
-    throw new ReeveError('usage', `${target} exists already: name a new file, or move this one away`);
+    throw new ReeveError('usage', `${target} already exists: name a new file, or move this one away`);
   }
   const part = `${target}.${process.pid}.part`;
   try {
@@ -133,7 +133,7 @@ export function requireStore(database: DatabaseSync, path: string): void {
     .get();
   const version = schemaVersionOf(database);
   if (Number(known?.count) !== 2 || version === 0) {
-    throw new ReeveError('usage', `${path} is a database, and no store of Reeve`);
+    throw new ReeveError('usage', `${path} is a database, but not a store of Reeve`);
   }
   if (version > schemaVersions) {
     throw new ReeveError(

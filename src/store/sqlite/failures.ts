@@ -15,7 +15,7 @@ const refusals: Readonly<Record<number, string>> = {
   11: 'the file is damaged',
   13: full,
   14: closed,
-  26: 'the file is no SQLite database',
+  26: 'the file is not a SQLite database',
 };
 
 /** Error codes of Node for the same refusals, for files that are created before SQLite opens them. */

@@ -308,7 +308,7 @@ class QueueAtWork {
         const keep = (error?: string): Promise<void> =>
           this.#keep(action.attempt.rule, (parts) => runOfAttempt(action, { ...request, error }, parts));
         const answer = await sendQueueAttempt(action, sending).catch(async (error: unknown) => {
-          await keep(`${messageOf(error)}; what became of it is seen at the next look`);
+          await keep(`${messageOf(error)}; the next look determines the result`);
           throw error;
         });
         await keep(answer?.kind === 'refused' ? answer.why : undefined);

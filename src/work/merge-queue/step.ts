@@ -272,7 +272,7 @@ function reasonToLeave(
   const { wanted } = pull;
   if (pull.merged) {
     const text =
-      pull.base === branch ? 'it was merged, and not by the queue' : `it was merged into ${pull.base}`;
+      pull.base === branch ? 'it was merged, but not by the queue' : `it was merged into ${pull.base}`;
     return { reason: 'merged-elsewhere', text };
   }
   if (pull.state === 'closed') return { reason: 'closed', text: 'it was closed' };
@@ -347,7 +347,7 @@ function settleMisplaced(
   seen: QueueObservation,
 ): QueueDraft {
   const { at, branch } = seen;
-  const text = `it was merged into ${base}, and not into ${branch}, with which it was tested: its base was changed in that moment`;
+  const text = `it was merged into ${base}, not into ${branch}, with which it was tested: its base was changed at that moment`;
   const left = leaveQueue(draft, entry, { reason: 'merged-elsewhere', text }, seen);
   return withComment(left, entry, `The merge queue of \`${branch}\` merged this, but ${text}.`, at);
 }

@@ -16,7 +16,7 @@ export function createRevertHandler(reeve: Reeve, leaveReverted: (run: Run) => P
   return async (_job, payload, { signal }) => {
     // The payload comes from our own store, but possibly from a different version of this program.
     const id = typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'run') : undefined;
-    if (typeof id !== 'string') throw new ReeveError('internal', 'the job names no run to take back');
+    if (typeof id !== 'string') throw new ReeveError('internal', 'the job does not name a run to revert');
     const run = await revertStored(id, reeve, { mode: 'enforce', signal });
     reeve.metrics.countRun(run);
     await leaveReverted(run);

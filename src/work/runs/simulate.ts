@@ -297,7 +297,7 @@ async function readPullSubject(index: number, { client, at, params }: SubjectRea
 async function readIssueSubject(index: number, { client, at, params }: SubjectReading): Promise<LiveKind> {
   const where = { params: { ...params, index } };
   const issue = await client.call(operations.getIssue, where);
-  if (issue.pull_request) throw new ReeveError('usage', `#${index} is a pull request: say --pull`);
+  if (issue.pull_request) throw new ReeveError('usage', `#${index} is a pull request: use --pull`);
   const state = issue.state === 'closed' ? 'closed' : 'opened';
   return {
     key: `#${index}`,

@@ -101,7 +101,7 @@ export async function* planSweep(
 
 /** Returns the plan of an item with its changes left to a later slot. */
 function leftForLater(run: Run, limit: number): Run {
-  const why = `${describeLimit(limit)}: it comes with a later one`;
+  const why = `${describeLimit(limit)}: it follows in a later slot`;
   const refused = run.changes.map((change) => ({ change, why }));
   return { ...run, changes: [], outcomes: [], refused: [...run.refused, ...refused] };
 }

@@ -342,6 +342,6 @@ it('warns if a required status now has another name in rules of repositories and
 
   expect(found).toMatchObject({ status: 0, problems: [] });
   expect(found.warnings).toEqual([
-    "1 required-context: branch main requires the status reeve/owners, which no rule of the operator writes: require reeve-org/owners or reeve-repo/owners, as rules below the operator's name it now",
+    "1 required-context: branch main requires the status reeve/owners, which no rule of the operator writes: require reeve-org/owners or reeve-repo/owners, which rules below the operator's now write",
   ]);
 });

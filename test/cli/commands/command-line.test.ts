@@ -198,7 +198,7 @@ describe('plan', () => {
   it.each([
     [['--event', 'pull_requests'], 'there is no event "pull_requests"'],
     [['--payload', 'nowhere.json'], 'nowhere.json cannot be read'],
-    [['--payload', file('list.json', '[]')], 'must hold a map'],
+    [['--payload', file('list.json', '[]')], 'must contain a map'],
     [['--payload', file('empty.json', '{}')], 'but is missing'],
   ])('%s is refused', async (more, words) => {
     const { status, error } = await reeve([...args, ...more]);
@@ -254,7 +254,7 @@ describe('usage', () => {
       const { status, out, error } = await reeve(args);
 
       expect({ status, out }).toEqual({ status: 2, out: '' });
-      expect(error).toContain('reeve --help tells what there is');
+      expect(error).toContain('see reeve --help');
     },
   );
 });

@@ -131,7 +131,7 @@ zpty -d shell`;
   it('for another shell is refused', async () => {
     expect(await reeve(['completion', 'tcsh'])).toMatchObject({
       status: 2,
-      error: 'reeve: "tcsh" is no shell with completion: write bash, zsh or fish\n',
+      error: 'reeve: "tcsh" is not a supported shell: write bash, zsh or fish\n',
     });
   });
 });

@@ -58,7 +58,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'secret-strength',
     'one letter',
     async () => ({ WEBHOOK_SECRET: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' }),
-    /few different letters/,
+    /few distinct characters/,
   ],
   [
     'secret-strength',
@@ -96,7 +96,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'data-folder',
     'a folder that is gone',
     async ({ path }) => ({ REEVE_DATA: path('gone') }),
-    /is not there/,
+    /does not exist/,
   ],
   [
     'data-folder',
@@ -162,7 +162,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       });
       return { FORGE_TOKEN: token };
     },
-    /make a new access token/,
+    /create a new access token/,
   ],
   [
     'administrator',
@@ -222,7 +222,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'hooks',
     'an address and no place',
     ({ editOperatorFile }) => editOperatorFile((text) => text.replace(/ +repositories:\n.*\n/, '')),
-    /names no location/,
+    /does not list a location/,
   ],
   [
     'hook-missing',

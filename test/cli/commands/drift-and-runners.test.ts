@@ -76,7 +76,7 @@ describe('runners', () => {
   it('names the kind of rule that is needed if no sweep has run', async () => {
     const { status, out } = await reeve(['runners'], { environment: environment() });
 
-    expect(out).toContain('a rule with `each: runner` looks');
+    expect(out).toContain('a rule with `each: runner`');
     expect(status).toBe(0);
   });
 });
@@ -151,7 +151,7 @@ describe('drift', () => {
   it('reports that nothing drifts', async () => {
     const { status, out } = await reeve(['drift'], { environment: environment() });
 
-    expect(out).toBe('nothing drifts, as far as sweeps have seen\n');
+    expect(out).toBe('sweeps have found no drift\n');
     expect(status).toBe(0);
   });
 

@@ -67,7 +67,7 @@ describeContract('a status that no recent commit has', (forge) => {
 
   it('causes a warning with the number of examined commits, and the closest existing names', async () => {
     expect(await warned(when('statuses.exists(s, s.context == "build" && s.status == "success")'))).toEqual([
-      `3 no recent commit of ${repository} has the status "build" (4 commits looked at): the closest is "CI / build (pull_request)", "CI / build (push)": write that name, or a glob of it; checks of Actions are called WORKFLOW / JOB (EVENT)`,
+      `3 no recent commit of ${repository} has the status "build" (4 commits examined): the closest is "CI / build (pull_request)", "CI / build (push)": write that name, or a glob of it; checks of Actions are called WORKFLOW / JOB (EVENT)`,
     ]);
   });
 
@@ -152,7 +152,7 @@ describeContract('a status that no recent commit has', (forge) => {
         {
           path: repository,
           message: expect.stringContaining(
-            `branch main requires a check, and nothing is merged into it before: no recent commit of ${repository} has the status "test"`,
+            `branch main requires a check before anything is merged into it: no recent commit of ${repository} has the status "test"`,
           ),
         },
       ]);
@@ -169,7 +169,7 @@ describeContract('a status that no recent commit has', (forge) => {
 
     expect(messages).toEqual([expect.stringContaining(`; the same in ${other}`)]);
     expect(await check(protects('build'), server, [other])).toMatchObject({
-      messages: [expect.stringContaining('(1 commit looked at): there is no status yet')],
+      messages: [expect.stringContaining('(1 commit examined): there are no statuses yet')],
     });
   });
 
@@ -225,7 +225,7 @@ describe('commits and their statuses', () => {
 
     const { messages } = await check(protects('build'), { url: server.url, token: 'token' }, ['acme/shop']);
 
-    expect(messages).toEqual([expect.stringContaining('(10 commits looked at): there is "check 1 0"')]);
+    expect(messages).toEqual([expect.stringContaining('(10 commits examined): there is "check 1 0"')]);
     expect(asked()).toBe(40);
   });
 

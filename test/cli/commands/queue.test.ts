@@ -137,7 +137,7 @@ describe('queue list', () => {
 
     expect(await run('list')).toMatchObject({
       status: 0,
-      out: 'No pull request is in a merge queue, and none is paused.\n',
+      out: 'No merge queue contains a pull request or is paused.\n',
     });
     expect(await run('list', '--json')).toMatchObject({ status: 0, out: '[]\n' });
   });
@@ -193,7 +193,7 @@ describe('queue move', () => {
   it('changes nothing if the position is the current one', async () => {
     const { status, out } = await run('move', 'acme/shop#12', '2');
 
-    expect([status, out]).toEqual([0, '#12 is at this position in the queue of acme/shop main already\n']);
+    expect([status, out]).toEqual([0, '#12 is already at this position in the queue of acme/shop main\n']);
     expect([await auditOf(), await wakes()]).toEqual([[], []]);
   });
 
@@ -207,18 +207,18 @@ describe('queue move', () => {
   });
 
   it.each([
-    [['acme/shop#14', '1'], 1, 'acme/shop#14 is in no queue\n'],
-    [['acme/web#11', '1'], 1, 'acme/web#11 is in no queue\n'],
+    [['acme/shop#14', '1'], 1, 'acme/shop#14 is not in a queue\n'],
+    [['acme/web#11', '1'], 1, 'acme/web#11 is not in a queue\n'],
   ])('%j exits 1', async (args, status, out) => {
     expect(await run('move', ...args)).toEqual({ status, out, error: '' });
     expect(await run('move', ...args, '--json')).toMatchObject({ status: 1, out: '[]\n' });
   });
 
   it.each([
-    [['acme/shop', '1'], 'names no pull request: write OWNER/REPO#NUMBER'],
-    [['acme/shop#0', '1'], 'names no pull request'],
-    [['acme/shop#11', '0'], 'is no position'],
-    [['acme/shop#11', 'first'], 'is no position'],
+    [['acme/shop', '1'], 'is not a pull request: write OWNER/REPO#NUMBER'],
+    [['acme/shop#0', '1'], 'is not a pull request'],
+    [['acme/shop#11', '0'], 'is not a position'],
+    [['acme/shop#11', 'first'], 'is not a position'],
     [['acme/shop#11'], "missing required argument 'position'"],
   ])('%j exits 2 and changes nothing', async (args, words) => {
     const { status, out, error } = await run('move', ...args);
@@ -248,14 +248,14 @@ describe('queue remove', () => {
 
     const again = await run('remove', 'acme/shop#12');
 
-    expect(again).toMatchObject({ status: 0, out: '#12 is leaving the queue of acme/shop main already\n' });
+    expect(again).toMatchObject({ status: 0, out: '#12 is already leaving the queue of acme/shop main\n' });
     expect(await auditOf()).toHaveLength(1);
   });
 
-  it('exits 1 for a pull request that is in no queue', async () => {
+  it('exits 1 for a pull request that is not in a queue', async () => {
     expect(await run('remove', 'acme/shop#99')).toEqual({
       status: 1,
-      out: 'acme/shop#99 is in no queue\n',
+      out: 'acme/shop#99 is not in a queue\n',
       error: '',
     });
   });
@@ -272,8 +272,8 @@ describe('queue pause and resume', () => {
     expect(paused.out).toBe(
       'the queue of acme/shop main is paused: it keeps its pull requests, and reeve queue resume acme/shop ends the pause\n',
     );
-    expect(again.out).toBe('the queue of acme/shop main is paused already\n');
-    expect(resumed.out).toBe('the queue of acme/shop main goes on\n');
+    expect(again.out).toBe('the queue of acme/shop main is already paused\n');
+    expect(resumed.out).toBe('the queue of acme/shop main is resumed\n');
     expect(during.paused).toMatchObject({ by });
     const after = await stateOf();
     expect(after.paused).toBeUndefined();
@@ -316,7 +316,7 @@ describe('queue pause and resume', () => {
     [['pause', 'acme/shopp'], 'there is no merge queue of acme/shopp'],
     [['pause', 'acme/shop', '--branch', 'mian'], 'there is no merge queue of acme/shop mian'],
     [['resume', 'acme/shopp'], 'acme/shop main'],
-    [['pause', 'shop'], '"shop" names no repository: write OWNER/REPO'],
+    [['pause', 'shop'], '"shop" is not a repository name: write OWNER/REPO'],
     [['pause'], "missing required argument 'repository'"],
     [['dance'], "unknown command 'dance'"],
   ])('%j exits 2', async (args, words) => {

@@ -127,7 +127,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
 
     expect([failed.status, half.status, whole.status]).toEqual([1, 1, 0]);
     expect(afterFailure).toBeUndefined();
-    expect(entriesOf(half, 'operator-file').at(-1)?.text).toContain('repository missing/nothing taken out');
+    expect(entriesOf(half, 'operator-file').at(-1)?.text).toContain('repository missing/nothing removed');
     expect(afterHalf).toContain(repository);
     expect(afterHalf).not.toContain('missing/nothing');
     expect(file()).toBe(afterHalf);

@@ -87,7 +87,7 @@ describe('reeve store backup', () => {
     const taken = await run('backup', pathOf('precious'));
     const nowhere = await run('backup', pathOf('missing/copy.db'));
 
-    expect(taken).toMatchObject({ status: 2, error: expect.stringContaining('precious exists already') });
+    expect(taken).toMatchObject({ status: 2, error: expect.stringContaining('precious already exists') });
     expect(await readFile(pathOf('precious'), 'utf8')).toBe('mine');
     expect(nowhere.status).not.toBe(0);
     expect(nowhere.error).toContain('missing');
@@ -191,8 +191,8 @@ describe('reeve store restore', () => {
     writeFileSync(path, bytes.fill(0xff, 40_000, bytes.length - 4_000));
   };
   it.each([
-    ['text', text, 'no SQLite database'],
-    ['a database of another program', other, 'no store of Reeve'],
+    ['text', text, 'not a SQLite database'],
+    ['a database of another program', other, 'not a store of Reeve'],
     ['a store of a newer Reeve', newer, 'use the newer Reeve'],
     ['a damaged store', damaged, 'malformed'],
     ['a file that does not exist', () => {}, 'there is no file'],

@@ -89,8 +89,8 @@ describe('reeve store copy', () => {
         ['--from', pathOf('nowhere'), '--to', pathOf('new')],
         `there is no store at ${pathOf('nowhere/reeve.db')}`,
       ],
-      [['--from', data, '--to', pathOf('reeve.db')], 'name the same place'],
-      [['--from', 'env:PLACE', '--to', 'env:PLACE'], 'name the same place', { PLACE: secret }],
+      [['--from', data, '--to', pathOf('reeve.db')], 'name the same location'],
+      [['--from', 'env:PLACE', '--to', 'env:PLACE'], 'name the same location', { PLACE: secret }],
     ];
     for (const [args, message, environment] of cases) {
       const { status, out, error } = await copy(args, environment);

@@ -191,9 +191,9 @@ describe('explain, revert, replay and redrive accept a run, a delivery or last',
     expect(idle).toEqual({
       status: 1,
       error: '',
-      out: `delivery ${delivery} is left alone: it was handled; reeve replay ${delivery} shows what the current rules would do
-delivery ${waiting} is left alone: it waits for its turn; only dead deliveries are redriven
-delivery 9999 is left alone: there is no delivery with this id, or it is deleted
+      out: `delivery ${delivery} is not redriven: it was handled; reeve replay ${delivery} shows what the current rules would do
+delivery ${waiting} is not redriven: it waits for its turn; only dead deliveries are redriven
+delivery 9999 is not redriven: there is no delivery with this id, or it is deleted
 `,
     });
     expect(await run(['redrive', 'last'])).toEqual({

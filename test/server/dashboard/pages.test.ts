@@ -255,7 +255,7 @@ describe('the other pages', () => {
   });
 
   it('show that no runner has been seen yet', async () => {
-    expect((await operator.get('/runners')).text).toContain('No sweep has seen a runner yet');
+    expect((await operator.get('/runners')).text).toContain('No sweep has observed a runner yet');
   });
 
   it('show each run that the list links to', async () => {

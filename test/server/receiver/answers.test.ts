@@ -53,8 +53,8 @@ const rows: readonly Row[] = [
     title: 'another method',
     method: 'PUT',
     counted: '405 method',
-    message: 'deliveries come by POST',
-    line: { level: warning, status: 405, msg: 'refused a delivery: deliveries come by POST' },
+    message: 'deliveries must be sent with POST',
+    line: { level: warning, status: 405, msg: 'refused a delivery: deliveries must be sent with POST' },
   },
   {
     title: 'another type',
@@ -81,7 +81,7 @@ const rows: readonly Row[] = [
     message: 'not authorized',
     line: {
       level: warning,
-      msg: 'refused a delivery: no entry of secrets passes',
+      msg: 'refused a delivery: no entry of secrets matches',
       failed: { guard: 'authorization' },
     },
   },
@@ -92,7 +92,7 @@ const rows: readonly Row[] = [
     message: 'not authorized',
     line: {
       level: warning,
-      msg: 'refused a delivery: no entry of secrets passes',
+      msg: 'refused a delivery: no entry of secrets matches',
       failed: [{ entry: 'all', guard: 'signature' }],
     },
   },

@@ -94,7 +94,7 @@ describe('with a forge', () => {
     [
       'credentials in the address',
       { ...good, FORGE_URL: 'http://a:secret-word@h' },
-      'must not hold credentials',
+      'must not contain credentials',
     ],
   ])('%s is refused', async (_title, environment, words) => {
     const problems = await problemsOf(environment);
@@ -181,7 +181,7 @@ describe('an address with credentials is refused without repeating them', () => 
 
       const problems = await problemsOf({ REEVE_CONFIG: path });
 
-      expect(problems).toContain('an address holds no credentials');
+      expect(problems).toContain('a URL must not contain credentials');
       expect(problems).not.toContain('secret-word');
     },
   );

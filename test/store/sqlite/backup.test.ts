@@ -91,7 +91,7 @@ describe('a backup', () => {
     expect(() => backUpStore(pathOf('data/reeve.db'), pathOf('precious'))).toThrow(
       expect.objectContaining({
         code: 'usage',
-        message: `${pathOf('precious')} exists already: name a new file, or move this one away`,
+        message: `${pathOf('precious')} already exists: name a new file, or move this one away`,
       }),
     );
     expect(readFileSync(pathOf('precious'), 'utf8')).toBe('mine');
@@ -109,11 +109,11 @@ describe('a backup', () => {
       await store.close();
       writeFileSync(pathOf('bad.db'), 'no database, and longer than a header. '.repeat(20));
 
-      backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
-      for (const stamp of ['1', '2']) restoreStore(pathOf('other/reeve.db'), pathOf('copy.db'), stamp);
-      expect(() => restoreStore(pathOf('other/reeve.db'), pathOf('bad.db'), '3')).toThrow(
-        'no SQLite database',
-      );
+    backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
+    for (const stamp of ['1', '2']) restoreStore(pathOf('other/reeve.db'), pathOf('copy.db'), stamp);
+    expect(() => restoreStore(pathOf('other/reeve.db'), pathOf('bad.db'), '3')).toThrow(
+      'not a SQLite database',
+    );
 
       expect(openFilesIn(folder)).toEqual([]);
     },
@@ -266,7 +266,7 @@ describe('a database', () => {
       database.close();
     }
   };
-  const foreign = 'usage: copy.db is a database, and no store of Reeve';
+  const foreign = 'usage: copy.db is a database, but not a store of Reeve';
 
   it.each([
     ['', foreign],

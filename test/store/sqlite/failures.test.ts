@@ -23,7 +23,7 @@ it.each([
   [sqlite(11), 'the file is damaged'],
   [sqlite(13), 'the disk is full'],
   [sqlite(14), 'the file cannot be opened'],
-  [sqlite(26), 'the file is no SQLite database'],
+  [sqlite(26), 'the file is not a SQLite database'],
   [node('ENOSPC'), 'the disk is full'],
   [node('EDQUOT'), 'the disk is full'],
   [node('EROFS'), 'the file or its disk is read-only'],

@@ -51,7 +51,7 @@ it('a damaged lock file does not count as another process, and is closed again',
   expect(() => takeWorkerLock(path)).toThrow(
     expect.objectContaining({
       code: 'store-unwritable',
-      message: expect.stringContaining(`the store ${path}.lock refuses: the file is no SQLite database`),
+      message: expect.stringContaining(`the store ${path}.lock refuses: the file is not a SQLite database`),
     }),
   );
   expect(openFilesIn(folder) ?? []).toEqual([]);

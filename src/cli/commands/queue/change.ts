@@ -86,7 +86,7 @@ async function changeQueues(
     const results: QueueResult[] = [];
     for (const row of found) results.push({ row, isChanged: await commandQueue(row, command, by) });
     if (json) terminal.out(JSON.stringify(await resultsAsData(results, store)));
-    else if (found.length === 0) terminal.out(plain(`${asked.repository}#${asked.number} is in no queue`));
+    else if (found.length === 0) terminal.out(plain(`${asked.repository}#${asked.number} is not in a queue`));
     else for (const result of results) terminal.out(plain(sentenceOf(result, command)));
     const isDone = command.kind !== 'resume' || results.some(({ isChanged }) => isChanged);
     return found.length > 0 && isDone ? 0 : 1;
@@ -113,17 +113,17 @@ function sentenceOf({ row: { repository, base }, isChanged }: QueueResult, comma
     case 'move':
       return isChanged
         ? `#${command.number} is moved to position ${command.position} in ${queue}`
-        : `#${command.number} is at this position in ${queue} already`;
+        : `#${command.number} is already at this position in ${queue}`;
     case 'remove':
       return isChanged
         ? `#${command.number} leaves ${queue} at its next step`
-        : `#${command.number} is leaving ${queue} already`;
+        : `#${command.number} is already leaving ${queue}`;
     case 'pause':
       return isChanged
         ? `${queue} is paused: it keeps its pull requests, and reeve queue resume ${repository} ends the pause`
-        : `${queue} is paused already`;
+        : `${queue} is already paused`;
     case 'resume':
-      return isChanged ? `${queue} goes on` : `${queue} is not paused`;
+      return isChanged ? `${queue} is resumed` : `${queue} is not paused`;
   }
 }
 
@@ -136,6 +136,6 @@ async function noQueue(
   const others = known.length === 0 ? '' : `; queues are${known.join('')}`;
   return new ReeveError(
     'usage',
-    `there is no merge queue of ${which}: it begins with the first pull request${others}`,
+    `there is no merge queue of ${which}: a queue is created with its first pull request${others}`,
   );
 }

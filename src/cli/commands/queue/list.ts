@@ -28,7 +28,7 @@ export async function listMergeQueues(
     if (options.history) return await printHistory(rows, options, { store, terminal });
     const queues = describeBusyQueues(rows, await store.listPauses());
     if (options.json) terminal.out(JSON.stringify(queues));
-    else if (queues.length === 0) terminal.out('No pull request is in a merge queue, and none is paused.');
+    else if (queues.length === 0) terminal.out('No merge queue contains a pull request or is paused.');
     else for (const queue of queues) printQueue(queue, terminal);
     return 0;
   } finally {
@@ -93,7 +93,7 @@ function lineOf({ at, number, kind, text, by, run }: QueueHistoryRow): string {
 /** Parses `OWNER/REPO`. Throws `usage`. */
 export function readQueueName(text: string): { readonly repository: string } {
   if (!/^[^/\s#]+\/[^/\s#]+$/.test(text))
-    throw new ReeveError('usage', `"${text}" names no repository: write OWNER/REPO`);
+    throw new ReeveError('usage', `"${text}" is not a repository name: write OWNER/REPO`);
   return { repository: text };
 }
 
@@ -101,13 +101,13 @@ export function readQueueName(text: string): { readonly repository: string } {
 export function readQueuedPull(text: string): { readonly repository: string; readonly number: number } {
   const [, repository, number] = /^([^/\s#]+\/[^/\s#]+)#([1-9]\d{0,9})$/.exec(text) ?? [];
   if (repository === undefined)
-    throw new ReeveError('usage', `"${text}" names no pull request: write OWNER/REPO#NUMBER`);
+    throw new ReeveError('usage', `"${text}" is not a pull request: write OWNER/REPO#NUMBER`);
   return { repository, number: Number(number) };
 }
 
 /** Parses a position in a queue, starting at 1. Throws `usage`. */
 export function readPosition(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new ReeveError('usage', `"${text}" is no position: write a number, 1 is the first`);
+    throw new ReeveError('usage', `"${text}" is not a position: write a number, 1 is the first`);
   return Number(text);
 }

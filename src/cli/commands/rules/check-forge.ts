@@ -242,10 +242,10 @@ function problemOf(
   textOf: (path: string) => string,
 ): Problem {
   const status = wanted.isName ? `the status "${wanted.text}"` : `a status that matches "${wanted.text}"`;
-  const none = `no recent commit of ${repository} has ${status} (${count(seen.commits, 'commit')} looked at)`;
+  const none = `no recent commit of ${repository} has ${status} (${count(seen.commits, 'commit')} examined)`;
   const remedy = remedyOf(wanted, [...seen.names]);
   if ('branch' in by) {
-    const message = `branch ${by.branch} requires a check, and nothing is merged into it before: ${none}: ${remedy}`;
+    const message = `branch ${by.branch} requires a check before anything is merged into it: ${none}: ${remedy}`;
     return { code: 'missing-context', message, path: repository, line: 1, column: 1, source: '', width: 1 };
   }
   const problem = {
@@ -259,7 +259,7 @@ function problemOf(
 
 function remedyOf({ text }: Wanted, names: readonly string[]): string {
   const others = names.filter((name) => levelOfContext(name) === undefined).toSorted();
-  if (others.length === 0) return 'there is no status yet; compare the name once a first one is there';
+  if (others.length === 0) return 'there are no statuses yet; compare the name once there are';
   const close = closestTo(text, others);
   const form = 'checks of Actions are called WORKFLOW / JOB (EVENT)';
   return close.length > 0
@@ -397,7 +397,7 @@ export async function renamedStatuses(
         const names = (['organization', 'repository'] as const)
           .filter((level) => level === 'repository' || !own.has(context))
           .map((level) => statusContextOf(undefined, { rule, level }));
-        const message = `branch ${branch} requires the status ${context}, which no rule of the operator writes: require ${names.join(' or ')}, as rules below the operator's name it now`;
+        const message = `branch ${branch} requires the status ${context}, which no rule of the operator writes: require ${names.join(' or ')}, which rules below the operator's now write`;
         found.push({
           code: 'required-context',
           message,

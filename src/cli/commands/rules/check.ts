@@ -26,7 +26,7 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
   if (existsSync('rules')) return ['rules'];
   throw new ReeveError(
     'usage',
-    `no rule file here: name one, or make ${repositoryPaths[0]} or the folder rules/`,
+    `no rule file here: name one, or create ${repositoryPaths[0]} or the folder rules/`,
   );
 }
 

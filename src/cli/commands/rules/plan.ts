@@ -46,8 +46,8 @@ export async function plan(options: PlanOptions, settings: Settings, terminal: T
     throw new ReeveError('usage', 'name one of --payload, --pull, --issue, --branch and --repository');
   }
   if (options.payload === undefined) return planLive(options, settings, terminal);
-  if (options.event === undefined) throw new ReeveError('usage', 'say with --event what the payload is');
-  if (options.activity !== undefined) throw new ReeveError('usage', 'a payload has an activity already');
+  if (options.event === undefined) throw new ReeveError('usage', 'set --event to the event of the payload');
+  if (options.activity !== undefined) throw new ReeveError('usage', 'a payload already has an activity');
   return planPayload({ ...options, event: options.event, payload: options.payload }, settings, terminal);
 }
 

@@ -45,15 +45,14 @@ async function listChanged(
   const found = (await store.listIncidents()).filter(({ kind }) => kind === 'account-changed');
   if (json)
     terminal.out(JSON.stringify(found.map(({ key, reason, lastAt }) => ({ login: key, reason, lastAt }))));
-  else if (found.length === 0)
-    terminal.out('Every login that rules name is that of the account that had it before.');
+  else if (found.length === 0) terminal.out('Every login that rules name still belongs to the same account.');
   else for (const { reason } of found) terminal.out(plain(reason));
   return 0;
 }
 
 function readId(id: string): number {
   if (/^[1-9]\d{0,14}$/.test(id)) return Number(id);
-  throw new ReeveError('usage', `"${id}" is no id of an account`);
+  throw new ReeveError('usage', `"${id}" is not the id of an account`);
 }
 
 function wordsFor(login: string, before: KnownAccount | undefined, confirmed: number | undefined): string {

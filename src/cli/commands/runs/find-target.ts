@@ -97,7 +97,7 @@ function unknownTarget(target: string, hint: string): ReeveError {
 /** Returns why a delivery has no run or is not yet handled, as the end of a sentence. */
 export function whyNoRun({ state, reason, copyOf, repeatOf, retryAt }: Delivery): string {
   if (copyOf !== undefined) {
-    return `it is a duplicate of delivery ${copyOf}, which came within a minute before; see reeve explain ${copyOf}`;
+    return `it is a duplicate of delivery ${copyOf}, which arrived less than a minute earlier; see reeve explain ${copyOf}`;
   }
   const why = reason ?? 'the reason is not recorded';
   if (state === 'dead') return `it was given up: ${why}`;

@@ -25,7 +25,7 @@ export async function pause(
       const scope = await findScope(name, settings, store);
       const isNew = await store.pause(scope, `${userInfo().username} by reeve pause`);
       if (!options.json)
-        terminal.out(plain(isNew ? pausedText(scope) : `${nameOfScope(scope)} is paused already`));
+        terminal.out(plain(isNew ? pausedText(scope) : `${nameOfScope(scope)} is already paused`));
     }
     const pauses = await store.listPauses();
     if (options.json) terminal.out(JSON.stringify(pauses));
@@ -52,7 +52,7 @@ export async function resume(
     const left = await store.listPauses();
     if (options.json) terminal.out(JSON.stringify({ resumed: isEnded, pauses: left }));
     else {
-      terminal.out(plain(isEnded ? `${name} goes on` : `${name} is not paused`));
+      terminal.out(plain(isEnded ? `${name} is resumed` : `${name} is not paused`));
       if (left.length > 0) printPauses(left, terminal);
     }
     return isEnded ? 0 : 1;

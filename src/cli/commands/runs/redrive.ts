@@ -56,7 +56,7 @@ async function redriveEach(ids: readonly string[], store: Store, by: string): Pr
     const why =
       found === undefined ? 'there is no delivery with this id, or it is deleted' : whyNotDead(found);
     const redriven = why === undefined && (await store.redrive([delivery], by)) === 1;
-    const reason = why ?? 'it was redriven meanwhile';
+    const reason = why ?? 'it was redriven in the meantime';
     done.push(redriven ? { delivery, redriven } : { delivery, redriven, reason });
   }
   return done;
@@ -64,7 +64,7 @@ async function redriveEach(ids: readonly string[], store: Store, by: string): Pr
 
 function printRedriven(redriven: number, each: readonly Redriven[] | undefined, terminal: Terminal): void {
   for (const { delivery, reason } of each ?? [])
-    if (reason !== undefined) terminal.out(plain(`delivery ${delivery} is left alone: ${reason}`));
+    if (reason !== undefined) terminal.out(plain(`delivery ${delivery} is not redriven: ${reason}`));
   if (each === undefined && redriven === 0) terminal.out('No delivery is dead.');
   else if (redriven > 0 || each === undefined)
     terminal.out(`${redriven === 1 ? '1 delivery' : `${redriven} deliveries`} will be tried again`);

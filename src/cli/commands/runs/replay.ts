@@ -84,7 +84,10 @@ async function readRecorded(path: string, { event }: ReplayOptions): Promise<Eve
   if (typeof eventType === 'string' && typeof payload === 'object' && payload !== null)
     return namedEvent(eventType, payload as Record<string, unknown>);
   if (event === undefined)
-    throw new ReeveError('usage', `${path} does not say its kind: give --event, or { eventType, payload }`);
+    throw new ReeveError(
+      'usage',
+      `${path} does not contain its event type: set --event, or write { eventType, payload }`,
+    );
   return namedEvent(event, data);
 }
 
@@ -193,7 +196,7 @@ async function* storedSince(from: Date, store: Store) {
 /** Parses a period. Throws `usage`. */
 function durationMs(text: string): number {
   const ms = parseDurationMs(text);
-  if (ms === undefined) throw new ReeveError('usage', `"${text}" is no time: write 30m, 12h or 7d`);
+  if (ms === undefined) throw new ReeveError('usage', `"${text}" is not a duration: write 30m, 12h or 7d`);
   return ms;
 }
 

@@ -106,5 +106,8 @@ async function waitForRun(job: string, store: Store): Promise<Run> {
     const [run] = (await store.listRuns({ delivery: job })).items;
     if (run) return run;
   }
-  throw new ReeveError('internal', `the server has not come to it yet: see reeve explain ${job} later`);
+  throw new ReeveError(
+    'internal',
+    `the server has not started the revert yet: see reeve explain ${job} later`,
+  );
 }

@@ -35,7 +35,7 @@ export async function restore(
   else {
     terminal.out(plain(`${path}: ${contentsOf(copy)}`));
     if (replaced !== undefined)
-      terminal.out(plain(`The store that was there is now ${replaced}: delete it when you do not need it.`));
+      terminal.out(plain(`The previous store is now ${replaced}: delete it when you no longer need it.`));
   }
   return 0;
 }

@@ -32,7 +32,10 @@ export async function copyStoreTo(
   keepFilesPrivate();
   const places = { from: readPlace('--from', from, environment), to: readPlace('--to', to, environment) };
   if (isSamePlace(places.from, places.to))
-    throw new ReeveError('usage', '--from and --to name the same place: a store is not copied to itself');
+    throw new ReeveError(
+      'usage',
+      '--from and --to name the same location: a store cannot be copied to itself',
+    );
   const source = await openCopySource(places.from);
   let report: CopyReport;
   try {

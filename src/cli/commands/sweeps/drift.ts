@@ -23,7 +23,7 @@ export async function drift(
   try {
     const found = (await readDrift(store)).filter(({ item }) => items.length === 0 || items.includes(item));
     if (options.json) terminal.out(JSON.stringify(found));
-    else if (found.length === 0) terminal.out('nothing drifts, as far as sweeps have seen');
+    else if (found.length === 0) terminal.out('sweeps have found no drift');
     else for (const one of found) print(one, terminal);
     return found.length > 0 ? 1 : 0;
   } finally {
@@ -66,7 +66,7 @@ export async function adopt(client: Client, name: string): Promise<AdoptedFile> 
     if (adopted.arguments) steps.push({ uses: action.name, with: adopted.arguments });
   }
   const rule = {
-    description: `What was live in ${name} when it was adopted.`,
+    description: `Live state of ${name} when it was adopted.`,
     // An organization matches the pattern for its repositories.
     in: [repo === undefined ? `${name}/*` : name],
     on: { schedule: '17 3 * * *' },

@@ -21,7 +21,7 @@ export async function runners(
     );
     if (options.json) terminal.out(JSON.stringify(sorted));
     else if (sorted.length === 0)
-      terminal.out('no sweep has seen a runner yet: a rule with `each: runner` looks');
+      terminal.out('no sweep has observed a runner yet: this requires a rule with `each: runner`');
     else {
       const now = new Date();
       const rows = sorted.map(({ name, level, status, since, busy, disabled, labels, changes }) => [

@@ -35,7 +35,7 @@ export async function printSweepPlan(
   { stream = process.stderr, clock = systemClock }: { stream?: ProgressStream; clock?: Clock } = {},
 ): Promise<number> {
   if (settings.forge === undefined)
-    throw new ReeveError('usage', 'a sweep asks a forge: set FORGE_URL and FORGE_TOKEN');
+    throw new ReeveError('usage', 'a sweep needs a forge: set FORGE_URL and FORGE_TOKEN');
   const rule = await findSweepRule(name, settings);
   const stop = watchSignals();
   const line = createProgressLine(rule.name, { stream, clock });

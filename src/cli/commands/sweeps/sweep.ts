@@ -52,8 +52,8 @@ export async function sweep(
     if (ended === undefined) {
       terminal.error(
         door.isAlone
-          ? 'stopped; the same command goes on where it was'
-          : 'no longer watching; the server goes on with it',
+          ? 'stopped; the same command continues the sweep'
+          : 'no longer watching; the server continues the sweep',
       );
       return interrupted;
     }
@@ -76,14 +76,14 @@ type SweepDoor = {
 async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSignal): Promise<SweepDoor> {
   const { forge } = settings;
   if (forge === undefined)
-    throw new ReeveError('usage', 'a sweep asks a forge: set FORGE_URL and FORGE_TOKEN');
+    throw new ReeveError('usage', 'a sweep needs a forge: set FORGE_URL and FORGE_TOKEN');
   const log = createLog({ level: quietest(settings.logLevel), secrets: secretValues(settings) });
   try {
     const server = await startServer({ ...settings, forge, log, signal, jobsOnly: true });
     return { store: server.store, isAlone: true, failed: server.failed, close: () => server.stop() };
   } catch (error) {
     if (!(error instanceof ReeveError) || error.code !== 'store-locked') throw error;
-    terminal.error('a server runs on this store: it does the sweep');
+    terminal.error('a server uses this store: it runs the sweep');
     const store = await openStore(settings);
     return { store, isAlone: false, failed: new Promise(() => {}), close: () => store.close() };
   }
@@ -146,14 +146,14 @@ async function tell(
   }
   if (options.json) terminal.out(JSON.stringify({ rule: rule.id, ...result }));
   else {
-    const rest = result.isComplete ? '' : ', the rest goes on with the next slot';
+    const rest = result.isComplete ? '' : ', the rest continues with the next slot';
     terminal.out(`${rule.name}: ${describeProgress(result)}${rest}, ${(result.ms / 1_000).toFixed(1)} s`);
     for (const { item, error } of result.failures) terminal.out(plain(`  ${item}: ${error}`));
     if (result.failed > result.failures.length) {
       terminal.out(`  and ${result.failed - result.failures.length} more`);
     }
     if (job.state === 'deferred') {
-      terminal.out(plain(`  ${job.reason}: a running server goes on at ${job.retryAt?.toISOString()}`));
+      terminal.out(plain(`  ${job.reason}: a running server continues at ${job.retryAt?.toISOString()}`));
     }
   }
   return result.failed > 0 ? 1 : 0;

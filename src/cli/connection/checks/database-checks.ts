@@ -14,9 +14,9 @@ export const databaseChecks: readonly Check[] = [
   {
     id: 'database',
     looks:
-      'The server of `DATABASE_URL`: version, schema of the store, whether it takes writes and syncs them (`fsync`, `full_page_writes`, `synchronous_commit`).',
+      'The server of `DATABASE_URL`: version, schema of the store, whether it accepts writes and syncs them (`fsync`, `full_page_writes`, `synchronous_commit`).',
     fails:
-      'It is older than PostgreSQL 15, a standby, or may lose what it has acknowledged; or a newer Reeve has upgraded the schema.',
+      'It is older than PostgreSQL 15, a standby, or may lose acknowledged data; or a newer Reeve has upgraded the schema.',
     remedy: 'Set `fsync` and `full_page_writes` to on, connect to the primary, or update the server.',
     run: (examination) => examineWith(examination, serverFinding),
   },
@@ -24,7 +24,7 @@ export const databaseChecks: readonly Check[] = [
     id: 'database-connections',
     looks: 'Live Reeve processes, and the connections that they need: six each, and two for a command.',
     fails:
-      'The server, the database or the account permits fewer. One process less than fits is a warning: an upgrade starts one more.',
+      'The server, the database or the account permits fewer. No room for one more process is only a warning: an upgrade starts one more.',
     remedy: 'Raise `max_connections`, or the `CONNECTION LIMIT` of the account or database.',
     after: ['database'],
     run: (examination) => examineWith(examination, connectionsFinding),
@@ -60,21 +60,21 @@ export function serverFinding(state: PostgresState): Finding {
   ].join(', ');
   if (state.versionNumber < leastVersion) return wrong(text, 'update the server to PostgreSQL 15 or later');
   if (state.isStandby)
-    return wrong(`${text}; a standby, which takes no writes`, 'connect DATABASE_URL to the primary');
+    return wrong(`${text}; a standby, which accepts no writes`, 'connect DATABASE_URL to the primary');
   if (!state.fsync || !state.fullPageWrites)
     return wrong(
-      `${text}: a loss of power loses or damages what was acknowledged`,
+      `${text}: a power failure loses or damages acknowledged data`,
       'set fsync = on and full_page_writes = on in postgresql.conf',
     );
   if (synchronousCommit === 'off')
     return wrong(
-      `${text}: a crash loses what was acknowledged`,
+      `${text}: a crash loses acknowledged data`,
       'remove synchronous_commit from the options of DATABASE_URL',
     );
   if (schema !== undefined && schema > knownSchema)
     return warning(
       `${text}; this Reeve knows schema ${knownSchema}`,
-      'update this Reeve: it works beside the newer one only as long as that permits it',
+      'update this Reeve: it works beside the newer one only while the newer one permits it',
     );
   return ok(text);
 }

@@ -141,7 +141,7 @@ export const forgeChecks: readonly Check[] = [
     remedy: '`reeve setup --dashboard URL` registers it.',
     after: ['token'],
     run: async ({ client, settings: { dashboard, signIn } }) => {
-      if (dashboard === undefined) return skipped('the operator file names no dashboard');
+      if (dashboard === undefined) return skipped('the operator file does not set a dashboard');
       const fault = faultOf(await findApplication(client, signIn), dashboard, signIn);
       if (fault === undefined) return ok('the OAuth2 application has the required configuration');
       return wrong(`the OAuth2 application: ${fault}`, `reeve setup --dashboard ${dashboard}`);

@@ -15,7 +15,7 @@ const deliveryChecks: readonly Check[] = [
     id: 'webhook-address',
     looks: 'The program that answers at `webhook.url`, requested from this machine.',
     fails:
-      'Not this Reeve: no answer, another program, a proxy that does not forward /webhook, or a Reeve with other secrets.',
+      'Not this Reeve: no response, another program, a proxy that does not forward /webhook, or a Reeve with other secrets.',
     remedy: 'Configure the proxy to forward POST /webhook to `HOST` and `PORT`, or correct `webhook.url`.',
     after: ['process'],
     run: checkAddress,
@@ -57,7 +57,8 @@ const deliveryChecks: readonly Check[] = [
 async function checkAddress({ settings, listening }: Examination): Promise<Finding> {
   const { webhook } = settings;
   const [entry] = settings.secrets;
-  if (webhook === undefined || entry === undefined) return skipped('the operator file names no webhook.url');
+  if (webhook === undefined || entry === undefined)
+    return skipped('the operator file does not set webhook.url');
   const listener = await listening();
   if ('advice' in listener) return skipped(listener.text);
   const there = await probeReceiver(webhook.url, entry);
@@ -122,7 +123,7 @@ async function checkDeliveries(examination: Examination): Promise<Finding> {
 
 async function checkTarget(examination: Examination): Promise<Finding> {
   const { webhook } = examination.settings;
-  if (webhook === undefined) return skipped('the operator file names no webhook.url');
+  if (webhook === undefined) return skipped('the operator file does not set webhook.url');
   const reach = await reachOf(webhook.url);
   const { hostname } = new URL(webhook.url);
   if (reach === 'unknown')
@@ -155,7 +156,10 @@ export const hookChecks: readonly Check[] = [
       if (settings.webhook === undefined) return skipped(noWebhook);
       const { readable, unreadable } = await hooks();
       if (readable.length + unreadable.length === 0) {
-        return wrong('the operator file names no location of a hook', 'reeve setup --repository owner/name');
+        return wrong(
+          'the operator file does not list a location for hooks',
+          'reeve setup --repository owner/name',
+        );
       }
       const titles = readable.map(({ location }) => locationName(location)).join(', ');
       if (unreadable.length === 0) return ok(`the hooks of ${titles} can be read`);
@@ -227,7 +231,7 @@ export const hookChecks: readonly Check[] = [
   {
     id: 'hook-secret',
     looks:
-      'Fingerprints of each hook’s header and secret, as written by setup, compared with those of the settings: no forge shows the values. What a person changed on the forge since then, only `delivery` finds.',
+      'Fingerprints of each hook’s header and secret, as written by setup, compared with those of the settings: no forge shows the values. Only `delivery` detects later manual changes on the forge.',
     fails: 'The settings have other values now, so every delivery would be refused.',
     remedy: '`reeve setup` writes the values of the settings to the hooks.',
     after: ['token', 'store', 'hooks'],

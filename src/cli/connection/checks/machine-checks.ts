@@ -73,7 +73,7 @@ export const machineChecks: readonly Check[] = [
       const reach = await reachOf(localUrl(host));
       if (reach === 'loopback') return ok(`listens on ${host}, which only this machine can reach`);
       if (webhook?.url.startsWith('https:'))
-        return ok(`listens on ${host}; the forge comes by ${webhook.url}`);
+        return ok(`listens on ${host}; the forge reaches it at ${webhook.url}`);
       return wrong(
         `listens on ${host}, and deliveries are not encrypted: header and payload can be read in transit`,
         'set HOST=127.0.0.1 behind a proxy with TLS, and webhook.url in the operator file to its https address',
@@ -102,7 +102,7 @@ export const machineChecks: readonly Check[] = [
     remedy: 'Put a TLS proxy in front of Reeve, and its https URL into `dashboard.url`.',
     run: async ({ settings: { dashboard, host, webhook } }) => {
       const advice =
-        'put a proxy with TLS before Reeve, and its https address into dashboard.url of the operator file';
+        'put a proxy with TLS in front of Reeve, and set dashboard.url in the operator file to its https URL';
       if (dashboard?.startsWith('https:')) return ok('people reach the dashboard over https');
       if (dashboard !== undefined && (await reachOf(dashboard)) !== 'loopback')
         return wrong(`passwords and sessions go to ${new URL(dashboard).host} unencrypted`, advice);
@@ -158,7 +158,7 @@ export const machineChecks: readonly Check[] = [
 async function checkFolder({ settings: { data } }: Examination): Promise<Finding> {
   const advice = `make ${data} writable for the user that Reeve runs as`;
   if (!(await stat(data).catch(() => undefined))) {
-    return wrong(`${data} is not there`, 'run reeve setup, or give the folder of reeve serve as REEVE_DATA');
+    return wrong(`${data} does not exist`, 'run reeve setup, or set REEVE_DATA to the folder of reeve serve');
   }
   try {
     await access(data, constants.W_OK);
@@ -194,7 +194,7 @@ async function checkStore(examination: Examination): Promise<Finding> {
           'start the newer Reeve',
         );
       return ok(
-        version === known ? `schema ${version}` : `schema ${version}; the next start brings it to ${known}`,
+        version === known ? `schema ${version}` : `schema ${version}; the next start upgrades it to ${known}`,
       );
     } finally {
       database.close();
@@ -212,7 +212,7 @@ async function checkDatabase({ store }: Examination): Promise<Finding> {
   const advice = 'make the server of DATABASE_URL reachable, and let its account write';
   try {
     const { ok: isHealthy, reason = '' } = await (await store()).healthy();
-    return isHealthy ? ok('the store in PostgreSQL takes writes') : wrong(reason, advice);
+    return isHealthy ? ok('the store in PostgreSQL accepts writes') : wrong(reason, advice);
   } catch (error) {
     if (!(error instanceof ReeveError)) throw error;
     return wrong(error.message, advice);
@@ -265,7 +265,7 @@ function weaknessOf(entry: SecretEntry): readonly string[] {
       const what = `${kind} value ${location + 1} of "${entry.name}"`;
       const own = value.replace(/^(Bearer|Basic|token) /i, '');
       if (placeholders.test(own)) faults.push(`${what} looks like an example`);
-      else if (new Set(own).size < leastDifferent) faults.push(`${what} has few different letters`);
+      else if (new Set(own).size < leastDifferent) faults.push(`${what} has few distinct characters`);
       else if (isDouble(own, entry, kind)) faults.push(`${what} is used for header and signature`);
     }
   }

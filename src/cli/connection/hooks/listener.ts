@@ -85,7 +85,7 @@ async function open(settings: Settings): Promise<DeliveryListener | ListenFailur
   if (typeof store === 'string') {
     return {
       text: `${store}; and nothing listens on ${settings.host}:${settings.port}`,
-      advice: 'give this command the HOST and PORT of the Reeve that runs, or end it',
+      advice: 'set HOST and PORT to those of the running Reeve, or stop it',
     };
   }
   let refusedCount = 0;

@@ -63,7 +63,7 @@ async function provoke(options: {
     if (location.level !== 'repository') return await makeRepository(client, location);
     const params = repositoryAt(location);
     const { full_name, empty } = await client.call(operations.getRepository, { params });
-    if (empty) return { why: `${full_name} is empty: its hook can be tried once something is pushed` };
+    if (empty) return { why: `${full_name} is empty: its hook can be tested once something is pushed` };
     await client.call(operations.testHook, { params: { ...params, id: hookId } });
     return { type: 'push', repository: full_name, tidy: async () => {} };
   } catch (error) {
@@ -127,6 +127,6 @@ export async function findingOfTest(
   const advice =
     reach === 'loopback' || reach === 'private'
       ? allowAdvice(reach)
-      : `see whether the forge’s machine reaches ${url}: name, proxy, firewall, certificate; the page of the hook on the forge shows what was answered`;
+      : `check whether the forge’s machine reaches ${url}: name, proxy, firewall, certificate; the page of the hook on the forge shows the response`;
   return wrong(`no delivery by the hook of ${title} arrived within ${tried.seconds} s`, advice);
 }

@@ -68,11 +68,11 @@ export async function gatherAnswers(
     delete environment.SETUP_TOKEN;
     environment.SETUP_TOKEN_FILE = options.adminTokenFile;
   }
-  environment.FORGE_URL ||= await need(prompt, 'Address of the forge', '--url or FORGE_URL');
+  environment.FORGE_URL ||= await need(prompt, 'URL of the forge', '--url or FORGE_URL');
   if (!(environment.FORGE_TOKEN || environment.FORGE_TOKEN_FILE || environment.FORGE_USER)) {
     environment.FORGE_TOKEN = await need(
       prompt,
-      'Access token of the account Reeve acts as (not shown)',
+      'Access token of the account that Reeve acts as (not shown)',
       '--token-file, FORGE_TOKEN or FORGE_TOKEN_FILE',
       { hidden: true },
     );

@@ -70,7 +70,7 @@ type OperatorEdit = Readonly<
   Partial<Record<'webhook' | 'repositories' | 'dashboard' | 'allow-admin', unknown>>
 >;
 
-const head = `# The operator file of Reeve: docs/reference/operator-file.md says what can stand here.
+const head = `# The operator file of Reeve: docs/reference/operator-file.md describes its settings.
 version: 1
 `;
 

@@ -132,7 +132,7 @@ async function settleAll(
   for (const location of hooks.places) {
     const entry = entryFor(location, settings.secrets);
     if (entry === undefined) {
-      const text = `no entry of secrets may speak for all of ${locationName(location)}`;
+      const text = `no entry of secrets covers all of ${locationName(location)}`;
       steps.tell(
         'hook',
         wrong(
@@ -332,17 +332,18 @@ async function removeHooks(client: Client, location: HookLocation, hooks: readon
 }
 
 const said = {
-  nothing: 'is as it must be',
-  create: 'made',
+  nothing: 'is as required',
+  create: 'created',
   edit: 'edited',
-  replace: 'made anew',
+  replace: 'recreated',
 } as const;
 
 /** Returns the finding about the changes to the hook of a location; with `isPlan`, about the planned changes. */
 function findingOfPlan(plan: HookPlan, location: HookLocation, isPlan: boolean): Finding {
   const title = `hook of ${locationName(location)}`;
   const gone = plan.do === 'replace' ? plan.others.length - 1 : plan.others.length;
-  const rest = gone === 0 ? '' : `; ${gone} more deliver here and ${isPlan ? 'would go' : 'go'}`;
+  const rest =
+    gone === 0 ? '' : `; ${gone} more deliver here and ${isPlan ? 'would be removed' : 'are removed'}`;
   if (plan.do === 'nothing') {
     const state = gone === 0 ? 'ok' : isPlan ? 'planned' : 'changed';
     return { state, text: `${title}: ${said.nothing}${rest}` };

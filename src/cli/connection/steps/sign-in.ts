@@ -34,7 +34,7 @@ export function faultOf(
   const redirects = application.redirect_uris;
   return redirects.includes(redirectUri(dashboard))
     ? undefined
-    : `it leads back to ${redirects.join(', ') || 'nowhere'}`;
+    : `it redirects to ${redirects.join(', ') || 'nowhere'}`;
 }
 
 /** Registers the OAuth2 application for sign-in to the dashboard, or corrects the existing one. */
@@ -47,8 +47,8 @@ export async function setUpSignIn(
   const application = await findApplication(client, signIn);
   const fault = faultOf(application, dashboard, signIn);
   if (fault === undefined)
-    return { finding: ok(`people sign in with the OAuth2 application ${application?.name}`) };
-  const what = `the OAuth2 application ${applicationName} ${application ? 'gets a new secret' : 'is registered'} (${fault}); people come back to ${redirectUri(dashboard)}`;
+    return { finding: ok(`users sign in with the OAuth2 application ${application?.name}`) };
+  const what = `the OAuth2 application ${applicationName} ${application ? 'gets a new secret' : 'is registered'} (${fault}); users are redirected to ${redirectUri(dashboard)}`;
   if (plan) return { finding: { state: 'planned', text: what } };
   const body = { name: applicationName, redirect_uris: [redirectUri(dashboard)], confidential_client: true };
   const made = application

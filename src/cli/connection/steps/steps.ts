@@ -63,12 +63,11 @@ export function createSteps(report: Report): Steps {
 /** Returns the remedy for a failure, based on its code. */
 export function adviceOf(error: unknown): string {
   if (!(error instanceof ReeveError)) return 'this is a defect of Reeve: report it with this line';
-  if (error.code === 'forge-unauthorized') return 'make a new access token on the forge and give that';
+  if (error.code === 'forge-unauthorized') return 'create a new access token on the forge and use it';
   if (error.code === 'forge-forbidden') {
     return 'set the token of an account with access: an administrator of the repository, an owner of the organization (--admin-token-file, SETUP_TOKEN)';
   }
   if (error.code === 'forge-not-found') return 'check the spelling, and whether the account has access';
-  if (error.exit === 3)
-    return 'see whether the forge runs, and whether its address is reached from this machine';
+  if (error.exit === 3) return 'check whether the forge is running and can be reached from this machine';
   return error.retryable ? 'run the command again' : 'correct that and run the command again';
 }

@@ -18,13 +18,14 @@ export async function wantWebhook(
   const { prompt } = around;
   const answer = isSaid
     ? ''
-    : await prompt?.ask('Hooks where? Names of repositories (owner/name) and organizations, user, system');
+    : await prompt?.ask(
+        'Locations of the hooks? Names of repositories (owner/name) and organizations, user, system',
+      );
   const names = (answer ?? '').split(/[\s,]+/).filter(Boolean);
   const isOrganization = (name: string): boolean => !['system', 'user'].includes(name) && !name.includes('/');
   const asked = options.webhook ?? live?.url;
   const url =
-    asked ??
-    (await prompt?.ask('Address of Reeve, as the forge reaches it', { standard: around.standardUrl }));
+    asked ?? (await prompt?.ask('URL at which the forge reaches Reeve', { standard: around.standardUrl }));
   const form = {
     url: withPath(url ?? around.standardUrl),
     system: live?.system || options.system || names.includes('system') || undefined,
@@ -74,7 +75,7 @@ function validateWebhook(form: unknown): WebhookForm {
   const parsed = WebhookForm.safeParse(form);
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw new ReeveError('usage', `the hooks cannot be as said:\n  ${lines.join('\n  ')}`);
+    throw new ReeveError('usage', `the hooks cannot be set up as requested:\n  ${lines.join('\n  ')}`);
   }
   if (hookLocations(parsed.data).length > 0) return parsed.data;
   throw new ReeveError(

@@ -27,7 +27,7 @@ export async function activityPage(
   const tools = createChartTools(marks, stretch);
   const charts = [...chartsOfDeliveries(tools), ...chartsOfSweeps(tools)].map(viewChart);
   const content = html`${stretchTabs(stretch, pageRequest.root)}
-<p class="muted">Times are in UTC. Each process writes what it counted once a minute: the newest minute is not shown.</p>
+<p class="muted">Times are in UTC. Each process writes its counts once a minute, so the newest minute is not shown.</p>
 <div class="charts">${charts}</div>`;
   return { title: 'Activity', content };
 }
@@ -125,7 +125,7 @@ function chartsOfDeliveries({
       {
         id: 'queue',
         title: 'Queue',
-        summary: `Deliveries and jobs that wait: ${formatCount(latest('waiting'))} at the last look, at most ${formatCount(greatest(row('waiting')))} in ${words}.`,
+        summary: `Waiting deliveries and jobs: ${formatCount(latest('waiting'))} in the latest sample, at most ${formatCount(greatest(row('waiting')))} in ${words}.`,
         series: [series('waiting', 'waiting', 'busy', 'bars')],
       },
       [
@@ -154,7 +154,7 @@ function chartsOfSweeps({
       {
         id: 'runners',
         title: 'Runners',
-        summary: `As sweeps saw them: ${formatCount(latest('runners online'))} online at the last look, at most ${formatCount(greatest(row('runners offline')))} offline in ${words}.`,
+        summary: `As observed by sweeps: ${formatCount(latest('runners online'))} online in the latest sample, at most ${formatCount(greatest(row('runners offline')))} offline in ${words}.`,
         series: [
           series('online', 'runners online', 'ok', 'line'),
           series('busy', 'runners busy', 'busy', 'dashed'),
@@ -171,7 +171,7 @@ function chartsOfSweeps({
       {
         id: 'drift',
         title: 'Drift',
-        summary: `Differences from the rules: ${formatCount(latest('drift'))} remain at the last look; sweeps corrected ${formatCount(total('corrected'))} in ${words}.`,
+        summary: `Differences from the rules: ${formatCount(latest('drift'))} in the latest sample; sweeps corrected ${formatCount(total('corrected'))} in ${words}.`,
         series: [
           series('corrected', 'corrected', 'ok', 'bars'),
           series('remaining', 'drift', 'wait', 'line'),

@@ -62,7 +62,7 @@ export async function deliveriesPage(pageRequest: PageRequest, { store }: Dashbo
 ${filterForm(root, filter)}
 ${mayRedrive ? pageRequest.button('deliveries/dead/run', 'Try all dead ones again') : undefined}
 ${table(['outcome', 'event', 'about', 'received', 'id'], rows, empty)}
-${unknown > 0 ? html`<p role="alert">Of ${unknown} the forge did not say whether you may see them.</p>` : undefined}
+${unknown > 0 ? html`<p role="alert">For ${unknown} of them, the forge did not say whether you may see them.</p>` : undefined}
 ${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>` : undefined}`;
   return { title: 'Deliveries', content };
 }

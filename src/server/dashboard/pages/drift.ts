@@ -21,8 +21,8 @@ export async function driftPage({ time, forgeUrl }: PageRequest, data: Dashboard
       rule,
       why,
     ]);
-  const heads = ['where', 'what', 'is', 'wanted', 'since', 'rule', 'why it stays'];
-  const content = html`${table(heads, rows, 'Nothing drifts, as far as sweeps have seen.')}
+  const heads = ['where', 'what', 'is', 'wanted', 'since', 'rule', 'why it persists'];
+  const content = html`${table(heads, rows, 'Sweeps have found no drift.')}
 ${found.length > shown ? html`<p>These are the ${shown} oldest of ${found.length}; <code>reeve drift</code> prints all.</p>` : undefined}`;
   return { title: 'Drift', content };
 }

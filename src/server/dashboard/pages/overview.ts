@@ -77,7 +77,7 @@ async function viewAttention(
   const refusals = [...data.refusals()].map(([code, count]) => `${count} with ${code}`);
   const lines = [
     !health.ok &&
-      html`<li><strong>The store cannot be written</strong>: ${health.reason ?? 'the log says why'}. Deliveries are refused until it can.</li>`,
+      html`<li><strong>The store is not writable</strong>: ${health.reason ?? 'see the log'}. Deliveries are refused until it is.</li>`,
     forgeLine(data.forge(), pageRequest),
     ...pauseLines(pauses, pageRequest),
     ...incidentLines(incidents, root),
@@ -93,7 +93,7 @@ async function viewAttention(
       html`<li>Deliveries refused by the receiver since the start: ${refusals.join(', ')}. The log has the reasons.</li>`,
   ].filter((line) => line !== false);
   if (lines.length === 0)
-    return html`<p>Nothing: no rule and no sweep fails, no file is broken, nothing is dead, nothing drifts, nothing is paused.</p>`;
+    return html`<p>Nothing: no failing rule or sweep, no broken file, no dead delivery, no drift, no pause.</p>`;
   return html`<ul class="notes">${lines}</ul>
 ${incidentTable(incidents, pageRequest)}
 ${counts.dead > 0 ? await deadTable(pageRequest, data) : undefined}`;

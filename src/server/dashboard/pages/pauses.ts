@@ -27,7 +27,7 @@ export function pauseForms(pauses: readonly Pause[], pageRequest: PageRequest): 
     ? undefined
     : pageRequest.button('pauses', 'Pause all writes', hiddenFields({ kind: 'all' }));
   const named = html`<label>Rule or OWNER/REPO <input name="name" required autocomplete="off"></label> `;
-  return html`<p>A pause stops writes from the next request on. Deliveries are kept and run after its end.</p>
+  return html`<p>A pause stops writes, starting with the next request. Deliveries are kept and run after the pause.</p>
 ${all}${pageRequest.button('pauses', 'Pause its writes', named)}`;
 }
 

@@ -19,7 +19,7 @@ export async function processesPage(
   ]);
   const heads = ['process', 'role', 'version', 'started', 'last heartbeat', 'is'];
   const content = html`${table(heads, rows, 'No process is alive.')}
-<p>The leader enqueues what is due: sweeps and maintenance. This one shows this page.</p>`;
+<p>The leader enqueues due sweeps and maintenance jobs. This process shows this page.</p>`;
   return { title: 'Processes', content };
 }
 

@@ -47,11 +47,11 @@ function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html 
 /** Returns the steps with their coverage by rule tests, or the reason why the coverage is unknown. */
 function coverageOf(row: RuleRow | undefined): Html {
   if (row === undefined) {
-    return html`<p>Not known: the rule is not in a folder of the operator, and Reeve reads files of a forge without their tests.
+    return html`<p>Unknown: the rule is not in a folder of the operator, and Reeve reads files on the forge without their tests.
 <code>reeve test</code> and the CI action print it.</p>`;
   }
   const { coverage } = row;
-  if (coverage === undefined) return html`<p>Not known: this process runs no rule tests.</p>`;
+  if (coverage === undefined) return html`<p>Unknown: this process runs no rule tests.</p>`;
   if (coverage.state !== 'known')
     return html`<p>${coverage.state === 'no-tests' ? 'No tests' : 'Not known'}: ${coverage.why}.</p>`;
   const { cases, failed, steps } = coverage;
@@ -59,7 +59,7 @@ function coverageOf(row: RuleRow | undefined): Html {
     markIds(name),
     html`<span class="mark ${isReached ? 'matched' : 'unmatched'}">${isReached ? 'reached' : 'not reached'}</span>`,
   ]);
-  return html`<p>${coverageText(coverage)} reached by the ${cases} ${cases === 1 ? 'case' : 'cases'} beside its file; ${failed === 0 ? 'all pass' : `${failed} fail: reeve test says why`}.</p>
+  return html`<p>${coverageText(coverage)} reached by the ${cases} ${cases === 1 ? 'case' : 'cases'} beside its file; ${failed === 0 ? 'all pass' : `${failed} fail: reeve test shows why`}.</p>
 ${table(['step', 'rule tests'], rows, 'The rule has no steps.')}`;
 }
 

@@ -139,8 +139,8 @@ export function viewHeaders(kept: StoredHeaders | undefined): Html {
       ? html`<p>${kept.leftOut} more headers were not stored.</p>`
       : undefined;
   return html`<section><h2>Request headers</h2>
-<p class="muted">Of headers that may hold a secret, such as signatures, only the name is stored.</p>
-${table(headerHeads, rows, 'No headers are stored with this delivery: it came before Reeve stored them.')}${more}</section>`;
+<p class="muted">For headers that may contain a secret, such as signatures, only the name is stored.</p>
+${table(headerHeads, rows, 'No headers are stored with this delivery: it arrived before Reeve stored headers.')}${more}</section>`;
 }
 
 /** Shows the requests of a run to the forge, each with its response. Readers see only the number of requests. */

@@ -22,6 +22,6 @@ export async function runnersPage({ time }: PageRequest, data: DashboardData): P
     labels.join(' '),
   ]);
   const heads = ['runner', 'where', 'status', 'since', 'now', 'flaps', 'labels'];
-  const empty = 'No sweep has seen a runner yet: a rule with `each: runner` looks.';
+  const empty = 'No sweep has observed a runner yet: this requires a rule with `each: runner`.';
   return { title: 'Runners', content: table(heads, rows, empty) };
 }

@@ -88,7 +88,7 @@ export function registerForgeSignIn(
     // An HTTP redirect would count as a cross-site navigation from the forge, and the browser would not send the
     // session cookie.
     const leadsTo = `${rootOf(request)}${pathOnly(begun.to).slice(1)}`;
-    const content = html`<p>You are signed in: <a href="${leadsTo}">go on</a>.</p>`;
+    const content = html`<p>You are signed in: <a href="${leadsTo}">continue</a>.</p>`;
     return pageHandler.showSignedOut(request, reply, { title: 'Signed in', content }, { leadsTo });
   });
 }

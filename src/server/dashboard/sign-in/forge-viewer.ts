@@ -134,7 +134,7 @@ async function asViewer<Answer>(
     return await ask();
   } catch (error) {
     if (!isOneOf(error, over)) throw error;
-    throw new SignedOut('the forge does not know the sign-in any more', { cause: error });
+    throw new SignedOut('the forge no longer accepts the sign-in', { cause: error });
   }
 }
 

@@ -73,7 +73,7 @@ export async function loadInstallationSecret(
   if (held === undefined) throw new ReeveError('settings', `${placeInStore(secret)} cannot be read`);
   secret.check(held, placeInStore(secret));
   if (inFile && known === undefined && isSameSecret(inFile, held))
-    log?.info({ file: path }, `the ${secret.name} is in the database now: this file is not read any more`);
+    log?.info({ file: path }, `the ${secret.name} is in the database now: this file is no longer read`);
   else if (inFile && !isSameSecret(inFile, held))
     log?.warn({ file: path }, `this file is not read: the ${secret.name} is in the database`);
   return held;
@@ -164,7 +164,7 @@ export async function replaceGenerated(path: string, make: () => Uint8Array | st
 }
 
 const signInKey = describeKey({
-  name: 'key of sign-ins under way',
+  name: 'key of sign-ins in progress',
   file: 'sign-in.key',
   repair: 'delete it',
 });
@@ -180,7 +180,7 @@ export async function loadSignInKey(data: string, store: SecretStore): Promise<U
 const fingerprintKey = describeKey({
   name: 'key of the fingerprints of secrets',
   file: 'fingerprint.key',
-  repair: 'delete it, and hooks with secrets are written again',
+  repair: 'delete it; hooks with secrets are then written again',
 });
 
 /**

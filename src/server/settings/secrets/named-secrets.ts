@@ -15,7 +15,10 @@ const NamedSecret = z
 
 /** `named-secrets` of the operator file: secrets that operator rules can refer to (`{ secret: NAME }`). */
 export const NamedSecretsForm = z
-  .record(z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a secret is named by letters, digits and _'), NamedSecret)
+  .record(
+    z.string().regex(/^[A-Za-z]\w{0,63}$/, 'the name of a secret consists of letters, digits and _'),
+    NamedSecret,
+  )
   .describe(
     'Secret values that operator rules refer to by name (`{ secret: NAME }`), for instance for hooks.',
   );

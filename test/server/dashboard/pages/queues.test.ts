@@ -29,7 +29,7 @@ it('without merge queues, the page states that there are none', async () => {
   const { status, text } = await dashboard.operator.get('/queues');
 
   expect(status).toBe(200);
-  expect(text).toContain('No pull request is in a merge queue, and none is paused.');
+  expect(text).toContain('No merge queue contains a pull request or is paused.');
   expect(text).toContain('Nothing has happened yet.');
   expect(text).toContain('<a href="./queues" aria-current="page">Merge queues</a>');
 });
@@ -157,7 +157,7 @@ it.each([
   });
 
   expect(status).toBe(400);
-  expect(text).toContain('nothing was done');
+  expect(text).toContain('nothing was changed');
   expect(await numbers()).toEqual([11, 12, 13]);
   expect(await auditOf()).toEqual([]);
 });

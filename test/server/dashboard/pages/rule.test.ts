@@ -116,12 +116,14 @@ it('a rule shows which steps its tests reach, or why the steps are unknown', asy
   const ofRepository = await dashboard.operator.get('/rules/show?rule=acme%2Fshop%2F.reeve.yml%23mark');
   const list = await dashboard.operator.get('/rules');
 
-  expect(text).toContain('1 of 2 steps reached by the 3 cases beside its file; 1 fail: reeve test says why.');
+  expect(text).toContain(
+    '1 of 2 steps reached by the 3 cases beside its file; 1 fail: reeve test shows why.',
+  );
   expect(tableCells(text)).toEqual([
     ['mark', 'reached'],
     ['end', 'not reached'],
   ]);
   expect(other.text).toContain('No tests: there is no other.test.yml beside its file.');
-  expect(ofRepository.text).toContain('Not known: the rule is not in a folder of the operator');
+  expect(ofRepository.text).toContain('Unknown: the rule is not in a folder of the operator');
   expect(tableCells(list.text).map((cells) => cells[6])).toEqual(['1 of 2 steps', 'no tests']);
 });

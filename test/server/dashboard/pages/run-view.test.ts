@@ -152,7 +152,7 @@ describe('the requests of a run', () => {
         path: '/orgs/hidden/teams',
         ms: 4,
         attempt: 1,
-        error: 'the forge did not answer in time',
+        error: 'the forge did not respond in time',
       },
     ],
     forgeRequestsLeftOut: 5,
