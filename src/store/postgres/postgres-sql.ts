@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Sql, SqlRow, SqlValue, SqlWords, Statement } from '../sql.ts';
 import type { Connections, Queryable } from './connections.ts';
 
-/** Maximum length of an indexed text, because a page of the server must fit at least three of them. */
+/** Maximum length of an indexed text, because at least three of them must fit on a page of the server. */
 const maxKeyLength = 500;
 
 /**

@@ -163,7 +163,7 @@ type DeliveredBody = { readonly id: string; readonly eventType: string; readonly
 
 /** Maximum size of the bodies of all kept events. A parsed body needs a small multiple of its size. */
 const standardMaxBytes = 2 * 2 ** 20;
-/** Size of an entry without its body: it limits the number of small events. */
+/** Size of an entry without its body, which limits the number of small events. */
 const entryBytes = 1_024;
 
 /**

@@ -180,7 +180,7 @@ export type PullSeen = {
   /** Target branch of the pull request. */
   readonly base: string;
   readonly isFork: boolean;
-  /** Also false as long as the forge has not checked. */
+  /** Also false until the forge has checked. */
   readonly isMergeable: boolean;
   /**
    * Set once the pull request is merged. `parent`: the base commit of our merge, if the method does not determine it.

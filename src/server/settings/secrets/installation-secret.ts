@@ -39,7 +39,7 @@ function describeKey({
 export type SecretStore = MemoryRows & { readonly isShared: boolean };
 
 type SecretOptions = {
-  /** Folder of the files. */
+  /** Data folder, which contains the files. */
   readonly data: string;
   /** A shared store contains the secrets instead of the files; undefined: there is no store. */
   readonly store: SecretStore | undefined;
