@@ -109,11 +109,11 @@ describe('a backup', () => {
       await store.close();
       writeFileSync(pathOf('bad.db'), 'no database, and longer than a header. '.repeat(20));
 
-    backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
-    for (const stamp of ['1', '2']) restoreStore(pathOf('other/reeve.db'), pathOf('copy.db'), stamp);
-    expect(() => restoreStore(pathOf('other/reeve.db'), pathOf('bad.db'), '3')).toThrow(
-      'not a SQLite database',
-    );
+      backUpStore(pathOf('data/reeve.db'), pathOf('copy.db'));
+      for (const stamp of ['1', '2']) restoreStore(pathOf('other/reeve.db'), pathOf('copy.db'), stamp);
+      expect(() => restoreStore(pathOf('other/reeve.db'), pathOf('bad.db'), '3')).toThrow(
+        'not a SQLite database',
+      );
 
       expect(openFilesIn(folder)).toEqual([]);
     },
