@@ -67,7 +67,7 @@ export type Action<Arguments = unknown> = {
    * commit.
    */
   readonly pinsHead?: true;
-  /** Set if the action's changes may protect their subject from a merge (`Change.protects`). */
+  /** Set if the changes of the action may prevent their subject from being merged (`Change.protects`). */
   readonly protects?: true;
   /**
    * Set if the action decides about a commit, which may be the head of several pull requests. The action's changes are

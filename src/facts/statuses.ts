@@ -39,8 +39,8 @@ export async function readNewestStatuses(
   params: { readonly owner: string; readonly repo: string; readonly sha: string },
 ): Promise<CommitStatus[]> {
   const newest = new Map<string, CommitStatus>();
-  // Lists all statuses and keeps the newest of each context: the combined response counts only its own page, so the
-  // number of pages is unknown.
+  // Uses the full list and keeps the newest status of each context: the total of the combined-status endpoint covers
+  // only the current page, so the number of pages would be unknown.
   for await (const one of client.items(operations.listStatuses, { params })) {
     const context = one.context ?? '';
     const known = newest.get(context);

@@ -25,7 +25,10 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => wait(ms, undefined, { signal }),
 };
 
-/** Difference between the clocks above which the wall clock was set rather than slightly corrected. */
+/**
+ * If the wall clock and the monotonic clock differ by more than this, the wall clock is assumed to have been set, not
+ * gradually corrected.
+ */
 const jumpMs = 60_000;
 /** Time after which a new wall time is accepted. */
 const believedAfterMs = 3_600_000;

@@ -360,7 +360,7 @@ rules:
     });
   });
 
-  it('refuses event types that do not identify the code that they are about', async () => {
+  it('refuses event types that do not show which repository the code comes from', async () => {
     const { repository } = opened as { repository: object };
     const sender = { id: 999, login: 'ada' };
     const payload = { sha: '1'.repeat(40), state: 'success', repository, sender };

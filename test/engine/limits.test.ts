@@ -246,7 +246,7 @@ describe('a limit of one run', () => {
     expect(limitDeferral(makePlan([wishFor(many(51))]).refused, {})).toBeUndefined();
   });
 
-  it('lets protective changes go first, whatever their position, but keeps the order of execution', () => {
+  it('admits protective changes before all others, wherever they are in the plan, without changing the execution order', () => {
     const gates = [change('status:a', 'failure', { protects: 'tightens' })];
     const { changes } = makePlan([wishFor(many(60)), wishFor(gates, 'operator', 'gate')], { repeatsFrom });
 

@@ -94,7 +94,7 @@ const isOpening = ({ method, path }: { method: string; path: string }): boolean 
   method === 'POST' && path.endsWith('/pulls');
 
 describe('backport', () => {
-  it('applies a merged change to every branch with its author, and then plans nothing more', {
+  it('applies a merged change to every target branch, keeping the original author, and then plans nothing more', {
     timeout,
   }, async () => {
     await startFlow();

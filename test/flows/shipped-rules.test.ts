@@ -344,7 +344,7 @@ it('every rule of these files changed something in these flows', () => {
   expect(appliedRules([...harness.runs, ...sweepRuns])).toEqual(namesIn(files));
 });
 
-it('every shipped rule file is in a list of files with flows', async () => {
+it('every shipped rule file is covered by a flow test', async () => {
   const shipped = (await findRuleFiles(['rules'])).map((path) =>
     relative('rules', relative(packageRoot, path)),
   );

@@ -268,7 +268,7 @@ async function connectHooks(
   return isWhole;
 }
 
-/** Removes locations without a hook from the operator file, because every later run would fail there. */
+/** Removes locations without a hook from the operator file, because every later run would fail at those locations. */
 async function leaveOut(
   { answers, steps }: SetupRun,
   webhook: WantedWebhook,

@@ -22,7 +22,7 @@ function assertTexts(edit: EditUser): void {
   }
 }
 
-/** Ends the request with 400 if the address is invalid or taken. Account creation ends with 422 in these cases. */
+/** Rejects the request with 400 if the address is invalid or taken; account creation responds with 422 instead. */
 function assertEmail({ db }: ForgeContext, account: UserRow, email: string | undefined): void {
   if (email === undefined) return;
   if (!isEmail(email)) throw new ForgeProblem(400, `e-mail invalid [email: ${email}]`);

@@ -60,7 +60,7 @@ export function createForgePageHandler(context: ForgeContext): {
 
   async function visitOf(request: FastifyRequest, scopes: readonly Scope[]): Promise<PageVisit> {
     const actor = await readActor(headerCredentials(request), scopes);
-    // Such a token is refused, because pages mix public and private content.
+    // Public-only tokens are refused, because pages mix public and private content.
     if (isPublicOnly(actor.scopes)) throw new ForgeProblem(403, 'this token is limited to public resources');
     // The router fills in the path parameters, all of them strings.
     const names = request.params as PathNames;

@@ -218,7 +218,7 @@ async function offer(
 async function pinnedId(source: OrganizationSource, seen: number, pins: Pins): Promise<number> {
   if (source.id !== undefined) return source.id;
   const key = `organization rules ${source.name.toLowerCase()} ${source.rules.toLowerCase()}`;
-  // The first process that reads the repository decides for all processes.
+  // The id seen by the first process that reads the repository is pinned for all processes.
   return Number(await pins.revise(key, (known) => (typeof known === 'number' ? known : seen)));
 }
 

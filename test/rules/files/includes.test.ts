@@ -301,7 +301,7 @@ describe('a repository', () => {
     expect((await load(text, { 'p.yml': pack }, own)).problems).toEqual([]);
   });
 
-  it('cannot include a file, and the message shows what to write', async () => {
+  it('cannot include a pack by file path, and the error shows what to write instead', async () => {
     expect(await problemsOf(including('name: p, file: p.yml'), { 'p.yml': pack }, own)).toEqual([
       'own.yml:3 level: files of the repository include packs by name, from those that the organization or the operator offers: write include: [{ name: p }]',
     ]);
