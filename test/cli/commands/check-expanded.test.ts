@@ -69,7 +69,7 @@ it('--packs names the folder of the packs that a repository file may include', a
 
   expect(without).toMatchObject({
     status: 1,
-    out: expect.stringContaining('there is no pack "greet"; none is offered here'),
+    out: expect.stringContaining('there is no pack "greet"; no packs are offered here'),
   });
   expect(withPacks).toMatchObject({ status: 0, out: '1 file, 1 rule: no problems' });
 });
