@@ -9,7 +9,7 @@ export type Tarball = { readonly path: string; readonly sha256: string; readonly
 
 /**
  * Builds and packs the package twice and puts the file into a folder. Throws if the two files differ, because then
- * nobody could verify with a build of their own that the file comes from the sources.
+ * a build from the sources could not prove that the file comes from them.
  */
 export async function packTwice(folder: string, run: RunProgram): Promise<Tarball> {
   await mkdir(folder, { recursive: true });

@@ -95,7 +95,7 @@ export async function untrustedPush(
     return `the timeline does not contain a push that ends at ${head.slice(0, 10)}: someone with write access has to approve this head`;
   for (const entry of entries.toReversed()) {
     if (entry.type === 'change_target_branch')
-      return `the base was changed, and nobody with write access has acted since: ${whoActs}`;
+      return `the base was changed, and no account with write access has acted since: ${whoActs}`;
     if (entry.type === 'pull_push') {
       if (accounts.isOurs(entry.user) || (await accounts.mayPush(entry.user, isFork))) continue;
       return `${entry.user?.login ?? 'an unknown account'} pushed without write access: ${whoActs}`;
@@ -105,7 +105,7 @@ export async function untrustedPush(
       entry.type === 'reopen' &&
       (accounts.isOurs(entry.user) || !(await accounts.mayPush(entry.user, true)))
     )
-      return `it was reopened by ${entry.user?.login ?? 'an unknown account'}, and nobody with write access has acted since: ${whoActs}`;
+      return `it was reopened by ${entry.user?.login ?? 'an unknown account'}, and no account with write access has acted since: ${whoActs}`;
     if (accounts.isOurs(entry.user)) continue;
     if (isLabelAct(entry, context) && (await accounts.maySetLabels(entry.user))) return undefined;
     if (isCommandAct(entry, context) && (await accounts.mayCommand(entry.user))) return undefined;

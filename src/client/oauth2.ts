@@ -81,7 +81,7 @@ export function createOAuth2(options: {
         ...(form === undefined ? {} : { body: form }),
         redirect: 'manual',
         throwHttpErrors: false,
-        // A code is valid only once, so only the request for the endpoint addresses is retried.
+        // A code is valid only once, so only the GET is repeated, after a lost connection.
         retry: { limit: 2, methods: ['get'] },
         timeout: false,
         signal: deadline.signal,

@@ -107,6 +107,42 @@ it('a token request times out if the response arrives too slowly', async () => {
   await slow.close();
 });
 
+/** Starts a forge that drops its first connection and then returns the body; `count` is the number of its requests. */
+async function startDropping(body: string) {
+  let requests = 0;
+  const dropping = await startBareServer((_request, response) => {
+    requests += 1;
+    if (requests === 1) response.destroy();
+    else response.writeHead(200).end(body);
+  });
+  const client = createOAuth2({ url: dropping.url, application });
+  return { client, count: () => requests, close: () => dropping.close() };
+}
+
+it('the description of the forge is requested again after a lost connection', async () => {
+  const endpoint = 'https://git.example.org/login/oauth/authorize';
+  const { client, count, close } = await startDropping(JSON.stringify({ authorization_endpoint: endpoint }));
+
+  const wanted = { redirectUri: proof.redirectUri, state: 's', challenge: 'c', scopes: [] };
+  expect(await client.authorizeUrl(wanted)).toContain(endpoint);
+  expect(count()).toBe(2);
+  await close();
+});
+
+it('a code is sent once, even if the connection is lost', async () => {
+  const { client, count, close } = await startDropping('{"access_token":"a"}');
+
+  await expect(client.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-unreachable' });
+  expect(count()).toBe(1);
+  await close();
+});
+
+it('a response of more than 64 KiB is an error', async () => {
+  says(200, `{"access_token":"${'a'.repeat(65_536)}"}`);
+
+  await expect(oauth2.redeem('the code', proof)).rejects.toMatchObject({ code: 'forge-unexpected' });
+});
+
 it('an error hides the sent values in every encoding, but no empty value', async () => {
   const code = 'a code/with signs';
   says(400, {

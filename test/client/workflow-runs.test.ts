@@ -22,7 +22,7 @@ it.each([
   ['success', { status: 'completed', conclusion: 'success' }],
   ['failure', { status: 'completed', conclusion: 'failure' }],
   ['unknown', { status: 'unknown' }],
-])('a Forgejo run that is %s has the fields of the baseline', (status, expected) => {
+])('a Forgejo run that is %s has the fields of a Gitea run', (status, expected) => {
   const answer = { total_count: 1, workflow_runs: [{ ...forgejoRun, status }] };
   const run = {
     id: 7,
@@ -42,7 +42,7 @@ it.each([
 });
 
 it.each([[{ id: 1, run_number: 2, status: 'queued' }], [{ workflow_runs: null }], [null], ['junk']])(
-  'a response of the baseline, or junk, is unchanged: %j',
+  'a response of Gitea, or junk, is unchanged: %j',
   (answer) => {
     expect(normalizeWorkflowRuns(answer)).toEqual(answer);
   },

@@ -275,7 +275,7 @@ export async function runPair(pair: Pair): Promise<PairResult> {
   // Even if its identity was not established, the engine receives the event, and the engine's own check must hold.
   const event = admitted ?? claimed;
   const subject = event?.subject ?? subjectOf(trigger, home);
-  // A schedule handles the rules of all sources. Here, each rule receives the item, whoever owns the item.
+  // A schedule handles the rules of all sources. Here, each rule receives the item, regardless of its owner.
   const rules = admitted
     ? (await source.rulesFor(admitted)).rules
     : claimed

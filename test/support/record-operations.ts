@@ -42,7 +42,7 @@ type Published = {
 /**
  * Records which operations the importing test file calls and how they were answered. The file named by CONTRACT_RECORD
  * receives one line `file id status real|embedded` for each call. Without that variable, nothing is recorded. Every
- * request of this process counts, whoever sends it.
+ * request of this process counts, regardless of its sender.
  */
 export function recordOperations(): void {
   const target = process.env.CONTRACT_RECORD;

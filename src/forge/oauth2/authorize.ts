@@ -22,7 +22,7 @@ type ForgeSession = { readonly id: string; readonly userId: number | undefined }
 interface ForgeSessions {
   /** Returns the session of a browser; creates a session and its cookie if the browser has none. */
   open(request: FastifyRequest, reply: FastifyReply): ForgeSession;
-  /** Binds the session to a user under a new id, which nobody can know in advance. */
+  /** Binds the session to a user under a new id, which cannot be predicted. */
   signIn(session: ForgeSession, reply: FastifyReply, userId: number): ForgeSession;
   csrfToken(session: ForgeSession, purpose: string): string;
   /** Returns whether a CSRF token is valid and the request was not sent by another site. */

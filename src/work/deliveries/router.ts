@@ -139,8 +139,7 @@ export class Router {
     this.#isBehind = false;
     // The store contains the prepared work.
     this.#prepared = [];
-    const reading = store.unrouted(routingBatch);
-    const deliveries = await reading;
+    const deliveries = await store.unrouted(routingBatch);
     if (deliveries.length === 0) return false;
     // Work that is committed from now on comes after the work that may be left in the store.
     this.#isBehind = true;

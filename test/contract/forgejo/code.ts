@@ -122,7 +122,7 @@ export const code: readonly Difference[] = [
     'tags and commits > refuses several files with a wrong sha, and writes none of them',
   ),
   onForgejo(
-    'Forgejo returns an empty list of the files that a commit removed, where the baseline returns null.',
+    'Forgejo returns an empty list of the files that a commit removed, where Gitea returns null.',
     'tags and commits > lets only writers commit several files',
   ),
   onForgejo(

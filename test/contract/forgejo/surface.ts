@@ -149,7 +149,7 @@ export const surface: readonly Difference[] = [
     'responses > of listOrganizationHooks have every field of the contract',
   ),
   onForgejo(
-    'Forgejo returns null if no repository transfer is pending, where the baseline omits the field.',
+    'Forgejo returns null if no repository transfer is pending, where Gitea omits the field.',
     'a repository transfer > completes when the new owner accepts, and the old name redirects',
     'a repository transfer > is cancelled when the new owner rejects it',
   ),

@@ -355,7 +355,7 @@ describe('changes over the budget of an hour', () => {
     expect(files.deferral?.why).toMatch(/6 for rules of repositories/);
   });
 
-  it('caused by one account without write access are limited to its share, and delay nobody else', async () => {
+  it('caused by one account without write access are limited to its share, and delay no other account', async () => {
     const ledger = open();
     const hour = { all: 50, repository: 50 };
     let asked = 0;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeDashboardApp } from '../../support/dashboard-app.ts';
 import { makeStore } from '../../support/make-store.ts';
 
-/** Paths of the sign-in page and its assets, which contain nobody's data. */
+/** Paths of the sign-in page and its assets, which contain no data of any account. */
 const isOpen = new Set(['/sign-in', '/assets/dashboard.css', '/assets/mark.svg', '/assets/live.js']);
 /** Every HTTP route of the server, by method. */
 const found: (readonly [string, string])[] = [];
