@@ -22,7 +22,7 @@ type ClientRequest = {
  * `forge-unexpected`; the error contains no part of the request.
  *
  * The only hand-written HTTP of the client. Every event passes here several times, and with ky and `fetch` an event takes
- * 1.7 times the processor time: docs/decisions.md, Requests beside ky. All other requests are sent with ky.
+ * 1.6 times the processor time: docs/decisions.md, Requests beside ky. ky sends the other requests to the forge.
  */
 export async function sendRequest({
   url,
