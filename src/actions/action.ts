@@ -22,7 +22,9 @@ export type Adopted = {
 
 /** How `reeve drift --adopt` turns live state into a step of an action. A run with that step plans no changes. */
 export type Adoption = {
-  /** Name of the data in the message sent if the account may not read it. If absent, the command fails in that case. */
+  /**
+   * Name of the data, for the message shown if the account may not read it. If absent, the command fails in that case.
+   */
   readonly what?: string;
   readonly read: (client: Client, place: AdoptedPlace) => Promise<Adopted>;
 };
@@ -41,8 +43,8 @@ export type ArgumentProblem = { readonly path: readonly (string | number)[]; rea
  * Something that a step can do (`uses: NAME`). Planning reads facts and returns the desired state of each target: the
  * missing changes, and, marked `already`, the targets that are already in the desired state.
  *
- * The schema marks string arguments that are conditions or templates (`condition()`, `template()`, `forgeText()`): before
- * `plan` is called, each condition is replaced by its result, and each template by its text.
+ * The schema marks string arguments that are conditions or templates (`condition()`, `template()`, `forgeText()`):
+ * before `plan` is called, each condition is replaced by its result, and each template by its text.
  */
 export type Action<Arguments = unknown> = {
   readonly name: string;

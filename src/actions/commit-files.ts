@@ -34,7 +34,7 @@ export const storedFileKeptMs = 100 * 86_400_000;
 /** `at` is rewritten only if it is older than this, so that repeated sweeps over thousands of files write nothing. */
 const touchMs = 86_400_000;
 
-/** Identity of a file: `owner/repo:branch:path`. */
+/** Identity of a file: `owner/repo:file:branch:path`. */
 type FilePlace = string;
 
 /** Records the id of the content that the forge stored. */
@@ -387,7 +387,7 @@ function protectedWords(branch: string): string {
   return `${branch} is protected: its protection must let this account push, and leave these files open`;
 }
 
-/** Returns the identity of a file, as a memory key. */
+/** Returns the identity of the file that a change writes. */
 function placeOf({ input, target }: DraftChange): string {
   const { owner, repo } = (input.params ?? {}) as { readonly owner: string; readonly repo: string };
   return `${owner}/${repo}:${target}`;

@@ -43,8 +43,8 @@ const undoMark: Inverse = async (change, client) => {
 };
 
 /**
- * Marks the thread. The thread is read again before the write, because users read their notifications too, and after
- * the write, because most HTTP clients see only a status without a body.
+ * Marks the thread, or all unread threads. They are read again before the write, because a person may have read them in
+ * the meantime, and after the write, because most HTTP clients drop the body of the forge's response (status 205).
  */
 export const markNotifications = defineAction<MarkNotifications>({
   name: 'mark-notifications',

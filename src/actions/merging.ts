@@ -54,7 +54,6 @@ export function waiting(change: DraftChange, why: string, polls = false): Change
  * Whose later pushes do not block a merge. A label or a command requests the merge of the commits that its author has
  * seen; the request does not cover commits that an account without write access pushes afterwards.
  */
-
 const afterPushChoices = ['writers', 'anyone'] as const;
 type AfterPush = (typeof afterPushChoices)[number];
 
@@ -200,16 +199,14 @@ function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
   };
 }
 
-/**
- * Protective changes (`Change.protects`) that are due: delayed by a limit or a pause, refused by the forge, or
- * belonging to a failed rule. Until they are applied, the subjects they protect are not merged: a limit or a failure
- * never opens a gate.
- */
-
 /** Prefix of the memory keys of due protections. Values have an instant `at`. */
 export const dueProtectionPrefix = 'due protection ';
 
-/** Rules with a due change: the reason by the identity of the rule. */
+/**
+ * Protective changes (`Change.protects`) that are due: delayed by a limit or a pause, refused by the forge, or
+ * belonging to a failed rule. Until they are applied, the subjects they protect are not merged: a limit or a failure
+ * never opens a gate. `rules` contains the reason for each rule, by the identity of the rule.
+ */
 type DueProtections = { readonly at: string; readonly rules: Readonly<Record<string, string>> };
 
 type Place = {

@@ -89,7 +89,7 @@ function keyFor({ owner, repo }: ProtectionFields, target: string): string {
   return `${owner}/${repo} ${target}`;
 }
 
-/** Returns the deletion of a protection that no rule lists. */
+/** Returns the deletion of a protection that the rule does not list. */
 export function pruneProtection(options: {
   action: string;
   target: string;

@@ -16,7 +16,7 @@ export type QueueWish = {
   readonly forks: boolean;
 };
 
-/** A pull request with its base branch and the commit to merge. */
+/** A pull request with its repository, its base branch and the commit to merge. */
 export type QueuePlaceOfPull = PullAtHead & {
   readonly repository: { readonly id: number; readonly owner: string; readonly name: string };
 };

@@ -52,9 +52,9 @@ const undoCreateIssue: Inverse = async (change, client) => {
 };
 
 /**
- * Keeps one issue per key open while `when` holds. A second marker in the issue records that a report is settled: an
- * issue that was closed without this marker was closed by a person, and stays closed until the condition has been false
- * once.
+ * Keeps one issue per key open while `when` holds. When a report is settled, another marker takes the place of the
+ * first one: an issue that was closed without this marker was closed by a person, and stays closed until the condition
+ * has been false once.
  */
 export const reportIssue = defineAction<ReportIssue>({
   name: 'report-issue',

@@ -131,7 +131,7 @@ const requested = 'REQUEST_REVIEW';
 
 /**
  * Requests reviews. No reviewer is requested twice: after a review, or after a person has withdrawn the request, the
- * reviewer is not requested again for this pull request. All requests of a step are sent as one POST.
+ * reviewer is not requested again for this pull request. All requests of a run are sent as one POST.
  */
 export const requestReviewers = defineAction<RequestReviewers>({
   name: 'request-reviewers',

@@ -260,7 +260,7 @@ async function claimFreeRun(
   { memory, now }: PlanContext,
 ): Promise<boolean> {
   const own = { at: now.toISOString(), dispatch } satisfies ClaimedRun;
-  // The cast is safe: only this function writes this key.
+  // The cast is safe: only this function and `claimRun` write this key.
   const claimed = (await memory.revise(claimKey(repository, run), (known) => known ?? own)) as ClaimedRun;
   return claimed.dispatch === dispatch;
 }

@@ -15,11 +15,6 @@ import { distinctNames, pickByHash, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 import { askWritten, isByUs } from './texts.ts';
 
-/**
- * Targets of `set-issue`: `issue.FIELD`, and `assignee:LOGIN` with the login in lower case. A value has the form of
- * `Change.value`: a text, null if the field is empty, or a bool for presence.
- */
-
 /** Returns the live value of a target. */
 function issueFieldOf(live: Issue, target: string): unknown {
   if (target.startsWith(assigneePrefix)) return isAssigned(live, target.slice(assigneePrefix.length));
@@ -55,7 +50,10 @@ function calendarDayOf(text: string | null | undefined): string | null {
   return isDay && day !== text ? null : day;
 }
 
-/** A field with its desired value. */
+/**
+ * A field with its desired value. The target is `issue.FIELD`, or `assignee:LOGIN` with the login in lower case. The
+ * value has the form of `Change.value`: a text, null if the field is empty, or a bool for presence.
+ */
 type FieldValue = { readonly target: string; readonly value: unknown };
 
 /**
@@ -165,7 +163,10 @@ type SetIssue = z.output<typeof SetIssue>;
 const issueFact = requestOf(issueRow);
 const milestonesFact = requestOf(milestones);
 
-/** Sets fields of the issue or pull request: one PATCH for the state, one for all other fields, one each for lock and pin. */
+/**
+ * Sets fields of the issue or pull request: one PATCH for the state, one for all other fields, one each for lock and
+ * pin.
+ */
 export const setIssue = defineAction<SetIssue>({
   name: 'set-issue',
   meaning:

@@ -132,7 +132,7 @@ with:
   },
 });
 
-/** Target of a status, and its current value. */
+/** Name and commit of a status, with all statuses of that commit. */
 type StatusPlace = {
   readonly name: string;
   readonly sha: string;
@@ -160,7 +160,7 @@ function changeTo(wanted: ShownStatus, { name, sha, all, facts }: StatusPlace): 
   };
 }
 
-/** Returns whether forges allow merging with a required status of this state. */
+/** Returns whether a required status of this state may allow a merge; `warning` is included as a precaution. */
 function isGreen(state: string | undefined): boolean {
   return state === 'success' || state === 'skipped' || state === 'warning';
 }

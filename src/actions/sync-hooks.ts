@@ -109,7 +109,6 @@ const undoDeleteHook: Inverse = async () => ({
   undo: () => 'another hook has replaced it, and the secret of the deleted hook cannot be read',
 });
 
-/** A test delivery cannot be reverted. */
 const undoTestHook: Inverse = async () => ({
   value: true,
   undo: () => 'a test delivery cannot be reverted',

@@ -33,6 +33,8 @@ function createProgram(
       'also read settings from this env file, as written by reeve setup; the environment takes precedence',
     )
     .hook('preAction', async (_program, command) => {
+      // Before the command, which imports schemas; not earlier, because the help has none.
+      await import('../platform/interpreted-shapes.ts');
       const { settings: file } = command.optsWithGlobals<{ settings?: string }>();
       if (file === undefined || command.name() === 'setup') return;
       const { mergeEnvironments, readEnvFile } = await import('../server/settings/env-file.ts');
@@ -92,7 +94,6 @@ function describeError(error: unknown) {
 
 /** Runs the command line of this process. */
 export async function main(): Promise<void> {
-  await import('../platform/interpreted-shapes.ts');
   const context = { environment: process.env, terminal: processTerminal, prompt: processPrompt() };
   process.exitCode = await runCommandLine(process.argv.slice(2), context);
 }

@@ -64,8 +64,8 @@ export function redirectOf(
 type ForgeDate = { readonly forgeMs: number; readonly ourMs: number } | undefined;
 
 /**
- * Reads the time of a forge: the `Date` header of a response, in whole seconds. Our own time is that of the middle of the
- * exchange. The request contains no credential.
+ * Reads the time of a forge: the `Date` header of a response, in whole seconds. Our own time is that of the middle of
+ * the exchange. The request contains no credential.
  */
 export async function askForgeDate(url: string, now: () => number = Date.now): Promise<ForgeDate> {
   const address = new URL(`${apiRoot(url).href}/version`);

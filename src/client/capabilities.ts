@@ -14,8 +14,8 @@ type CapabilityRow = {
 
 /**
  * Features that only some forges have. `since` is the first Gitea release with the feature, `forgejo` whether the
- * Forgejo line has it. Source: forge `modules/structs/`,
- * `modules/webhook/type.go` at the tags v1.21.0 to v1.26.0, Gitea, and Forgejo's tree.
+ * Forgejo line has it. Source: `modules/structs/` and `modules/webhook/type.go` of Gitea at the tags v1.21.0 to
+ * v1.26.0, and of Forgejo.
  */
 const table = {
   branches_before_tags: {
@@ -117,9 +117,9 @@ export type Capabilities = {
 };
 
 /**
- * Returns the capabilities of a version. Gitea numbers its releases 1.N. Forgejo is identified by
- * `+gitea-`, unless a build omits it; the number after it does not indicate features. Any other version counts as Gitea,
- * and missing features show in the forge's responses.
+ * Returns the capabilities of a version. Gitea numbers its releases 1.N. Forgejo is identified by `+gitea-`, unless a
+ * build omits it; the number after it does not indicate features. Any other version counts as Gitea, and missing
+ * features show in the forge's responses.
  */
 export function capabilitiesOf(version: string): Capabilities {
   const isForgejo = version.includes('+gitea-');
@@ -170,7 +170,9 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Returns the reason why this forge does not support a change that needs these capabilities, or undefined if it does. */
+/**
+ * Returns the reason why this forge does not support a change that needs these capabilities, or undefined if it does.
+ */
 export function unsupportedReason(
   capabilities: Capabilities,
   needed: readonly Capability[],

@@ -60,13 +60,13 @@ export interface Client {
   /** The first requests, each with its response, without secrets. */
   readonly requestList: RequestList;
   /**
-   * Returns a client that shares everything with this one except the request count. With a signal, its calls end when that
-   * signal is aborted, instead of this client's signal; `tries` sets the number of tries of a read.
+   * Returns a client that shares everything with this one except the request count. With a signal, its calls end when
+   * that signal is aborted, instead of this client's signal; `tries` sets the number of tries of a read.
    */
   counted(options?: CallOptions): Client;
   /**
-   * Returns the forge's capabilities, cached for ten minutes, and read again after an outage, since the release may have
-   * changed.
+   * Returns the forge's capabilities, cached for ten minutes, and read again after an outage, since the release may
+   * have changed.
    */
   capabilities(): Promise<Capabilities>;
 }
@@ -78,10 +78,21 @@ type CallOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
+/** Observes the requests that write. */
+export type OnWrite = (
+  operation: Operation,
+  input: AnyInput,
+) => Promise<((answer?: unknown) => Promise<void>) | undefined>;
+
 export type ClientOptions = TransportOptions &
   CallOptions & {
     /** Absent: anonymous requests. */
     readonly credentials?: Credentials;
+    /**
+     * Called before each request that writes. The returned function is called with the response, or without an argument
+     * if there is no response.
+     */
+    readonly onWrite?: OnWrite | undefined;
     /** Reads the credentials again after the forge has refused them; undefined if they cannot be read. */
     readonly readCredentials?: () => Credentials | undefined;
   };
@@ -90,7 +101,7 @@ export function createClient(options: ClientOptions): Client {
   const credential = createCredential(options);
   const { redact } = credential;
 
-  // Setup must report an unreachable forge; other callers continue with the capabilities of Gitea.
+  // Setup reports an address that does not look like a forge; other callers continue with the capabilities of Gitea.
   const findOut = (): Promise<Capabilities> =>
     findCapabilities(create(options)).catch((error: unknown) => {
       if (error instanceof ReeveError && error.code === 'settings') return capabilitiesOf('');
@@ -124,10 +135,14 @@ export function createClient(options: ClientOptions): Client {
         return readShared(`${identity} ${JSON.stringify(input.params)}`, () => sendOnce(operation, input));
       if (operation.method === 'GET') return sendOnce(operation, input);
       forgetReads();
+      const onAnswer = await options.onWrite?.(operation, input);
+      let answer: unknown;
       try {
-        return await sendOnce(operation, input);
+        answer = await sendOnce(operation, input);
+        return answer;
       } finally {
         forgetReads();
+        await onAnswer?.(answer);
       }
     };
     const askPage = (operation: Operation) => (page: AnyInput) => call(operation, page);
@@ -294,7 +309,10 @@ function createRequest(
   };
 }
 
-/** Returns the body of a call as JSON, validated strictly against the operation; undefined for an operation without a body. */
+/**
+ * Returns the body of a call as JSON, validated strictly against the operation; undefined for an operation without a
+ * body.
+ */
 function encodeBody(operation: Operation, input: AnyInput): string | undefined {
   if (operation.body === undefined) return undefined;
   const checked = operation.body.safeParse(input.body ?? {});
@@ -333,8 +351,8 @@ function bodyOf(operation: Operation, answer: ForgeAnswer, redact: Redact): unkn
 export type Account = { readonly id: number; readonly login: string };
 
 /**
- * Returns the account of the credential. A site administrator is refused unless the operator allows it: a stolen token or a
- * wrong rule could otherwise change everything on the forge.
+ * Returns the account of the credential. A site administrator is refused unless the operator allows it: a stolen token
+ * or a wrong rule could otherwise change everything on the forge.
  */
 export async function findAccount(client: Client, options: { allowAdmin: boolean }): Promise<Account> {
   const self = await client.call(operations.getSelf, {});

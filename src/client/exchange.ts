@@ -21,8 +21,8 @@ type ClientRequest = {
  * headers, would be sent to another server. Rejects with `stopped`, `forge-timeout`, `forge-unreachable` or
  * `forge-unexpected`; the error contains no part of the request.
  *
- * The only hand-written HTTP of the client. Every event passes here several times, and with ky and `fetch` an event takes
- * 1.6 times the processor time: docs/decisions.md, Requests beside ky. ky sends the other requests to the forge.
+ * The only hand-written HTTP of the client. Every event passes here several times, and with ky and `fetch` an event
+ * takes 1.6 times the processor time: docs/decisions.md, Requests beside ky. ky sends the other requests to the forge.
  */
 export async function sendRequest({
   url,
@@ -52,7 +52,9 @@ export async function sendRequest({
 /** Maximum bytes of a response; the largest list page of a forge is far smaller. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** A request whose signal, when aborted, closes the connection and rejects with its reason, even while the body arrives. */
+/**
+ * A request whose signal, when aborted, closes the connection and rejects with its reason, even while the body arrives.
+ */
 type HttpRequest = Omit<ClientRequest, 'timeoutMs' | 'signal'> & { readonly signal: AbortSignal };
 
 /** A complete response. `status` is 200 to 599. */

@@ -29,9 +29,9 @@ export async function* eachItem(
 /**
  * Yields the pages of a list, starting at the given one.
  *
- * The `Link` header is never followed: it is an absolute URL with the forge's configured host, which may not be the one we
- * use. Only the presence of `rel="next"` is read, and the next URL is built here. Without `Link` the total decides, and
- * without a total the first empty page. Lists are filtered after paging, so a short page does not mark the end.
+ * The `Link` header is never followed: it is an absolute URL with the forge's configured host, which may not be the one
+ * we use. Only the presence of `rel="next"` is read, and the next URL is built here. Without `Link` the total decides,
+ * and without a total the first empty page. Lists are filtered after paging, so a short page does not mark the end.
  */
 export async function* eachPage(
   operation: Operation,

@@ -12,8 +12,8 @@ type SharedRead = { readonly value: Promise<unknown>; answeredAtMs: number | und
 const reads = new AsyncLocalStorage<Map<string, SharedRead>>();
 
 /**
- * Runs work in which several parts read the same object, such as an attempt at a delivery: admission, rule files and facts
- * all read its repository. Nothing is shared between attempts, since a later one may follow a change.
+ * Runs work in which several parts read the same object, such as an attempt at a delivery: admission, rule files and
+ * facts all read its repository. Nothing is shared between attempts, since a later one may follow a change.
  */
 export function shareReads<Result>(work: () => Result): Result {
   return reads.run(new Map(), work);

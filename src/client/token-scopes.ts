@@ -32,8 +32,8 @@ const tries: Readonly<Record<string, Try>> = {
 };
 
 /**
- * Returns which of these scopes (`write:issue`) the client's token has: as listed by the forge, otherwise by testing each.
- * With `readOnly` only GET is sent. Throws if the forge is unreachable.
+ * Returns which of these scopes (`write:issue`) the client's token has: as listed by the forge, otherwise by testing
+ * each. With `readOnly` only GET is sent. Throws if the forge is unreachable.
  */
 export async function askScopes(
   client: Client,

@@ -60,9 +60,9 @@ type Paging = 'link' | 'count' | 'body' | 'page-count';
  * One kind of API call, as data. The client sends it, the embedded forge serves it, and a change is an operation with
  * arguments that has not been applied yet.
  *
- * `path` is relative to `/api/v1`. Its parameters are in braces; a parameter with `*` (`{filepath*}`) matches the rest of
- * the path, including slashes. `errors` excludes the errors that every operation can return: 401, 403 by token scope, and
- * 404 for an unknown owner or repository. `source` names the source of this information.
+ * `path` is relative to `/api/v1`. Its parameters are in braces; a parameter with `*` (`{filepath*}`) matches the rest
+ * of the path, including slashes. `errors` excludes the errors that every operation can return: 401, 403 by token
+ * scope, and 404 for an unknown owner or repository. `source` names the source of this information.
  */
 export type Operation = {
   readonly id: string;

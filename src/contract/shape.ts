@@ -34,8 +34,8 @@ type Loose<O extends Record<string, z.ZodType>> = {
 };
 
 /**
- * A resource in a response. The `required` fields identify it. Every other field may be missing or null, because forges and
- * releases differ. A missing or null list is empty; unknown fields are dropped.
+ * A resource in a response. The `required` fields identify it. Every other field may be missing or null, because forges
+ * and releases differ. A missing or null list is empty; unknown fields are dropped.
  */
 export function resource<R extends z.core.$ZodLooseShape, O extends Record<string, z.ZodType>>(
   required: R,

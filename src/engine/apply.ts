@@ -619,12 +619,12 @@ export function withPermissionHint(
 ): string {
   const message = messageOf(error);
   if (!(error instanceof ReeveError)) return message;
-  // An error without a status is Reeve's own refusal, which already contains the reason.
   if (error.status === 403 && needs) {
     const scopes = needs.scopes.map((scope) => `write:${scope}`).join(', ');
     const words = `${message}; it needs ${needs.access} access and a token with ${scopes}`;
     return forbidden === undefined ? words : `${words}, and ${forbidden}`;
   }
+  // An error without a status is Reeve's own refusal, which already contains the reason.
   const more = error.status === undefined && error.code !== 'forge-moved' ? undefined : hints[error.code];
   return more === undefined ? message : `${message}; ${more}`;
 }

@@ -40,13 +40,15 @@ type SelectionInput = {
   readonly account?: { readonly id: number } | undefined;
   readonly explainAll?: boolean | undefined;
   readonly cause?: EventCause | undefined;
+  readonly isOwn?: boolean | undefined;
 };
 
 /**
  * Returns the rules that a run evaluates. Filters and scopes are charged to the budget that the rest of the run uses as
  * well; a rule whose filter exceeds the budget fails.
  */
-export function selectRules({ event, rules, facts, account, explainAll, cause }: SelectionInput): Selection {
+export function selectRules(input: SelectionInput): Selection {
+  const { event, rules, facts, account, explainAll, cause } = input;
   if (event === undefined) {
     return select(rules.rules, (rule, meter) => {
       if (needsEvent(rule)) return 'not recoverable';
@@ -62,7 +64,7 @@ export function selectRules({ event, rules, facts, account, explainAll, cause }:
     family === undefined
       ? []
       : rules.listeningTo(family).filter((rule) => runsForConcerned(rule, family) === isItem);
-  const own = account !== undefined && event.sender?.id === account.id;
+  const { isOwn: own = account !== undefined && event.sender?.id === account.id } = input;
   const selection = select(explainAll ? rules.rules : listening, (rule, meter) =>
     own && (cause === undefined || cause.rules.includes(rule.id))
       ? 'own'

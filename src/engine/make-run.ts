@@ -56,6 +56,8 @@ export type GivenContext = {
 /** Options of an event run. */
 type EventRequest = RunRequest & {
   readonly cause?: EventCause | undefined;
+  /** See `RunInput`. */
+  readonly isOwn?: boolean | undefined;
   /** Whether the delivery has the same body as an earlier delivery. */
   readonly isRepeated?: boolean | undefined;
   /** A pull request that the event affects, if the event is about something else: `acme/demo#5`. */
@@ -68,7 +70,7 @@ export async function makeEventRun(
   request: EventRequest,
   context: RunContext | GivenContext,
 ): Promise<Ran> {
-  const { door, delivery, isRepeated = false, item, cause } = request;
+  const { door, delivery, isRepeated = false, item, cause, isOwn } = request;
   const now = context.clock.now();
   const trigger: Trigger = {
     door,
@@ -78,11 +80,12 @@ export async function makeEventRun(
     ...(isRepeated ? { repeated: true } : {}),
     ...(item === undefined ? {} : { item }),
     ...(cause === undefined ? {} : { because: cause.because }),
+    ...(isOwn === false ? { isByPerson: true as const } : {}),
     ...(event.sender === undefined ? {} : { sender: event.sender.id }),
     at: now.toISOString(),
   };
   const subject = event.subject ?? { kind: 'repository' };
-  return make({ now, trigger, subject, event, cause }, request, context);
+  return make({ now, trigger, subject, event, cause, isOwn }, request, context);
 }
 
 /** One item of a sweep. */
@@ -148,17 +151,18 @@ type About = {
   readonly subject: Subject;
   readonly event?: Event;
   readonly cause?: EventCause | undefined;
+  readonly isOwn?: boolean | undefined;
   readonly item?: Readonly<Record<string, unknown>>;
   readonly isHasty?: boolean | undefined;
 };
 
 async function make(about: About, request: RunRequest, context: RunContext | GivenContext): Promise<Ran> {
-  const { now, trigger, event, cause, item } = about;
+  const { now, trigger, event, cause, isOwn, item } = about;
   const { id = randomUUID(), mode, rules, announcedBy, maxAnnouncedAgeMs, explainAll, signal } = request;
   const { clock } = context;
   const account = await context.account?.();
   const asked = { id, mode, rules, announcedBy, maxAnnouncedAgeMs, explainAll, account };
-  const run = { ...asked, now, trigger, event, cause, item, clock };
+  const run = { ...asked, now, trigger, event, cause, isOwn, item, clock };
   if ('given' in context) return runRules({ ...run, ...sourceOfGiven(about, context) });
   const { actionMemory: memory, messages, secrets, queue, capabilities, budgets, pauses } = context;
   const { ledger, consequences, isStatusOfOperator } = context;

@@ -60,8 +60,8 @@ export function createReconsider(input: RunInput | undefined): Reconsider {
     let given = proposal.arguments;
     let isAwaiting = false;
     if (input !== undefined && known === undefined) {
-      // A separate budget, as for a run of its own: this happens at most a few times, and only for the few changes that
-      // end a run.
+      // A separate budget, as for a run of its own: this happens at most a few times, and only for the few changes with
+      // `reconsiders`.
       const meter = new RunBudget([budgetSourceOf(rule)]).meterFor(budgetSourceOf(rule), rule.name);
       const {
         verdict,

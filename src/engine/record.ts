@@ -21,6 +21,8 @@ export type Trigger = {
   readonly repeated?: true;
   /** The change of an earlier run that caused the event, if the event is Reeve's own and triggers other rules. */
   readonly because?: { readonly run: string; readonly change: string };
+  /** Set if the sender is Reeve's account, and no recorded write of Reeve explains the event. */
+  readonly isByPerson?: true;
   readonly slot?: string;
   readonly item?: string;
   /** Id of the account that caused the event. Absent in runs of earlier versions. */

@@ -46,8 +46,8 @@ export type RunSettings = {
 export type RunContext = RunSettings & {
   readonly client: Client;
   /**
-   * Returns the account that Reeve uses. Events caused by this account trigger nothing. If absent, no event counts as
-   * Reeve's own.
+   * Returns the account that Reeve uses. Events that Reeve causes with it trigger nothing. If absent, no event counts
+   * as Reeve's own.
    */
   readonly account?: (() => Promise<{ readonly id: number }>) | undefined;
   readonly clock: Clock;
@@ -89,6 +89,11 @@ export type RunInput = RunSettings & {
   readonly maxAnnouncedAgeMs?: number | undefined;
   /** Cause of the event, if Reeve's own account caused the event and it may still trigger rules. */
   readonly cause?: EventCause | undefined;
+  /**
+   * Whether Reeve caused the event of its own account, or cannot rule it out. If absent, the account of the sender
+   * decides.
+   */
+  readonly isOwn?: boolean | undefined;
   /** Time of the run. */
   readonly now: Date;
   readonly clock: Clock;

@@ -38,7 +38,9 @@ export type Ran = {
   readonly retry?: ReeveError | undefined;
   /** Set if the repository was renamed: the remaining changes can be made immediately under the new name. */
   readonly moved?: true | undefined;
-  /** Set if an hourly budget or a pause stopped changes, so that the same trigger must run again. */
+  /**
+   * Set if the same trigger must run again: a limit or a pause stopped changes, or a repository is not protected yet.
+   */
   readonly deferral?: Deferral | undefined;
   /**
    * Rules to evaluate again soon, because they wait for a state that some forges change without an event. Absent: none.
@@ -190,7 +192,8 @@ async function noteProtections(
   const evaluated = new Set(
     verdicts.flatMap(({ rule, verdict }) => (verdict === 'matched' || verdict === 'unmatched' ? [rule] : [])),
   );
-  // The rules of the run are looked up by id: with a thousand rules in force, passing over all of them is felt.
+  // The rules of the run are looked up by id, because a pass over all rules in force, which may be a thousand, takes
+  // noticeable time.
   const isConcerned = [...evaluated].some((id) =>
     rules.find(id)?.steps.some(({ action }) => action.protects || action.awaitsChecks),
   );

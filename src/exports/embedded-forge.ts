@@ -16,8 +16,8 @@ export type ForgeOptions = {
    */
   readonly data?: string;
   /**
-   * Initial content of the forge: the text of a seed file (YAML or JSON), or the same content as an object. `reeve forge
-   * --seed-schema` prints the JSON Schema.
+   * Initial content of the forge: the text of a seed file (YAML or JSON), or the same content as an object. `reeve
+   * forge --seed-schema` prints the JSON Schema.
    */
   readonly seed?: string | object;
   /**
@@ -47,8 +47,8 @@ export interface Forge {
 }
 
 /**
- * Starts an embedded forge in this process: a service with Gitea's API, git over HTTP, webhooks and pages. It listens only
- * on 127.0.0.1, and needs git 2.38 or later in the PATH.
+ * Starts an embedded forge in this process: a service with Gitea's API, git over HTTP, webhooks and pages. It listens
+ * only on 127.0.0.1, and needs git 2.38 or later in the PATH.
  */
 export async function createForge(options: ForgeOptions = {}): Promise<Forge> {
   const { randomBytes } = await import('node:crypto');

@@ -55,7 +55,7 @@ export const rejections = defineFact({
   },
 });
 
-/** Returns each person's latest vote that is not dismissed, oldest first. */
+/** Returns each person's latest vote that is not dismissed, without the votes of the author. */
 function latestOpinions(all: readonly PullReview[], author: number | undefined): PullReview[] {
   const latest = new Map<number, PullReview>();
   for (const review of all.toSorted((a, b) => a.id - b.id)) {

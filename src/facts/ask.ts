@@ -129,7 +129,7 @@ export function createFacts(options: FactsOptions): Facts {
           if (newer && isSince(newer, fromMs)) return void kept.set(key, newer);
           kept.delete(key);
           dropped.add(key);
-          // The facts from which an answer is derived are at least as old as the answer.
+          // An answer is as old as the oldest fact from which it is derived, so these facts are checked as well.
           for (const part of entry?.reads ?? []) if (!dropped.has(part)) drop(part);
         };
         for (const request of requests) drop(factKey(request));
@@ -153,7 +153,7 @@ export function createFacts(options: FactsOptions): Facts {
   }
 }
 
-/** Returns the monotonic time of an answer in ms; infinity for a failed or pending answer, which has no age. */
+/** Returns the monotonic time of an answer in ms; infinity if the answer is pending or absent. */
 const timeOf = (asked: AskedFact | undefined): number => asked?.answeredAtMs ?? Number.POSITIVE_INFINITY;
 
 const isSince = (asked: AskedFact | undefined, fromMs: number): boolean =>

@@ -28,8 +28,8 @@ const File = z.object({
 type File = z.output<typeof File>;
 
 /**
- * One file of the repository by its path: for a pull request, from its base branch; for a branch or tag, from that ref;
- * otherwise from the default branch.
+ * One file of the repository by its path: for a pull request, from its base branch; for a push, from the pushed commit;
+ * for another branch or tag, from that ref; otherwise from the default branch.
  */
 export const contents = defineFact({
   name: 'contents',

@@ -92,8 +92,8 @@ export interface FactRecords {
 }
 
 /**
- * Cache of values that remain valid across runs until they are invalidated, such as label definitions. Keys begin with
- * the id of the repository, or with `owner/NAME`.
+ * Cache of values that remain valid across runs until they are invalidated, such as label definitions. Keys of values
+ * about a repository begin with its id, keys of values about an owner with `owner/NAME`.
  */
 export interface FactMemory {
   get(key: string): unknown;

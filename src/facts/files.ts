@@ -39,7 +39,7 @@ async function ofPush(context: AskContext): Promise<ChangedFile[]> {
   return [...((await comparePush(context))?.files ?? [])];
 }
 
-/** The status of a file whose change in a push is unknown, because the commit before the push no longer exists. */
+/** The status of a file whose change in a push is unknown, because the two commits cannot be compared. */
 export const anyStatus = 'unknown';
 
 /** The changes of a push; `commits` is undefined if the forge cannot list them. */
@@ -214,13 +214,13 @@ export function isCommitId(text: string): boolean {
 }
 
 /**
- * Returns the changes between two commits in both directions: what the newer commit adds and what it removes, as after a
- * force-push. Undefined means that everything has changed: a commit is missing, a list is incomplete, or the histories are
- * unrelated.
+ * Returns the changes between two commits in both directions: what the newer commit adds and what it removes, as after
+ * a force-push. Undefined means that everything has changed: a commit is missing, a list is incomplete, or the
+ * histories are unrelated.
  *
  * The forge lists files by commit; for a merge, those that differ from its first parent. The lists are complete if the
- * first-parent chains of both commits lead to the same commit; otherwise (a merge that takes only one side), the two trees
- * are compared as well.
+ * first-parent chains of both commits lead to the same commit; otherwise (a merge that takes only one side), the two
+ * trees are compared as well.
  */
 async function changedSince(
   asked: AskedRepository,

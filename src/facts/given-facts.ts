@@ -4,7 +4,7 @@ import type { Subject } from '../contract/events/subject.ts';
 import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from './fact.ts';
 import { findFact } from './facts.ts';
 
-/** Thrown when a what-if simulation reads a fact that was not given, because there is no forge to request it from. */
+/** Thrown when a fact is read that was not given, because there is no forge to request it from. */
 export class FactNotGiven extends Error {}
 
 type GivenFactsOptions = {

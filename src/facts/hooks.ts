@@ -58,7 +58,7 @@ async function seen(pages: AsyncIterable<Hook>): Promise<SeenHook[]> {
   return found;
 }
 
-/** Adds the fields that a facts file may omit: ids are numbered, lists and texts become empty. */
+/** Adds the fields that a facts file may omit, with default values; ids are numbered. */
 function completeHooks(written: unknown): unknown {
   if (!Array.isArray(written)) return written;
   return written.map((hook, place) => ({

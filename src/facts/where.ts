@@ -109,8 +109,8 @@ export function narrowPull(pull: PullRequest, subject: Subject): PullRequest {
 
 /**
  * Returns the payload of an event as rules see it: without the texts of other repositories (for example the private
- * fork from which a pull request comes) and of their issues. A forge sends these texts in full, and the receiver limits
- * their depth.
+ * fork from which a pull request comes) and of their issues. A forge sends these texts in full. The receiver limits the
+ * depth of a payload, which bounds the recursion.
  */
 export function narrowPayload(payload: object, subject: Subject): object {
   if (subject.repository === undefined) return payload;
@@ -132,8 +132,8 @@ function narrowResource(
   subject: Subject,
 ): Readonly<Record<string, unknown>> {
   const { full_name: fullName, name, owner, number, title, repository, id } = value;
-  // An issue identifies its repository with only a few fields and none of its texts, so this matches whole repositories
-  // only.
+  // The repository of an issue matches too; it has only a few of these fields and none of the texts, so it stays
+  // unchanged.
   const isRepository = typeof fullName === 'string' && typeof name === 'string' && owner !== undefined;
   if (isRepository) return id === subject.repository?.id ? value : identityOf(value as Partial<Repository>);
   const isIssue = typeof number === 'number' && typeof title === 'string';

@@ -155,7 +155,8 @@ export class Automaton {
     this.#table = new Int32Array(this.#width * 8);
     this.#known = new Int32Array(this.#width * 8);
     this.#costs = new Int32Array(this.#width * 8);
-    // Row 0 is not a state: an entry of 0 in the table means that the transition is unknown.
+    // The initial state gets row 1: an entry of 0 in the table means that the transition is unknown, so row 0 is not a
+    // state.
     this.#mark += 1;
     this.#marks[this.#program.start] = this.#mark;
     this.#intern(Int32Array.of(this.#program.start), contextAtBegin & this.#contexts);

@@ -28,9 +28,10 @@ export const maxGlobLength = 500;
 const perComparison = 20;
 
 /**
- * Returns the matcher of a glob or of a list of globs. A list matches if any of its entries does; an entry that starts with
- * `!` excludes, and the last matching entry decides. A list with only exclusions matches nothing and is rejected. Throws
- * GlobError immediately for an invalid pattern. Matching is linear in the length of the text, and is charged to the meter.
+ * Returns the matcher of a glob or of a list of globs. A list matches if any of its entries does; an entry that starts
+ * with `!` excludes, and the last matching entry decides. A list with only exclusions matches nothing and is rejected.
+ * Throws GlobError immediately for an invalid pattern. Matching is linear in the length of the text, and is charged to
+ * the meter.
  *
  * Globs are case-sensitive; a leading dot is an ordinary character.
  */

@@ -19,10 +19,11 @@ const wordBefore =
   /(?<=\p{L})(?=(:?\s+(?:(?:[\w.-]+\/[\w.-]+)?[#!](?=\d)|(?:\[[^\]]{0,200}\]\()?<?(?:https?:\/)?\/[^\s<>()]{1,300}\/(?:issues|pulls)\/(?=[+\d]))))/gu;
 
 /**
- * Returns the joined text of these parts, changed so that no inserted part makes the forge act on an issue or pull request:
- * forges close, reopen and link whatever a title, body, comment or commit message refers to, with the rights of its author.
- * A zero-width space breaks references to other repositories and URLs. `#7` and `!7` remain references: only the word
- * before them is broken. Text by the author of the rule is unchanged, including a `#` or `!` between inserted texts.
+ * Returns the joined text of these parts, changed so that no inserted part makes the forge act on an issue or pull
+ * request: forges close, reopen and link whatever a title, body, comment or commit message refers to, with the rights
+ * of its author. A zero-width space breaks references to other repositories and URLs. `#7` and `!7` remain references:
+ * only the word before them is broken. Text by the author of the rule is unchanged, including a `#` or `!` between
+ * inserted texts.
  *
  * Follows `modules/references` of Gitea 1.27 and Forgejo 15.
  */

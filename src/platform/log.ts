@@ -37,7 +37,10 @@ export function createLog(options: {
 
 const styles = { 20: 'dim', 30: 'green', 40: 'yellow', 50: 'red' } as const;
 
-/** Returns a record (one line of JSON) formatted for a terminal: time of day, level, message, and the fields as `name=value`. */
+/**
+ * Returns a record (one line of JSON) formatted for a terminal: time of day, level, message, and the fields as
+ * `name=value`.
+ */
 function formatRecord(record: string): string {
   const { level, time, msg, ...members } = JSON.parse(record);
   const at = new Date(time);

@@ -1,6 +1,8 @@
 const gates = new WeakMap<AbortSignal, Promise<unknown>>();
 
-/** Makes the writes of the work with this abort signal wait until the promise resolves. If it rejects, they reject too. */
+/**
+ * Makes the writes of the work with this abort signal wait until the promise resolves. If it rejects, they reject too.
+ */
 export function holdWrites(signal: AbortSignal, until: Promise<unknown>): void {
   gates.set(signal, until);
 }

@@ -3,6 +3,7 @@
  * write in rule files and expressions, with their equivalents in Reeve. Messages about unknown words consult these
  * tables before suggesting similar words.
  */
+
 function words<T = string>(table: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(table));
 }

@@ -20,8 +20,8 @@ export type RuleRegistry = {
   /** Shape of `event` for each family. If a family has no shape, the members of its `event` are not checked. */
   readonly payloads: Readonly<Partial<Record<Family, z.ZodType>>>;
   /**
-   * Shapes of variables other than `event`: `sender`, and those items of `each` that are not facts (`notification`,
-   * `runner`, `organization`). `now` is always available.
+   * Shapes of variables other than `event`: `sender`, and those items of `each` that are not facts (`runner`). `now` is
+   * always available.
    */
   readonly variables: Readonly<Record<string, z.ZodType>>;
 };

@@ -5,12 +5,12 @@ import type { Level, LoadedRule } from './rule.ts';
 export type { Evidence as Finding };
 
 /** Reasons for skipping a rule, with their explanations. */
-const skipReasons = {
+export const skipReasons = {
   kind: 'it listens to other events',
   filter: 'its branches, tags or paths exclude this event',
   scope: 'its `in` excludes this repository',
   grant: 'the grants of its file do not cover this',
-  own: 'Reeve’s own account did this',
+  own: 'Reeve itself caused this event, or cannot rule it out',
   gone: 'the comment or review that it is about no longer exists',
   'too old': 'the comment or review that it announces is older than the delivery lifetime',
   'not recoverable': 'the event was found by catching up, which does not recover what the rule reads',

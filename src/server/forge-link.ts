@@ -5,8 +5,10 @@ import {
   type ClientOptions,
   createClient,
   findAccount,
+  type OnWrite,
 } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
+import { type OwnEvents, ownEventsText } from '../engine/bounds/own-writes.ts';
 import { memoize } from '../platform/cache/caches.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
@@ -39,6 +41,10 @@ export async function openForgeLink(options: {
   readonly allowAdmin: boolean;
   readonly concurrency: number;
   readonly metrics: Metrics;
+  /** Observes the requests that write. */
+  readonly onWrite: OnWrite;
+  /** See `ServerOptions`. */
+  readonly own: OwnEvents;
   /** When aborted, halts the connection with the same reason. */
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
@@ -53,12 +59,19 @@ export async function openForgeLink(options: {
     if (request.status !== undefined && request.status < 500 && request.status !== 401) answers += 1;
   };
   const halt = new AbortController();
-  const client = createClient({ ...options.forge, log, onRequest, signal: halt.signal, concurrency });
+  const client = createClient({
+    ...options.forge,
+    log,
+    onRequest,
+    onWrite: options.onWrite,
+    signal: halt.signal,
+    concurrency,
+  });
   const account = memoize(() => findAccount(client, options));
   const haltStart = (): void => halt.abort(signal?.reason);
   signal?.throwIfAborted();
   signal?.addEventListener('abort', haltStart, { once: true });
-  const login = await greet(account, log);
+  const login = await greet(account, options);
   signal?.throwIfAborted();
   return {
     client,
@@ -75,9 +88,12 @@ export async function openForgeLink(options: {
  * Logs Reeve's account. Returns its name, or undefined if the forge is not available within 5 s. The wait is limited
  * because the receiver starts listening only afterwards, and deliveries sent before that are lost.
  */
-async function greet(account: () => Promise<Account>, log: Log): Promise<string | undefined> {
+async function greet(
+  account: () => Promise<Account>,
+  { log, own }: { readonly log: Log; readonly own: OwnEvents },
+): Promise<string | undefined> {
   const asked = account().then(({ login }) => {
-    log.info({ account: login }, `acting as @${login}; events by @${login} trigger nothing`);
+    log.info({ account: login, own }, `acting as @${login}; ${ownEventsText(own, login)}`);
     return login;
   });
   const answered = new AbortController();

@@ -27,7 +27,7 @@ import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-co
 /** The rules in force, and the incidents about their files. */
 export interface RulesInForce {
   readonly source: RuleSource;
-  /** Returns all rules of the source, after reading the files that have incidents again. */
+  /** Returns all rules of the source. Also reads the files that have incidents again. */
   everyRule(): Promise<readonly LoadedRule[]>;
   /** Refreshes, in the background, the report on a repository whose rules were evaluated. */
   refreshReport(repositoryId: number): void;

@@ -1,11 +1,12 @@
 import type { QueueDesk } from '../actions/queue-desk.ts';
 import { createNamedSecrets } from '../actions/secrets.ts';
-import type { Client } from '../client/client.ts';
+import type { Client, OnWrite } from '../client/client.ts';
 import type { SignedIn } from '../client/credentials.ts';
 import type { SignInApplication } from '../client/oauth2.ts';
 import type { Event } from '../contract/events/events.ts';
 import { confirmAccounts } from '../engine/bounds/accounts.ts';
 import { Consequences } from '../engine/bounds/consequences.ts';
+import { type OwnEvents, OwnWrites } from '../engine/bounds/own-writes.ts';
 import type { RepeatedChoice } from '../engine/bounds/refusals.ts';
 import type { Budgets } from '../engine/budget/budgets.ts';
 import { createBudgetLedger } from '../engine/budget/ledger.ts';
@@ -66,6 +67,8 @@ export type ServerOptions = {
   readonly preview?: boolean;
   /** How unusable rule files are reported in repositories; default: by status. */
   readonly reportProblems?: ReportProblems;
+  /** Which events of Reeve's account trigger nothing; default: those that its own changes cause. */
+  readonly own?: OwnEvents;
   /** How to handle a delivery that repeats an earlier one; default: it runs. */
   readonly repeated?: RepeatedChoice;
   /** Named secrets for operator rules; default: none. */
@@ -128,6 +131,7 @@ type Running = {
   rules?: RulesInForce;
   work?: Work;
   doors?: Doors;
+  ownWrites?: OwnWrites;
   takeNotice?: (notice: Notice) => void;
 };
 
@@ -137,13 +141,14 @@ type Running = {
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
-  const { signal, concurrency = 8, clock = systemClock, role = 'all' } = options;
+  const { signal, concurrency = 8, clock = systemClock, role = 'all', own = 'changes' } = options;
   const running: Running = {};
   const wake = (): void => running.work?.worker.wake();
 
   // 1. The forge, and the store.
   const metrics = createMetrics();
-  const link = await openForgeLink({ ...options, metrics, signal, concurrency, clock });
+  const onWrite: OnWrite = async (operation, input) => running.ownWrites?.begin(operation, input);
+  const link = await openForgeLink({ ...options, own, onWrite, metrics, signal, concurrency, clock });
   const { client, account, login } = link;
   const lost = Promise.withResolvers<ReeveError>();
   const store = await openStoreAt(options, {
@@ -172,12 +177,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       async () => work?.sweeps.stop(),
       async () => rules?.stop(),
       () => activity.stop(),
+      async () => running.ownWrites?.close(),
       () => store.close(),
     ]);
   };
 
   try {
     const actionMemory = createStoredMemory(store);
+    if (own === 'changes') running.ownWrites = await OwnWrites.open(store, clock);
     await confirmAccounts(actionMemory, options.accounts ?? {}, clock.now());
     // 2. The rules in force.
     const served = createEnrolment({ client, login, listed: options.repositories, clock });
@@ -219,6 +226,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log,
       memory: announceDropped(memory, store),
       actionMemory,
+      ownWrites: running.ownWrites,
       store,
       admissions: announceForgotten(admissions, store),
       rules: rules.source,

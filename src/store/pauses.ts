@@ -19,7 +19,9 @@ export function noteAudit({ by, action, object }: NewAuditEntry): readonly State
   ];
 }
 
-/** Returns the parts of the store that keep pauses and the audit. `onResume` is called when deliveries may run again. */
+/**
+ * Returns the parts of the store that keep pauses and the audit. `onResume` is called when deliveries may run again.
+ */
 export function createPauses(sql: Sql, onResume: () => void): PauseRows & AuditRows {
   return {
     async pause(scope, by) {

@@ -110,7 +110,10 @@ export type Claim = DeliveryWithBody & {
   readonly durable?: Promise<unknown>;
 };
 
-/** Result of routing: a lane, or dead because the delivery is malformed, or settled because no rule matches its event type. */
+/**
+ * Result of routing: a lane, or dead because the delivery is malformed, or settled because no rule matches its event
+ * type.
+ */
 export type Routing =
   | ({
       readonly id: string;
@@ -171,7 +174,10 @@ export type Health = {
   readonly freeBytes: number | undefined;
 };
 
-/** `avoid`: lanes to leave out; `only`: the only lanes to consider; `routings`: routed first, in the same transaction. */
+/**
+ * `avoid`: lanes to leave out; `only`: the only lanes to consider; `routings`: routed first, in the same transaction;
+ * only for a store with `onCommitted`.
+ */
 export type ClaimOptions = {
   readonly limit: number;
   readonly leaseMs: number;
@@ -201,7 +207,7 @@ export interface DeliveryIntake {
   /**
    * Stores a delivery and resolves when its bytes are on the disk. A delivery with the same uuid from the same entry is
    * `known` and adds nothing. A delivery with the same body and Event-Type within 60 s is stored as a settled copy of
-   * the first one, unless the first one has been claimed. Role worker only.
+   * the first one, unless the first one has been claimed. A store opened as `reader` refuses this call.
    */
   accept(delivery: NewDelivery): Promise<Accepted>;
   /** Stores a job, unless its uuid is known. Any role may call it, because a worker in another process runs the job. */

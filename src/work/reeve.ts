@@ -1,5 +1,6 @@
 import type { ActionMemory } from '../actions/memory.ts';
 import type { Event } from '../contract/events/events.ts';
+import type { OwnWrites } from '../engine/bounds/own-writes.ts';
 import type { RepeatedChoice } from '../engine/bounds/refusals.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunContext } from '../engine/run-context.ts';
@@ -16,6 +17,8 @@ import type { ServedBy } from './sweeps/targets/repositories.ts';
 export type Reeve = RunContext & {
   readonly account: () => Promise<{ readonly id: number }>;
   readonly actionMemory: ActionMemory;
+  /** Record of Reeve's own writes; absent: every event of the account counts as Reeve's own. */
+  readonly ownWrites?: OwnWrites | undefined;
   readonly log: Log;
   readonly store: Store;
   readonly admissions: Admissions;

@@ -294,6 +294,36 @@ describeContract('files', (forge) => {
     });
   });
 
+  it('stay executable when they are changed or moved through the API', async () => {
+    const name = await forge.makeRepository(ada, { auto_init: true });
+    const clone = await cloneRepository(addressOf(name));
+    try {
+      writeFileSync(join(clone.folder, 'run.sh'), 'echo 1\n', { mode: 0o755 });
+      writeFileSync(join(clone.folder, 'move.sh'), 'echo 2\n', { mode: 0o755 });
+      await clone.commit({ 'plain.txt': 'x\n' });
+      await clone.git('push', '--quiet', 'origin', 'HEAD');
+      const change = async (path: string, from?: string) => {
+        const old = (await forge.ask('GET', `/repos/${name}/contents/${from ?? path}`, { as: ada })).json;
+        const body = { content: 'eA==', message: 'change', sha: old.sha, from_path: from };
+        const { status } = await forge.ask('PUT', `/repos/${name}/contents/${path}`, { as: ada, body });
+        expect(status).toBe(200);
+      };
+      await change('run.sh');
+      await change('moved.sh', 'move.sh');
+      await change('plain.txt');
+      await clone.git('pull', '--quiet', 'origin', 'HEAD');
+      const listed = await runGit(clone.folder, ['ls-tree', 'HEAD', '--format=%(objectmode) %(path)']);
+      expect(listed.trim().split('\n')).toEqual([
+        '100644 README.md',
+        '100755 moved.sh',
+        '100644 plain.txt',
+        '100755 run.sh',
+      ]);
+    } finally {
+      clone.remove();
+    }
+  });
+
   describe('with editor settings', () => {
     it.each([
       ['x.go', { indent_style: 'tab', indent_size: '4' }],

@@ -39,7 +39,7 @@ describeContract('templates', (forge) => {
     await ask('/topics', { topics: ['one', 'two'] }, 'PUT');
     await ask('/branch_protections', { rule_name: 'main', required_approvals: 2 });
     const config = { url: 'http://127.0.0.1:9/hook', content_type: 'json', secret: 'hidden' };
-    await ask('/hooks', { type: 'gitea', config, events: ['push'], active: false });
+    await ask('/hooks', { type: 'gitea', config, events: ['push'], branch_filter: 'main', active: false });
   });
 
   const generate = (as: Account | string, body: object, from = template) =>
@@ -110,8 +110,9 @@ describeContract('templates', (forge) => {
       expect((await read('/topics')).topics).toEqual(['one', 'two']);
       expect(await read('/branch_protections')).toMatchObject([{ rule_name: 'main', required_approvals: 2 }]);
       const [hook] = await read('/hooks');
-      expect([hook.active, hook.config]).toEqual([
+      expect([hook.active, hook.branch_filter, hook.config]).toEqual([
         false,
+        'main',
         { url: 'http://127.0.0.1:9/hook', content_type: 'json' },
       ]);
     });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Account, describeContract } from '../support/contract-forge.ts';
+import { type Account, describeContract, freshName } from '../support/contract-forge.ts';
 import { makeSharedRepository, type SharedRepository, waitFor } from '../support/shared-repository.ts';
 
 type Thread = { id: number; subject: { title: string; type: string }; unread: boolean; pinned: boolean };
@@ -69,6 +69,26 @@ describeContract('notifications', (forge) => {
     expect(await titles(shared.reader, 1)).toEqual(['mention']);
     expect(await titles(shared.writer, 1)).toEqual(['mention']);
     expect(await titles(shared.stranger, 0)).toEqual([]);
+  });
+
+  it('notify the mentioned team of the organization, not the team of one with a similar name', async () => {
+    const { owner, writer, reader } = shared;
+    const organization = freshName('a_b');
+    await forge.ask('POST', '/orgs', { as: owner, body: { username: organization } });
+    for (const [name, member] of [
+      ['near', writer],
+      ['far', reader],
+    ] as const) {
+      const team = { name, permission: 'read', units: ['repo.issues'], includes_all_repositories: true };
+      const { json } = await forge.ask('POST', `/orgs/${organization}/teams`, { as: owner, body: team });
+      await forge.ask('PUT', `/teams/${json.id}/members/${member.name}`, { as: owner });
+    }
+    const repository = await forge.makeRepository(owner, { in: organization });
+    const body = `@${organization}/near and @${organization.replace('_', 'x')}/far`;
+    await forge.ask('POST', `/repos/${repository}/issues`, { as: owner, body: { title: 'teams', body } });
+
+    expect(await titles(writer, 1)).toEqual(['teams']);
+    expect(await titles(reader, 0)).toEqual([]);
   });
 
   it('notify assignees', async () => {

@@ -239,6 +239,17 @@ describeContract('organizations and accounts', (forge) => {
       expect((await ask('GET', `/users/${cid.name}`)).status).toBe(404);
     });
 
+    it('can be demoted and deleted if they are an inactive administrator beside an active one', async () => {
+      const [cid, dan] = [await forge.makeUser(), await forge.makeUser()];
+      const edit = ({ name }: Account, body: object) =>
+        ask('PATCH', `/admin/users/${name}`, admin(), { source_id: 0, login_name: name, ...body });
+      for (const one of [cid, dan])
+        expect((await edit(one, { admin: true, active: false })).status).toBe(200);
+
+      expect((await edit(cid, { admin: false })).status).toBe(200);
+      expect((await ask('DELETE', `/admin/users/${dan.name}`, admin())).status).toBe(204);
+    });
+
     it('are purged with everything they own', async () => {
       const cid = await forge.makeUser();
       const owned = await forge.makeOrganization(cid);

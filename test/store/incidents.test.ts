@@ -80,6 +80,12 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       ]);
     });
 
+    it('is counted in its repository when the run is deferred', async () => {
+      await store.defer(await claimIn('issue 1'), [runOf({})], { afterMs: 1_000, why: 'no room' });
+
+      expect(await store.listIncidents()).toMatchObject([{ count: 1, subject: 'issue 1', repositoryId: 1 }]);
+    });
+
     it('is counted when a job advances, and when a delivery is buried', async () => {
       const claim = await claimIn('issue 1');
       await store.advance(claim, { runs: [runOf({})], checkpoint: 1 });

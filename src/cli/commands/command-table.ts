@@ -504,13 +504,13 @@ const sweepCommands = [
       "reeve sweep release-tags --in 'acme/*'",
       'reeve sweep release-tags --plan',
     ],
-    async run({ args: [rule], options, settings, readerSettings, terminal }) {
+    async run({ args: [rule], options, readerSettings, terminal }) {
       if (options.plan) {
         const { printSweepPlan } = await import('./sweeps/sweep-plan.ts');
         return printSweepPlan(rule, options, await readerSettings(), terminal);
       }
       const { sweep } = await import('./sweeps/sweep.ts');
-      return sweep(rule, options, await settings(), terminal);
+      return sweep(rule, options, await readerSettings(), terminal);
     },
   }),
 

@@ -33,7 +33,7 @@ export type CommandRow<Options = object, Arguments = readonly unknown[]> = {
   readonly usage: string;
   readonly description: string;
   readonly flags?: readonly CommandFlag[];
-  /** A required flag. */
+  /** Flags that must be given. */
   readonly requiredFlags?: readonly CommandFlag[];
   readonly notes?: string;
   readonly examples: readonly string[];

@@ -12,8 +12,9 @@ import type { Terminal } from '../output/terminal.ts';
 export async function readRules(
   path: string | undefined,
   terminal: Terminal,
+  options: { readonly isOperators?: boolean } = {},
 ): Promise<readonly LoadedRule[]> {
-  const files = path === undefined ? [] : await loadRuleFiles([path]);
+  const files = path === undefined ? [] : await loadRuleFiles([path], options);
   for (const problem of files.flatMap((file) => file.problems)) terminal.error(`${formatProblem(problem)}\n`);
   return files.flatMap((file) => file.rules);
 }
@@ -26,7 +27,9 @@ export async function findRulesToTry(
   { only, settings, client }: { only: string | undefined; settings: Settings; client: Client },
   terminal: Terminal,
 ): Promise<(event: AdmittedEvent) => Promise<InForce>> {
-  const operatorRules = await readRules(only ?? settings.rules, terminal);
+  const operatorRules = await readRules(only ?? settings.rules, terminal, {
+    isOperators: only === undefined,
+  });
   if (only !== undefined) {
     const rules = createRuleSet(operatorRules);
     return async () => ({ rules, broken: [] });

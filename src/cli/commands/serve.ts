@@ -42,7 +42,7 @@ async function run(
     forge,
     log,
     signal: stop.signal,
-    testRules: (paths, options) => testRules(paths, undefined, options),
+    testRules: (paths, options) => testRules(paths, undefined, { ...options, isOperators: true }),
   });
   const end = await Promise.race([stop.received, server.failed]);
   if (!(end instanceof ReeveError)) {

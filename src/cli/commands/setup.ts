@@ -359,7 +359,9 @@ async function learn<Value>(
 
 async function loadRules(environment: Variables): Promise<readonly LoadedRule[]> {
   if (!environment.REEVE_RULES) return [];
-  return (await loadRuleFiles([environment.REEVE_RULES])).flatMap(({ rules }) => rules);
+  return (await loadRuleFiles([environment.REEVE_RULES], { isOperators: true })).flatMap(
+    ({ rules }) => rules,
+  );
 }
 
 /**

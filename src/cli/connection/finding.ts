@@ -33,7 +33,7 @@ const marks = {
   skipped: ['–', 'dim'],
 } as const;
 
-/** Prints findings for users as they arrive, and for machines at the end. */
+/** Collects findings, and prints them for users as they arrive. */
 export interface Report {
   add(id: string, finding: Finding): void;
   readonly entries: readonly ReportEntry[];
@@ -41,7 +41,7 @@ export interface Report {
 
 /**
  * Creates a report. Every value of `secrets` is redacted from texts, because a forge may repeat request values in a
- * message. With `json`, nothing is printed until `print`.
+ * message. With `json`, nothing is printed: the caller prints `entries` at the end.
  */
 export function createReport(
   terminal: Terminal,

@@ -153,7 +153,10 @@ type FamilyRow = {
   /** Activities by Event-Type; empty if the kind has no `action` field. */
   readonly types: Readonly<Record<string, readonly string[]>>;
   readonly subject: SubjectKind;
-  /** Audience of deliveries of this family on the dashboard: readers of a unit of the repository, or only its administrators. */
+  /**
+   * Audience of deliveries of this family on the dashboard: readers of a unit of the repository, or only its
+   * administrators.
+   */
   readonly visibleTo: ReadableUnit | 'administrators';
   /**
    * Required fields of a body of this kind. The signature covers only the body, so these fields detect a body that is

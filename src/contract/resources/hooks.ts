@@ -11,8 +11,8 @@ export const Hook = resource(
     name: text,
     active: flag,
     /**
-     * Event names as the forge stores them, in no particular order; the list cannot be sent back unchanged (see the
-     * families).
+     * Event names as the forge stores them, in no particular order; the list cannot be sent back unchanged (see
+     * `events/hook-events.ts`).
      */
     events: z.array(text),
     branch_filter: text,

@@ -24,7 +24,10 @@ const MarkdownText = {
   Wiki: flag.optional(),
 };
 
-/** Operations that render text as HTML without scripts. The response has the type `text/html`; the HTML differs between forges. */
+/**
+ * Operations that render text as HTML without scripts. The response has the type `text/html`; the HTML differs between
+ * forges.
+ */
 export const markupOperations = {
   renderMarkdown: defineOperation({
     id: 'markup.markdown',

@@ -27,7 +27,10 @@ const PackageFile = resource(
 const version = z.object({ owner: text, type: text, name: text, version: text });
 const shared = { ...callerAs('signed-in'), scopes: ['package'] } as const;
 
-/** Packages of an account. Files of the type `generic` are uploaded and downloaded under `/api/packages/{owner}/generic/`. */
+/**
+ * Packages of an account. Files of the type `generic` are uploaded and downloaded under
+ * `/api/packages/{owner}/generic/`.
+ */
 export const packageOperations = {
   listPackages: defineOperation({
     id: 'package.list',

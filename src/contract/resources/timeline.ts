@@ -17,9 +17,9 @@ export const TimelineEntry = resource(
   {
     id: int,
     /**
-     * `comment`, `review`, `close`, `reopen`, `merge_pull`, `pull_push`, `review_request`, `dismiss_review`, `assignees`,
-     * `label`, `milestone`, `change_title`, `change_target_branch`, `delete_branch`, `lock`, `unlock`, `pin`, `unpin`, and
-     * others.
+     * `comment`, `review`, `close`, `reopen`, `merge_pull`, `pull_push`, `review_request`, `dismiss_review`,
+     * `assignees`, `label`, `milestone`, `change_title`, `change_target_branch`, `delete_branch`, `lock`, `unlock`,
+     * `pin`, `unpin`, and others.
      */
     type: text,
   },
@@ -27,8 +27,8 @@ export const TimelineEntry = resource(
     /** The acting account. */
     user: User,
     /**
-     * Text of a comment or review; `1` for an added label; the reason of a lock; JSON (`is_force_push`, `commit_ids`) for a
-     * push.
+     * Text of a comment or review; `1` for an added label; the reason of a lock; JSON (`is_force_push`, `commit_ids`)
+     * for a push.
      */
     body: text,
     created_at: instant,

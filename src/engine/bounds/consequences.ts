@@ -104,8 +104,11 @@ export class Consequences {
     };
   }
 
-  /** Returns the cause of an event of Reeve's own account; undefined if no change of Reeve caused the event. */
-  async find(event: Event, client: Client, signal?: AbortSignal): Promise<EventCause | undefined> {
+  /**
+   * Returns the cause of an event of Reeve's own account; `deep` if its chain is too long to continue; undefined if no
+   * change recorded here caused the event.
+   */
+  async find(event: Event, client: Client, signal?: AbortSignal): Promise<EventCause | 'deep' | undefined> {
     const { repository } = event;
     if (repository === undefined) return undefined;
     const read = async (): Promise<OwnChanges> => listIn(await this.#store.recall(keyOf(repository.id)));
@@ -120,7 +123,7 @@ export class Consequences {
         await this.#update(repository.id, (list) => withCommit(list, change, match));
       }
       const { because, rules, depth } = change;
-      return depth <= maxDepth ? { because, rules, depth } : undefined;
+      return depth <= maxDepth ? { because, rules, depth } : 'deep';
     }
     return undefined;
   }

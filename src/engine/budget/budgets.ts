@@ -4,7 +4,10 @@
  */
 export type Budget = { readonly all: number; readonly repository: number };
 
-/** Maximum number of changes per delivery, and per hour in one repository. Changes beyond these numbers are refused. */
+/**
+ * Maximum number of changes per delivery, and per hour in one repository. Changes beyond these numbers are deferred or
+ * refused.
+ */
 export type Budgets = { readonly delivery: Budget; readonly hour: Budget };
 
 /** Share of a budget, rounded down, that is reserved for protective changes (`Change.protects`). */

@@ -87,8 +87,8 @@ class LedgerInMemory implements BudgetLedger {
 }
 
 /**
- * Returns the key of a change's target, without the names of the repository and the number of the item, so that the
- * target stays the same when the repository is renamed or a hook is recreated.
+ * Returns the key of a change's target, without the name of the repository and the id of the object, so that the target
+ * stays the same when the repository is renamed or a hook is recreated.
  */
 export function targetKey(params: Readonly<Record<string, unknown>> | undefined, target: string): string {
   const { owner: _owner, repo: _repo, id: _id, ...rest } = params ?? {};

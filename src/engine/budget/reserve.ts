@@ -85,8 +85,9 @@ function isOverShare(past: WriteHistory, by: number, { changes }: Plan, input: R
 
 /**
  * Returns whether the sender has write access. If Reeve's account administers the repository, it may query the
- * permission; otherwise it may be able to list the possible assignees, all of whom have write access. If the forge
- * allows neither, the sender counts as having no access: the sender's changes are delayed, not dropped.
+ * permission; otherwise it may be able to list the possible assignees: accounts with write access, and members of teams
+ * that read issues or pull requests. If the forge allows neither, the sender counts as having no access: the sender's
+ * changes are delayed, not dropped.
  */
 async function maySenderWrite({ facts, client, event }: RunInput): Promise<boolean> {
   const { repository } = facts.subject;

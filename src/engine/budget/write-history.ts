@@ -250,8 +250,8 @@ export function digestOfText(text: string): string {
 }
 
 /**
- * Returns whether a rule repeats an earlier replacement that another rule or another writer has reverted: the state to
- * replace is not the result of a last write by this rule.
+ * Returns whether a rule repeats an earlier replacement that another rule or another writer has reverted: the last
+ * write to the target was not made by this rule, or the state to replace is not its result.
  */
 function isFlip(write: NotedWrite, earlier: readonly NotedWrite[]): boolean {
   const last = earlier.at(-1);

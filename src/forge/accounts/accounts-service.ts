@@ -7,8 +7,8 @@ import { removeRepository } from '../repositories/repositories-service.ts';
 import { assertNameIsFree } from './users-service.ts';
 
 /**
- * Renames a person or an organization; the old name redirects until another account takes it. Nothing moves on disk. Ends
- * the request with 422 if the name is taken or invalid.
+ * Renames a person or an organization; the old name redirects until another account takes it. Nothing moves on disk.
+ * Ends the request with 422 if the name is taken or invalid.
  */
 export function renameAccount(context: ForgeContext, account: UserRow, name: string): void {
   const { db, clock } = context;
@@ -80,6 +80,12 @@ export function removeOrganization(context: ForgeContext, organization: UserRow)
   removeRow(context, organization);
 }
 
+/** Returns whether no active site administrator would be left without this account. */
+export function isLastAdministrator(db: ForgeContext['db'], { id, is_admin }: UserRow): boolean {
+  const other = 'SELECT 1 AS one FROM users WHERE is_admin = 1 AND is_active = 1 AND id <> ?';
+  return is_admin === 1 && db.get(other, id) === undefined;
+}
+
 type Removal = { readonly account: UserRow; readonly actor: UserRow; readonly purge: boolean };
 
 /**
@@ -89,9 +95,8 @@ type Removal = { readonly account: UserRow; readonly actor: UserRow; readonly pu
  */
 export function removeAccount(context: ForgeContext, { account, actor, purge }: Removal): void {
   const { db } = context;
-  const administrators = `SELECT count(*) AS count FROM users WHERE is_admin = 1 AND is_active = 1`;
-  const isLast = account.is_admin && db.get<{ count: number }>(administrators)?.count === 1;
-  if (isLast) throw new ForgeProblem(422, `can not delete the last admin user [name: ${account.name}]`);
+  if (isLastAdministrator(db, account))
+    throw new ForgeProblem(422, `can not delete the last admin user [name: ${account.name}]`);
   db.transaction(() => {
     if (purge) purgeOf(context, account, actor);
     if (countRepositories(context, account) > 0) {
@@ -130,7 +135,7 @@ function removeAllRepositories(context: ForgeContext, owner: UserRow, actor: Use
   }
 }
 
-/** Reassigns the content of a deleted person (issues, comments, merges) to the ghost account. */
+/** Removes an account. Its content (issues, comments, merges) then belongs to the ghost account. */
 function removeRow({ db }: ForgeContext, account: UserRow): void {
   db.run(
     `INSERT OR IGNORE INTO users (id, type, name, lower_name, is_active, prohibit_login, created_at, updated_at)

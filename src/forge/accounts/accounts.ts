@@ -5,7 +5,7 @@ import { defineHandlers } from '../platform/http/handler.ts';
 import type { PageRange } from '../platform/paging.ts';
 import type { UserRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
-import { removeAccount, renameAccount } from './accounts-service.ts';
+import { isLastAdministrator, removeAccount, renameAccount } from './accounts-service.ts';
 import { toUser } from './users-rows.ts';
 import {
   assertPersonalTexts,
@@ -36,9 +36,7 @@ async function updateAccount(context: ForgeContext, account: UserRow, edit: Edit
   const visibility = readVisibility(edit.visibility) ?? account.visibility;
   const hash = edit.password ? await context.passwords.hash(edit.password) : account.password_hash;
   assertEmail(context, account, edit.email);
-  const administrators = 'SELECT count(*) AS count FROM users WHERE is_admin = 1 AND is_active = 1';
-  const isLast = account.is_admin && db.get<{ count: number }>(administrators)?.count === 1;
-  if (isLast && edit.admin === false)
+  if (edit.admin === false && isLastAdministrator(db, account))
     throw new ForgeProblem(400, `can not delete the last admin user [name: ${account.name}]`);
   db.run(
     `UPDATE users SET full_name = ?, email = ?, website = ?, location = ?, description = ?, visibility = ?,

@@ -29,7 +29,7 @@ export type DeployKeyRow = {
 export type SshPublicKey = KeyBlob & {
   readonly line: string;
   readonly comment: string;
-  /** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it. Equal for equal keys, regardless of comments. */
+  /** `SHA256:` and base64 without padding, as `ssh-keygen -l` prints it; equal keys have equal fingerprints. */
   readonly fingerprint: string;
 };
 
@@ -155,9 +155,9 @@ function readPublicKey(text: string): SshPublicKey {
 }
 
 /**
- * Returns the public key in a text: an OpenSSH line, the SSH2 format, or PEM. Ends the request with 422 and the reason if
- * there is none, if it is a private key or a certificate, or if its type or size is not accepted (DSA; RSA below 3071
- * bits). Source: models/asymkey/ssh_key_parse.go CheckPublicKeyString.
+ * Returns the public key in a text: an OpenSSH line, the SSH2 format, or PEM. Ends the request with 422 and the reason
+ * if there is none, if it is a private key or a certificate, or if its type or size is not accepted (DSA; RSA below
+ * 3071 bits). Source: models/asymkey/ssh_key_parse.go CheckPublicKeyString.
  */
 export function parsePublicKey(text: string): SshPublicKey {
   try {

@@ -111,8 +111,8 @@ export function isEmail(text: string): boolean {
 }
 
 /**
- * Returns whether a text is an http or https URL by Gitea's rule, which also accepts a URL without a host (`http:x`). The
- * text is for display only: the forge never opens it.
+ * Returns whether a text is an http or https URL by Gitea's rule, which also accepts a URL without a host (`http:x`).
+ * The text is for display only: the forge never opens it.
  */
 export function isWebsite(text: string): boolean {
   const [, rest] = /^https?:(.*)$/i.exec(text) ?? [];

@@ -187,8 +187,8 @@ function refuseLfs(
   // Discards the unread body, so that the client can read the response and the connection can serve the next request.
   request.raw.resume();
   reply.code(problem.status).headers(problem.headers);
-  // As in Gitea, lock responses name the field `message`, other responses `Message`.
   if (problem.status === 403) return reply.type('text/plain; charset=utf-8').send('Forbidden\n');
+  // As in Gitea, lock responses name the field `message`, other responses `Message`.
   return lockAction
     ? sendLock(reply, { message: problem.message })
     : sendLfs(reply, { Message: problem.message });

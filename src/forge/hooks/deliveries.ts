@@ -24,7 +24,8 @@ export type DeliveryOptions = {
   /** Timeout of the whole exchange; default 5 s, as in Gitea. */
   readonly timeoutMs?: number;
   /**
-   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`. Default: none.
+   * Hosts with private addresses that the hooks of every account may reach: names, addresses, networks, or `loopback`.
+   * Default: none.
    */
   readonly hosts?: readonly string[];
 };

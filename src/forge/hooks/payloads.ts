@@ -11,7 +11,7 @@ type SubjectEvent = Surroundings & {
   readonly action: string;
   readonly number: number;
   readonly changes?: PayloadChanges | undefined;
-  /** Id of the commit, set if a commit message closed the issue. */
+  /** Id of the commit, set if a commit message or a merge closed or reopened the issue. */
   readonly commitId?: string | undefined;
 };
 

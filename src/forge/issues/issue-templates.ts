@@ -170,7 +170,7 @@ type IssueTemplateText = {
   readonly file_name: string;
 };
 
-/** Thrown if a file is not a valid template; the reason is not shown. */
+/** Thrown if a file is not a valid template or configuration. Only the reason for a configuration is shown. */
 class TemplateError extends Error {}
 
 /** Parses YAML into a map. Limits aliases, because a few lines of them can expand to a billion values. */

@@ -1,8 +1,6 @@
 import type { ForgeContext } from '../platform/context.ts';
 import type { Bit, RepositoryRow, Seconds, UserRow } from '../platform/rows.ts';
 
-/** Database rows of labels; `rows.ts` describes the conventions. */
-
 /** A label of a repository or of an organization. */
 export type LabelRow = {
   readonly id: number;

@@ -18,7 +18,9 @@ export type NewLabel = {
   readonly is_archived?: boolean | undefined;
 };
 
-/** Returns six hex digits in lower case for `#abc`, `abc`, `#aabbcc` or `aabbcc`; other text ends the request with 422. */
+/**
+ * Returns six hex digits in lower case for `#abc`, `abc`, `#aabbcc` or `aabbcc`; other text ends the request with 422.
+ */
 export function normalizeColor(text: string): string {
   const digits = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text.trim())?.[1]?.toLowerCase();
   if (digits === undefined) throw new ForgeProblem(422, `bad color code: ${text}`);

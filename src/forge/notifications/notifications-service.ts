@@ -41,7 +41,7 @@ function findMentioned(
   const members = db.all<UserRow>(
     `SELECT u.* FROM teams t JOIN team_members m ON m.team_id = t.id JOIN users u ON u.id = m.user_id
      WHERE t.org_id = ?1 AND t.lower_name IN (
-         SELECT substr(value, length(?2) + 2) FROM json_each(?3) WHERE value LIKE ?2 || '/%')
+         SELECT substr(value, length(?2) + 2) FROM json_each(?3) WHERE substr(value, 1, length(?2) + 1) = ?2 || '/')
        AND (t.includes_all_repositories = 1
          OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = ?4))
        AND u.is_active = 1 AND u.prohibit_login = 0`,

@@ -24,9 +24,7 @@ function statusOf(text: string): (typeof statuses)[number] | undefined {
   return statuses.find((known) => known === text.trim().toLowerCase());
 }
 
-/**
- * Returns the condition for the known values; unknown values are dropped. If no value is known, there is no condition.
- */
+/** Returns the condition that a column has one of the given values; no condition if there are none. */
 function oneOf(column: string, wanted: readonly string[]): NotificationCondition[] {
   if (wanted.length === 0) return [];
   return [{ sql: `${column} IN (${wanted.map(() => '?').join(', ')})`, values: [...new Set(wanted)] }];

@@ -2,7 +2,7 @@ import type { ForgeContext } from '../platform/context.ts';
 import type { IssueRow } from '../platform/rows.ts';
 import { secondsOf } from '../platform/time.ts';
 
-/** Makes an account a watcher of a repository; the creator of a repository becomes a watcher. */
+/** Makes an account a watcher of a repository. */
 export function watchRepository(context: ForgeContext, userId: number, repositoryId: number): void {
   context.db.run(
     'INSERT INTO watches (user_id, repo_id, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
@@ -24,8 +24,8 @@ export function isWatching({ db }: ForgeContext, userId: number, repositoryId: n
 }
 
 /**
- * Returns whether an account is subscribed to an issue: by its explicit choice, or because it watches the repository, wrote
- * the issue or commented on it.
+ * Returns whether an account is subscribed to an issue: by its explicit choice, or because it watches the repository,
+ * wrote the issue or commented on it.
  */
 export function isSubscribedToIssue(context: ForgeContext, userId: number, issue: IssueRow): boolean {
   const { db } = context;

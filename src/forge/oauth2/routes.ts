@@ -223,8 +223,8 @@ function informationOf(context: ForgeContext, user: UserRow, isLimited: boolean)
 }
 
 /**
- * Introspects a token: a client, authenticated by the header, learns whether an access token was issued to that client
- * and is still valid.
+ * Introspects a token: a client, authenticated by the header, learns whether an access or refresh token was issued to
+ * that client and is still valid.
  */
 function introspect(context: ForgeContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const client = readBasic(request);

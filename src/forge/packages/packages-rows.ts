@@ -217,8 +217,8 @@ function packageAccess(db: Database, owner: UserRow, user: UserRow | undefined):
 }
 
 /**
- * Returns whether everyone may read a person's packages. Packages of a person with a private account are visible only
- * to that person, even if others see the account.
+ * Returns whether a caller may read another person's packages: those of a public account, and, if signed in, those of a
+ * limited account. The packages of a private account are visible only to that person, even if others see the account.
  */
 function openToAll(owner: UserRow, user: UserRow | undefined): boolean {
   return owner.visibility === 'public' || (owner.visibility === 'limited' && user !== undefined);

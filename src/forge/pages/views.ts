@@ -17,7 +17,7 @@ export function viewRepositories(repositories: readonly (RepositoryRow & { owner
   return html`<table>${lines}</table>`;
 }
 
-/** Shows a repository: its clone URLs, labels, open issues and open pull requests. */
+/** Shows a repository: its clone URL, labels, open issues and open pull requests. */
 export function repositoryPage(context: ForgeContext, visit: PageVisit): PageContent {
   const target = enterRepository(context, visit);
   const { repository, owner } = target;

@@ -90,8 +90,9 @@ export interface Database {
 /**
  * Opens a database file (or `:memory:`) and migrates its schema. Throws `store-newer` if a later version wrote it.
  *
- * WAL with `synchronous=NORMAL`: acknowledged writes survive the death of the process, even by `kill -9`; a power failure
- * may lose the last transactions, but never corrupts the file. An embedded forge does not justify an fsync per request.
+ * WAL with `synchronous=NORMAL`: acknowledged writes survive the death of the process, even by `kill -9`; a power
+ * failure may lose the last transactions, but never corrupts the file. An embedded forge does not justify an fsync per
+ * request.
  */
 export function openDatabase(file: string): Database {
   const sqlite = new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true });

@@ -20,8 +20,8 @@ export const packetTags = {
 const maxArmorBytes = 512 * 1024;
 
 /**
- * Returns the bytes in the first armored block of a type (`PUBLIC KEY BLOCK`, `SIGNATURE`). The checksum is ignored, as RFC
- * 9580, section 6.1, requires. Throws `OpenPgpError` if there is no such block.
+ * Returns the bytes in the first armored block of a type (`PUBLIC KEY BLOCK`, `SIGNATURE`). The checksum is ignored, as
+ * RFC 9580, section 6.1, requires. Throws `OpenPgpError` if there is no such block.
  */
 export function readArmor(text: string, kind: string): Buffer {
   if (Buffer.byteLength(text) > maxArmorBytes) throw new OpenPgpError('openpgp: armored text is too long');

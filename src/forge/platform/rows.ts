@@ -88,7 +88,7 @@ export type RepositoryRow = {
   readonly object_format: 'sha1' | 'sha256';
   readonly is_private: Bit;
   readonly is_template: Bit;
-  /** Whether the repository has no commit yet. */
+  /** Whether the repository has no branch. */
   readonly is_empty: Bit;
   readonly archived_at: Seconds;
   readonly fork_id: number | null;

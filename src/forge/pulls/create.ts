@@ -83,7 +83,9 @@ export async function openPull(place: NewPullTarget, text: PullText): Promise<Is
   });
 }
 
-/** Opens a pull request for a commit that was pushed for review. Call it inside the repository's exclusive `pulls` work. */
+/**
+ * Opens a pull request for a commit that was pushed for review. Call it inside the repository's exclusive `pulls` work.
+ */
 export function openPushed(
   place: NewPullTarget,
   pushed: { readonly name: string; readonly base: string; readonly commitId: string },

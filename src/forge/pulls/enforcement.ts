@@ -27,8 +27,8 @@ type SignedPlace = { readonly db: Database; readonly git: GitRepository };
 const batch = 500;
 
 /**
- * Returns the id of a new commit on a branch whose signature the forge cannot verify; undefined if there is none. For a new
- * branch, only commits that no other ref contains are checked. `git` may contain commits that are not accepted yet.
+ * Returns the id of a new commit on a branch whose signature the forge cannot verify; undefined if there is none. For a
+ * new branch, only commits that no other ref contains are checked. `git` may contain commits that are not accepted yet.
  */
 export async function findUnverified(
   { db, git }: SignedPlace,

@@ -198,8 +198,9 @@ function newTerms(place: RulePlace, asked: CreateBranchProtection): RuleTerms {
 }
 
 /**
- * Returns the settings of a rule after an edit. The flags of the push allowlist are read only together with `enable_push:
- * true`, those of the force-push list only with `enable_force_push: true`; `false` clears its dependent settings.
+ * Returns the settings of a rule after an edit. The flags of the push allowlist are read only together with
+ * `enable_push: true`, those of the force-push list only with `enable_force_push: true`; `false` clears its dependent
+ * settings.
  */
 function editedTerms(place: RulePlace, before: RuleTerms, asked: EditBranchProtection): RuleTerms {
   const { required_approvals = -1 } = asked;

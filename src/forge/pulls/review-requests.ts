@@ -68,7 +68,7 @@ export function requestReview(
   return askForReview(context, place, both, user);
 }
 
-/** Like `requestReview`, but does not check the actor. */
+/** Like `requestReview`, but checks neither the actor nor the account. */
 export function askForReview(
   context: ForgeContext,
   place: PullContext,
@@ -127,7 +127,7 @@ export function requestTeamReview(
   return askTeamForReview(context, place, both, team);
 }
 
-/** Like `requestTeamReview`, but does not check the actor. */
+/** Like `requestTeamReview`, but checks neither the actor nor the team. */
 export function askTeamForReview(
   context: ForgeContext,
   place: PullContext,

@@ -41,8 +41,8 @@ export function isOfficial(
 /**
  * Records a review, from the account's draft if there is one, and sends the webhook; a draft sends no event. An
  * approval or rejection supersedes the account's earlier ones and fulfils the requests to the account or to a team it
- * belongs to. As in Gitea, earlier ones are marked as dismissed only if there was no draft. Runs inside the caller's
- * transaction.
+ * belongs to; a comment fulfils only the requests to the account. As in Gitea, earlier ones are marked as dismissed
+ * only if there was no draft. Runs inside the caller's transaction.
  */
 export function recordReview(
   context: ForgeContext,

@@ -71,7 +71,8 @@ export const collaboratorHandlers = defineHandlers({
     }
     const user = found(userNamed(context.db, params.collaborator));
     const held = permissionOf(context.db, user, repository, owner);
-    // The account is shown as its owner sees it, as in Gitea, but limited by the scope of the caller's token.
+    // The account is shown as the repository's owner sees it, as in Gitea, but limited by the scope of the caller's
+    // token.
     const viewer = { ...owner, is_public_only: caller.is_public_only };
     return { permission: held, role_name: held, user: toUser(context, user, viewer) };
   },

@@ -68,14 +68,15 @@ async function expandFiles(
   });
   const edits: FileEdit[] = [{ path: rulesPath, content: undefined }];
   let bytes = 0;
-  for (const { path, id, kind } of (await readTreeDeep(git, commitId)) ?? []) {
+  for (const { path, id, kind, mode } of (await readTreeDeep(git, commitId)) ?? []) {
     if (kind !== 'file' || path === rulesPath || !matches(path)) continue;
     const content = (await readBlob(git, id, maxFileBytes))?.content;
     if (content === undefined) continue;
     const changed = {
       path: cleanExpandedPath(expand(Buffer.from(path)).toString('utf8')),
       content: expand(content),
-    };
+      mode: mode === '100755' ? '100755' : '100644',
+    } as const;
     bytes += changed.content.length;
     if (edits.length >= maxExpandedFiles || bytes > maxExpandedBytes)
       throw new ForgeProblem(422, `${rulesPath} names more files than can be expanded`);
@@ -142,10 +143,10 @@ function copyRows({ context, ...template }: TemplateSource, id: number, items: G
       from,
     );
   }
-  // The copy of a webhook includes the secret, which proves to the receiver that the template sent a delivery. The
-  // caller counts as the account that set the URL of the copy.
+  // Only administrators of the template may copy its webhooks: a copy includes the secret by which the receiver
+  // recognizes deliveries of the template. The caller counts as the account that set the URL of the copy.
   if (items.webhooks && reaches(template.permission, 'admin')) {
-    const copied = 'type, url, content_type, secret, meta, events, is_active';
+    const copied = 'type, url, content_type, secret, meta, events, branch_filter, is_active';
     db.run(
       `INSERT INTO hooks (repo_id, ${copied}, created_at, updated_at, url_by) SELECT ?1, ${copied}, ?2, ?2, ?4 FROM hooks
          WHERE repo_id = ?3 ORDER BY id`,

@@ -176,8 +176,7 @@ export function removeRepository(
     context.db.run('DELETE FROM repositories WHERE id = ?', repository.id);
     context.db.afterCommit(() => {
       context.attachments.sweep();
-      // The removal waits until git releases the folder; the forge waits for background work before it closes its
-      // database.
+      // Removes the folder in the background. If the forge stops before that, the next start removes it.
       context.background.add(() => sweepFolders(context));
     });
   });

@@ -16,7 +16,7 @@ export function wikiIdOf(repository: Pick<RepositoryRow, 'id'>): number {
   return -repository.id;
 }
 
-/** Returns whether a wiki has any content. */
+/** Returns whether the git repository of a wiki exists. */
 export function hasWiki(context: Pick<ForgeContext, 'git'>, repository: RepositoryRow): boolean {
   return context.git.exists(wikiIdOf(repository));
 }

@@ -24,7 +24,7 @@ export const holders = {
 /** Ends the request with 400 if a secret or variable cannot have this name. */
 export function assertActionName(name: string): void {
   const isUsable = /^[a-z_][a-z0-9_]*$/i.test(name) && !/^(git(ea|hub)_|ci$)/i.test(name);
-  // Maximum of the column and its index; a longer name is not a valid environment variable.
+  // The limit is that of the column in Gitea.
   if (!isUsable || name.length > 255) throw new ForgeProblem(400, 'invalid variable or secret name');
 }
 

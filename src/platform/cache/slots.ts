@@ -1,9 +1,9 @@
 /**
  * Collection of short-lived items of deliveries, in reusable slots.
  *
- * Not a Set or a Map: with frequent additions and deletions it is rehashed to a new table again and again, and V8 lets each
- * old table point to the next one. Once the garbage collector promotes one of these tables to the old generation, it
- * retains the following ones too, with everything that their items reference, until its next full run.
+ * Not a Set or a Map: with frequent additions and deletions it is rehashed to a new table again and again, and V8 lets
+ * each old table point to the next one. Once the garbage collector promotes one of these tables to the old generation,
+ * it retains the following ones too, with everything that their items reference, until its next full run.
  */
 export class Slots<Item extends object> {
   readonly #items: (Item | undefined)[] = [];

@@ -2,8 +2,8 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Returns whether a given secret (a password, token, signature, or header value) equals the expected one, in constant time.
- * Both are hashed first, so that their lengths do not leak either.
+ * Returns whether a given secret (a password, token, signature, or header value) equals the expected one, in constant
+ * time. Both are hashed first, so that their lengths do not leak either.
  *
  * This is the only comparison of secrets in Reeve; a test rejects any other.
  */

@@ -16,8 +16,8 @@ export interface PermittedAddresses {
 }
 
 /**
- * Creates the hosts from a list of names (`chat.internal`), addresses (`10.0.0.5`) and networks (`10.1.0.0/16`). Throws for
- * an invalid entry.
+ * Creates the hosts from a list of names (`chat.internal`), addresses (`10.0.0.5`) and networks (`10.1.0.0/16`). Throws
+ * for an invalid entry.
  */
 export function createReachableHosts(listed: readonly string[]): ReachableHosts {
   const names = new Set<string>();

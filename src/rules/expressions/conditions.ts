@@ -56,8 +56,8 @@ export type ExpressionPlace = {
 };
 
 /**
- * Compiles a CEL expression of type bool and checks it against its environment. Returns all problems with offsets in
- * the text otherwise.
+ * Compiles a CEL expression of type bool and checks it against its environment. If that fails, returns all problems,
+ * with offsets in the text.
  *
  * Evidence is collected per leaf: the parts between `&&`, `||`, `!` and `?:`, each with its result and the values it
  * read. As CEL specifies, an error in one part is ignored if the others decide the result (`error || true`).

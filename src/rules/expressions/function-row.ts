@@ -27,7 +27,7 @@ export type FunctionRow = {
   /** Returns a more precise result type, derived from the types of the receiver and the arguments. */
   readonly givesFor?: (types: readonly Type[]) => Type;
   readonly meaning: string;
-  /** Set if the first argument must be a literal; how the literal is used. */
+  /** How a literal first argument is used. Except for `moment`, the first argument must then be a literal. */
   readonly literal?: LiteralUse;
   /** Not allowed inside loops, because the cost or the result of the function grows with every item. */
   readonly outsideLoops?: true;

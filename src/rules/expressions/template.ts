@@ -54,8 +54,8 @@ export function hasTemplate(text: string): boolean {
 }
 
 /**
- * Compiles a text in which `${{ expression }}` inserts a value. Returns all its problems, with offsets in the text,
- * otherwise. `$${{` is a literal `${{`.
+ * Compiles a text in which `${{ expression }}` inserts a value. If that fails, returns all problems, with offsets in
+ * the text. `$${{` is a literal `${{`.
  *
  * Inserted values are data and are never parsed as an expression. Control characters and bidirectional marks are
  * removed, line breaks become spaces, `@` no longer mentions an account, and values are truncated to 1 KiB with `…`.

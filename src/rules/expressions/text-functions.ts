@@ -141,7 +141,7 @@ function ofText(
   };
 }
 
-/** Defines a function that converts each character of a text. */
+/** Defines a function that converts a text, charged by its length. */
 function changing(name: string, meaning: string, change: (value: string) => string): FunctionRow {
   return {
     name,

@@ -193,8 +193,8 @@ export function createEnvironment(options: {
 }
 
 /**
- * Returns a fact's row for one occasion. If the fact is also the item of the sweep (`organization`), it is available
- * for any kind of subject.
+ * Returns a fact's row for one occasion. If the fact is not available for this kind of subject, but has the name of the
+ * sweep's item, the name means the item.
  */
 function rowOfFact(
   fact: Fact,

@@ -34,7 +34,7 @@ export function problemsOf(
     .map((found) => {
       const path = [...at, ...found.path];
       const span = found.atKey ? file.keyAt(path) : file.valueAt(path);
-      // A wrong value in the arguments of an action gets the action's code, regardless of the code from the schema.
+      // A wrong type or value gets the code of the caller, if given: `argument` for the arguments of an action.
       const code = fallback && (found.code === 'type' || found.code === 'value') ? fallback : found.code;
       return file.problem(code, found.message, span, found.suggestion);
     });
@@ -52,8 +52,8 @@ type SchemaIssue = z.core.$ZodIssue;
 type Placed = { readonly issue: SchemaIssue; readonly path: YamlPath };
 
 /**
- * Returns the issue itself or, for a union, the issues of the alternative that is nearest to the value: the alternative
- * with the deepest issue, otherwise one of the same type.
+ * Returns the issue itself or, for a union, the issues of the alternative that is nearest to the value: one of the same
+ * type if there is any, then the one with the deepest and the fewest issues.
  */
 function flatten(issue: SchemaIssue, value: unknown, before: YamlPath): readonly Placed[] {
   const path = [...before, ...(issue.path as YamlPath)];

@@ -49,7 +49,7 @@ export type LoadedFile = {
   readonly problems: readonly Problem[];
   /** Warnings of a file without problems; absent if there are none. */
   readonly warnings?: readonly Problem[];
-  /** The text of each rule, by name, with parameter values inserted. */
+  /** Each rule as written in its file, by name, with parameter values inserted. */
   readonly expanded?: ReadonlyMap<string, unknown>;
 };
 

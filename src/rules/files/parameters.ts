@@ -51,7 +51,7 @@ export type ParameterForm = z.output<typeof ParameterForm>;
 
 /** Maximum number of parameters in a file. */
 const maxParameters = 50;
-/** Maximum length of a text value, and below of a list value. */
+/** Maximum length of a text value. Below: the maximum number of entries of a list value. */
 const maxTextLength = 4_000;
 const maxEntries = 100;
 

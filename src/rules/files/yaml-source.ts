@@ -13,9 +13,7 @@ import {
 import { messageOf } from '../../platform/errors.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 
-/**
- * Maximum size of a rule file. Limited because checking that keys are unique takes quadratic time in the YAML parser.
- */
+/** Maximum size of a rule file. */
 const maxFileBytes = 64 * 1024;
 
 /** Maximum number of problems reported per file. */

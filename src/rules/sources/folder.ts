@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { watch } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { isRuleFileName, type LoadedFile, loadRuleFile } from '../files/load.ts';
@@ -17,16 +17,21 @@ import {
 import { clashesOfFiles, type StatusClash } from '../files/warnings.ts';
 import { formatProblem, nearest, problemAtLine } from '../problem.ts';
 import { registry } from '../registry.ts';
-import type { LoadedRule } from '../rule.ts';
+import type { Level, LoadedRule } from '../rule.ts';
 import { levelOfFile } from './repository-file.ts';
 
 /** A rule file of a folder, with its rules or problems. */
-export type FolderFile = LoadedFile & { readonly path: string };
+export type FolderFile = LoadedFile & FoundFile & { readonly level: Level };
 
 /** Options that select the files of a folder. */
 export type FolderContents = {
   /** Whether to select packs as well: files in folders called `packs`, which are not in force by themselves. */
   readonly withPacks?: boolean;
+  /**
+   * Whether the paths are those of the operator (`REEVE_RULES`), so that all files have the operator's permissions. By
+   * default, a file with the name of a repository's file has the permissions of repositories.
+   */
+  readonly isOperators?: boolean;
 };
 
 /**
@@ -36,20 +41,33 @@ export type FolderContents = {
  */
 export async function findRuleFiles(
   paths: readonly string[],
-  { withPacks = false }: FolderContents = {},
+  options: FolderContents = {},
 ): Promise<readonly string[]> {
-  const found: string[] = [];
+  return (await findFiles(paths, options)).map(({ path }) => path);
+}
+
+/** A rule file that was found. `isPack`: one of the folders between the given path and the file is called `packs`. */
+type FoundFile = { readonly path: string; readonly isPack: boolean };
+
+async function findFiles(
+  paths: readonly string[],
+  { withPacks = false, isOperators = false }: FolderContents,
+): Promise<readonly FoundFile[]> {
+  const found: FoundFile[] = [];
   for (const path of paths) {
     const about = await stat(path).catch((cause: unknown) => {
       throw new ReeveError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
     });
-    if (about.isDirectory()) found.push(...(await inFolder(path, withPacks)));
-    else found.push(path);
+    if (about.isDirectory()) found.push(...(await inFolder(path, { withPacks, isOperators })));
+    else found.push({ path, isPack: !isOperators && isPackPath(path) });
   }
   return found;
 }
 
-async function inFolder(folder: string, withPacks: boolean): Promise<readonly string[]> {
+async function inFolder(
+  folder: string,
+  { withPacks, isOperators }: { readonly withPacks: boolean; readonly isOperators: boolean },
+): Promise<readonly FoundFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const named = entries.filter(
     ({ name, parentPath }) =>
@@ -64,7 +82,12 @@ async function inFolder(folder: string, withPacks: boolean): Promise<readonly st
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile() || (entry.isSymbolicLink() && (await isLinkWithin(folder, path)))) found.push(path);
   }
-  return found.filter((path) => withPacks || !isPackPath(relative(folder, path))).toSorted();
+  // `reeve test rules/packs` is given the folder of packs itself.
+  const root = isOperators ? folder : dirname(resolve(folder));
+  return found
+    .filter((path) => withPacks || !isPackPath(relative(folder, path)))
+    .toSorted()
+    .map((path) => ({ path, isPack: isPackPath(relative(root, path)) }));
 }
 
 /**
@@ -90,10 +113,10 @@ export async function loadRuleFiles(
   paths: readonly string[],
   options: FolderContents & { readonly offered?: PackReader | undefined } = {},
 ): Promise<readonly FolderFile[]> {
-  const found = await findRuleFiles(paths, options);
-  const files = await Promise.all(found.map((path) => loadFolderFile(path, options)));
+  const found = await findFiles(paths, options);
+  const files = await Promise.all(found.map((file) => loadFolderFile(file, options)));
   // Packs are not in force by themselves, and files of repositories are never in force together.
-  const together = files.filter(({ path }) => !isPackPath(path) && levelOfFile(path) === 'operator');
+  const together = files.filter(({ isPack, level }) => !isPack && level === 'operator');
   const clashes = clashesOfFiles(together.map(({ rules }) => rules));
   return Promise.all(
     files.map((file) =>
@@ -119,22 +142,25 @@ async function withClashes(file: FolderFile, clashes: readonly StatusClash[]): P
 
 /** Loads one file. A pack is not in force by itself, so its parameters without a default use their examples. */
 export async function loadFolderFile(
-  path: string,
+  { path, isPack }: FoundFile,
   {
     offered,
     parameters,
+    isOperators,
   }: {
     readonly offered?: PackReader | undefined;
     readonly parameters?: Readonly<Record<string, unknown>>;
+    readonly isOperators?: boolean | undefined;
   } = {},
 ): Promise<FolderFile> {
   const text = await readFile(path);
   const folder = dirname(path);
   const reader = createFolderReader({ folder, shown: folder, isReadable: true }, offered);
   const packs = await gatherPacks({ path, text }, reader);
-  const given = { useExamples: isPackPath(path), with: parameters ?? {} };
-  const source = { path, text, packs, level: levelOfFile(path), commit: '', registry };
-  return { path, ...loadRuleFile({ ...source, parameters: given }) };
+  const given = { useExamples: isPack, with: parameters ?? {} };
+  const level = isOperators ? 'operator' : levelOfFile(path);
+  const source = { path, text, packs, level, commit: '', registry } as const;
+  return { path, isPack, level, ...loadRuleFile({ ...source, parameters: given }) };
 }
 
 /**
@@ -143,7 +169,7 @@ export async function loadFolderFile(
  */
 export const packsFolder = 'packs';
 
-/** Returns whether a file is a pack: one of its parent folders below the given folder is called `packs`. */
+/** Returns whether a file is a pack: one of the folders in this path is called `packs`. */
 function isPackPath(path: string): boolean {
   return dirname(path).split(sep).includes(packsFolder);
 }
@@ -275,7 +301,7 @@ export function watchFolder(
     try {
       const now = await folderDigest(folder);
       if (now === seen) return;
-      const files = await loadRuleFiles([folder]);
+      const files = await loadRuleFiles([folder], { isOperators: true });
       const offered = await readOffers(folder);
       seen = now;
       logProblems(files, log);

@@ -161,9 +161,9 @@ export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
 }
 
 /**
- * Returns whether an event may have changed rules. Any push to the default branch may have changed them, because the
- * payload's list of files is truncated; so may the creation or deletion of a repository, or a change of its default
- * branch, as shown in the payload. A false positive costs one read.
+ * Returns whether an event may have changed rules. Any push to the default branch, which the payload names, may have
+ * changed them, because the payload's list of files is truncated; so may the creation or deletion of that branch, and
+ * any event of the family `repository`. A false positive costs one read.
  */
 function movesDefaultBranch(event: Event): boolean {
   if (event.family === 'repository') return true;

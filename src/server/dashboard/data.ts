@@ -52,7 +52,7 @@ export type SweepRow = {
   readonly endedAt: Date;
   /** Summary as a sentence. */
   readonly sentence: string;
-  /** False if the request budget was used up before the last item. */
+  /** False if the requests, or the items that the rule allows per slot, were used up before the last item. */
   readonly isComplete: boolean;
   readonly drift: number;
   /** The first failed items, each with its reason. */
@@ -131,7 +131,7 @@ export type DashboardData = {
 
 /** Commands of the pages. */
 export type DashboardCommands = {
-  /** Redrives deliveries; returns how many were dead. `by` is recorded with the deliveries. */
+  /** Redrives deliveries; returns how many were redriven. `by` is recorded with the deliveries. */
   readonly redrive: (ids: readonly string[], by: string) => Promise<number>;
   /** Pauses writes; returns false if already paused. `by` is recorded with the pause and in the audit. */
   readonly pause: (scope: PauseScope, by: string) => Promise<boolean>;

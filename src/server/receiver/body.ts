@@ -14,7 +14,9 @@ export interface BufferPool {
   give(buffer: Buffer): void;
 }
 
-/** The pooled sizes. A typical delivery fits into the first; larger buffers are rare and left to the garbage collector. */
+/**
+ * The pooled sizes. A typical delivery fits into the first; larger buffers are rare and left to the garbage collector.
+ */
 const pooledSizes = [16_384, 65_536, 262_144] as const;
 
 /** Maximum total size of idle buffers of one size. */
@@ -356,8 +358,8 @@ export interface Bodies {
   /** Returns why a body is refused unread: its Content-Length exceeds the limit. Undefined for other bodies. */
   refuse(request: IncomingMessage): BodyError | undefined;
   /**
-   * Reads a request's body. Throws BodyError: 413 beyond the limit, regardless of Content-Length, and 400 if the body
-   * is incomplete.
+   * Reads a request's body. Throws BodyError: 413 beyond the limit, regardless of Content-Length, 400 if the body is
+   * incomplete, and 503 if it was dropped.
    */
   read(request: IncomingMessage): Promise<HeldBody>;
 }
@@ -370,7 +372,7 @@ export interface Bodies {
 export function createBodies(options: {
   maxBytes: number;
   budgetBytes: number;
-  /** Monotonic milliseconds; default `performance.now`. */
+  /** Default: the system's clock. */
   clock?: MonotonicClock;
 }): Bodies {
   const { maxBytes, budgetBytes, clock = systemClock } = options;

@@ -18,9 +18,14 @@ const types: ReadonlySet<string> = new Set(['application/json', 'application/x-w
 
 /** The guards that a request has to pass, before and after its body is read. */
 export interface Guards {
-  /** Checks a request before its body is read. Returns the digest of its `Authorization` header. Throws ReceiverRefusal or BodyError. */
+  /**
+   * Checks a request before its body is read. Returns the digest of its `Authorization` header. Throws ReceiverRefusal
+   * or BodyError.
+   */
   examineHeaders(request: FastifyRequest): Buffer;
-  /** Returns the delivery that a request carries; `authorization` comes from `examineHeaders`. Throws ReceiverRefusal. */
+  /**
+   * Returns the delivery that a request carries; `authorization` comes from `examineHeaders`. Throws ReceiverRefusal.
+   */
   admit(request: FastifyRequest, authorization: Buffer, bytes: Buffer): Promise<NewDelivery>;
 }
 

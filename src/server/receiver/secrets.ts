@@ -84,8 +84,8 @@ function examineValues(entry: SecretEntry, label: string): string[] {
 const wholePatterns: ReadonlySet<string> = new Set(['*', '**', '*/*']);
 
 /**
- * Returns whether a scope covers the whole forge: one of its patterns is `*`, `**` or a star on both sides of the slash.
- * Only such a scope covers events without a repository, and only its deliveries are accepted before parsing.
+ * Returns whether a scope covers the whole forge: one of its patterns is `*`, `**` or a star on both sides of the
+ * slash. Only such a scope covers events without a repository, and only its deliveries are accepted before parsing.
  */
 export function isWholeScope(scope: readonly string[]): boolean {
   return scope.some((pattern) => wholePatterns.has(pattern));

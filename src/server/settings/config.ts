@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { apiRoot } from '../../client/address.ts';
 import { type Credentials, type SignedIn, secretsOf } from '../../client/credentials.ts';
+import type { OwnEvents } from '../../engine/bounds/own-writes.ts';
 import type { RepeatedChoice } from '../../engine/bounds/refusals.ts';
 import { type Budgets, budgets } from '../../engine/budget/budgets.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
@@ -385,6 +386,8 @@ type RuleGrants = {
   /** Whether the rule files of pull requests that change them are checked. */
   readonly preview: boolean;
   readonly reportProblems: ReportProblems;
+  /** Which events of Reeve's account trigger nothing. */
+  readonly own: OwnEvents;
   /** How to handle a delivery that repeats an earlier one. */
   readonly repeated: RepeatedChoice;
 };
@@ -418,6 +421,7 @@ export function readGrants(file: OperatorFile | undefined): RuleGrants {
     },
     preview: file?.preview ?? false,
     reportProblems: file?.['report-problems'] ?? 'status',
+    own: file?.own ?? 'changes',
     repeated: file?.repeated ?? 'run',
   };
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { actions } from '../../actions/actions.ts';
+import { ownEvents } from '../../engine/bounds/own-writes.ts';
 import { repeatedChoices } from '../../engine/bounds/refusals.ts';
 import { budgets } from '../../engine/budget/budgets.ts';
 import { facts } from '../../facts/facts.ts';
@@ -242,6 +243,12 @@ export const OperatorFile = z.strictObject({
     .optional()
     .describe(
       'Report about an unusable rule file in its repository: the status reeve/rules on the default branch, one issue, or none. Default status.',
+    ),
+  own: z
+    .enum(ownEvents)
+    .optional()
+    .describe(
+      'Events of the bot’s account that trigger nothing: those that Reeve’s own changes cause (`changes`), or all of them (`account`). `account` is right for an account that other programs use as well. Default changes.',
     ),
   repeated: z
     .enum(repeatedChoices)

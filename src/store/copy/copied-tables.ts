@@ -8,7 +8,10 @@ import { markKey } from './copy-mark.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
 
-/** Type of a column, which determines its conversion. `key`: an indexed text, which PostgreSQL stores shortened if it is long. */
+/**
+ * Type of a column, which determines its conversion. `key`: an indexed text, which PostgreSQL stores shortened if it is
+ * long.
+ */
 export type ColumnKind = 'integer' | 'boolean' | 'text' | 'key' | 'time' | 'bytes';
 
 /** A copied value, which has the same form in every kind of store. Times are RFC 3339. */

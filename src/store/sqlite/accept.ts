@@ -125,8 +125,8 @@ function createHeaderSetTable(database: DatabaseSync) {
 
 /** Recognises a delivery that is already stored, and one that is a copy of another. */
 export function createDuplicates(database: DatabaseSync) {
-  // The entry is part of the identity: a holder of one secret must not be able to make deliveries of another entry appear
-  // as duplicates.
+  // The entry is part of the identity: a holder of one secret must not be able to make deliveries of another entry
+  // appear as duplicates.
   const known = database.prepare(
     "SELECT id FROM deliveries WHERE uuid = ? AND entry = ? AND door = 'webhook' LIMIT 1",
   );

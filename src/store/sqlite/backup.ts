@@ -87,7 +87,7 @@ function emptyLog(path: string): void {
       database.close();
     }
   } catch {
-    // The store is replaced in any case, and both files have their second names.
+    // The store is replaced in any case. The log already has its second name, and the database gets one.
   }
 }
 

@@ -94,9 +94,9 @@ export interface Repeats {
 }
 
 /**
- * Prepares the recognition of repeats. A delivery repeats the oldest one with its digest that is not dead: a dead one was
- * not handled. The index contains the first 8 bytes of each digest; the whole digest is compared. Digests are deleted
- * with their deliveries.
+ * Prepares the recognition of repeats. A delivery repeats the oldest one with its digest that is not dead: a dead one
+ * was not handled. The index contains the first 8 bytes of each digest; the whole digest is compared. Digests are
+ * deleted with their deliveries.
  */
 export function createRepeats(database: DatabaseSync): Repeats {
   const insert = database.prepare('INSERT OR REPLACE INTO digests (delivery, digest) VALUES (?, ?)');
@@ -223,7 +223,7 @@ export function createHeads(database: DatabaseSync) {
   );
   const busyLanes = database.prepare("SELECT lane FROM deliveries WHERE state = 'claimed'");
   let lastTurn = '';
-  /** Position of each repository's round; removed when it starts again. */
+  /** Lane that was served last in each repository; removed when none of its lanes is free. */
   const lastLanes = new Map<string, string>();
 
   const laneAfter = (turn: string, lane: string, busy: ReadonlySet<string>): SqlRow | undefined => {
@@ -353,7 +353,9 @@ export function createCrashes(database: DatabaseSync) {
       if (inFlight.all().length === 1) blame.run();
       else suspect.run();
     },
-    /** Returns the suspected delivery to claim next, alone; `wait` while one must stay alone; `free` if none is left. */
+    /**
+     * Returns the suspected delivery to claim next, alone; `wait` while one must stay alone; `free` if none is left.
+     */
     turn(nowMs: number): number | 'wait' | 'free' {
       // New suspects appear only at startup.
       if (isOver) return 'free';

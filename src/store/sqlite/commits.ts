@@ -69,9 +69,9 @@ export class Commits {
 
   /**
    * Runs a synchronous write in the next transaction, and resolves after the sync that covers it, in call order.
-   * `weight` is its size in bytes, if relevant; `onCommitted` is called after the COMMIT, before the sync ends, and must
-   * not throw. Only a write that throws is rolled back; a write may run twice, so its effects outside the database must be
-   * idempotent.
+   * `weight` is its size in bytes, if relevant; `onCommitted` is called after the COMMIT, before the sync ends, and
+   * must not throw. Only a write that throws is rolled back; a write may run twice, so its effects outside the database
+   * must be idempotent.
    */
   write<Result>(write: () => Result, weight = 0, onCommitted?: (result: Result) => void): Promise<Result> {
     if (this.#isClosed) return Promise.reject(this.#closed());
@@ -212,9 +212,14 @@ export class Commits {
 
 /** Makes COMMITs durable across power failures. */
 export interface Durability {
-  /** Called before a transaction; throws `store-unwritable` until a failed sync is repaired, and `store-lost` permanently. */
+  /**
+   * Called before a transaction; throws `store-unwritable` until a failed sync is repaired, and `store-lost`
+   * permanently.
+   */
   prepare(): void;
-  /** Resolves when everything committed so far is on the disk. Returns the size of the log file. Throws `store-lost`. */
+  /**
+   * Resolves when everything committed so far is on the disk. Returns the size of the log file. Throws `store-lost`.
+   */
   sync(): Promise<number>;
   close(): void;
 }
@@ -309,8 +314,8 @@ export interface Checkpoints {
   committed(bytes: number, logBytes?: number): void;
   /**
    * Returns a promise if the next transaction must wait for a checkpoint, undefined otherwise. Call it between
-   * transactions: the last pass of a checkpoint is complete only while no transaction appends to the log. All callers wait for
-   * the same pass.
+   * transactions: the last pass of a checkpoint is complete only while no transaction appends to the log. All callers
+   * wait for the same pass.
    */
   gap(): Promise<void> | undefined;
   /** Returns why the last checkpoint failed; undefined once one succeeds. */
@@ -328,7 +333,7 @@ export const noCheckpoints: Checkpoints = {
 
 /** Pages of the log after which SQLite itself checkpoints in a COMMIT, if no thread does: 16 MiB. */
 export const checkpointPages = 4_096;
-/** A checkpoint begins after this many bytes; SQLite's default size, but outside the event loop. */
+/** Estimated bytes in the log after which a checkpoint begins. */
 const beginBytes = 12 * 2 ** 20;
 /**
  * A log file above this size starts a checkpoint regardless of the estimate. `journal_size_limit` must be the same:
@@ -342,7 +347,9 @@ const overheadBytes = 8 * 4_096;
 /** After an incomplete checkpoint (a reader used the log, the disk refused), the next begins after this many bytes. */
 const retryBytes = 2 ** 20;
 
-/** Number of passes in parallel with transactions before the one in a gap: each has less to copy than the previous one. */
+/**
+ * Number of passes in parallel with transactions before the one in a gap: each has less to copy than the previous one.
+ */
 const passesBeside = 2;
 
 /**
@@ -384,7 +391,10 @@ export function createThreadedCheckpoints(database: DatabaseSync, path: string):
     nextBytes = isComplete ? beginBytes : retryBytes;
   };
 
-  /** Returns whether a checkpoint is due: immediately for a log file above the limit, unless the last attempt was incomplete. */
+  /**
+   * Returns whether a checkpoint is due: immediately for a log file above the limit, unless the last attempt was
+   * incomplete.
+   */
   const isDue = (): boolean =>
     sinceBytes >= nextBytes || (logBytes > logLimitBytes && sinceBytes >= retryBytes);
 
@@ -472,7 +482,7 @@ export class CheckpointThread {
     return this.#failure;
   }
 
-  /** Keeps the process alive while the thread works; an unrequested checkpoint does not. */
+  /** Keeps the process alive while the thread works. Without this call, a pass does not. */
   ref(): void {
     this.#worker?.ref();
   }

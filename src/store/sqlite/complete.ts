@@ -68,7 +68,7 @@ export function createEndings(context: SqliteContext): AttemptEndings & Delivery
       });
     },
     async defer(claim, runs, { afterMs, why, key, isPaused }) {
-      const encoded = encodeRuns(runs);
+      const encoded = encodeRuns(runs, claim.repositoryId);
       let superseded = 0;
       await end(claim, () => {
         const id = Number(claim.id);

@@ -25,7 +25,9 @@ export class SettledCount {
   #count: number;
   #isStale = false;
 
-  /** `ask` counts in the database. With `isAlone`, only this process settles deliveries, so the number stays correct. */
+  /**
+   * `ask` counts in the database. With `isAlone`, only this process settles deliveries, so the number stays correct.
+   */
   constructor(ask: () => number, { isAlone }: { readonly isAlone: boolean }) {
     this.#ask = ask;
     this.#isAlone = isAlone;

@@ -30,7 +30,9 @@ const refusalsOfFiles: Readonly<Record<string, string>> = {
   EISDIR: closed,
 };
 
-/** Converts an error of SQLite or Node to `store-unwritable` if the disk refused; other errors are returned unchanged. */
+/**
+ * Converts an error of SQLite or Node to `store-unwritable` if the disk refused; other errors are returned unchanged.
+ */
 export function asStoreError(error: unknown, path: string): unknown {
   const refusal = refusalReason(error);
   if (refusal === undefined) return error;
@@ -60,7 +62,7 @@ function resultCodeOf(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** Returns whether the disk of the path has no space for one page of a database. */
+/** Returns whether the disk of the path has less than 64 KiB of free space. */
 function isFull(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));

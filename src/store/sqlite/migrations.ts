@@ -5,9 +5,9 @@ import { ReeveError } from '../../platform/errors.ts';
  * The numbered steps of the schema; `user_version` is the number of steps applied to a database. A released step never
  * changes. Bodies are in a separate table: a state changes several times, and rewriting a page of small rows is cheap,
  * while rewriting a page with bodies is not. No index is UNIQUE over data sent by a forge, because files of earlier
- * versions may contain a uuid twice. No id is AUTOINCREMENT, which would write one more page per transaction: the
- * newest delivery is never deleted, so no id is reused. Each partial index contains only the rows in its waiting state,
- * so an accepted row is in only one of them.
+ * versions may contain a uuid twice. The ids of deliveries and runs are not AUTOINCREMENT, which would write one more
+ * page per transaction: the newest delivery is never deleted, so its id is not reused. Each partial index contains only
+ * the rows that it serves.
  */
 export const migrations: readonly string[] = [
   `
@@ -164,7 +164,10 @@ export const migrations: readonly string[] = [
 /** The newest schema that this program knows. */
 export const schemaVersions = migrations.length;
 
-/** Migrates a database to the newest schema, one step per transaction. Throws `store-newer` if a later program has changed it. */
+/**
+ * Migrates a database to the newest schema, one step per transaction. Throws `store-newer` if a later program has
+ * changed it.
+ */
 export function migrate(database: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
   for (;;) {
     // Two processes may open a new file at once: the version is read under the lock of the step.

@@ -46,14 +46,16 @@ export type SqliteOptions = {
   readonly role: 'worker' | 'reader';
   /**
    * Location of the worker's checkpoints. A thread delays no delivery, and uses 14 MB; otherwise SQLite runs them in a
-   * COMMIT. Default: in a thread. A reader runs no checkpoints, because it writes little.
+   * COMMIT. Default: in a thread. A reader has no thread, because it writes little.
    */
   readonly checkpoints?: 'in-thread' | 'in-commits';
   /** Default: the system's clock. */
   readonly clock?: StoreClock;
   /** Maximum size of the file: a write that needs more is `store-unwritable`. Default: limited only by the disk. */
   readonly maxFileBytes?: number;
-  /** Called once when a file of the store was removed or replaced: the store no longer writes anything (`store-lost`). */
+  /**
+   * Called once when a file of the store was removed or replaced: the store no longer writes anything (`store-lost`).
+   */
   readonly onLost?: (error: ReeveError) => void;
 };
 

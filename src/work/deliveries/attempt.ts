@@ -161,7 +161,7 @@ export function startHeartbeat(
     } catch (error) {
       if (error instanceof ReeveError && error.code === 'lease-lost')
         abortController.abort(new AttemptAborted('lost', error.message));
-      // Reverts the entry of a pull request with this head, because the forge refused the status that shows the entry.
+      // The lease lasts for three more heartbeats.
       else log.warn({ delivery: claim.id, error }, 'a heartbeat failed');
     }
     if (isBeating) callOff = timer(beat, leaseMs / 4);
@@ -178,13 +178,16 @@ export function startHeartbeat(
   };
 }
 
-/** How an attempt ended. `released`: as if it had not started; `lost`: another worker has the delivery now. */
+/**
+ * How an attempt ended. `released`: as if it had not started, or, with `isUnbegun`, because it never began; `lost`:
+ * another worker has the delivery now.
+ */
 export type Ending =
   | { readonly how: 'settled'; readonly runs: readonly Run[]; readonly reason?: string | undefined }
   | { readonly how: 'retry'; readonly afterMs: number; readonly reason: string }
   | { readonly how: 'deferred'; readonly runs: readonly Run[]; readonly deferral: Deferral }
   | { readonly how: 'dead'; readonly reason: string; readonly runs?: readonly Run[] }
-  | { readonly how: 'released'; readonly reason: string }
+  | { readonly how: 'released'; readonly reason: string; readonly isUnbegun?: boolean }
   | { readonly how: 'lost' };
 
 /** Thrown inside an attempt that must end now. */
@@ -325,6 +328,7 @@ export function createRecorder(options: {
   const logEnding = ({ id, door, eventType, attempts, entry, repository }: Claim, ending: Ending): void => {
     const about = { delivery: id, eventType, attempts };
     if (ending.how === 'settled') log.debug(about, 'settled');
+    else if (ending.how === 'released' && ending.isUnbegun) log.debug({ ...about, ...ending }, 'not begun');
     else if (ending.how === 'deferred') {
       const { why, afterMs } = ending.deferral;
       const details = { ...about, repository, why, seconds: Math.ceil(afterMs / 1_000) };

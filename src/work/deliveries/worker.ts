@@ -34,7 +34,7 @@ export type WorkerOptions = {
   readonly answers?: (() => number) | undefined;
   /** Default: `setTimeout`. */
   readonly timer?: Timer;
-  /** Maximum concurrent deliveries; default 8. */
+  /** Maximum number of deliveries handled concurrently; default 8. */
   readonly concurrency?: number | undefined;
   /** Length of a lease, with four heartbeats. Default 60 s. */
   readonly leaseMs?: number;
@@ -95,7 +95,8 @@ export function createWorker(options: WorkerOptions): Worker {
     onHostFailure: (error) => watch.failed(error),
     onRecorded,
   });
-  const tasks = new Tasks();
+  const pace = new Pace();
+  const tasks = new Tasks(concurrency, timer);
 
   /** Whether the last claim used all free slots. */
   let isFull = false;
@@ -103,12 +104,14 @@ export function createWorker(options: WorkerOptions): Worker {
   const claim = async (): Promise<readonly Claim[]> => {
     if (stopping.signal.aborted) return [];
     watch.look();
-    const places = tasks.places(concurrency);
+    const places = tasks.places(breaker.state() === 'closed' ? pace.ahead : 1);
     const prepared = router.takePrepared();
+    const startMs = clock.monotonicMs();
     const claims = await claimWork(
       places,
       prepared.map(({ routing }) => routing),
     );
+    if (claims.length > 0) pace.claimed(clock.monotonicMs() - startMs);
     router.routed(prepared);
     isFull = claims.length >= places;
     return claims;
@@ -140,7 +143,17 @@ export function createWorker(options: WorkerOptions): Worker {
       );
       holdWrites(abortController.signal, durable);
     }
-    const ending = await tasks.handle(() => attempt(claim, abortController.signal, heartbeat));
+    const ending = await tasks.handle(abortController.signal, async (turn): Promise<Ending> => {
+      // The state of the forge is unknown to a claim that waited: it is claimed again when the breaker permits it.
+      if (turn === 'late' || (turn === 'waited' && breaker.state() !== 'closed')) {
+        if (turn === 'late') pace.slow();
+        return { how: 'released', reason: 'no slot was free', isUnbegun: true };
+      }
+      const startMs = clock.monotonicMs();
+      const ended = await attempt(claim, abortController.signal, heartbeat);
+      pace.handled(clock.monotonicMs() - startMs);
+      return ended;
+    });
     // The slot of the attempt is free while its ending is recorded.
     if (isFull) loop.wake();
     await record(claim, ending, abortController.signal);
@@ -166,6 +179,7 @@ export function createWorker(options: WorkerOptions): Worker {
     async stop({ graceMs = 8_000 } = {}) {
       stopping.abort();
       await loop.stop();
+      tasks.endWaits();
       await tasks.finish(graceMs, sleep);
     },
     status: () => ({ active: tasks.size, breaker: breaker.state(), forge: watch.state() }),
@@ -186,34 +200,113 @@ function logJump(log: Log, byMs: number): void {
 
 type Task = { readonly cut: AbortController; readonly done: Promise<void> };
 
+/** Number of claims for each slot while attempts are quicker than a claim. */
+const maxAhead = 4;
+/** Duration of a claim below which the number of claims does not matter. A claim in a file takes less. */
+const cheapClaimMs = 1;
+/** Weight of the last duration in an average. */
+const newest = 1 / 8;
+/** Assumed duration of an attempt at first: some thirty quick attempts have to follow. */
+const slowAttemptMs = 100;
+
+/**
+ * Decides how many deliveries are claimed ahead. Most events concern no rule, and end sooner than PostgreSQL responds to
+ * a claim; the claims then limit a process. Claims ahead wait for a slot, at most for `maxWaitMs`.
+ */
+class Pace {
+  #claimMs = 0;
+  #attemptMs = slowAttemptMs;
+
+  /** Number of claims for each slot. */
+  get ahead(): number {
+    return this.#claimMs >= cheapClaimMs && this.#attemptMs < this.#claimMs ? maxAhead : 1;
+  }
+
+  claimed(ms: number): void {
+    this.#claimMs += (ms - this.#claimMs) * newest;
+  }
+
+  handled(ms: number): void {
+    this.#attemptMs += (ms - this.#attemptMs) * newest;
+  }
+
+  /** Records that attempts have become slow, before one has ended. */
+  slow(): void {
+    this.#attemptMs = slowAttemptMs;
+  }
+}
+
 /**
  * Maximum number of endings that are recorded in parallel with further attempts. If the store is slow, those attempts
  * wait for it.
  */
 const maxRecorded = 16;
+/** Time that a claim waits for a slot. Then it is given back, because another process may have one. */
+const maxWaitMs = 250;
 
-/** The attempts in progress, and those whose ending is being recorded. */
+/** How a task got its slot. `late`: it got none. */
+type Turn = 'at once' | 'waited' | 'late';
+
+/** The attempts in progress, those that wait for a slot, and those whose ending is being recorded. */
 class Tasks {
   readonly #tasks = new Slots<Task>();
+  readonly #concurrency: number;
+  readonly #timer: Timer;
+  readonly #waiting = new Set<(turn: Turn) => void>();
   #handled = 0;
+
+  constructor(concurrency: number, timer: Timer) {
+    this.#concurrency = concurrency;
+    this.#timer = timer;
+  }
 
   get size(): number {
     return this.#tasks.size;
   }
 
-  /** Returns how many of `concurrency` attempts may begin: one whose ending is being recorded frees its slot. */
-  places(concurrency: number): number {
-    return Math.min(concurrency - this.#handled, concurrency + maxRecorded - this.#tasks.size);
+  /**
+   * Returns how many tasks may begin, with `ahead` tasks for each slot. A task whose ending is being recorded has freed
+   * its slot.
+   */
+  places(ahead: number): number {
+    const all = this.#concurrency * ahead;
+    return Math.min(all - this.#handled - this.#waiting.size, all + maxRecorded - this.#tasks.size);
   }
 
-  /** Calls the handler of a task. */
-  async handle<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#handled += 1;
+  /** Calls the handler of a task as soon as a slot is free, or with `late`. */
+  async handle<Result>(signal: AbortSignal, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    let turn: Turn = 'at once';
+    // A slot that becomes free is passed on, and stays counted.
+    if (this.#handled < this.#concurrency) this.#handled += 1;
+    else turn = await this.#wait(signal);
+    if (turn === 'late') return work(turn);
     try {
-      return await work();
+      return await work(turn);
     } finally {
-      this.#handled -= 1;
+      const [next] = this.#waiting;
+      if (next === undefined) this.#handled -= 1;
+      else next('waited');
     }
+  }
+
+  /** Ends the waits for a slot. */
+  endWaits(): void {
+    for (const end of [...this.#waiting]) end('late');
+  }
+
+  #wait(signal: AbortSignal): Promise<Turn> {
+    return new Promise((resolve) => {
+      const end = (turn: Turn): void => {
+        this.#waiting.delete(end);
+        cancel();
+        signal.removeEventListener('abort', abort);
+        resolve(turn);
+      };
+      const abort = (): void => end('late');
+      const cancel = this.#timer(abort, maxWaitMs);
+      signal.addEventListener('abort', abort);
+      this.#waiting.add(end);
+    });
   }
 
   /** Runs an attempt, which must not reject. Aborting `cut` ends it early. `onEnd` is called at its end. */

@@ -36,8 +36,9 @@ export async function editQueue(
 }
 
 /**
- * Inserts a pull request after all others with a higher priority, and after those with the same priority whose deliveries
- * arrived earlier, but never before the one that has its turn. Runs of several pull requests end in any order.
+ * Inserts a pull request after all others with a higher priority, and after those with the same priority whose
+ * deliveries arrived earlier, but never before the one that has its turn. Runs of several pull requests end in any
+ * order.
  */
 export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): readonly QueueEntry[] {
   const first = entries[0]?.turnAt === undefined ? 0 : 1;
@@ -46,7 +47,9 @@ export function placeEntry(entries: readonly QueueEntry[], entry: QueueEntry): r
   return entries.toSpliced(Math.max(at, first), 0, entry);
 }
 
-/** Returns whether a queued pull request has the same priority and entered for a later delivery, or else entered later. */
+/**
+ * Returns whether a queued pull request has the same priority and entered for a later delivery, or else entered later.
+ */
 export function standsAfter(queued: QueueEntry | undefined, entry: QueueEntry): boolean {
   if (queued === undefined || queued.request.priority !== entry.request.priority) return false;
   if (queued.delivery === undefined || entry.delivery === undefined)

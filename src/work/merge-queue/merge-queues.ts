@@ -17,7 +17,7 @@ import type { QueueEvent, QueueRow } from '../../store/queue-rows.ts';
 import type { Delivery, DeliveryWithBody, Store } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 import { eventlessOf, storedEvent } from '../runs/route-delivery.ts';
-import { deliveryOrigin, findEventCause } from '../runs/run-attempt.ts';
+import { deliveryOrigin, findOrigin } from '../runs/run-attempt.ts';
 import {
   abandonQueue,
   editQueue,
@@ -379,8 +379,8 @@ class QueueAtWork {
     const item = `${repository.owner}/${repository.name}#${entry.number}`;
     if (event === undefined || delivery === undefined)
       return makeItemRun({ key: item, subject, value: {}, kind: mergeQueueKind }, request, context);
-    const cause = await findEventCause(event, this.#reeve, signal);
-    const about = { ...request, item, cause, announcedBy: delivery.id };
+    const origin = await findOrigin(event, delivery, this.#reeve, signal);
+    const about = { ...request, ...origin, item, announcedBy: delivery.id };
     return makeEventRun({ ...event, subject }, about, context);
   }
 

@@ -13,7 +13,7 @@ import type { NewJob } from '../../store/store.ts';
 export type QueueState = {
   readonly version: 1;
   readonly entries: readonly QueueEntry[];
-  /** Pull requests that left, newest first. None of them enters again automatically for the same reason. */
+  /** Pull requests that left, newest first. Some reasons bar them from entering again (`findBar`). */
   readonly left: readonly LeftPull[];
   /** Writes that may be repeated, stored before they are sent: statuses and comments, oldest first. */
   readonly outbox: readonly QueueWrite[];

@@ -80,7 +80,9 @@ function ageOfNewcomer(first: QueueEntry | undefined, at: Date): number | undefi
   return ageMs >= 0 && ageMs < settlingMs ? ageMs : undefined;
 }
 
-/** Returns the step that ends with this action, after the writes. Writes of paused rules are kept until the pause ends. */
+/**
+ * Returns the step that ends with this action, after the writes. Writes of paused rules are kept until the pause ends.
+ */
 function endOf({ state, events, held = [] }: QueueDraft, ...last: readonly QueueAction[]): QueueStep {
   const writes = state.outbox
     .filter(({ rule = '' }) => !held.includes(rule))
@@ -201,7 +203,9 @@ function bringUpToDate(draft: QueueDraft, first: QueueEntry, seen: QueueObservat
   return endOf({ ...next, state: { ...next.state, attempt } }, { kind: 'update', attempt });
 }
 
-/** Waits for the checks of a head that contains the base, and merges it once they have passed and nothing has changed. */
+/**
+ * Waits for the checks of a head that contains the base, and merges it once they have passed and nothing has changed.
+ */
 function awaitChecks(draft: QueueDraft, first: QueueEntry, seen: QueueObservation): QueueStep {
   const { at, pull, base } = seen;
   const { number, head } = first;

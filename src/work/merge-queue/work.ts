@@ -27,7 +27,7 @@ export type QueuePorts = {
   ): Promise<QueueLook>;
   /** Sends a status or a comment. Also resolves if the forge permanently refuses it. */
   write(write: QueueWrite): Promise<void>;
-  /** Sends an update or a merge. Returns undefined if the response was lost. */
+  /** Sends an update or a merge. Rejects, or returns undefined, if the response was lost. */
   attempt(action: QueueAttemptAction): Promise<QueueObservation['answer']>;
   /** Returns the time until the next write is allowed; 0 if it is allowed now. */
   waitMs(): Promise<number>;

@@ -11,11 +11,12 @@ import type { ReeveError } from '../../platform/errors.ts';
 import { type RuleSet, runsForConcerned } from '../../rules/rule.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { InForce } from '../../rules/sources/rule-source.ts';
+import { skipReasons } from '../../rules/verdict.ts';
 import type { Handled, HandleJob } from '../../store/leases.ts';
 import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 import { storedEvent } from './route-delivery.ts';
-import { deliveryOrigin, findEventCause, type RunAttempt } from './run-attempt.ts';
+import { deliveryOrigin, findOrigin, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
 
 /** Maximum number of pull requests that run together with the event; if there are more, a job runs them. */
@@ -67,10 +68,8 @@ export function createConcernedPulls(reeve: Reeve, parts: RunParts): ConcernedPu
       const concern = concernOf(event);
       if (concern === undefined) return { runs: [] };
       const { signal } = force;
-      const isOwn = event.sender?.id === (await reeve.account()).id;
-      if (isOwn && (await findEventCause(event, reeve, signal)) === undefined) {
-        return { runs: [], reason: 'own: Reeve’s own account did this' };
-      }
+      const { isOwn, cause } = await findOrigin(event, delivery, reeve, signal);
+      if (isOwn && cause === undefined) return { runs: [], reason: `own: ${skipReasons.own}` };
       const counted = client.counted({ signal });
       const numbers = await findNumbers(event.repository, concern, { client: counted, memory });
       if (numbers.length <= maxWithEvent) {

@@ -41,7 +41,7 @@ export function createRunAttempt(reeve: Reeve): RunAttempt {
     const ran = await makeEventRun(
       event,
       {
-        cause: await findEventCause(event, reeve, signal),
+        ...(await findOrigin(event, delivery, reeve, signal)),
         mode: 'enforce',
         door: delivery.door,
         delivery: delivery.id,
@@ -64,14 +64,34 @@ export function createRunAttempt(reeve: Reeve): RunAttempt {
   };
 }
 
-/** Returns the cause of an event if our own account caused it with a known change. */
-export async function findEventCause(
+/** How an event of Reeve's account came about; for events of other accounts, nothing is set. */
+type EventOrigin = {
+  /** Whether Reeve caused the event, or cannot rule it out. `false`: a person with this account acted. */
+  readonly isOwn?: boolean;
+  /** Set if rules that did not cause the event run for it. */
+  readonly cause?: EventCause;
+};
+
+/** Determines how an event came about, if Reeve's account is its sender. */
+export async function findOrigin(
   event: Event,
-  { account, consequences, client }: Reeve,
+  delivery: Delivery,
+  { account, consequences, ownWrites, client, store }: Reeve,
   signal: AbortSignal | undefined,
-): Promise<EventCause | undefined> {
-  if (event.sender?.id !== (await account()).id) return undefined;
-  return consequences?.find(event, client.counted({ signal }), signal);
+): Promise<EventOrigin> {
+  if (event.sender?.id !== (await account()).id) return {};
+  const cause = await consequences?.find(event, client.counted({ signal }), signal);
+  if (cause !== undefined) return cause === 'deep' ? { isOwn: true } : { isOwn: true, cause };
+  if (ownWrites === undefined) return { isOwn: true };
+  const { id, receivedAt, repeatOf } = delivery;
+  // The record may no longer cover the time of a repeated delivery.
+  const first = repeatOf === undefined ? delivery : await store.describeDelivery(repeatOf);
+  const firstAt = first?.receivedAt ?? new Date(0);
+  const causer = await ownWrites.find(event, { id, receivedAt, firstAt }, signal);
+  if (causer !== 'unknown') return { isOwn: causer === 'reeve' };
+  // A deferred run may be repeated when the record no longer covers the time of its event.
+  const before = (await store.readLatestRuns([id])).get(id);
+  return { isOwn: before?.trigger.isByPerson !== true };
 }
 
 /** Returns the error with which the forge denies the whole repository, or the error that prevents this check. */

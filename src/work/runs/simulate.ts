@@ -370,8 +370,8 @@ function senderOf({ user }: PullRequest | Issue): Payload {
 }
 
 /**
- * Returns the earlier and the current commit. If the earlier commit is unknown, the event covers the whole pull
- * request, like an event found by catch-up.
+ * Returns the earlier and the current commit of a push. The earlier one is not recorded, so it is the merge base, and
+ * the event covers the whole pull request, like an event found by catch-up.
  */
 function movedOf({ head, merge_base: base }: PullRequest, activity: string): Payload {
   return activity === 'synchronized' ? { before: base ?? head?.sha, after: head?.sha } : {};

@@ -16,8 +16,8 @@ import { deliveryOrigin, type RunAttempt } from './run-attempt.ts';
 /**
  * Kind of the job for a pull request with rules that wait. Either their merge waits only for checks or for `mergeable`,
  * for which not every forge sends events; or they failed to protect the pull request, which is not merged until they
- * succeed. The job, a waiting row, evaluates the rules again after 10 s, 30 s, and then every minute, until they no
- * longer wait. The row survives a restart, and a later row for the same pull request and rules replaces it. A change
+ * succeed. The job, a waiting row, evaluates the rules again after 10 s, after 40 s, and then every minute, until they
+ * no longer wait. The row survives a restart, and a later row for the same pull request and rules replaces it. A change
  * that the forge refuses without showing a reason is retried only a few times, with a doubling delay
  * (`readResistance`).
  */

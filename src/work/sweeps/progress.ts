@@ -200,7 +200,7 @@ export type SweepResult = SweepProgress & {
   readonly endedAt: string;
   /** Number of differences from the desired state. */
   readonly drift: number;
-  /** False if the request budget was used up before the last item. */
+  /** False if the requests, or the items that the rule allows per slot, were used up before the last item. */
   readonly isComplete: boolean;
 };
 

@@ -30,7 +30,7 @@ const catchUpCron = '*/30 * * * *';
 /** The scheduled work of a bot. It is not started on construction. */
 export class Sweeps {
   readonly scheduler: Scheduler;
-  /** Handlers, by kind, of the jobs that the scheduler, the command line and catch-up store. */
+  /** Handlers, by kind, of the jobs that `start`, the scheduler and the command line store. */
   readonly jobHandlers: Readonly<Record<string, HandleJob>>;
   readonly #reeve: Reeve;
   readonly #snapshots: Snapshots;

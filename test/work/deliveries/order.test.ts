@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ReeveError } from '../../../src/platform/errors.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { collect } from '../../store/make.ts';
 import { propertyRuns, recordFigure } from '../../support/figure.ts';
 import { createWorkerBench, nothing } from './worker-bench.ts';
@@ -8,24 +9,35 @@ import { createWorkerBench, nothing } from './worker-bench.ts';
 const bench = createWorkerBench();
 const { accept, pass, renewStore, start } = bench;
 
+/** Claims as the store does, in this time. */
+function slowClaim(ms: number): Store['claim'] {
+  return async (options) => {
+    bench.moveClockMs(ms);
+    return bench.store.claim(options);
+  };
+}
+
 describe('order', () => {
   it('is kept within every lane, one delivery at a time, under random schedules and failures', async (context) => {
     let [schedules, deliveries] = [0, 0];
     const schedule = fc.record({
       lanes: fc.array(
         fc.record({ repository: fc.integer({ min: 1, max: 3 }), index: fc.integer({ min: 1, max: 2 }) }),
-        { minLength: 1, maxLength: 25 },
+        { minLength: 1, maxLength: 50 },
       ),
+      // If a claim takes time and attempts take none, deliveries are claimed ahead.
+      claimMs: fc.constantFrom(0, 1_000),
       concurrency: fc.integer({ min: 1, max: 6 }),
       turns: fc.infiniteStream(fc.nat(3)),
     });
     await fc.assert(
-      fc.asyncProperty(schedule, async ({ lanes, concurrency, turns }) => {
+      fc.asyncProperty(schedule, async ({ lanes, claimMs, concurrency, turns }) => {
         await renewStore();
         const active = new Set<string>();
         const begun = new Map<string, number[]>();
         start({
           concurrency,
+          store: { ...bench.store, claim: slowClaim(claimMs) },
           handle: async (delivery, event) => {
             const lane = `${event.repository?.id}#${event.subject?.index}`;
             expect(active.has(lane)).toBe(false);

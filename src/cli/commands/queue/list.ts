@@ -12,7 +12,7 @@ const shownEvents = 50;
 
 /**
  * Prints the merge queues that contain a pull request or are paused, with positions and the reason for waiting; with
- * `history`, also the latest events. Returns the exit status.
+ * `history`, prints the latest events instead. Returns the exit status.
  */
 export async function listMergeQueues(
   name: string | undefined,

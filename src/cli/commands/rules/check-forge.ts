@@ -430,8 +430,8 @@ async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef):
 }
 
 /**
- * Returns undefined for 403 and 404 responses, because these checks only produce warnings and no other check depends on
- * them.
+ * Returns undefined if the forge refuses a request, because these checks only produce warnings and no other check
+ * depends on them. Failures of the forge itself are thrown.
  */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {

@@ -14,16 +14,19 @@ import { unmatchedOwners } from '../../connection/checks/codeowners-lines.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
 import { missingContexts, renamedStatuses, unknownLabels } from './check-forge.ts';
 
+/** Paths of rule files. `isOperators`: they are those of `REEVE_RULES`. */
+type ChosenPaths = { readonly paths: readonly string[]; readonly isOperators: boolean };
+
 /**
  * Returns the paths to check: the given ones, otherwise the rules of this repository, otherwise the folder of the
  * operator.
  */
-export function pathsOrDefault(given: readonly string[], rules: string | undefined): readonly string[] {
-  if (given.length > 0) return given;
+export function pathsOrDefault(given: readonly string[], rules: string | undefined): ChosenPaths {
+  if (given.length > 0) return { paths: given, isOperators: false };
   const here = repositoryPaths.filter((path) => existsSync(path));
-  if (here.length > 0) return here;
-  if (rules !== undefined) return [rules];
-  if (existsSync('rules')) return ['rules'];
+  if (here.length > 0) return { paths: here, isOperators: false };
+  if (rules !== undefined) return { paths: [rules], isOperators: true };
+  if (existsSync('rules')) return { paths: ['rules'], isOperators: false };
   throw new ReeveError(
     'usage',
     `no rule file here: name one, or create ${repositoryPaths[0]} or the folder rules/`,
@@ -51,7 +54,8 @@ export async function check(
   terminal: Terminal,
 ): Promise<number> {
   const offered = await readOfferedIn(options.packs);
-  const files = await loadRuleFiles(pathsOrDefault(given, options.rules), { withPacks: true, offered });
+  const { paths, isOperators } = pathsOrDefault(given, options.rules);
+  const files = await loadRuleFiles(paths, { withPacks: true, offered, isOperators });
   const loaded = files.flatMap(({ rules }) => rules);
   const textOf = (path: string): string => readFileSync(path, 'utf8');
   const client = options.forge && createClient(options.forge);

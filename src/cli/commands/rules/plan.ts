@@ -85,7 +85,8 @@ async function planPayload(
 ): Promise<number> {
   const payload = await readData(options.payload);
   const event = namedEvent(options.event, payload);
-  const files = await loadRuleFiles(pathsOrDefault(options.rules ? [options.rules] : [], settings.rules));
+  const { paths, isOperators } = pathsOrDefault(options.rules ? [options.rules] : [], settings.rules);
+  const files = await loadRuleFiles(paths, { isOperators });
   const problems = files.flatMap((file) => file.problems);
   for (const problem of problems) terminal.error(`${formatProblem(problem)}\n`);
   const rules = createRuleSet(files.flatMap((file) => file.rules));

@@ -19,12 +19,7 @@ import {
   runRuleTests,
   type TestedFile,
 } from '../../../rules/rule-tests.ts';
-import {
-  type FolderFile,
-  findRuleFiles,
-  loadFolderFile,
-  loadRuleFiles,
-} from '../../../rules/sources/folder.ts';
+import { type FolderFile, loadFolderFile, loadRuleFiles } from '../../../rules/sources/folder.ts';
 import { count } from '../../output/terminal.ts';
 import { readData } from '../read-data.ts';
 
@@ -49,10 +44,11 @@ type RuleTestReport = Awaited<ReturnType<typeof runRuleTests>> & {
 export async function testRules(
   given: readonly string[],
   offered?: PackReader,
-  { beforeCase }: { readonly beforeCase?: () => Promise<void> } = {},
+  options: { readonly beforeCase?: () => Promise<void>; readonly isOperators?: boolean } = {},
 ): Promise<RuleTestReport> {
+  const { beforeCase, isOperators = false } = options;
   const paths = given.map((path) => path.replace(/\.test(\.ya?ml)$/, '$1'));
-  const files = await loadRuleFiles(await findRuleFiles(paths, { withPacks: true }), { offered });
+  const files = await loadRuleFiles(paths, { withPacks: true, offered, isOperators });
   const tested: TestedFile[] = [];
   const problems = files.flatMap((file) => file.problems);
   for (const file of files) {
@@ -64,6 +60,7 @@ export async function testRules(
       path,
       cases: loaded.cases,
       offered,
+      isOperators,
       beforeCase,
     });
     problems.push(...misfits);
@@ -84,11 +81,13 @@ async function testedWith(
     path,
     cases,
     offered,
+    isOperators,
     beforeCase,
   }: {
     readonly path: string;
     readonly cases: readonly RuleCase[];
     readonly offered: PackReader | undefined;
+    readonly isOperators: boolean;
     readonly beforeCase: (() => Promise<void>) | undefined;
   },
 ): Promise<{ readonly files: readonly TestedFile[]; readonly problems: readonly Problem[] }> {
@@ -98,7 +97,7 @@ async function testedWith(
     await beforeCase?.();
     const key = JSON.stringify(one.parameters);
     const fitting =
-      loaded.get(key) ?? (await loadFolderFile(file.path, { offered, parameters: one.parameters }));
+      loaded.get(key) ?? (await loadFolderFile(file, { offered, isOperators, parameters: one.parameters }));
     loaded.set(key, fitting);
     files.push({ path, cases: [one], rules: fitting.rules });
   }

@@ -19,10 +19,10 @@ export async function test(
   },
   terminal: Terminal,
 ): Promise<number> {
-  const { results, unreached, problems, failed, summary } = await testRules(
-    pathsOrDefault(given, options.rules),
-    await readOfferedIn(options.packs),
-  );
+  const { paths, isOperators } = pathsOrDefault(given, options.rules);
+  const offered = await readOfferedIn(options.packs);
+  const report = await testRules(paths, offered, { isOperators });
+  const { results, unreached, problems, failed, summary } = report;
   const status = failed.length + problems.length > 0 ? 1 : 0;
   if (options.json) {
     terminal.out(JSON.stringify({ cases: results.length, failed, unreached, problems }));

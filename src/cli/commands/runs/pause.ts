@@ -64,7 +64,7 @@ export async function resume(
 /** Returns the scope that a name stands for. Throws `usage` if no rule has this name. */
 async function findScope(name: string, { rules }: Settings, store: Store): Promise<PauseScope> {
   const load = async (): Promise<readonly string[]> => {
-    const files = rules === undefined ? [] : await loadRuleFiles([rules]);
+    const files = rules === undefined ? [] : await loadRuleFiles([rules], { isOperators: true });
     return files.flatMap((file) => file.rules.map(({ id }) => id));
   };
   const found = await findPauseScope(scopeOfName(name), load, store);

@@ -124,7 +124,11 @@ async function createSelection(
   terminal: Terminal,
 ): Promise<Select> {
   if (options.rules !== undefined || settings.forge === undefined) {
-    const rules = createRuleSet(await readRules(options.rules ?? settings.rules, terminal));
+    const rules = createRuleSet(
+      await readRules(options.rules ?? settings.rules, terminal, {
+        isOperators: options.rules === undefined,
+      }),
+    );
     return async (event) => ({ rules, event });
   }
   const client = clientOf(settings);
@@ -132,7 +136,10 @@ async function createSelection(
   const rulesFor = await findRulesToTry({ only: undefined, settings, client }, terminal);
   return async (event) => {
     if (event.repository === undefined || event.subject === undefined) {
-      return { rules: createRuleSet(await readRules(settings.rules, terminal)), event };
+      return {
+        rules: createRuleSet(await readRules(settings.rules, terminal, { isOperators: true })),
+        event,
+      };
     }
     const { at } = await identities.read(event.repository);
     const found = eventAbout(event, event.subject, at);

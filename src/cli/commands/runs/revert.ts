@@ -13,7 +13,7 @@ import { clientOf, openStore } from '../open-store.ts';
 import { requireRun } from './find-target.ts';
 
 /**
- * Maximum time to wait for a server to claim the job. After that, the command ends with a message, and the job remains.
+ * Maximum time to wait for a server to run the job. After that, the command ends with a message, and the job remains.
  */
 const patienceMs = 60_000;
 

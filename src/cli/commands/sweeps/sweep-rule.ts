@@ -15,7 +15,7 @@ export async function findSweepRule(name: string, settings: Settings): Promise<L
       'a sweep runs a rule of the operator: set REEVE_RULES to the folder or file of these rules',
     );
   }
-  const files = await loadRuleFiles([settings.rules]);
+  const files = await loadRuleFiles([settings.rules], { isOperators: true });
   const scheduled = files.flatMap(({ rules }) => rules).filter(({ schedules }) => schedules.length > 0);
   const found = scheduled.filter((rule) => rule.id === name || rule.name === name);
   const [rule] = found;

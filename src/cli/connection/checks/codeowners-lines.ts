@@ -49,7 +49,7 @@ async function findUnmatched(
   return found;
 }
 
-/** Reads a file. A file that is too large is not a problem here, because the rule itself reports it. */
+/** Returns the sentence about the lines. For a file that is too large, this is the message of the error. */
 async function readText(ask: () => Promise<{ readonly text: string }>): Promise<string> {
   try {
     return (await ask()).text;

@@ -62,7 +62,9 @@ export function examine(
       return { version: finding.text, capabilities: value };
     }),
     account,
-    rules: once(async () => (settings.rules === undefined ? [] : loadRuleFiles([settings.rules]))),
+    rules: once(async () =>
+      settings.rules === undefined ? [] : loadRuleFiles([settings.rules], { isOperators: true }),
+    ),
     store,
     database: once(async () => {
       if (settings.databaseUrl === undefined) return undefined;

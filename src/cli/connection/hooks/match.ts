@@ -54,7 +54,7 @@ export function fingerprintHook(secrets: HookSecrets, key: Uint8Array): HookFing
 
 /** The hooks of a location that concern Reeve. */
 export type Match = {
-  /** The hook that delivers to the URL: the stored hook, otherwise the first active one. */
+  /** The hook that delivers to the URL: the stored hook, otherwise the first active one, otherwise the first one. */
   readonly found?: Hook;
   /** The stored hook, if it now delivers to another address. In this case, `found` is absent. */
   readonly elsewhere?: Hook;

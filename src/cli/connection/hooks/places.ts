@@ -89,7 +89,7 @@ function namedLocations(webhook: WebhookForm): readonly HookLocation[] {
   ];
 }
 
-/** Returns the display name of a location. It is also the storage key of the location's hook. */
+/** Returns the display name of a location. It is also part of the storage key of the location's hook. */
 export function locationName({ level, name }: HookLocation): string {
   return level === 'system' ? 'the instance' : `${level} ${name}`;
 }

@@ -39,7 +39,10 @@ export async function listChanges(
 /** Maximum commits that one process compares, because its output is held in memory. */
 const atOnce = 500;
 
-/** Returns the changes of each commit against its first parent, with renames detected; commits without changes are absent. */
+/**
+ * Returns the changes of each commit against its first parent, with renames detected; commits without changes are
+ * absent.
+ */
 export async function listChangesOf(
   repository: GitRepository,
   commitIds: readonly string[],

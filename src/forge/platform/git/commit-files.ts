@@ -9,6 +9,8 @@ import type { GitRepository } from './repository.ts';
 export type FileEdit = {
   readonly path: string;
   readonly content: Buffer | undefined;
+  /** Mode of the file in the tree; default: a file that is not executable. */
+  readonly mode?: '100644' | '100755';
 };
 
 export type FileCommit = {
@@ -54,12 +56,12 @@ function streamOf(commit: FileCommit, ref: string): Buffer {
     ...dataOf(Buffer.from(commit.message)),
   ];
   if (commit.parent !== undefined) parts.push(`from ${commit.parent}\n`);
-  for (const { path, content } of commit.edits) {
+  for (const { path, content, mode = '100644' } of commit.edits) {
     // An existing path may be removed even if its name could not be written.
     const clean = content === undefined ? cleanTreePath(path) : cleanWritePath(path);
     if (!clean) throw new ReeveError('git-failed', `"${path}" is not a file path`);
     if (content === undefined) parts.push(`D ${quotePath(clean)}\n`);
-    else parts.push(`M 100644 inline ${quotePath(clean)}\n`, ...dataOf(content));
+    else parts.push(`M ${mode} inline ${quotePath(clean)}\n`, ...dataOf(content));
   }
   parts.push('\nget-mark :1\n');
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));

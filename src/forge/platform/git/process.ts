@@ -113,7 +113,10 @@ function passOn(
   return output;
 }
 
-/** Builds the environment from scratch: a variable that the operator exported (GIT_DIR, GIT_SSH …) must not influence the forge. */
+/**
+ * Builds the environment from scratch: a variable that the operator exported (GIT_DIR, GIT_SSH …) must not influence
+ * the forge.
+ */
 function cleanEnvironment(configFile: string, options: GitOptions): Record<string, string> {
   return {
     // The location of git depends on the machine; no other variable is passed on.

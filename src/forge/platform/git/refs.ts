@@ -23,7 +23,7 @@ export type RefChange = {
 /** A commit that a caller named, and what kind of name it was. */
 export type Resolved = { readonly kind: 'branch' | 'tag' | 'commit'; readonly commit: CommitData };
 
-/** Returns all branches and tags, sorted by name. */
+/** Returns the refs under these prefixes, by default all branches and tags, sorted by name. */
 export async function listRefs(
   repository: GitRepository,
   under: readonly string[] = ['refs/heads', 'refs/tags'],

@@ -56,7 +56,8 @@ export async function readTreeDeep(
   const all: DeepEntry[] = [];
   const known = new Map<string, readonly TreeEntry[]>();
   /**
-   * All subfolders are requested at once: the single git process responds in order, without waiting between requests.
+   * Adds the entries of a tree; returns false if there are too many. Requests all subfolders at once: the single git
+   * process responds in order, without waiting between requests.
    */
   async function walk(treeId: string, prefix: string): Promise<boolean> {
     const entries = known.get(treeId) ?? (await readTree(repository, treeId)) ?? [];

@@ -101,8 +101,8 @@ function formOf(entries: readonly (readonly [string, string])[]): SentBody {
 }
 
 /**
- * Parses a request's JSON body as Gitea's reader does (Go, `encoding/json/v2`). Ends the request with 422 if the body is
- * empty, not JSON, not UTF-8, or contains an object with a duplicate name.
+ * Parses a request's JSON body as Gitea's reader does (Go, `encoding/json/v2`). Ends the request with 422 if the body
+ * is empty, not JSON, not UTF-8, or contains an object with a duplicate name.
  */
 function parseJson(bytes: Buffer | undefined): unknown {
   const text = decode(bytes);

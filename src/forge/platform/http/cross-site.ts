@@ -26,8 +26,9 @@ export function refuseCrossSiteWrites(app: FastifyInstance, context: ForgeContex
 }
 
 /**
- * Returns whether a browser reports that another origin caused the request (like Go's `net/http.CrossOriginProtection`).
- * Browsers omit `Sec-Fetch-Site` on plain http, where `Origin` decides; `null` is never the origin of a site.
+ * Returns whether a browser reports that another origin caused the request, like Go's
+ * `net/http.CrossOriginProtection`. Browsers omit `Sec-Fetch-Site` on plain http, where `Origin` decides; `null` is
+ * never the origin of a site.
  */
 export function isCrossSite(headers: IncomingHttpHeaders, rootUrl: string): boolean {
   if (headers['sec-fetch-site'] !== undefined) return isSentByOtherSite(headers);

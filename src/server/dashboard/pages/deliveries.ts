@@ -211,8 +211,8 @@ function repeatNote(
 }
 
 /**
- * Returns the subject of a delivery, `acme/demo#7`, if its lane belongs to one issue or pull request; otherwise
- * undefined.
+ * Returns the subject of a delivery: `acme/demo#7` if its lane belongs to one issue or pull request, otherwise the
+ * repository; undefined if there is none.
  */
 function formatSubject({ repository, lane }: Delivery): string | undefined {
   return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;

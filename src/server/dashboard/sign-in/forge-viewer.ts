@@ -144,7 +144,7 @@ function parseFullName(name: string): RepositoryParams | undefined {
   return owner === undefined || repo === undefined ? undefined : { owner, repo };
 }
 
-/** Returns undefined for 403 and 404 responses. */
+/** Returns undefined if the repository is not found, forbidden, moved or locked. */
 async function orUndefined<Value>(asked: Promise<Value>): Promise<Value | undefined> {
   try {
     return await asked;

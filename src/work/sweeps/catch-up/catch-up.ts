@@ -95,7 +95,9 @@ async function listCandidates(client: Client, served: ServedBy): Promise<Candida
   return candidates;
 }
 
-/** Gives repositories that were created while Reeve was stopped an empty baseline, so that all of their content is new. */
+/**
+ * Gives repositories that were created while Reeve was stopped an empty baseline, so that all of their content is new.
+ */
 async function createEmptyBaselines(
   candidates: readonly Candidate[],
   snapshots: Snapshots,
@@ -147,7 +149,7 @@ async function catchUpWith(
   // forge's.
   const { updatedMs } = candidate;
   const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
-  // Deliveries settled in the meantime have been noted, so their values stay.
+  // Starts from the current snapshot, so that items noted by deliveries in the meantime stay.
   await snapshots.edit(candidate.id, (known) => advance(known ?? before, live, from));
   return missed.length;
 }

@@ -3,6 +3,7 @@ import { storedFileKeptMs, storedFilePrefix } from '../../../actions/commit-file
 import { dueProtectionPrefix } from '../../../actions/merging.ts';
 import { dispatchPrefix } from '../../../actions/run-workflow.ts';
 import { sentMessageKeptMs, sentMessagePrefix } from '../../../actions/sent-messages.ts';
+import { ownWritesKeptMs, ownWritesPrefix } from '../../../engine/bounds/own-writes.ts';
 import { ledgerKeptMs, ledgerPrefix } from '../../../engine/budget/ledger.ts';
 import { executionPrefix } from '../../../engine/evaluate-rules.ts';
 import { mergeBaseKeptMs, mergeBasePrefix } from '../../../facts/reviews.ts';
@@ -56,6 +57,7 @@ export function createMaintenance(
           // Rows delete their own data when they end, unless a later row replaces them.
           { prefix: resistancePrefix, before },
           { prefix: ledgerPrefix, before: new Date(now.getTime() - ledgerKeptMs) },
+          { prefix: ownWritesPrefix, before: new Date(now.getTime() - ownWritesKeptMs) },
           { prefix: queueWritesPrefix, before: new Date(now.getTime() - queueWritesKeptMs) },
           { prefix: storedMemoryKey(sentMessagePrefix), before: new Date(now.getTime() - sentMessageKeptMs) },
         ];

@@ -1,0 +1,553 @@
+import type { Family } from '../../contract/events/event-families.ts';
+import type { Event } from '../../contract/events/events.ts';
+import { isRecord, readMember } from '../../contract/events/payload-members.ts';
+import type { AnyInput, Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { digestOfText } from '../budget/write-history.ts';
+
+/**
+ * Which events of Reeve's own account are results of Reeve's own writes. The account may belong to a person who also
+ * works with it. Therefore each write is recorded before it is sent, and an event is Reeve's own only if a recorded
+ * write explains it: both lead to the same key, such as `labels 5 bug,ready`. All other events of the account count as
+ * acts of a person.
+ */
+
+/**
+ * Which events of Reeve's account trigger nothing: those that its own changes cause, or all of them. Source: `own` of
+ * the operator file.
+ */
+export const ownEvents = ['changes', 'account'] as const;
+export type OwnEvents = (typeof ownEvents)[number];
+
+/** Returns what `own` means, as part of a sentence. */
+export function ownEventsText(own: OwnEvents, login: string): string {
+  return own === 'account'
+    ? `events by @${login} trigger nothing (own: account)`
+    : `events that its own changes cause trigger nothing, other events by @${login} count as those of a person`;
+}
+
+/** Keys of the events that a write causes. */
+type WrittenKeys = {
+  /** Keys that contain the written value. Each one explains one event. */
+  readonly exact?: readonly string[];
+  /**
+   * Keys of what the forge does because of the write, such as closing issues after a merge. Each one explains all
+   * events until shortly after the response.
+   */
+  readonly soon?: readonly string[];
+};
+
+type Written = {
+  /** Path parameters and body of the request. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Response of the forge; undefined before the response arrives. */
+  readonly answer: unknown;
+};
+
+/** Returns the texts as one text that does not depend on their order or case. */
+function listed(values: readonly unknown[]): string {
+  return values
+    .map((value) => String(value).toLowerCase())
+    .toSorted()
+    .join(',');
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function labelKeys(index: unknown, labels: readonly unknown[]): readonly string[] {
+  if (labels.every(isRecord)) {
+    // The labels in a response or a payload, which a request may name in two ways.
+    return [
+      `labels ${index} ids ${listed(labels.map((label) => label.id))}`,
+      `labels ${index} names ${listed(labels.map((label) => label.name))}`,
+    ];
+  }
+  const areIds = labels.every((label) => typeof label === 'number');
+  return [`labels ${index} ${areIds && labels.length > 0 ? 'ids' : 'names'} ${listed(labels)}`];
+}
+
+function keysOfLabels({ params, body, answer }: Written): WrittenKeys {
+  if (answer === undefined) return { exact: labelKeys(params.index, listIn(body.labels)) };
+  return { exact: labelKeys(params.index, listIn(answer)) };
+}
+
+/** Keys of an edit of an issue or a pull request. */
+function keysOfEdit({ params: { index }, body }: Written): WrittenKeys {
+  const keys: string[] = [];
+  if (body.title !== undefined) keys.push(`title ${index} ${body.title}`);
+  if (body.body !== undefined) keys.push(`body ${index} ${body.body}`);
+  if (body.state !== undefined) keys.push(`state ${index} ${body.state}`);
+  if (body.base !== undefined) keys.push(`base ${index} ${body.base}`);
+  if (body.milestone !== undefined) keys.push(`milestone ${index} ${body.milestone ?? 0}`);
+  if (body.labels !== undefined) keys.push(...labelKeys(index, listIn(body.labels)));
+  // The forge sends one event for each account, with the assignees of that moment.
+  const soon = body.assignees !== undefined || body.assignee !== undefined ? [`assignees ${index}`] : [];
+  return { exact: keys, soon };
+}
+
+/** Keys of a new issue or pull request. Its number is known only after the response. */
+function keysOfNew({ body, answer }: Written): WrittenKeys {
+  const opened = `opened ${body.title}`;
+  const index = readMember(answer, 'number');
+  if (index === undefined) return { exact: [opened] };
+  const soon = ['labels', 'assignees', 'milestone', 'reviewers'].map((name) => `${name} ${index}`);
+  return { exact: [opened], soon };
+}
+
+/** Keys of a new commit on a branch. It may close issues, and is the new head of pull requests. */
+function keysOfCommit({ body, answer }: Written): WrittenKeys {
+  const sha = readMember(readMember(answer, 'commit'), 'sha');
+  return {
+    exact: [
+      ...(sha === undefined ? [] : [`commit ${sha}`]),
+      ...(body.new_branch === undefined ? [] : [`create ${body.new_branch}`]),
+    ],
+    soon: ['heads', 'closes', `push ${body.new_branch ?? body.branch ?? ''}`],
+  };
+}
+
+function reviewerKeys(sign: string, { params, body }: Written): WrittenKeys {
+  const names = [...listIn(body.reviewers), ...listIn(body.team_reviewers)];
+  return { exact: names.map((name) => `reviewer ${params.index} ${sign}${String(name).toLowerCase()}`) };
+}
+
+/** Writes that cause events, by operation id. Other writes, such as those of protections, cause none. */
+const writes: Readonly<Record<string, (written: Written) => WrittenKeys>> = {
+  // The event of a replacement shows no labels on Gitea.
+  [operations.replaceIssueLabels.id]: (written) => ({
+    exact: [...(keysOfLabels(written).exact ?? []), ...labelKeys(written.params.index, [])],
+  }),
+  [operations.addIssueLabels.id]: (written) => ({
+    ...(written.answer === undefined ? {} : keysOfLabels(written)),
+    soon: [`labels ${written.params.index}`],
+  }),
+  [operations.removeIssueLabel.id]: ({ params }) => ({ soon: [`labels ${params.index}`] }),
+  [operations.editIssue.id]: keysOfEdit,
+  [operations.editPull.id]: keysOfEdit,
+  [operations.createIssue.id]: keysOfNew,
+  [operations.createPull.id]: keysOfNew,
+  [operations.createComment.id]: ({ body }) => ({ exact: [`comment ${body.body}`] }),
+  [operations.editComment.id]: ({ body }) => ({ exact: [`comment ${body.body}`] }),
+  [operations.deleteComment.id]: ({ params }) => ({ exact: [`deleted comment ${params.id}`] }),
+  [operations.createStatus.id]: ({ params, body }) => ({
+    exact: [`status ${params.sha} ${body.context} ${body.state}`],
+  }),
+  [operations.requestReviews.id]: (written) => reviewerKeys('+', written),
+  [operations.cancelReviewRequests.id]: (written) => reviewerKeys('-', written),
+  [operations.mergePull.id]: ({ params }) => ({
+    exact: [`state ${params.index} closed`],
+    soon: ['heads', 'closes', 'deletes', 'bases'],
+  }),
+  [operations.updatePull.id]: () => ({ soon: ['heads'] }),
+  [operations.createBranch.id]: ({ body }) => ({
+    exact: [`create ${body.new_branch_name}`],
+    soon: [`push ${body.new_branch_name}`],
+  }),
+  [operations.deleteBranch.id]: ({ params }) => ({
+    exact: [`delete ${params.branch}`],
+    // Pull requests from the branch are closed, those into it get another base.
+    soon: [`push ${params.branch}`, 'closes', 'bases'],
+  }),
+  [operations.changeFiles.id]: keysOfCommit,
+  [operations.applyDiffPatch.id]: keysOfCommit,
+  [operations.dispatchWorkflow.id]: ({ params, answer }) => {
+    const run = readMember(answer, 'workflow_run_id') ?? readMember(answer, 'id');
+    return {
+      soon: [`workflow ${params.workflow_id}`],
+      exact: run === undefined ? [] : [`workflow run ${run}`],
+    };
+  },
+};
+
+/**
+ * Keys of an event: any of them explains it. They are compared with the keys of the same name in `WrittenKeys`. A key in
+ * `lasting` is compared with those in `exact`, of which it then explains any number of events.
+ */
+type EventKeys = WrittenKeys & {
+  readonly lasting?: readonly string[];
+  /** Set if the exact keys are different texts for one event: the write then explains no second event of this name. */
+  readonly once?: string;
+};
+
+/** An event, with access to its payload. */
+type SeenEvent = {
+  readonly activity: string;
+  /** Number of the issue or pull request. */
+  readonly index: unknown;
+  /** Returns the text at a path of member names; empty if there is none. */
+  readonly text: (...path: readonly string[]) => string;
+  readonly value: (...path: readonly string[]) => unknown;
+};
+
+/** Keys of an event about an issue or a pull request, which the payload contains in the member `item`. */
+function keysOfItem(item: 'issue' | 'pull_request', { activity, index, text, value }: SeenEvent): EventKeys {
+  switch (activity) {
+    case 'opened':
+      return { exact: [`opened ${text(item, 'title')}`] };
+    case 'closed':
+    case 'reopened':
+      return { exact: [`state ${index} ${text(item, 'state')}`], soon: ['closes'] };
+    case 'label_updated':
+    case 'label_cleared':
+      return {
+        exact: labelKeys(index, listIn(value(item, 'labels'))),
+        soon: [`labels ${index}`],
+        once: 'labels',
+      };
+    case 'assigned':
+    case 'unassigned':
+      return { soon: [`assignees ${index}`] };
+    case 'milestoned':
+    case 'demilestoned':
+      return {
+        exact: [`milestone ${index} ${text(item, 'milestone', 'id') || 0}`],
+        soon: [`milestone ${index}`],
+      };
+    case 'review_requested':
+    case 'review_request_removed': {
+      const sign = activity === 'review_requested' ? '+' : '-';
+      const name = text('requested_reviewer', 'login') || text('requested_team', 'name');
+      return { exact: [`reviewer ${index} ${sign}${name.toLowerCase()}`], soon: [`reviewers ${index}`] };
+    }
+    case 'synchronized':
+      return { exact: [`commit ${text(item, 'head', 'sha')}`], soon: ['heads'] };
+    case 'edited': {
+      const isChanged = (name: string): boolean => value('changes', name) !== undefined;
+      const exact = [
+        ...(isChanged('title') ? [`title ${index} ${text(item, 'title')}`] : []),
+        ...(isChanged('body') ? [`body ${index} ${text(item, 'body')}`] : []),
+        ...(isChanged('ref') ? [`base ${index} ${text(item, 'base', 'ref')}`] : []),
+      ];
+      return { exact, soon: isChanged('ref') ? ['bases'] : [] };
+    }
+    default:
+      return {};
+  }
+}
+
+function keysOfComment({ activity, text }: SeenEvent): EventKeys {
+  if (activity === 'deleted') return { exact: [`deleted comment ${text('comment', 'id')}`] };
+  return { exact: [`comment ${text('comment', 'body')}`] };
+}
+
+function keysOfWorkflow(id: unknown, { text, value }: SeenEvent): EventKeys {
+  // `ci.yml@refs/heads/main`
+  const [file = ''] = text('workflow_run', 'path').split('@');
+  const isDispatched = value('workflow_run', 'event') === 'workflow_dispatch';
+  return { soon: isDispatched ? [`workflow ${file}`] : [], lasting: [`workflow run ${id}`] };
+}
+
+const branchOf = (ref: string): string => ref.replace(/^refs\/heads\//, '');
+
+/** Keys of events by family. Events of other families have none. */
+const events: Partial<Readonly<Record<Family, (event: SeenEvent) => EventKeys>>> = {
+  issues: (event) => keysOfItem('issue', event),
+  pull_request: (event) => keysOfItem('pull_request', event),
+  issue_comment: keysOfComment,
+  pull_request_comment: keysOfComment,
+  push({ text }) {
+    const branch = branchOf(text('ref'));
+    // A request without a branch writes to the default branch.
+    const isDefault = branch === text('repository', 'default_branch');
+    return { exact: [`commit ${text('after')}`], soon: [`push ${branch}`, ...(isDefault ? ['push '] : [])] };
+  },
+  create: ({ text }) => ({ exact: [`create ${branchOf(text('ref'))}`] }),
+  delete: ({ text }) => ({ exact: [`delete ${branchOf(text('ref'))}`], soon: ['deletes'] }),
+  status: ({ text }) => ({ exact: [`status ${text('sha')} ${text('context')} ${text('state')}`] }),
+  workflow_run: (event) => keysOfWorkflow(event.value('workflow_run', 'id'), event),
+  workflow_job: (event) => keysOfWorkflow(event.value('workflow_job', 'run_id'), event),
+};
+
+function keysOfEvent({ family, activity, payload, subject }: Event): EventKeys {
+  const value = (...path: readonly string[]): unknown =>
+    path.reduce<unknown>((holder, name) => readMember(holder, name), payload);
+  const text = (...path: readonly string[]): string => String(value(...path) ?? '');
+  const read = family === undefined ? undefined : events[family];
+  return read?.({ activity, index: subject?.index, text, value }) ?? {};
+}
+
+/** Start of every marker in a text that Reeve writes. */
+const marker = /<!-- reeve:/;
+
+/**
+ * Returns whether an event announces a text with a marker of Reeve. An event of Reeve's account about such a text is
+ * never an act of a person, whatever is recorded: the text may contain a stranger's words, such as a command.
+ */
+function announcesMarkedText({ family, activity, payload }: Event): boolean {
+  const isMarked = (holder: unknown): boolean => {
+    const body = readMember(holder, 'body') ?? readMember(holder, 'content');
+    return typeof body === 'string' && marker.test(body);
+  };
+  if (family === 'issue_comment' || family === 'pull_request_comment') return isMarked(payload.comment);
+  if (family === 'pull_request_review') return isMarked(payload.review);
+  if (activity !== 'opened' && activity !== 'edited') return false;
+  return isMarked(family === 'issues' ? payload.issue : payload.pull_request);
+}
+
+/** Returns whether a push moves nothing, as in the test delivery of a hook. */
+function isTestPush({ family, payload }: Event): boolean {
+  return family === 'push' && payload.before !== undefined && payload.before === payload.after;
+}
+
+/** A recorded write, with digests of its keys: time in ms, end of `soon` in ms (assumed while pending), keys. */
+type RecordedWrite = readonly [
+  atMs: number,
+  endMs: number,
+  exact: readonly string[],
+  soon: readonly string[],
+  /** Whether the response is pending, if another process may receive the event. */
+  isOpen: boolean,
+];
+
+/** Record of the writes in one repository, as stored. */
+type WriteRecord = {
+  /** RFC 3339 time of the last write. */
+  readonly at: string;
+  /** The record is complete from this time on; writes before it may have been dropped. */
+  readonly fromMs: number;
+  readonly writes: readonly RecordedWrite[];
+};
+
+/** Times for which the records of a store are complete, as stored. */
+type RecordedTime = {
+  readonly fromMs: number;
+  /** The last time in which no process ran: another one, with another store, may have written. */
+  readonly gap?: readonly [fromMs: number, untilMs: number];
+  /** Set while no process runs, if the last one ended properly. */
+  readonly stoppedMs?: number;
+};
+
+/** Maximum number of writes kept for a repository, and for how long. */
+const maxWrites = 64;
+const keptMs = 86_400_000;
+/** Time after the response in which events are explained by `soon`. */
+const soonMs = 10_000;
+/** Maximum difference between the clocks of two processes. */
+const clockMs = 2_000;
+/** Maximum duration of a request: later, the process that sent it counts as dead. */
+const pendingMs = 60_000;
+const lookMs = 100;
+
+/** Precision of times in payloads, which are rounded down. */
+const precisionMs = 1_000;
+
+/** Prefix of the keys of records, and how long they are kept. */
+export const ownWritesPrefix = 'own writes ';
+export const ownWritesKeptMs = keptMs;
+const timeKey = 'own writes: time';
+
+/** The part of the store that is used here. */
+type OwnWritesStore = {
+  readonly isShared: boolean;
+  /** The processes that use the store, including this one. */
+  listProcesses(): Promise<readonly unknown[]>;
+  recall(key: string): Promise<unknown>;
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+};
+
+/** Who caused an event of Reeve's account. `unknown`: the record does not cover the time of the event. */
+export type Causer = 'reeve' | 'person' | 'unknown';
+
+/** The delivery of an event. `firstAt`: when a delivery with the same body was first received. */
+export type EventDelivery = { readonly id: string; readonly receivedAt: Date; readonly firstAt: Date };
+
+/** The record of Reeve's own writes. */
+export class OwnWrites {
+  readonly #store: OwnWritesStore;
+  readonly #clock: Clock;
+  readonly #time: RecordedTime;
+  /** Writes of this process that have no response or are not stored yet, by place. */
+  readonly #pending = new Map<string, Set<Promise<unknown>>>();
+  /** Times of writes that could not be stored, by place. */
+  readonly #lostMs = new BoundedMap<string, number>(1_000);
+  /** The event that each exact key of a write explains. */
+  readonly #explained = new BoundedMap<string, string>(10_000);
+
+  private constructor(store: OwnWritesStore, clock: Clock, time: RecordedTime) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#time = time;
+  }
+
+  /**
+   * Opens the record when a process starts. After a crash, or with a restored or new store, the record begins now,
+   * unless another process uses the store.
+   */
+  static async open(store: OwnWritesStore, clock: Clock): Promise<OwnWrites> {
+    const isAlone = (await store.listProcesses()).length <= 1;
+    const time = await store.revise(timeKey, (value): RecordedTime => {
+      const nowMs = clock.now().getTime();
+      const before = value as RecordedTime | undefined;
+      if (before !== undefined && !isAlone) return before;
+      if (before?.stoppedMs === undefined || before.stoppedMs > nowMs) return { fromMs: nowMs };
+      return { fromMs: before.fromMs, gap: [before.stoppedMs, nowMs] };
+    });
+    return new OwnWrites(store, clock, time as RecordedTime);
+  }
+
+  /** Closes the record if this is the last process. Call it when nothing is written any more. */
+  async close(): Promise<void> {
+    if ((await this.#store.listProcesses()).length > 1) return;
+    await this.#store.revise(timeKey, (value) => ({
+      ...(value as RecordedTime),
+      stoppedMs: this.#clock.now().getTime(),
+    }));
+  }
+
+  /**
+   * Records a write that is about to be sent; undefined if it causes no event. The returned function is called with the
+   * response, or without an argument if there is no response.
+   */
+  async begin(
+    { id }: Operation,
+    { params = {}, body }: AnyInput,
+  ): Promise<((answer?: unknown) => Promise<void>) | undefined> {
+    const keysOf = writes[id];
+    const place = placeOf(params.owner, params.repo);
+    if (keysOf === undefined || place === undefined) return undefined;
+    const given = isRecord(body) ? body : {};
+    const first = keysOf({ params, body: given, answer: undefined });
+    const atMs = this.#clock.now().getTime();
+    const { isShared } = this.#store;
+    const put = async (keys: WrittenKeys, endMs: number, isOpen: boolean): Promise<void> => {
+      const stored = this.#put(place, [atMs, endMs, digestsOf(keys.exact), digestsOf(keys.soon), isOpen]);
+      this.#hold(place, stored);
+      // A file is read by this process alone, which waits in `find` until the write is stored.
+      if (isShared) await stored;
+    };
+    const responded = Promise.withResolvers<void>();
+    this.#hold(place, responded.promise);
+    await put(first, atMs + pendingMs, isShared);
+    return async (answer) => {
+      const late = keysOf({ params, body: given, answer });
+      const exact = [...(first.exact ?? []), ...(late.exact ?? [])];
+      const soon = [...(first.soon ?? []), ...(late.soon ?? [])];
+      const isMore = new Set(exact).size > (first.exact ?? []).length || soon.length > 0;
+      if (isShared || isMore) await put({ exact, soon }, this.#clock.now().getTime() + soonMs, false);
+      responded.resolve();
+    };
+  }
+
+  /** Returns who caused an event of Reeve's account. */
+  async find(event: Event, delivery: EventDelivery, signal?: AbortSignal): Promise<Causer> {
+    if (announcesMarkedText(event) || isTestPush(event)) return 'reeve';
+    const { repository } = event;
+    const place = placeOf(repository?.owner, repository?.name);
+    // Only events about a repository are caused by the writes above.
+    if (place === undefined) return 'unknown';
+    const keys = keysOfEvent(event);
+    const receivedMs = delivery.receivedAt.getTime();
+    const { isShared } = this.#store;
+    const latestMs = receivedMs + (isShared ? clockMs : 0);
+    const waiting = [...(this.#pending.get(place) ?? [])];
+    for (let looks = 0; ; looks += 1) {
+      const record = (await this.#store.recall(`${ownWritesPrefix}${place}`)) as WriteRecord | undefined;
+      const writes = (record?.writes ?? []).filter(([atMs]) => atMs <= latestMs);
+      if (writes.some((write) => this.#explains(write, { place, keys, receivedMs, delivery })))
+        return 'reeve';
+      // The response may add keys.
+      const isPending = isShared && writes.some(([atMs, , , , isOpen]) => isOpen && this.#isRecent(atMs));
+      if (looks === 0 && waiting.length > 0) await Promise.all(waiting);
+      else if (isPending && looks < pendingMs / lookMs) await this.#clock.sleep(lookMs, signal);
+      else return this.#covers(place, record, event, delivery.firstAt.getTime()) ? 'person' : 'unknown';
+    }
+  }
+
+  #isRecent(atMs: number): boolean {
+    return atMs > this.#clock.now().getTime() - pendingMs;
+  }
+
+  /** Returns whether the write explains the event. Reserves an exact key for the event. */
+  #explains(
+    [atMs, endMs, exact, soon]: RecordedWrite,
+    {
+      place,
+      keys,
+      receivedMs,
+      delivery,
+    }: {
+      readonly place: string;
+      readonly keys: EventKeys;
+      readonly receivedMs: number;
+      readonly delivery: EventDelivery;
+    },
+  ): boolean {
+    if (receivedMs <= endMs && digestsOf(keys.soon).some((key) => soon.includes(key))) return true;
+    if (digestsOf(keys.lasting).some((key) => exact.includes(key))) return true;
+    for (const key of digestsOf(keys.exact)) {
+      if (!exact.includes(key)) continue;
+      const name = `${place} ${atMs} ${keys.once ?? key}`;
+      const before = this.#explained.get(name);
+      if (before !== undefined && before !== delivery.id) continue;
+      this.#explained.set(name, delivery.id);
+      return true;
+    }
+    return false;
+  }
+
+  /** Returns whether the record contains every write that can have caused an event of this time. */
+  #covers(place: string, record: WriteRecord | undefined, event: Event, receivedMs: number): boolean {
+    const { fromMs, gap } = this.#time;
+    const firstMs = Math.max(fromMs, this.#clock.now().getTime() - keptMs, record?.fromMs ?? 0);
+    const actedMs = timeOf(event) ?? receivedMs;
+    // An act of the second in which a process starts is not older than the process.
+    if (receivedMs < firstMs || actedMs + precisionMs <= firstMs) return false;
+    if (gap !== undefined && actedMs + precisionMs > gap[0] && actedMs < gap[1]) return false;
+    const lostMs = this.#lostMs.get(place);
+    return lostMs === undefined || receivedMs < lostMs;
+  }
+
+  /** Waits, in `find`, for a promise about this place. */
+  #hold(place: string, promise: Promise<unknown>): void {
+    const held = this.#pending.get(place) ?? new Set();
+    this.#pending.set(place, held);
+    const settled = promise.catch(() => {});
+    held.add(settled);
+    settled.then(() => {
+      held.delete(settled);
+      if (held.size === 0) this.#pending.delete(place);
+    });
+  }
+
+  /** Stores a write, in place of the one of the same time with a part of its keys. */
+  async #put(place: string, write: RecordedWrite): Promise<void> {
+    const at = this.#clock.now();
+    const isPart = ([atMs, , exact, soon]: RecordedWrite): boolean =>
+      atMs === write[0] &&
+      exact.every((key) => write[2].includes(key)) &&
+      soon.every((key) => write[3].includes(key));
+    try {
+      await this.#store.revise(`${ownWritesPrefix}${place}`, (value): WriteRecord => {
+        const record = value as WriteRecord | undefined;
+        const kept = (record?.writes ?? []).filter((one) => one[0] > at.getTime() - keptMs && !isPart(one));
+        const all = [...kept, write];
+        const dropped = all.slice(0, Math.max(all.length - maxWrites, 0));
+        const fromMs = Math.max(record?.fromMs ?? 0, ...dropped.map(([atMs]) => atMs + 1));
+        return { at: at.toISOString(), fromMs, writes: all.slice(dropped.length) };
+      });
+    } catch (error) {
+      this.#lostMs.set(place, write[0]);
+      throw error;
+    }
+  }
+}
+
+function placeOf(owner: unknown, name: unknown): string | undefined {
+  return typeof owner === 'string' && typeof name === 'string' ? `${owner}/${name}`.toLowerCase() : undefined;
+}
+
+function digestsOf(keys: readonly string[] = []): readonly string[] {
+  return [...new Set(keys.map(digestOfText))];
+}
+
+/** Returns the time of the act, as far as the payload contains it. */
+function timeOf({ payload }: Event): number | undefined {
+  const item = [payload.comment, payload.issue, payload.pull_request].find(isRecord);
+  const time = Date.parse(String(item?.updated_at ?? ''));
+  return Number.isNaN(time) ? undefined : time;
+}
