@@ -4,7 +4,7 @@ import { loadRuleFiles } from '../rules/sources/folder.ts';
 import { actionClient } from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished, formatCounts, listProblems } from './problems.ts';
-import { applyEventRules, planEvent } from './run-event.ts';
+import { applyEventRules, planEvent, sweepFiles } from './run-event.ts';
 import {
   type ActionRunner,
   createActionRunner,
@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, (runner: ActionRunner) => Promise<Finish
   test: testFiles,
   plan: planEvent,
   apply: applyEventRules,
+  sweep: sweepFiles,
 };
 
 /** Runs Reeve as an action of Gitea Actions, Forgejo Actions, act or GitHub. Returns the exit status. */

@@ -5,6 +5,7 @@ import type { Family } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
 import { namedEvent } from '../contract/events/named-event.ts';
 import { readMember } from '../contract/events/payload-members.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
 import type { AnyInput } from '../contract/operation.ts';
 import { operations } from '../contract/operations.ts';
 import { accountsIn } from '../engine/bounds/accounts.ts';
@@ -24,6 +25,7 @@ import { actionClient } from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
+import { repositoryOfJob, sweepRepository } from './sweep.ts';
 
 /** Shows the plan of the checked-out rule files for the event of the workflow. Does not write. */
 export async function planEvent(runner: ActionRunner): Promise<Finished> {
@@ -34,8 +36,12 @@ export async function planEvent(runner: ActionRunner): Promise<Finished> {
     runner,
     files.flatMap((file) => file.problems),
   );
-  if (started.event === undefined) return nothingIn(started, problems.length);
   const rules = files.flatMap((file) => file.rules);
+  if (started.name === 'schedule') {
+    const swept = await sweepRepository(runner, { client: actionClient(runner), rules, mode: 'plan' });
+    return { ...swept, findings: swept.findings + problems.length };
+  }
+  if (started.event === undefined) return nothingIn(started, problems.length);
   const run = await runOn(runner, started.event, rules, 'plan');
   return finish(runner, run, problems.length);
 }
@@ -48,6 +54,7 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: set apply: true');
   const started = readStarted(runner.environment);
   const { event } = started;
+  if (started.name === 'schedule') return sweepFiles(runner);
   if (event?.repository === undefined) return nothingIn(started, 0);
   if (await isFromFork(runner, started, event)) return skippedFork;
   if (runner.input('packs') !== '') requireDefaultBranch('packs', started);
@@ -57,6 +64,24 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
   const run = await runOn(runner, event, own.rules, 'enforce');
   return finish(runner, run, 0);
+}
+
+/**
+ * Runs the rules with a schedule over the repository: those of the repository's own file on its default branch, or those
+ * of the files in `config`, if the default branch is checked out. Without `apply: true`, shows what it would change.
+ */
+export async function sweepFiles(runner: ActionRunner): Promise<Finished> {
+  const started = readStarted(runner.environment);
+  const mode = runner.input('apply') === 'true' ? 'enforce' : 'plan';
+  const client = actionClient(runner);
+  if (mode === 'enforce' && runner.input('packs') !== '') requireDefaultBranch('packs', started);
+  const own =
+    runner.input('config') === ''
+      ? await rulesOfDefaultBranch(runner, await repositoryOfJob(runner, client))
+      : await checkedOut(runner, started, mode);
+  if (own.problems > 0)
+    return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
+  return sweepRepository(runner, { client, rules: own.rules, mode });
 }
 
 /** Pull requests from forks are normal, so the job passes. */
@@ -87,7 +112,10 @@ type LoadedRules = { readonly rules: readonly LoadedRule[]; readonly problems: n
  * checked out.
  */
 async function ownRules(runner: ActionRunner, { repository }: Event): Promise<LoadedRules> {
-  if (repository === undefined) return { rules: [], problems: 0 };
+  return repository === undefined ? { rules: [], problems: 0 } : rulesOfDefaultBranch(runner, repository);
+}
+
+async function rulesOfDefaultBranch(runner: ActionRunner, repository: RepositoryRef): Promise<LoadedRules> {
   const client = actionClient(runner);
   const packs = createActionPacks(runner, () => client);
   const { file } = await readRepositoryRules(client, repository, [], packs);
@@ -102,8 +130,12 @@ function requireDefaultBranch(input: string, { isOnDefaultBranch, name }: Starte
   );
 }
 
-async function checkedOut(runner: ActionRunner, started: Started): Promise<LoadedRules> {
-  requireDefaultBranch('config', started);
+async function checkedOut(
+  runner: ActionRunner,
+  started: Started,
+  mode: 'plan' | 'enforce' = 'enforce',
+): Promise<LoadedRules> {
+  if (mode === 'enforce') requireDefaultBranch('config', started);
   const offered = createActionPacks(runner, () => actionClient(runner));
   const files = await loadRuleFiles(rulePaths(runner), { offered });
   const problems = annotateProblems(
@@ -233,10 +265,13 @@ function readStarted(environment: RunnerEnvironment): Started {
   const kind = isOfPull ? 'pull_request_comment' : (otherNames[name] ?? name);
   const event = noEvents.has(name) ? undefined : namedEvent(kind, payload);
   const branch = readMember(payload.repository, 'default_branch');
+  // Forges run schedules on the default branch only. Their payloads have no repository.
+  const isScheduled = name === 'schedule' && branch === undefined;
   return {
     name,
     event,
-    isOnDefaultBranch: ofBranches.has(name) && environment.GITHUB_REF === `refs/heads/${String(branch)}`,
+    isOnDefaultBranch:
+      ofBranches.has(name) && (isScheduled || environment.GITHUB_REF === `refs/heads/${String(branch)}`),
   };
 }
 

@@ -417,7 +417,7 @@ const ruleCommands = [
     flags: [
       [
         '--repository <names...>',
-        'check labels and statuses in these repositories instead of the starred ones',
+        'check labels and statuses in these repositories instead of the served ones',
       ],
       ['--expanded', 'print the rules with the values of their parameters and the rules of their packs'],
       ['--packs <folder>', 'folder of the packs that a repository’s file may include by name'],
@@ -432,7 +432,10 @@ const ruleCommands = [
     async run({ args: [paths], options, environment, terminal }) {
       const { check } = await import('./rules/check.ts');
       const { loadForge } = await import('../../server/settings/config.ts');
-      const given = { ...options, rules: environment.REEVE_RULES, forge: loadForge(environment) };
+      const { readOperatorFile } = await import('../../server/settings/operator-file.ts');
+      const path = environment.REEVE_CONFIG;
+      const listed = path === undefined ? [] : (await readOperatorFile(path)).file?.repositories;
+      const given = { ...options, listed, rules: environment.REEVE_RULES, forge: loadForge(environment) };
       return check(paths, given, terminal);
     },
   }),

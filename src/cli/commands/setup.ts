@@ -18,6 +18,7 @@ import {
   checkRestriction,
   checkScopes,
   neededScopes,
+  ownEventsFinding,
 } from '../connection/forge-findings.ts';
 import {
   coveredLocations,
@@ -320,7 +321,10 @@ async function checkConnection({ options, answers, steps }: SetupRun) {
   );
   const allowAdmin = options.allowAdmin || file?.['allow-admin'] || false;
   steps.tell('administrator', checkAdministrator(account, allowAdmin), { mustBeRight: true });
-  const restriction = checkRestriction(account, capabilities);
+  const named = [...(options.repository ?? []), ...(options.serve ?? []), ...(file?.repositories ?? [])];
+  const isOwner = named.some((name) => name.toLowerCase().startsWith(`${account.login.toLowerCase()}/`));
+  steps.tell('own-events', ownEventsFinding(account.login, file?.own ?? 'changes', isOwner));
+  const restriction = checkRestriction(account, capabilities, isOwner);
   if (restriction) steps.tell('restricted', restriction);
   const rules = await steps.attempt('rules', () => loadRules(answers.environment));
   if ('token' in answers.forge.credentials) {

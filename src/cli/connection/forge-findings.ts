@@ -4,6 +4,7 @@ import { askScopes } from '../../client/token-scopes.ts';
 import type { ScopeCategory } from '../../contract/operation.ts';
 import { operations } from '../../contract/operations.ts';
 import type { User } from '../../contract/resources/users.ts';
+import { type OwnEvents, ownEventsText } from '../../engine/bounds/own-writes.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { factsOfRule } from '../../rules/needs.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
@@ -101,17 +102,37 @@ export function checkAdministrator({ login, is_admin }: User, allowAdmin: boolea
 }
 
 /**
+ * Returns which events of the account start rules. `isOwner`: the account owns a served repository, so that a person
+ * probably works with it.
+ */
+export function ownEventsFinding(login: string, own: OwnEvents, isOwner: boolean): Finding {
+  const text = ownEventsText(own, login);
+  if (own === 'changes' || !isOwner) return ok(text);
+  return warning(
+    `${text}, and @${login} owns served repositories: what a person does with it starts no rule`,
+    'remove own: account from the operator file, or let Reeve act with a second account',
+  );
+}
+
+/**
  * Examines whether workflows of forks that are started by a change of this account wait for approval. Gitea requires no
  * approval if the account can write, and takes the workflow from the fork; for a restricted account it always requires
- * approval. Returns undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`,
+ * approval. `isOwner`: the account owns a repository that it serves. Returns undefined for a forge with other rules. Source: forge `services/actions/notifier_helper.go`,
  * `ifNeedApproval`.
  */
-export function checkRestriction({ login, restricted }: User, { has }: Capabilities): Finding | undefined {
+export function checkRestriction(
+  { login, restricted }: User,
+  { has }: Capabilities,
+  isOwner = false,
+): Finding | undefined {
   if (!has.restricted_approval) return undefined;
   if (restricted) return ok(`@${login} is restricted: workflows of forks wait for approval`);
+  const explained = 'docs/security.md, "Workflows of forks", explains';
   return warning(
     `@${login} is not restricted: a label or review request by it can run the workflow of a fork without approval`,
-    `ask a site administrator to mark @${login} as restricted (Site Administration, User Accounts, Edit), and add it as a collaborator or team member wherever it works; docs/security.md, "Workflows of forks", explains`,
+    isOwner
+      ? `the owner of a repository cannot be restricted: if workflows of forks could do harm there (secrets, a runner of your own), let Reeve act with a second account that is restricted, and make it a collaborator; ${explained}`
+      : `ask a site administrator to mark @${login} as restricted (Site Administration, User Accounts, Edit), and add it as a collaborator or team member wherever it works; ${explained}`,
   );
 }
 

@@ -33,7 +33,9 @@ export function plain(text: string): string {
 
 /** Returns a number with its noun. */
 export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  if (number === 1) return `1 ${noun}`;
+  if (/[^aeiou]y$/.test(noun)) return `${number} ${noun.slice(0, -1)}ies`;
+  return `${number} ${noun}${/(?:s|x|ch|sh)$/.test(noun) ? 'es' : 's'}`;
 }
 
 /** Returns rows as a table with headings, each column as wide as needed. */

@@ -5,11 +5,12 @@ import { budgetSourceOf, createRuleSet, type LoadedRule } from '../../rules/rule
 import type { HandleJob } from '../../store/leases.ts';
 import type { Reeve } from '../reeve.ts';
 import type { LeaveWaiting } from '../runs/waiting.ts';
+import { createLeash } from './leash.ts';
 import { isOfHome } from './sweep.ts';
 import { refusedAsFailure, type Target } from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
 import { eachTarget } from './targets/targets.ts';
-import { createLeash, createWaitingClient, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
+import { createWaitingClient, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
 /** Kind of the job that evaluates open pull requests. */
 export const openPullsKind = 'open-pulls';

@@ -2,9 +2,9 @@ import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
 import { createRuleSet, type LoadedRule } from '../../rules/rule.ts';
-import { describeLimit, type SweepFailure } from './progress.ts';
+import { describeLimit } from './progress.ts';
 import { readTurn, scopeOfSweep, servedTo } from './sweep.ts';
-import { failureOfList, refusedAsFailure, type ServedBy } from './targets/repositories.ts';
+import { failureOfList, refusedAsFailure, type ServedBy, type SweepFailure } from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
 import { eachTarget } from './targets/targets.ts';
 import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';

@@ -3,14 +3,7 @@ import type { Run } from '../../engine/record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import type { Store } from '../../store/store.ts';
-
-/** An item that a sweep could not finish, or a list that the forge refused. */
-export type SweepFailure = {
-  readonly item: string;
-  readonly error: string;
-  /** For a list: the refused request and its status: `GET /orgs/acme/actions/runners: 403`. */
-  readonly refused?: string;
-};
+import type { SweepFailure } from './targets/repositories.ts';
 
 /** Progress of a sweep. It is part of the checkpoint, so that readers see the same progress after a restart. */
 export type SweepProgress = {

@@ -15,11 +15,11 @@ import type { Store } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 import type { LeaveWaiting } from '../runs/waiting.ts';
 import { DriftBook } from './drift.ts';
+import { createLeash, type Leash } from './leash.ts';
 import {
   describeProgress,
   noteSweepResult,
   type SweepCheckpoint,
-  type SweepFailure,
   type SweepProgress,
   SweepStore,
   SweepTally,
@@ -28,20 +28,13 @@ import {
   failureOfList,
   refusedAsFailure,
   type ServedBy,
+  type SweepFailure,
   type Target,
   type TargetPage,
 } from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
 import { eachTarget } from './targets/targets.ts';
-import {
-  createLeash,
-  createWaitingClient,
-  FailureWatch,
-  itemsAtOnce,
-  type Leash,
-  mapConcurrently,
-  runItem,
-} from './walk.ts';
+import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
 /** Payload of a sweep's job. */
 const SweepPayload = z.object({

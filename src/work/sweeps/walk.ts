@@ -3,10 +3,8 @@ import type { Client } from '../../client/client.ts';
 import { makeItemRun } from '../../engine/make-run.ts';
 import type { Ran } from '../../engine/run.ts';
 import type { RunContext } from '../../engine/run-context.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { type ErrorCode, messageOf, ReeveError } from '../../platform/errors.ts';
 import type { RuleSet } from '../../rules/rule.ts';
-import type { Lease } from '../../store/leases.ts';
 import type { Target } from './targets/repositories.ts';
 
 /** Number of items that are evaluated concurrently. The client's limiter bounds the requests. */
@@ -17,7 +15,7 @@ type ItemRequest = {
   /** The slot and the job of the sweep that the item belongs to, and the entry point that requested it. */
   readonly slot?: string | undefined;
   readonly job?: string | undefined;
-  readonly door: 'cron' | 'cli';
+  readonly door: 'cron' | 'cli' | 'ci';
   readonly mode: 'enforce' | 'plan';
   readonly rules: RuleSet;
   /** Waits for the given time; rejects if the sweep must stop. */
@@ -149,31 +147,6 @@ export class FailureWatch {
     // After several consecutive failures, waiting is better than requesting the next item.
     if (failure && (hopeless.has(failure.code) || this.#inARow >= maxFailedInARow)) throw failure;
   }
-}
-
-/** Controls of a long job. */
-export type Leash = { readonly check: () => void; readonly pause: (ms: number) => Promise<void> };
-
-/**
- * Returns the controls for the handler of a long job: `check` throws if the job must stop, and `pause` waits before it
- * does the same check. A long wait ends as soon as the process is asked to stop; the job then continues at its
- * checkpoint.
- */
-export function createLeash(
-  lease: Lease,
-  clock: Clock,
-  why = 'the process is stopping; it continues at its checkpoint',
-): Leash {
-  const check = (): void => {
-    if (lease.signal.aborted) throw lease.signal.reason;
-    if (lease.stopping.aborted) throw lease.giveBack(why);
-  };
-  const stop = AbortSignal.any([lease.signal, lease.stopping]);
-  const pause = async (ms: number): Promise<void> => {
-    await clock.sleep(ms, stop).catch(() => {}); // Aborted: `check` throws.
-    check();
-  };
-  return { check, pause };
 }
 
 /**

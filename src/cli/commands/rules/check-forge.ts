@@ -28,8 +28,8 @@ import { isInScope } from '../../../rules/match.ts';
 import { requestsOfRule } from '../../../rules/needs.ts';
 import { nearest, type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule, LoadedStep } from '../../../rules/rule.ts';
-import { servedRepositories, toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
-import type { CheckedForge } from '../../connection/checks/access.ts';
+import { toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
+import { type CheckedForge, readExamined } from '../../connection/served.ts';
 import { count } from '../../output/terminal.ts';
 
 /** Maximum number of commits of the default branch, and of pull request heads, examined per repository. */
@@ -63,8 +63,9 @@ type Seen = { readonly commits: number; readonly names: ReadonlySet<string> };
  */
 export async function missingContexts(
   rules: readonly LoadedRule[],
-  { client, repositories, textOf }: CheckedForge,
+  checked: CheckedForge,
 ): Promise<readonly Problem[]> {
+  const { client, repositories, textOf } = checked;
   const judged = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
   const named = judged.flatMap(waitingIn);
   const merging = judged.filter(waitsForRequired);
@@ -72,7 +73,7 @@ export async function missingContexts(
   const isOurs = createOwn(rules);
   const warnings = new Map<string, { readonly problem: Problem; readonly others: string[] }>();
   let left = maxCommits;
-  for (const repository of (await orNothing(servedIn(client, repositories))) ?? []) {
+  for (const repository of (await orNothing(examinedRefs(checked))) ?? []) {
     const name = `${repository.owner}/${repository.name}`;
     const subject: Subject = { kind: 'repository', repository };
     const covers = (rule: LoadedRule): boolean => isInScope(rule, subject, createUnlimitedMeter());
@@ -300,18 +301,16 @@ function listed(names: readonly string[], quote = ''): string {
     : shown.join(', ');
 }
 
-/** Maximum number of repositories examined. Each costs at least two requests. */
-const maxRepositories = 100;
-
 /**
  * Returns a warning for each label of a `set-labels` step that is missing in a repository in the scope of the step's
- * rule. The repositories are those given by name, otherwise the starred ones. The repository of a repository-level file
+ * rule. The repositories are those given by name, otherwise the served ones. The repository of a repository-level file
  * is unknown here, so the labels of such a file are checked only in repositories given by name.
  */
 export async function unknownLabels(
   rules: readonly LoadedRule[],
-  { client, repositories, textOf }: CheckedForge,
+  checked: CheckedForge,
 ): Promise<readonly Problem[]> {
+  const { client, repositories, textOf } = checked;
   const found = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
   const wanted = found.flatMap((rule) =>
     rule.steps.flatMap((step) =>
@@ -320,7 +319,7 @@ export async function unknownLabels(
   );
   if (wanted.length === 0) return [];
   const missing = new Map<(typeof wanted)[number], string[]>();
-  for (const repository of await servedIn(client, repositories)) {
+  for (const repository of await examinedRefs(checked)) {
     const name = `${repository.owner}/${repository.name}`;
     const subject: Subject = { kind: 'repository', repository };
     const inScope = wanted.filter(({ rule }) => isInScope(rule, subject, createUnlimitedMeter()));
@@ -347,18 +346,10 @@ function labelsOf(written: unknown, action: string): readonly string[] {
   return names.filter((name): name is string => typeof name === 'string');
 }
 
-/** Returns the repositories with these names; without names, the starred ones. At most a hundred. */
-async function servedIn(client: Client, names: readonly string[]): Promise<readonly RepositoryRef[]> {
-  const { login } = names.length > 0 ? { login: '' } : await client.call(operations.getSelf, {});
-  const served = { login: async () => login, listed: [], only: names.length > 0 ? names : undefined };
-  const found: RepositoryRef[] = [];
-  for await (const { repositories, failures } of servedRepositories(client, served)) {
-    const [failure] = failures;
-    if (failure) throw new ReeveError('usage', `${failure.item} cannot be seen: ${failure.error.message}`);
-    found.push(...repositories.map(toRepositoryRef));
-    if (found.length >= maxRepositories) return found.slice(0, maxRepositories);
-  }
-  return found;
+async function examinedRefs(
+  checked: Pick<CheckedForge, 'client' | 'repositories' | 'listed'>,
+): Promise<readonly RepositoryRef[]> {
+  return (await readExamined(checked)).map(toRepositoryRef);
 }
 
 /** Returns the names of the labels of a repository, including those of its organization. */
@@ -382,13 +373,14 @@ const ofRule = /^reeve\/(?!queue$|rules$)([^*?[\]{}]+)$/;
  */
 export async function renamedStatuses(
   rules: readonly LoadedRule[],
-  { client, repositories }: { readonly client: Client; readonly repositories: readonly string[] },
+  checked: CheckedForge,
 ): Promise<readonly Problem[]> {
+  const { client } = checked;
   if (!rules.some((rule) => statusContextsOf(rule).length > 0)) return [];
   const written = new Set(rules.filter(({ level }) => level === 'operator').flatMap(statusContextsOf));
   const own = new Set(rules.flatMap((rule) => formerContextOf({ rule: rule.name, level: rule.level }) ?? []));
   const found: Problem[] = [];
-  for (const repository of (await orNothing(servedIn(client, repositories))) ?? []) {
+  for (const repository of (await orNothing(examinedRefs(checked))) ?? []) {
     const name = `${repository.owner}/${repository.name}`;
     for (const [branch, contexts] of await requiredIn(client, repository)) {
       for (const context of contexts) {

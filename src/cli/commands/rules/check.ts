@@ -44,8 +44,10 @@ export async function check(
     json?: boolean;
     rules?: string | undefined;
     forge?: Pick<ClientOptions, 'url' | 'credentials'> | undefined;
-    /** Repositories whose labels are checked; default: the starred ones. */
+    /** Repositories whose labels are checked; default: the served ones. */
     repository?: readonly string[];
+    /** Patterns of served repositories in the operator file. */
+    listed?: readonly string[] | undefined;
     /** Prints the rules with parameter values and pack rules expanded. */
     expanded?: boolean;
     /** Folder of the packs that files of repositories may include by name. */
@@ -60,14 +62,19 @@ export async function check(
   const textOf = (path: string): string => readFileSync(path, 'utf8');
   const client = options.forge && createClient(options.forge);
   const lacking = client ? checkCapabilities(loaded, await findCapabilities(client), textOf) : [];
+  const checked = client && {
+    client,
+    repositories: options.repository ?? [],
+    listed: options.listed ?? [],
+    textOf,
+  };
   // A problem in a pack is also reported in the files that include the pack.
   const problems = distinct([...files.flatMap((file) => file.problems), ...lacking]);
-  const repositories = options.repository ?? [];
-  const labels = client ? await unknownLabels(loaded, { client, repositories, textOf }) : [];
-  const access = client ? await missingAccess(loaded, { client, repositories, textOf }) : [];
-  const renamed = client ? await renamedStatuses(loaded, { client, repositories }) : [];
-  const missing = client ? await missingContexts(loaded, { client, repositories, textOf }) : [];
-  const owners = client ? await unmatchedOwners(loaded, { client, repositories, textOf }) : [];
+  const labels = checked ? await unknownLabels(loaded, checked) : [];
+  const access = checked ? await missingAccess(loaded, checked) : [];
+  const renamed = checked ? await renamedStatuses(loaded, checked) : [];
+  const missing = checked ? await missingContexts(loaded, checked) : [];
+  const owners = checked ? await unmatchedOwners(loaded, checked) : [];
   const noted = files.flatMap((file) => file.warnings ?? []);
   const warnings = distinct([...noted, ...labels, ...access, ...renamed, ...missing, ...owners]);
   if (options.expanded && problems.length === 0) {

@@ -1,7 +1,5 @@
 import type { Action } from '../../../actions/action.ts';
-import type { Client } from '../../../client/client.ts';
 import type { Access } from '../../../contract/operation.ts';
-import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { factsOfRule } from '../../../rules/needs.ts';
@@ -9,11 +7,12 @@ import { type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { type CheckedForge, readExamined } from '../served.ts';
 import type { Examination } from './examination.ts';
 
 /** Access levels in a repository, from least to most. */
 const ranks: readonly Access[] = ['reader', 'writer', 'admin'];
-export type RepositoryAccess = { readonly full_name: string; readonly held: Access };
+type RepositoryAccess = { readonly full_name: string; readonly held: Access };
 type AccessGap = {
   readonly repository: string;
   readonly held: Access;
@@ -23,15 +22,17 @@ type AccessGap = {
   readonly rule: LoadedRule;
 };
 
-/** Checks that, in each starred repository, the account has the access that the operator’s rules need there. */
-export async function checkAccess({ client, account, rules }: Examination): Promise<Finding> {
+/** Checks that, in each served repository, the account has the access that the operator’s rules need there. */
+export async function checkAccess({ served, rules }: Examination): Promise<Finding> {
   const loaded = (await rules()).flatMap((file) => file.rules);
   if (loaded.length === 0) return skipped('there are no rules of the operator');
-  const repositories = await starredAccess(client, (await account()).login);
+  const { repositories: found, isWhole } = await served();
+  if (found.length === 0) return skipped('no repository is served');
+  const repositories = found.map(toRepositoryAccess);
   const gaps = findAccessGaps(loaded, repositories);
   const [first] = gaps;
   if (first === undefined) {
-    const places = count(repositories.length, 'repository').replace(/ys$/, 'ies');
+    const places = `${isWhole ? '' : 'the first '}${count(repositories.length, 'repository')}`;
     return ok(`the account has, in ${places}, the access that ${describeNeededAccess(loaded)}`);
   }
   return wrong(
@@ -67,19 +68,6 @@ function moreAccess(action: Action, written: unknown): readonly Access[] {
   return Object.entries(action.moreAccess ?? {}).flatMap(([name, access]) =>
     given.has(name) ? [access] : [],
   );
-}
-
-/**
- * Returns the repositories that an account has starred, with the account's access. Archived repositories are left out,
- * because they accept no changes.
- */
-export async function starredAccess(client: Client, username: string): Promise<readonly RepositoryAccess[]> {
-  const repositories: RepositoryAccess[] = [];
-  const params = { username };
-  for await (const repository of client.items(operations.listStarred, { params })) {
-    if (!repository.archived) repositories.push(toRepositoryAccess(repository));
-  }
-  return repositories;
 }
 
 /** Returns the caller's access to a repository that the caller has read. */
@@ -139,29 +127,22 @@ function gapOf(
   return most === undefined ? [] : [{ repository: full_name, held, rule, ...most }];
 }
 
-/** Input of the warnings about rules on a forge. */
-export type CheckedForge = {
-  readonly client: Client;
-  /** Names of repositories, as `owner/name`; if empty, the starred repositories are used. */
-  readonly repositories: readonly string[];
-  /** Returns the text of a rule file. */
-  readonly textOf: (path: string) => string;
-};
-
 /**
  * Returns a warning for each rule with a fact that the account may not read in a repository in the rule's scope. The
- * repositories are those given by name, otherwise the starred ones.
+ * repositories are those given by name, otherwise the served ones.
  */
 export async function missingAccess(
   rules: readonly LoadedRule[],
-  { client, repositories, textOf }: CheckedForge,
+  checked: CheckedForge,
 ): Promise<readonly Problem[]> {
+  const { repositories, textOf } = checked;
   const isAsked = (rule: LoadedRule): boolean =>
     (rule.level === 'operator' || repositories.length > 0) &&
     possibleWants(rule).some(({ needed }) => needed === 'writer' || needed === 'admin');
   const wanted = rules.filter(isAsked);
   if (wanted.length === 0) return [];
-  const gaps = findAccessGaps(wanted, await readAccess(client, repositories), possibleWants);
+  const examined = (await readExamined(checked)).map(toRepositoryAccess);
+  const gaps = findAccessGaps(wanted, examined, possibleWants);
   return wanted.flatMap((rule) => {
     const [first, ...others] = gaps.filter((gap) => gap.rule === rule);
     if (first === undefined) return [];
@@ -169,16 +150,4 @@ export async function missingAccess(
     const message = `rule ${rule.name}: ${first.what} needs ${first.needed} access, and the account is ${first.held} in ${first.repository}${more}: the rule can fail there`;
     return [problemAtLine({ code: 'access', message, path: rule.source, line: rule.line }, textOf)];
   });
-}
-
-async function readAccess(client: Client, names: readonly string[]) {
-  if (names.length === 0) {
-    const { login } = await client.call(operations.getSelf, {});
-    return starredAccess(client, login);
-  }
-  const read = names.map((name) => {
-    const [owner = '', repo = ''] = name.split('/');
-    return client.call(operations.getRepository, { params: { owner, repo } });
-  });
-  return (await Promise.all(read)).map(toRepositoryAccess);
 }

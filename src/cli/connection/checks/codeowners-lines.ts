@@ -1,6 +1,6 @@
 import type { Client } from '../../../client/client.ts';
 import type { Subject } from '../../../contract/events/subject.ts';
-import { operations } from '../../../contract/operations.ts';
+import type { Repository } from '../../../contract/resources/repositories.ts';
 import { createFactMemory, createFacts } from '../../../facts/ask.ts';
 import { codeowners, codeownersProblems } from '../../../facts/codeowners.ts';
 import { requestOf } from '../../../facts/fact.ts';
@@ -14,11 +14,8 @@ import type { LoadedRule } from '../../../rules/rule.ts';
 import { toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning } from '../finding.ts';
-import { type CheckedForge, starredAccess } from './access.ts';
+import { type CheckedForge, maxExamined, readExamined } from '../served.ts';
 import type { Examination } from './examination.ts';
-
-/** Maximum number of repositories examined. Each costs a few requests. */
-const maxRepositories = 100;
 
 /**
  * A repository whose CODEOWNERS has lines without a match, a sentence about these lines, and a rule that reads the
@@ -30,21 +27,18 @@ type Unmatched = { readonly repository: string; readonly text: string; readonly 
 async function findUnmatched(
   rules: readonly LoadedRule[],
   client: Client,
-  names: readonly string[],
+  repositories: readonly Repository[],
 ): Promise<readonly Unmatched[]> {
   const found: Unmatched[] = [];
-  for (const name of names.slice(0, maxRepositories)) {
-    const [owner = '', repo = ''] = name.split('/');
-    const repository = toRepositoryRef(
-      await client.call(operations.getRepository, { params: { owner, repo } }),
-    );
+  for (const live of repositories) {
+    const repository = toRepositoryRef(live);
     const subject: Subject = { kind: 'repository', repository };
     const rule = rules.find((one) => isInScope(one, subject, createUnlimitedMeter()));
     if (rule === undefined) continue;
     const memory = createFactMemory(systemClock);
     const facts = createFacts({ client, subject, memory, clock: systemClock });
     const text = await readText(() => facts.ask(requestOf(codeownersProblems)));
-    if (text !== '') found.push({ repository: name, text, rule });
+    if (text !== '') found.push({ repository: live.full_name, text, rule });
   }
   return found;
 }
@@ -70,37 +64,31 @@ function readsOwners(rule: LoadedRule): boolean {
 /** Returns a warning for each repository in which rules about code owners read lines that match nothing. */
 export async function unmatchedOwners(
   rules: readonly LoadedRule[],
-  { client, repositories, textOf }: CheckedForge,
+  checked: CheckedForge,
 ): Promise<readonly Problem[]> {
+  const { client, repositories, textOf } = checked;
   const wanted = rules.filter(
     (rule) => readsOwners(rule) && (rule.level === 'operator' || repositories.length > 0),
   );
   if (wanted.length === 0) return [];
-  const names = repositories.length > 0 ? repositories : await starredNames(client);
-  const found = await findUnmatched(wanted, client, names);
+  const found = await findUnmatched(wanted, client, await readExamined(checked));
   return found.map(({ repository, text, rule }) => {
     const message = `${repository}: ${text} A pattern is a regular expression of the whole path, such as lib/.*`;
     return problemAtLine({ code: 'codeowners-line', message, path: rule.source, line: rule.line }, textOf);
   });
 }
 
-async function starredNames(client: Client): Promise<readonly string[]> {
-  const { login } = await client.call(operations.getSelf, {});
-  return (await starredAccess(client, login)).map(({ full_name }) => full_name);
-}
-
 /**
- * Checks CODEOWNERS for lines that match nothing, in the starred repositories where the operator’s rules read the file.
+ * Checks CODEOWNERS for lines that match nothing, in the served repositories where the operator’s rules read the file.
  */
-export async function checkCodeowners({ client, rules }: Examination): Promise<Finding> {
+export async function checkCodeowners({ client, served, rules }: Examination): Promise<Finding> {
   const wanted = (await rules()).flatMap((file) => file.rules).filter(readsOwners);
   if (wanted.length === 0) return skipped('no rule of the operator reads CODEOWNERS');
-  const names = await starredNames(client);
-  const [first, ...others] = await findUnmatched(wanted, client, names);
+  const repositories = (await served()).repositories.slice(0, maxExamined);
+  if (repositories.length === 0) return skipped('no repository is served');
+  const [first, ...others] = await findUnmatched(wanted, client, repositories);
   if (first === undefined)
-    return ok(
-      `every line of CODEOWNERS can match in ${count(names.length, 'repository').replace(/ys$/, 'ies')}`,
-    );
+    return ok(`every line of CODEOWNERS can match in ${count(repositories.length, 'repository')}`);
   const more = others.length === 0 ? '' : ` And in ${others.length} more.`;
   return warning(
     `${first.repository}: ${first.text}${more}`,

@@ -13,6 +13,7 @@ import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
 import { type Match, matchHooks, recallSetupHook, type SetupHook } from '../hooks/match.ts';
 import { type HookLocation, hookLocations, locationName, readHooks, type Signed } from '../hooks/places.ts';
+import { readServed, type Served } from '../served.ts';
 
 /** Data for the checks. Each item is fetched once, on first use. */
 export interface Examination {
@@ -26,6 +27,8 @@ export interface Examination {
   capabilities(): Promise<{ version: string; capabilities: Capabilities }>;
   account(): Promise<User>;
   rules(): Promise<readonly FolderFile[]>;
+  /** The served repositories: at most a thousand. */
+  served(): Promise<Served>;
   store(): Promise<Store>;
   /** State of the server of DATABASE_URL; undefined if the store is a file. */
   database(): Promise<PostgresState | undefined>;
@@ -65,6 +68,7 @@ export function examine(
     rules: once(async () =>
       settings.rules === undefined ? [] : loadRuleFiles([settings.rules], { isOperators: true }),
     ),
+    served: once(() => readServed(client, settings.repositories, { max: 1_000 })),
     store,
     database: once(async () => {
       if (settings.databaseUrl === undefined) return undefined;

@@ -3,12 +3,18 @@ import { askForgeDate } from '../../../client/address.ts';
 import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
+import type { User } from '../../../contract/resources/users.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
-import { servedRepositories } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
-import { checkAdministrator, checkRestriction, checkScopes, neededScopes } from '../forge-findings.ts';
+import {
+  checkAdministrator,
+  checkRestriction,
+  checkScopes,
+  neededScopes,
+  ownEventsFinding,
+} from '../forge-findings.ts';
 import { faultOf, findApplication } from '../steps/sign-in.ts';
 import { checkAccess } from './access.ts';
 import { checkCodeowners } from './codeowners-lines.ts';
@@ -21,7 +27,7 @@ export function clockFinding(forgeMs: number, ourMs: number): Finding {
   const skewMs = Math.abs(forgeMs - ourMs);
   const seconds = Math.round(skewMs / 1_000);
   if (skewMs <= mostSkewMs) return ok(`the clocks differ by ${seconds} s at most`);
-  const which = forgeMs > ourMs ? 'behind' : 'before';
+  const which = forgeMs > ourMs ? 'behind' : 'ahead of';
   return wrong(
     `this machine’s clock is ${seconds} s ${which} the forge’s`,
     'synchronize both clocks by NTP: the order of events and catch-up depend on them',
@@ -57,6 +63,15 @@ export const forgeChecks: readonly Check[] = [
     run: async ({ account }) => ok(`the forge accepts the token of @${(await account()).login}`),
   },
   {
+    id: 'own-events',
+    looks: 'Which events of the account start rules: `own` in the operator file.',
+    fails:
+      'Never: it says which, and warns if the account owns a served repository and all of its events are ignored.',
+    remedy: 'If a person works with the account as well, remove `own: account` from the operator file.',
+    after: ['token'],
+    run: async (examination) => checkOwnEvents(examination),
+  },
+  {
     id: 'administrator',
     looks: 'Whether the account is a site administrator.',
     fails: 'It is one, and `allow-admin` is not set.',
@@ -82,15 +97,17 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'served',
     looks: 'The served repositories: starred by the bot’s account, or listed in the operator file.',
-    fails: 'There are none, so Reeve does nothing.',
-    remedy: 'Star a repository as the bot, or list some under `repositories` in the operator file.',
+    fails:
+      'There are none, so Reeve does nothing, or a listed one does not exist or is hidden from the account.',
+    remedy:
+      'Star a repository as the bot, or list some under `repositories` in the operator file; correct the name, or make the account a collaborator.',
     after: ['token'],
     run: async (examination) => checkServed(examination),
   },
   {
     id: 'access',
     looks:
-      'The account’s access in the starred repositories compared with the access that the operator’s rules need.',
+      'The account’s access in the served repositories compared with the access that the operator’s rules need.',
     fails: 'A rule needs more access: its changes would be refused.',
     remedy: 'Make the account a collaborator with that permission, or restrict the rule with `in`.',
     after: ['token'],
@@ -109,7 +126,7 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'codeowners',
     looks:
-      'CODEOWNERS of the starred repositories in which rules of the operator read it: whether each line can match a file.',
+      'CODEOWNERS of the served repositories in which rules of the operator read it: whether each line can match a file.',
     fails: 'Never: it only warns, and a warning does not change the exit status.',
     remedy: 'Write patterns as regular expressions of the whole path: `lib/.*`, not `/lib`, `lib/` or `lib`.',
     after: ['token'],
@@ -149,28 +166,44 @@ export const forgeChecks: readonly Check[] = [
   },
 ];
 
-async function checkServed({ client, account, settings }: Examination): Promise<Finding> {
-  const { login } = await account();
-  let starred = 0;
-  for await (const { archived } of client.items(operations.listStarred, { params: { username: login } })) {
-    if (!archived) starred += 1;
-  }
-  const listed = settings.repositories.length;
-  if (starred + listed === 0) {
+async function checkOwnEvents({ account, settings, served }: Examination): Promise<Finding> {
+  const user = await account();
+  const owns = async (): Promise<boolean> =>
+    (await served()).repositories.some((repository) => isOwner(user, repository));
+  return ownEventsFinding(user.login, settings.own, settings.own === 'account' && (await owns()));
+}
+
+function isOwner({ id }: User, { owner }: Repository): boolean {
+  return owner.id === id;
+}
+
+async function checkServed({ served, account, settings }: Examination): Promise<Finding> {
+  const { repositories, hidden, isWhole } = await served();
+  const listed = settings.repositories;
+  const [first] = hidden;
+  if (first !== undefined) {
     return wrong(
-      `@${login} has starred no repository, and the operator file lists none: no repository is served`,
-      `star the repositories to serve, as @${login}`,
+      `${first.item} in the operator file: there is no such repository, or the account cannot read it${hidden.length > 1 ? `; ${hidden.length - 1} more` : ''}`,
+      'correct the name, or make the account a collaborator',
     );
   }
-  const more = listed === 0 ? '' : `, and ${count(listed, 'pattern')} in the operator file`;
-  return ok(`${count(starred, 'starred repository').replace(/repositorys$/, 'repositories')}${more}`);
+  const { login } = await account();
+  if (repositories.length === 0) {
+    const files =
+      listed.length === 0
+        ? 'the operator file lists none'
+        : `no repository that it can read matches ${listed.join(', ')}`;
+    return wrong(
+      `@${login} has starred no repository, and ${files}: no repository is served`,
+      `star the repositories to serve, as @${login}, or list them under repositories in the operator file`,
+    );
+  }
+  const text = `${isWhole ? '' : 'more than '}${count(repositories.length, 'repository')}: starred by @${login}`;
+  return ok(listed.length === 0 ? text : `${text}, or matching ${listed.join(', ')}`);
 }
 
 /** Folders from which forges read workflows. */
 const folders = ['.gitea/workflows', '.github/workflows'] as const;
-
-/** Maximum number of repositories searched for workflows. The first match ends the search. */
-const maxSearched = 200;
 
 /**
  * Checks whether changes by Reeve can start workflows of forks without approval, which is the case if a served
@@ -178,34 +211,30 @@ const maxSearched = 200;
  */
 async function checkWorkflows(examination: Examination): Promise<Finding> {
   const { account, capabilities } = examination;
-  const finding = checkRestriction(await account(), (await capabilities()).capabilities);
+  const user = await account();
+  const { capabilities: known } = await capabilities();
+  const finding = checkRestriction(user, known);
   if (finding === undefined)
     return skipped('on this forge, the account that labels or assigns does not decide on approval');
   if (finding.state === 'ok') return finding;
-  const { example, searched, isWhole } = await searchWorkflows(examination);
-  if (example !== undefined) return { ...finding, text: `${example} has workflows, and ${finding.text}` };
-  const repositories = count(searched, 'served repository').replace(/repositorys$/, 'repositories');
+  const { repositories, isWhole } = await examination.served();
+  const searched = repositories.filter(runsActions).slice(0, maxSearched);
+  if (searched.length === 0) return skipped('no served repository runs Actions');
+  for (const repository of searched)
+    if (await hasWorkflows(examination.client, repository)) {
+      const found = checkRestriction(user, known, isOwner(user, repository)) ?? finding;
+      return { ...found, text: `${repository.full_name} has workflows, and ${found.text}` };
+    }
+  const places = count(searched.length, 'served repository');
   return ok(
-    isWhole ? `no workflows in ${repositories} with Actions` : `no workflows in the first ${repositories}`,
+    isWhole && searched.length < maxSearched
+      ? `no workflows in ${places} with Actions`
+      : `no workflows in the first ${places}`,
   );
 }
 
-type WorkflowSearch = { readonly example?: string; readonly searched: number; readonly isWhole: boolean };
-
-/** Searches the served repositories that may run Actions for one with workflows. */
-async function searchWorkflows({ client, account, settings }: Examination): Promise<WorkflowSearch> {
-  let searched = 0;
-  const served = { login: async () => (await account()).login, listed: settings.repositories };
-  for await (const { repositories } of servedRepositories(client, served)) {
-    for (const repository of repositories.filter(runsActions)) {
-      if (searched === maxSearched) return { searched, isWhole: false };
-      searched += 1;
-      if (await hasWorkflows(client, repository))
-        return { example: repository.full_name, searched, isWhole: false };
-    }
-  }
-  return { searched, isWhole: true };
-}
+/** Maximum number of repositories searched for workflows. The first match ends the search. */
+const maxSearched = 200;
 
 /** Returns whether a repository may run Actions. On a forge without this field, every repository may. */
 function runsActions({ has_actions }: Repository): boolean {

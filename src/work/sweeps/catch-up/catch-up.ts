@@ -6,8 +6,9 @@ import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import type { HandleJob } from '../../../store/leases.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Reeve } from '../../reeve.ts';
+import { createLeash } from '../leash.ts';
 import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
-import { createLeash, createWaitingClient } from '../walk.ts';
+import { createWaitingClient } from '../walk.ts';
 import { type ItemSnapshot, type RepositorySnapshot, type Snapshots, toItemSnapshot } from './snapshots.ts';
 
 /** Payload of a job for an event that was found by reading. */

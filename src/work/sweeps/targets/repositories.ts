@@ -6,7 +6,6 @@ import type { Repository } from '../../../contract/resources/repositories.ts';
 import { createRepositoryScope } from '../../../patterns/glob.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
-import type { SweepFailure } from '../progress.ts';
 import type { RunnerMemory } from './runner-memory.ts';
 
 /** Served repositories: those that the account has starred, and those that the operator lists. */
@@ -226,6 +225,14 @@ export type Walk = {
   readonly now: Date;
   /** Position at which an earlier attempt stopped. */
   readonly from: unknown;
+};
+
+/** An item that a sweep could not finish, or a list that the forge refused. */
+export type SweepFailure = {
+  readonly item: string;
+  readonly error: string;
+  /** For a list: the refused request and its status: `GET /orgs/acme/actions/runners: 403`. */
+  readonly refused?: string;
 };
 
 /** Returns an unreadable list as a failure of the sweep, with the request. */

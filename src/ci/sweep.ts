@@ -1,0 +1,210 @@
+import { printRun } from '../cli/output/print-run.ts';
+import { count } from '../cli/output/terminal.ts';
+import { type Client, findAccount } from '../client/client.ts';
+import type { RepositoryRef } from '../contract/events/subject.ts';
+import { operations } from '../contract/operations.ts';
+import { type BudgetLedger, WriteHistory } from '../engine/budget/write-history.ts';
+import type { Run } from '../engine/record.ts';
+import type { RunContext } from '../engine/run-context.ts';
+import { createFactMemory } from '../facts/ask.ts';
+import { createUnlimitedMeter } from '../patterns/meter.ts';
+import { systemClock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
+import { isInScope } from '../rules/match.ts';
+import { createRuleSet, type Each, type LoadedRule } from '../rules/rule.ts';
+import { refusedAsFailure } from '../work/sweeps/targets/repositories.ts';
+import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
+import { eachTarget } from '../work/sweeps/targets/targets.ts';
+import {
+  createWaitingClient,
+  FailureWatch,
+  itemsAtOnce,
+  mapConcurrently,
+  runItem,
+} from '../work/sweeps/walk.ts';
+import type { Finished } from './problems.ts';
+import { type ActionRunner, inCode, inText } from './runner.ts';
+
+/** Items of one repository. A job knows no others. */
+const kinds: ReadonlySet<Each['kind']> = new Set([
+  'repository',
+  'pull_request',
+  'issue',
+  'branch',
+  'milestone',
+]);
+
+/** A rule that a job cannot sweep, and why. */
+type LeftRule = { readonly rule: LoadedRule; readonly why: string };
+
+/** Result of the sweep of one rule. */
+type Swept = {
+  readonly rule: LoadedRule;
+  readonly items: number;
+  readonly runs: readonly Run[];
+  /** Number of items that were left because of a limit. */
+  readonly left: number;
+  /** Lists and items that failed. */
+  readonly failures: readonly string[];
+};
+
+/**
+ * Runs the rules that have a schedule over the repository of the workflow, whatever their schedules are: the trigger of
+ * the workflow decides when. Remembers nothing between jobs. Throws if no rule has a schedule.
+ */
+export async function sweepRepository(
+  runner: ActionRunner,
+  { client, rules, mode }: { client: Client; rules: readonly LoadedRule[]; mode: 'plan' | 'enforce' },
+): Promise<Finished> {
+  const scheduled = rules.filter(({ schedules }) => schedules.length > 0);
+  if (scheduled.length === 0)
+    throw new Error('no rule has a schedule: there is nothing to sweep; docs/ci.md shows one');
+  const repository = await repositoryOfJob(runner, client);
+  const leftRules = scheduled.flatMap((rule): readonly LeftRule[] => {
+    const kind = rule.each?.kind ?? 'repository';
+    if (kinds.has(kind)) return [];
+    return [{ rule, why: `each: ${kind} is not about one repository: run Reeve as a server` }];
+  });
+  const swept: Swept[] = [];
+  const context = createContext(client);
+  for (const rule of scheduled.filter((one) => !leftRules.some((left) => left.rule === one)))
+    swept.push(await sweepRule(rule, { repository, mode, context, runner }));
+  return finish(runner, { swept, leftRules, mode });
+}
+
+/** Returns the repository that the runner names. */
+export async function repositoryOfJob(
+  { environment: { GITHUB_REPOSITORY: name = '' } }: ActionRunner,
+  client: Client,
+): Promise<RepositoryRef> {
+  const [owner = '', repo = ''] = name.split('/');
+  if (owner === '' || repo === '') throw new Error('the runner names no repository: GITHUB_REPOSITORY');
+  const live = await client.call(operations.getRepository, { params: { owner, repo } });
+  return { id: live.id, owner: live.owner.login, name: live.name };
+}
+
+function createContext(client: Client): RunContext {
+  return {
+    client,
+    account: () => findAccount(client, { allowAdmin: true }),
+    clock: systemClock,
+    memory: createFactMemory(systemClock),
+    capabilities: () => client.capabilities(),
+    ledger: createJobLedger(),
+    messages: { refusal: 'the CI action sends no messages, because a job does not remember which were sent' },
+  };
+}
+
+/** Creates a ledger that ends with the job: all items share the budget of an hour. */
+function createJobLedger(): BudgetLedger {
+  const history = new WriteHistory({ writes: [], reserved: [] }, () => systemClock.now().getTime());
+  return { edit: async (_place, work) => work(history) };
+}
+
+type SweepParts = {
+  readonly repository: RepositoryRef;
+  readonly mode: 'plan' | 'enforce';
+  readonly context: RunContext;
+  readonly runner: ActionRunner;
+};
+
+/** Runs a rule for each of its items. A forge that fails for several items in a row ends the sweep. */
+async function sweepRule(
+  rule: LoadedRule,
+  { repository, mode, context, runner }: SweepParts,
+): Promise<Swept> {
+  const name = `${repository.owner}/${repository.name}`;
+  const { signal } = new AbortController();
+  const pause = (ms: number): Promise<unknown> => systemClock.sleep(ms, signal);
+  const meter = createUnlimitedMeter();
+  const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
+    client: createWaitingClient(context.client.counted(), pause),
+    served: { login: async () => '', listed: [], only: [name] },
+    rule,
+    isInScope: (subject) => isInScope(rule, subject, meter),
+    runners: createRunnerMemory({
+      recall: async () => undefined,
+      revise: async (_, edit) => edit(undefined),
+    }),
+    now: systemClock.now(),
+    from: undefined,
+  });
+  const { items: limit = Number.POSITIVE_INFINITY } = rule.mode === 'enforce' ? rule.limits : {};
+  const rules = createRuleSet([rule]);
+  const runs: Run[] = [];
+  const failures: string[] = [];
+  const watch = new FailureWatch();
+  let [items, changed, left] = [0, 0, 0];
+  for await (const { targets, failures: unread = [] } of refusedAsFailure(pages)) {
+    failures.push(...unread.map(({ item, error }) => `${item}: ${error.message}`));
+    await mapConcurrently(targets, itemsAtOnce, async (target) => {
+      items += 1;
+      if (changed >= limit) {
+        left += 1;
+        return;
+      }
+      const ran = await runItem(target, { door: 'ci', mode, rules, pause, signal }, context);
+      if (ran.run.changes.length > 0) changed += 1;
+      if (ran.deferral !== undefined) left += 1;
+      if (ran.retry !== undefined) failures.push(`${target.key}: ${messageOf(ran.retry)}`);
+      if (isTelling(ran.run)) {
+        runs.push(ran.run);
+        runner.say(target.key);
+        printRun(ran.run, runner.terminal);
+      }
+      watch.note(ran.retry);
+    });
+  }
+  return { rule, items, runs, left, failures };
+}
+
+/** Returns whether a reader of the job needs to see the run of an item. */
+function isTelling({ changes, refused, rules }: Run): boolean {
+  return changes.length + refused.length > 0 || rules.some(({ verdict }) => verdict === 'failed');
+}
+
+function finish(
+  runner: ActionRunner,
+  {
+    swept,
+    leftRules,
+    mode,
+  }: {
+    readonly swept: readonly Swept[];
+    readonly leftRules: readonly LeftRule[];
+    readonly mode: 'plan' | 'enforce';
+  },
+): Finished {
+  const all = swept.flatMap(({ runs }) => runs);
+  const planned = all.flatMap(({ changes }) => changes).length;
+  const made = all.flatMap(({ outcomes }) => outcomes).filter(({ status }) => status === 'applied').length;
+  const wrong = all.reduce(
+    (sum, { rules, outcomes, refused }) =>
+      sum +
+      rules.filter(({ verdict }) => verdict === 'failed').length +
+      outcomes.filter(({ status }) => status === 'failed').length +
+      refused.filter(({ until }) => until === undefined).length,
+    0,
+  );
+  const failures = swept.flatMap((one) => one.failures);
+  const left = swept.reduce((sum, one) => sum + one.left, 0);
+  const items = swept.reduce((sum, one) => sum + one.items, 0);
+  for (const failure of failures) runner.error(failure);
+  const changes = mode === 'plan' ? `${planned} planned` : `${made} of ${planned} made`;
+  const rows = [
+    ...swept.map(
+      (one) =>
+        `- ${inText(one.rule.name)}: ${count(one.items, 'item')}, ${count(one.runs.flatMap((run) => run.changes).length, 'change')}${one.left === 0 ? '' : `, ${count(one.left, 'item')} left for the next job`}`,
+    ),
+    ...all.flatMap(({ trigger, changes: list }) =>
+      list.map(({ target, reason }) => `- \`${inCode(`${trigger.item} ${target}`)}\` ${inText(reason)}`),
+    ),
+    ...leftRules.map(({ rule, why }) => `- not swept: ${inText(rule.name)}: ${inText(why)}`),
+    ...failures.map((failure) => `- failed: ${inText(failure)}`),
+  ];
+  return {
+    findings: wrong + failures.length,
+    summary: `${count(swept.length, 'rule')} over ${count(items, 'item')}, changes: ${changes}${left === 0 ? '' : `; ${count(left, 'item')} left for the next job, because of a limit`}${leftRules.length === 0 ? '' : `; ${count(leftRules.length, 'rule')} not swept in CI`}`,
+    details: rows.join('\n'),
+  };
+}
