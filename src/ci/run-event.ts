@@ -37,7 +37,7 @@ export async function planEvent(runner: ActionRunner): Promise<Finished> {
     files.flatMap((file) => file.problems),
   );
   const rules = files.flatMap((file) => file.rules);
-  if (started.name === 'schedule') {
+  if (started.name === 'schedule' && hasSchedule(rules)) {
     const swept = await sweepRepository(runner, { client: actionClient(runner), rules, mode: 'plan' });
     return { ...swept, findings: swept.findings + problems.length };
   }
@@ -54,7 +54,7 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: set apply: true');
   const started = readStarted(runner.environment);
   const { event } = started;
-  if (started.name === 'schedule') return sweepFiles(runner);
+  if (started.name === 'schedule') return sweepFiles(runner, { isAsked: false });
   if (event?.repository === undefined) return nothingIn(started, 0);
   if (await isFromFork(runner, started, event)) return skippedFork;
   if (runner.input('packs') !== '') requireDefaultBranch('packs', started);
@@ -70,7 +70,10 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
  * Runs the rules with a schedule over the repository: those of the repository's own file on its default branch, or those
  * of the files in `config`, if the default branch is checked out. Without `apply: true`, shows what it would change.
  */
-export async function sweepFiles(runner: ActionRunner): Promise<Finished> {
+export async function sweepFiles(
+  runner: ActionRunner,
+  { isAsked = true }: { readonly isAsked?: boolean } = {},
+): Promise<Finished> {
   const started = readStarted(runner.environment);
   const mode = runner.input('apply') === 'true' ? 'enforce' : 'plan';
   const client = actionClient(runner);
@@ -81,7 +84,12 @@ export async function sweepFiles(runner: ActionRunner): Promise<Finished> {
       : await checkedOut(runner, started, mode);
   if (own.problems > 0)
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
+  if (!isAsked && !hasSchedule(own.rules)) return nothingIn(started, 0);
   return sweepRepository(runner, { client, rules: own.rules, mode });
+}
+
+function hasSchedule(rules: readonly LoadedRule[]): boolean {
+  return rules.some(({ schedules }) => schedules.length > 0);
 }
 
 /** Pull requests from forks are normal, so the job passes. */
@@ -182,7 +190,10 @@ const noMessages =
 function nothingIn({ name }: Started, problems: number): Finished {
   return {
     findings: problems,
-    summary: `nothing is planned for ${name}: it is not an event of the repository`,
+    summary:
+      name === 'schedule'
+        ? 'nothing is planned for schedule: no rule has a schedule'
+        : `nothing is planned for ${name}: it is not an event of the repository`,
     details: '',
   };
 }

@@ -137,7 +137,8 @@ async function sweepRule(
   let [items, changed, left] = [0, 0, 0];
   for await (const { targets, failures: unread = [] } of refusedAsFailure(pages)) {
     failures.push(...unread.map(({ item, error }) => `${item}: ${error.message}`));
-    await mapConcurrently(targets, itemsAtOnce, async (target) => {
+    // With a limit, the result of an item decides whether the next one has a turn.
+    await mapConcurrently(targets, Number.isFinite(limit) ? 1 : itemsAtOnce, async (target) => {
       items += 1;
       if (changed >= limit) {
         left += 1;

@@ -33,8 +33,7 @@ function createProgram(
       'also read settings from this env file, as written by reeve setup; the environment takes precedence',
     )
     .hook('preAction', async (_program, command) => {
-      // Before the command, which imports schemas; not earlier, because the help has none.
-      await import('../platform/interpreted-shapes.ts');
+      await context.prepare?.();
       const { settings: file } = command.optsWithGlobals<{ settings?: string }>();
       if (file === undefined || command.name() === 'setup') return;
       const { mergeEnvironments, readEnvFile } = await import('../server/settings/env-file.ts');
@@ -94,7 +93,13 @@ function describeError(error: unknown) {
 
 /** Runs the command line of this process. */
 export async function main(): Promise<void> {
-  const context = { environment: process.env, terminal: processTerminal, prompt: processPrompt() };
+  const context = {
+    environment: process.env,
+    terminal: processTerminal,
+    prompt: processPrompt(),
+    // Before a command, which imports schemas; not earlier, because the help has none.
+    prepare: () => import('../platform/interpreted-shapes.ts'),
+  };
   process.exitCode = await runCommandLine(process.argv.slice(2), context);
 }
 

@@ -88,6 +88,7 @@ async function act(
     GITEA_ACTIONS: 'true',
     GITHUB_EVENT_PATH: join(workspace, 'event.json'),
     GITHUB_SERVER_URL: harness.forge.url,
+    GITHUB_REPOSITORY: `${at.owner}/${at.repo}`,
   };
   const { status, stdout, stderr } = await (node ? runBundle(node, environment) : runSources(environment));
   const output = readFileSync(paths.GITHUB_OUTPUT, 'utf8');
@@ -461,7 +462,9 @@ describe('test', () => {
   });
 
   it('reports that no test exists', async () => {
-    expect((await act('test')).out).toContain('no rule test was found');
+    const { status, result, out } = await act('test');
+    expect([status, result]).toEqual([0, 'skipped']);
+    expect(out).toContain('::notice::no rule test was found');
   });
 });
 
@@ -547,5 +550,94 @@ rules:
     const { status, out } = await act('check', { files, inputs: wrong });
 
     expect([status, out]).toEqual([2, expect.stringContaining(words)]);
+  });
+});
+
+describe('sweep', () => {
+  const stale = `version: 1
+rules:
+  stale:
+    on: { schedule: "17 4 * * *" }
+    each: issue
+    if: issue.title in ["one", "two", "three"] && !labels.exists(l, l.name == "kept")
+    steps:
+      - uses: set-labels
+        with: { add: [area/code] }
+`;
+  const scheduled = { name: 'schedule', payload: { schedule: '0 4 * * *' }, ref: 'refs/heads/main' } as const;
+  const write = { apply: 'true' };
+  /** Replaces the rule file of the default branch. The server of the harness has been stopped. */
+  const setRules = async (text: string): Promise<void> => {
+    const params = { ...at, filepath: '.reeve.yml' };
+    const before = await harness.root.call(operations.getContents, { params });
+    const sha = Array.isArray(before) ? undefined : before.sha;
+    const content = Buffer.from(text).toString('base64');
+    const files = [{ operation: 'update', path: '.reeve.yml', content, sha } as const];
+    await harness.root.call(operations.changeFiles, { params: at, body: { message: 'rules', files } });
+  };
+  let issues: readonly number[];
+  beforeAll(async () => {
+    await setRules(stale);
+    const make = async (title: string) =>
+      (await harness.root.call(operations.createIssue, { params: at, body: { title } })).number;
+    issues = [await make('one'), await make('two'), await make('three')];
+    const params = { ...at, index: issues[2] ?? 0 };
+    await harness.root.call(operations.replaceIssueLabels, { params, body: { labels: ['kept'] } });
+  });
+  const labelled = async (): Promise<readonly string[]> =>
+    Promise.all(issues.map(async (number) => (await harness.labelsOf(number)).join()));
+
+  it('shows without apply what it would change', async () => {
+    const { status, out } = await act('sweep', scheduled);
+
+    expect(status).toBe(0);
+    expect(out).toMatch(/1 rule over \d items, changes: 2 planned/);
+    expect(await labelled()).toEqual(['', '', 'kept']);
+  });
+
+  it('runs the rules with a schedule over the repository, from a runner of the forge and without a store', async () => {
+    const { status, result, out, stderr, summary } = await act('sweep', {
+      ...scheduled,
+      inputs: write,
+      node: process.execPath,
+    });
+
+    expect({ status, result, stderr }).toEqual({ status: 0, result: 'ok', stderr: '' });
+    expect(out).toMatch(/1 rule over \d items, changes: 2 of 2 made/);
+    expect(summary).toMatch(/stale: \d items, 2 changes/);
+    expect(await labelled()).toEqual(['area/code', 'area/code', 'kept']);
+
+    const again = await act('sweep', { ...scheduled, inputs: write });
+    expect(again.out).toMatch(/1 rule over \d items, changes: 0 of 0 made/);
+  });
+
+  it('is what apply and plan do for a schedule', async () => {
+    expect((await act('apply', { ...scheduled, inputs: write })).out).toMatch(/1 rule over \d items/);
+    const files = { '.reeve.yml': stale.replace('area/code', 'area/docs') };
+    expect((await act('plan', { ...scheduled, files })).out).toContain('changes: 2 planned');
+  });
+
+  it('leaves changes above the budget of an hour to the next job, and says so', async () => {
+    await setRules(
+      stale.replace('    steps:', '    limits: { items: 1 }\n    steps:').replace('area/code', 'area/docs'),
+    );
+    const { out } = await act('sweep', { ...scheduled, inputs: write });
+
+    expect(out).toMatch(/changes: 1 of 1 made; \d items? left for the next job/);
+    await setRules(stale);
+  });
+
+  it('says which rules it cannot run, and fails if no rule has a schedule', async () => {
+    const files = {
+      '.reeve.yml': `${stale}  quiet:\n    on: { schedule: "17 4 * * *" }\n    each: organization\n    steps: [{ uses: sync-labels, with: { labels: [{ name: x, color: "ff0000" }] } }]\n`,
+    };
+    const config = { config: 'rules' };
+    const operators = { 'rules/a.yml': files['.reeve.yml'] };
+    const { out } = await act('sweep', { ...scheduled, files: operators, inputs: config });
+    expect(out).toContain('1 rule not swept in CI');
+
+    const none = await act('sweep', { ...scheduled, files: { 'rules/a.yml': rules }, inputs: config });
+    expect([none.status, none.result]).toEqual([2, 'failed']);
+    expect(none.out).toContain('no rule has a schedule');
   });
 });

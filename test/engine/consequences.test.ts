@@ -412,6 +412,6 @@ describe('a chain of changes', () => {
     (await begin(book, { ...merged, number: 8 } as Cause, { depth: 4 }))();
 
     expect(await book.find(closed(7), client)).toMatchObject({ depth: 3 });
-    expect(await book.find(closed(8), client)).toBeUndefined();
+    expect(await book.find(closed(8), client)).toBe('deep');
   });
 });

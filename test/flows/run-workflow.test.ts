@@ -131,7 +131,7 @@ describe('run-workflow', () => {
     expect(await started()).toBe(1);
   });
 
-  it('does not react to the end of a run that it started itself, which Forgejo reports without a sender', async () => {
+  it('does not react to the end of a run that it started itself, but to others of its account, which Forgejo reports without a sender', async () => {
     await start(rules.replace('{ push: { branches: [release] } }', 'action_run_success'));
     const repository = await harness.root.call(operations.getRepository, { params: at });
     const ended = async (id: number, person: Client) => {
@@ -145,14 +145,26 @@ describe('run-workflow', () => {
       await post(harness.server.url, { eventType: 'action_run_success', payload });
     };
 
-    await ended(1, harness.bot);
-    const own = await harness.waitForRun(({ trigger }) => trigger.kind === 'action_run_success');
-    await ended(2, harness.ada);
-    const other = await harness.waitForRun(isDecided);
-    await harness.idle();
+    const runsOf = (text: string): readonly Run[] =>
+      harness.runs.filter(({ rules: all }) =>
+        all.some(({ verdict, reason }) => (reason ?? verdict) === text),
+      );
 
-    expect(own.rules).toMatchObject([{ verdict: 'skipped', reason: 'own' }]);
-    expect(other.outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied']);
+    await ended(90_001, harness.ada);
+    await harness.waitForRun(isDecided);
+    await harness.idle();
     expect([dispatches(), await started()]).toEqual([1, 1]);
+
+    const { workflow_runs: list } = await harness.root.call(operations.listWorkflowRuns, { params: at });
+    await ended(list?.[0]?.id ?? 0, harness.bot);
+    await harness.idle();
+    expect(runsOf('own')).toHaveLength(1);
+    expect(dispatches()).toBe(1);
+
+    // A run that a person started with the same account.
+    await ended(90_002, harness.bot);
+    await harness.idle();
+    expect(runsOf('matched').map(({ trigger }) => trigger.isByPerson)).toEqual([undefined, true]);
+    expect(dispatches()).toBe(2);
   });
 });

@@ -9,6 +9,8 @@ export type CommandContext = {
   readonly terminal: Terminal;
   /** Prompt for the user at the terminal; absent if not interactive. */
   readonly prompt?: Prompt | undefined;
+  /** Called before a command is imported. Absent: nothing is prepared. */
+  readonly prepare?: (() => Promise<unknown>) | undefined;
 };
 
 /** One call of a command. */

@@ -43,8 +43,9 @@ type Written = {
   /** Path parameters and body of the request. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Response of the forge; undefined before the response arrives. */
+  /** Response of the forge; undefined before the response arrives, and if there is none. */
   readonly answer: unknown;
+  readonly isEnded: boolean;
 };
 
 /** Returns the texts as one text that does not depend on their order or case. */
@@ -155,12 +156,13 @@ const writes: Readonly<Record<string, (written: Written) => WrittenKeys>> = {
   }),
   [operations.changeFiles.id]: keysOfCommit,
   [operations.applyDiffPatch.id]: keysOfCommit,
-  [operations.dispatchWorkflow.id]: ({ params, answer }) => {
+  [operations.dispatchWorkflow.id]: ({ params, answer, isEnded }) => {
     const run = readMember(answer, 'workflow_run_id') ?? readMember(answer, 'id');
-    return {
-      soon: [`workflow ${params.workflow_id}`],
-      exact: run === undefined ? [] : [`workflow run ${run}`],
-    };
+    const workflow = `workflow ${params.workflow_id}`;
+    if (run !== undefined) return { exact: [`workflow run ${run}`] };
+    // Without the id of the run, all runs of this workflow that were started by hand count as ours, so that a rule about
+    // the end of a run cannot start the next one.
+    return isEnded ? { exact: [workflow] } : { soon: [workflow] };
   },
 };
 
@@ -235,11 +237,14 @@ function keysOfComment({ activity, text }: SeenEvent): EventKeys {
   return { exact: [`comment ${text('comment', 'body')}`] };
 }
 
-function keysOfWorkflow(id: unknown, { text, value }: SeenEvent): EventKeys {
-  // `ci.yml@refs/heads/main`
-  const [file = ''] = text('workflow_run', 'path').split('@');
-  const isDispatched = value('workflow_run', 'event') === 'workflow_dispatch';
-  return { soon: isDispatched ? [`workflow ${file}`] : [], lasting: [`workflow run ${id}`] };
+/** Keys of an event about a run of a workflow, or about one of its jobs. */
+function keysOfRun(member: 'workflow_run' | 'workflow_job' | 'run', { text, value }: SeenEvent): EventKeys {
+  const id = text(member, member === 'workflow_job' ? 'run_id' : 'id');
+  const isByHand = [value(member, 'event'), value(member, 'trigger_event')].includes('workflow_dispatch');
+  // `ci.yml@refs/heads/main` on Gitea
+  const [file = ''] = (text(member, 'path') || text(member, 'workflow_id')).split('@');
+  const workflow = isByHand ? [`workflow ${file}`] : [];
+  return { soon: workflow, lasting: [`workflow run ${id}`, ...workflow] };
 }
 
 const branchOf = (ref: string): string => ref.replace(/^refs\/heads\//, '');
@@ -259,8 +264,11 @@ const events: Partial<Readonly<Record<Family, (event: SeenEvent) => EventKeys>>>
   create: ({ text }) => ({ exact: [`create ${branchOf(text('ref'))}`] }),
   delete: ({ text }) => ({ exact: [`delete ${branchOf(text('ref'))}`], soon: ['deletes'] }),
   status: ({ text }) => ({ exact: [`status ${text('sha')} ${text('context')} ${text('state')}`] }),
-  workflow_run: (event) => keysOfWorkflow(event.value('workflow_run', 'id'), event),
-  workflow_job: (event) => keysOfWorkflow(event.value('workflow_job', 'run_id'), event),
+  workflow_run: (event) => keysOfRun('workflow_run', event),
+  workflow_job: (event) => keysOfRun('workflow_job', event),
+  action_run_failure: (event) => keysOfRun('run', event),
+  action_run_recover: (event) => keysOfRun('run', event),
+  action_run_success: (event) => keysOfRun('run', event),
 };
 
 function keysOfEvent({ family, activity, payload, subject }: Event): EventKeys {
@@ -392,11 +400,15 @@ export class OwnWrites {
 
   /** Closes the record if this is the last process. Call it when nothing is written any more. */
   async close(): Promise<void> {
-    if ((await this.#store.listProcesses()).length > 1) return;
-    await this.#store.revise(timeKey, (value) => ({
-      ...(value as RecordedTime),
-      stoppedMs: this.#clock.now().getTime(),
-    }));
+    try {
+      if ((await this.#store.listProcesses()).length > 1) return;
+      await this.#store.revise(timeKey, (value) => ({
+        ...(value as RecordedTime),
+        stoppedMs: this.#clock.now().getTime(),
+      }));
+    } catch {
+      // The store is lost or closed. The next start finds no stop, and begins a new record.
+    }
   }
 
   /**
@@ -411,7 +423,7 @@ export class OwnWrites {
     const place = placeOf(params.owner, params.repo);
     if (keysOf === undefined || place === undefined) return undefined;
     const given = isRecord(body) ? body : {};
-    const first = keysOf({ params, body: given, answer: undefined });
+    const first = keysOf({ params, body: given, answer: undefined, isEnded: false });
     const atMs = this.#clock.now().getTime();
     const { isShared } = this.#store;
     const put = async (keys: WrittenKeys, endMs: number, isOpen: boolean): Promise<void> => {
@@ -424,7 +436,7 @@ export class OwnWrites {
     this.#hold(place, responded.promise);
     await put(first, atMs + pendingMs, isShared);
     return async (answer) => {
-      const late = keysOf({ params, body: given, answer });
+      const late = keysOf({ params, body: given, answer, isEnded: true });
       const exact = [...(first.exact ?? []), ...(late.exact ?? [])];
       const soon = [...(first.soon ?? []), ...(late.soon ?? [])];
       const isMore = new Set(exact).size > (first.exact ?? []).length || soon.length > 0;

@@ -72,7 +72,7 @@ describe('the outcome of a run', () => {
     const own = { ...verdictOf('skipped'), reason: 'own' };
     const filtered = { ...verdictOf('skipped'), reason: 'filter' };
     expect(told({ ...run([]), rules: [own, own] })).toBe(
-      'unmatched: no rule was evaluated: Reeve’s own account did this · 52 ms',
+      'unmatched: no rule was evaluated: Reeve itself caused this event, or cannot rule it out · 52 ms',
     );
     expect(told({ ...run([]), rules: [own, filtered] })).toBe('unmatched: no rule was evaluated · 52 ms');
     expect(told(run(['matched']))).toBe('matched: 1 rule matched · 52 ms');
