@@ -48,6 +48,7 @@ webhook:
 dashboard: { url: https://reeve.example.org }
 preview: true
 report-problems: issue
+own: account
 repeated: refuse
 delivery-lifetime: 3d
 concurrency: 16

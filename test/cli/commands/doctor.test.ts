@@ -7,6 +7,7 @@ import type { Examination } from '../../../src/cli/connection/checks/examination
 import { clockFinding } from '../../../src/cli/connection/checks/forge-checks.ts';
 import { nodeFinding, spaceFinding } from '../../../src/cli/connection/checks/machine-checks.ts';
 import type { Finding } from '../../../src/cli/connection/finding.ts';
+import { ownEventsFinding } from '../../../src/cli/connection/forge-findings.ts';
 import type { IncidentKind } from '../../../src/engine/incidents/incident.ts';
 import type { Variables } from '../../../src/server/settings/config.ts';
 import { takeWorkerLock } from '../../../src/store/sqlite/lock.ts';
@@ -143,7 +144,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       return { FORGE_URL: url };
     },
     // A busy machine may add some seconds.
-    /is 3(599|60\d) s before/,
+    /is 3(599|60\d) s ahead of/,
   ],
   [
     'token',
@@ -374,6 +375,7 @@ it('every check is broken by at least one test', () => {
     'forge-tls',
     'dashboard-tls',
     'target',
+    'own-events',
     'workflows',
     'codeowners',
     ...databaseChecks.map(({ id }) => id),
@@ -506,6 +508,15 @@ describe('a condition that no test can produce on this machine is classified fro
       'clock',
       [clockFinding(0, 30_000), clockFinding(0, 30_001), clockFinding(31_000, 0)],
       ['ok', 'wrong', 'wrong'],
+    ],
+    [
+      'own-events',
+      [
+        ownEventsFinding('ada', 'changes', true),
+        ownEventsFinding('ada', 'account', false),
+        ownEventsFinding('ada', 'account', true),
+      ],
+      ['ok', 'ok', 'warning'],
     ],
   ] as const)('%s', (_, findings, expected) => {
     expect(states(findings)).toEqual(expected);
