@@ -570,7 +570,7 @@ rules:
   const setRules = async (text: string): Promise<void> => {
     const params = { ...at, filepath: '.reeve.yml' };
     const before = await harness.root.call(operations.getContents, { params });
-    const sha = Array.isArray(before) ? undefined : before.sha;
+    const sha = Array.isArray(before) ? undefined : (before.sha ?? undefined);
     const content = Buffer.from(text).toString('base64');
     const files = [{ operation: 'update', path: '.reeve.yml', content, sha } as const];
     await harness.root.call(operations.changeFiles, { params: at, body: { message: 'rules', files } });
