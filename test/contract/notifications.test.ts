@@ -84,6 +84,9 @@ describeContract('notifications', (forge) => {
       await forge.ask('PUT', `/teams/${json.id}/members/${member.name}`, { as: owner });
     }
     const repository = await forge.makeRepository(owner, { in: organization });
+    // Gitea lets the members of the teams watch a new repository.
+    for (const as of [writer, reader])
+      await forge.ask('DELETE', `/repos/${repository}/subscription`, { as });
     const body = `@${organization}/near and @${organization.replace('_', 'x')}/far`;
     await forge.ask('POST', `/repos/${repository}/issues`, { as: owner, body: { title: 'teams', body } });
 

@@ -328,17 +328,23 @@ type RecordedTime = {
   readonly gap?: readonly [fromMs: number, untilMs: number];
   /** Set while no process runs, if the last one ended properly. */
   readonly stoppedMs?: number;
+  /** The records of that process by place, unless processes share the store. */
+  readonly records?: Readonly<Record<string, WriteRecord>> | undefined;
 };
 
 /** Maximum number of writes kept for a repository, and for how long. */
 const maxWrites = 64;
 const keptMs = 86_400_000;
+/** Maximum number of repositories whose records a process holds in memory. */
+const maxPlaces = 2_000;
 /** Time after the response in which events are explained by `soon`. */
 const soonMs = 10_000;
 /** Maximum difference between the clocks of two processes. */
 const clockMs = 2_000;
 /** Maximum duration of a request: later, the process that sent it counts as dead. */
 const pendingMs = 60_000;
+/** Time in which the event of a write arrives, unless a delivery is late. */
+const usualMs = 3_600_000;
 const lookMs = 100;
 
 /** Precision of times in payloads, which are rounded down. */
@@ -364,15 +370,20 @@ export type Causer = 'reeve' | 'person' | 'unknown';
 /** The delivery of an event. `firstAt`: when a delivery with the same body was first received. */
 export type EventDelivery = { readonly id: string; readonly receivedAt: Date; readonly firstAt: Date };
 
-/** The record of Reeve's own writes. */
+/**
+ * The record of Reeve's own writes. If processes share the store, it is in the store; otherwise it is in memory, and in
+ * the store from a stop to the next start. After a crash there is none of earlier writes.
+ */
 export class OwnWrites {
   readonly #store: OwnWritesStore;
   readonly #clock: Clock;
   readonly #time: RecordedTime;
-  /** Writes of this process that have no response or are not stored yet, by place. */
-  readonly #pending = new Map<string, Set<Promise<unknown>>>();
-  /** Times of writes that could not be stored, by place. */
-  readonly #lostMs = new BoundedMap<string, number>(1_000);
+  /** Records by place; undefined if they are in the store. */
+  readonly #records: BoundedMap<string, WriteRecord> | undefined;
+  /** Writes of this process that have no response yet, by place. */
+  readonly #pending = new Map<string, Set<Promise<void>>>();
+  /** Times of writes that are not in the record, by place. */
+  readonly #lostMs = new BoundedMap<string, number>(10_000);
   /** The event that each exact key of a write explains. */
   readonly #explained = new BoundedMap<string, string>(10_000);
 
@@ -380,6 +391,9 @@ export class OwnWrites {
     this.#store = store;
     this.#clock = clock;
     this.#time = time;
+    if (store.isShared) return;
+    this.#records = new BoundedMap(maxPlaces);
+    for (const [place, record] of Object.entries(time.records ?? {})) this.#records.set(place, record);
   }
 
   /**
@@ -388,24 +402,26 @@ export class OwnWrites {
    */
   static async open(store: OwnWritesStore, clock: Clock): Promise<OwnWrites> {
     const isAlone = (await store.listProcesses()).length <= 1;
-    const time = await store.revise(timeKey, (value): RecordedTime => {
+    let before: RecordedTime | undefined;
+    const time = (await store.revise(timeKey, (value): RecordedTime => {
       const nowMs = clock.now().getTime();
-      const before = value as RecordedTime | undefined;
+      before = value as RecordedTime | undefined;
       if (before !== undefined && !isAlone) return before;
       if (before?.stoppedMs === undefined || before.stoppedMs > nowMs) return { fromMs: nowMs };
       return { fromMs: before.fromMs, gap: [before.stoppedMs, nowMs] };
-    });
-    return new OwnWrites(store, clock, time as RecordedTime);
+    })) as RecordedTime;
+    const records = time.gap === undefined ? undefined : before?.records;
+    return new OwnWrites(store, clock, { ...time, records });
   }
 
   /** Closes the record if this is the last process. Call it when nothing is written any more. */
   async close(): Promise<void> {
     try {
       if ((await this.#store.listProcesses()).length > 1) return;
-      await this.#store.revise(timeKey, (value) => ({
-        ...(value as RecordedTime),
-        stoppedMs: this.#clock.now().getTime(),
-      }));
+      const stoppedMs = this.#clock.now().getTime();
+      const recent = [...(this.#records ?? [])].filter(([, { at }]) => stoppedMs - Date.parse(at) < keptMs);
+      const records = this.#records && Object.fromEntries(recent);
+      await this.#store.revise(timeKey, (value) => ({ ...(value as RecordedTime), stoppedMs, records }));
     } catch {
       // The store is lost or closed. The next start finds no stop, and begins a new record.
     }
@@ -426,21 +442,19 @@ export class OwnWrites {
     const first = keysOf({ params, body: given, answer: undefined, isEnded: false });
     const atMs = this.#clock.now().getTime();
     const { isShared } = this.#store;
-    const put = async (keys: WrittenKeys, endMs: number, isOpen: boolean): Promise<void> => {
-      const stored = this.#put(place, [atMs, endMs, digestsOf(keys.exact), digestsOf(keys.soon), isOpen]);
-      this.#hold(place, stored);
-      // A file is read by this process alone, which waits in `find` until the write is stored.
-      if (isShared) await stored;
-    };
+    const put = (keys: WrittenKeys, endMs: number, isOpen: boolean): Promise<void> =>
+      this.#put(place, [atMs, endMs, digestsOf(keys.exact), digestsOf(keys.soon), isOpen]);
+    await put(first, atMs + pendingMs, isShared);
     const responded = Promise.withResolvers<void>();
     this.#hold(place, responded.promise);
-    await put(first, atMs + pendingMs, isShared);
     return async (answer) => {
       const late = keysOf({ params, body: given, answer, isEnded: true });
       const exact = [...(first.exact ?? []), ...(late.exact ?? [])];
       const soon = [...(first.soon ?? []), ...(late.soon ?? [])];
       const isMore = new Set(exact).size > (first.exact ?? []).length || soon.length > 0;
-      if (isShared || isMore) await put({ exact, soon }, this.#clock.now().getTime() + soonMs, false);
+      // If this cannot be stored, events that only the response explains count as unknown.
+      if (isShared || isMore)
+        await put({ exact, soon }, this.#clock.now().getTime() + soonMs, false).catch(() => {});
       responded.resolve();
     };
   }
@@ -458,7 +472,7 @@ export class OwnWrites {
     const latestMs = receivedMs + (isShared ? clockMs : 0);
     const waiting = [...(this.#pending.get(place) ?? [])];
     for (let looks = 0; ; looks += 1) {
-      const record = (await this.#store.recall(`${ownWritesPrefix}${place}`)) as WriteRecord | undefined;
+      const record = await this.#read(place);
       const writes = (record?.writes ?? []).filter(([atMs]) => atMs <= latestMs);
       if (writes.some((write) => this.#explains(write, { place, keys, receivedMs, delivery })))
         return 'reeve';
@@ -511,19 +525,23 @@ export class OwnWrites {
     if (receivedMs < firstMs || actedMs + precisionMs <= firstMs) return false;
     if (gap !== undefined && actedMs + precisionMs > gap[0] && actedMs < gap[1]) return false;
     const lostMs = this.#lostMs.get(place);
-    return lostMs === undefined || receivedMs < lostMs;
+    return lostMs === undefined || receivedMs < lostMs || receivedMs > lostMs + usualMs;
   }
 
-  /** Waits, in `find`, for a promise about this place. */
-  #hold(place: string, promise: Promise<unknown>): void {
+  /** Waits, in `find`, for a promise about this place, which must not reject. */
+  #hold(place: string, promise: Promise<void>): void {
     const held = this.#pending.get(place) ?? new Set();
     this.#pending.set(place, held);
-    const settled = promise.catch(() => {});
-    held.add(settled);
-    settled.then(() => {
-      held.delete(settled);
+    held.add(promise);
+    promise.then(() => {
+      held.delete(promise);
       if (held.size === 0) this.#pending.delete(place);
     });
+  }
+
+  async #read(place: string): Promise<WriteRecord | undefined> {
+    if (this.#records !== undefined) return this.#records.get(place);
+    return (await this.#store.recall(`${ownWritesPrefix}${place}`)) as WriteRecord | undefined;
   }
 
   /** Stores a write, in place of the one of the same time with a part of its keys. */
@@ -533,15 +551,22 @@ export class OwnWrites {
       atMs === write[0] &&
       exact.every((key) => write[2].includes(key)) &&
       soon.every((key) => write[3].includes(key));
+    const edit = (record: WriteRecord | undefined): WriteRecord => {
+      const kept = (record?.writes ?? []).filter((one) => one[0] > at.getTime() - keptMs && !isPart(one));
+      const all = [...kept, write];
+      const dropped = all.slice(0, Math.max(all.length - maxWrites, 0));
+      const fromMs = Math.max(record?.fromMs ?? 0, ...dropped.map(([atMs]) => atMs + 1));
+      return { at: at.toISOString(), fromMs, writes: all.slice(dropped.length) };
+    };
+    if (this.#records !== undefined) {
+      const evicted = this.#records.put(place, edit(this.#records.get(place)));
+      if (evicted !== undefined) this.#lostMs.set(evicted[0], Date.parse(evicted[1].at));
+      return;
+    }
     try {
-      await this.#store.revise(`${ownWritesPrefix}${place}`, (value): WriteRecord => {
-        const record = value as WriteRecord | undefined;
-        const kept = (record?.writes ?? []).filter((one) => one[0] > at.getTime() - keptMs && !isPart(one));
-        const all = [...kept, write];
-        const dropped = all.slice(0, Math.max(all.length - maxWrites, 0));
-        const fromMs = Math.max(record?.fromMs ?? 0, ...dropped.map(([atMs]) => atMs + 1));
-        return { at: at.toISOString(), fromMs, writes: all.slice(dropped.length) };
-      });
+      await this.#store.revise(`${ownWritesPrefix}${place}`, (value) =>
+        edit(value as WriteRecord | undefined),
+      );
     } catch (error) {
       this.#lostMs.set(place, write[0]);
       throw error;
