@@ -127,7 +127,9 @@ function objectPage(name: string): string {
   const shape = sharedObjects[name];
   return page(
     name,
-    'An object of the forge’s API, as facts and events contain it. Older forges leave out members that they do not know.',
+    name === 'runner'
+      ? 'The item of a rule with `each: runner`, under the name `runner`. Forges do not say when a runner was last seen: the times are those that Reeve observed. An account sees the runners of organizations that it owns, its own, those of served repositories that it administers, and, as a site administrator with `read:admin`, those of the instance.'
+      : 'An object of the forge’s API, as facts and events contain it. Older forges leave out members that they do not know.',
     shape && membersOf(shape),
   );
 }

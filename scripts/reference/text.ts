@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { RunnerItem } from '../../src/contract/events/runner-item.ts';
 import { Branch, ChangedFile, Commit, CommitEntry, Compare } from '../../src/contract/resources/branches.ts';
 import { Comment } from '../../src/contract/resources/comments.ts';
 import { Hook } from '../../src/contract/resources/hooks.ts';
@@ -147,6 +148,7 @@ export const sharedObjects: Readonly<Record<string, z.ZodType>> = {
   'pull-request': PullRequest,
   repository: Repository,
   review: PullReview,
+  runner: RunnerItem,
   'tag-protection': TagProtection,
   team: Team,
   'tracked-time': TrackedTime,

@@ -177,10 +177,17 @@ async function runOn(
     // A restarted job replays its event, even if the comment has changed meanwhile.
     maxAnnouncedAgeMs: mode === 'enforce' ? standardDeliveryLifetimeMs : undefined,
     explainAll: mode === 'plan',
+    // A plan shows what the rules would do, whoever started the workflow.
+    isOwn: mode === 'plan' && (await isByToken(event, context)) ? false : undefined,
   } as const;
   const { run } = await makeEventRun(event, request, context);
   printRun(run, runner.terminal);
   return run;
+}
+
+/** Returns whether the account of the token is the sender of the event. */
+async function isByToken(event: Event, { account }: RunContext): Promise<boolean> {
+  return event.sender !== undefined && event.sender.id === (await account?.())?.id;
 }
 
 /** A job has no persistent state and no named secrets, so it would repeat a message on every event. */

@@ -241,7 +241,7 @@ function createTransport(options: TransportOptions, parts: TransportParts): Tran
           continue;
         }
         // A refused request had no effect, so even a write may be repeated.
-        if (answer.status === 401 && !isRenewed && credential.renew(used)) {
+        if (isRefusedCredential(answer) && !isRenewed && credential.renew(used)) {
           isRenewed = true;
           continue;
         }
@@ -261,6 +261,14 @@ function createTransport(options: TransportOptions, parts: TransportParts): Tran
       attempt += 1;
     }
   };
+}
+
+/**
+ * Returns whether the forge refused the credential, and another one may be accepted: it does not know the credential, or
+ * the token lacks a scope.
+ */
+function isRefusedCredential({ status, text }: ForgeAnswer): boolean {
+  return status === 401 || (status === 403 && /token does not have .{0,40}required scope/.test(text));
 }
 
 /** Creates the function that sends one HTTP request, whose body is encoded JSON. */

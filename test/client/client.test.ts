@@ -523,6 +523,35 @@ describe('a credential in a file', () => {
   });
 
   it.each([
+    // Forgejo and earlier releases of Gitea, and Gitea.
+    ['token does not have at least one of required scope(s): [write:issue]', 2, undefined],
+    [
+      'token does not have at least one of required scope(s), required=[write:issue], token scope=read:issue',
+      2,
+      undefined,
+    ],
+    ['Must be a repository owner.', 1, 'forge-forbidden'],
+  ])(
+    'is read again after a 403 that names a scope, and not after another one: %s',
+    async (message, requests, code) => {
+      const { server, client } = await serve(
+        (seen, response) =>
+          seen.headers.authorization === `token ${others}`
+            ? json(response, { id: 1, login: 'reeve' })
+            : json(response, { message }, 403),
+        { readCredentials: () => ({ token: others }) },
+      );
+
+      const failure = await client.call(operations.getSelf, {}).then(
+        () => undefined,
+        (error: ReeveError) => error.code,
+      );
+
+      expect([server.requests.length, failure]).toEqual([requests, code]);
+    },
+  );
+
+  it.each([
     ['is the same', { token }],
     ['cannot be read', undefined],
     ['is refused as well', { token: 'a-third-token-that-is-refused' }],

@@ -376,6 +376,7 @@ it('every check is broken by at least one test', () => {
     'dashboard-tls',
     'target',
     'own-events',
+    'runners',
     'workflows',
     'codeowners',
     ...databaseChecks.map(({ id }) => id),
@@ -422,6 +423,32 @@ describe.each(contractForges)('lines of CODEOWNERS that match no file on $name',
       state: 'warning',
       text: `${connection.repository}: Of CODEOWNERS, no file matches line 1 (lib).`,
       advice: expect.stringContaining('lib/.*'),
+    });
+  });
+
+  it('and a rule about runners causes a warning if the account sees none', async () => {
+    const look = async (environment: Variables) =>
+      entriesOf(await connection.doctor(environment), 'runners')[0];
+    expect(await look({})).toMatchObject({ state: 'skipped' });
+    const folder = connection.path('runner-rules');
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      `${folder}/runners.yml`,
+      `version: 1
+rules:
+  offline:
+    on: { schedule: "*/5 * * * *" }
+    each: runner
+    steps:
+      - uses: report-issue
+        with: { when: runner.status == "offline", repository: acme/ops, key: x, title: x, body: x }
+`,
+    );
+
+    expect(await look({ REEVE_RULES: folder })).toMatchObject({
+      state: 'warning',
+      text: expect.stringContaining(`rule offline visits runners, and @${connection.bot.name} sees none`),
+      advice: expect.stringContaining('an owner of it'),
     });
   });
 });

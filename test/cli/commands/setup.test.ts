@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { chmod, unlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt } from '../../../src/cli/output/prompt.ts';
 import { readEnvFile } from '../../../src/server/settings/env-file.ts';
@@ -294,6 +296,26 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const ids = (await connection.hooks()).map(({ id }) => id);
     expect(ids).toHaveLength(1);
     expect(ids).not.toContain(old.id);
+  });
+
+  it('sees at once that the address of the hook refuses connections, and creates no hook', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    await new Promise((resolve) => other.close(resolve));
+    const result = await connection.setup({ webhook: `http://127.0.0.1:${port}/webhook` });
+
+    expect(result.status).toBe(2);
+    expect(entriesOf(result, 'receiver').at(-1)).toMatchObject({
+      state: 'wrong',
+      text: `http://127.0.0.1:${port}/webhook refuses connections`,
+      advice: expect.stringContaining(`Reeve listens on 127.0.0.1:${connection.port}`),
+    });
+    expect(await connection.hooks()).toEqual([]);
+    // The next run is not stopped by what this one wrote.
+    expect((await connection.setup({ webhook: `http://127.0.0.1:${connection.port}/webhook` })).status).toBe(
+      0,
+    );
   });
 
   it('subscribes only to the events of the rules on request', async () => {

@@ -4,10 +4,14 @@ import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import type { User } from '../../../contract/resources/users.ts';
+import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { ReeveError } from '../../../platform/errors.ts';
+import { isInScope } from '../../../rules/match.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
+import { createRunnerMemory } from '../../../work/sweeps/targets/runner-memory.ts';
+import { eachTarget } from '../../../work/sweeps/targets/targets.ts';
 import { count } from '../../output/terminal.ts';
-import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import {
   checkAdministrator,
   checkRestriction,
@@ -124,6 +128,15 @@ export const forgeChecks: readonly Check[] = [
     run: async (examination) => checkWorkflows(examination),
   },
   {
+    id: 'runners',
+    looks: 'The runners that the account sees, if a rule of the operator has `each: runner`.',
+    fails: 'Never: it warns if there is none, or if the forge refuses a list.',
+    remedy:
+      'Runners of an organization need an owner of it (`read:organization`), those of a repository an administrator of it (`read:repository`), those of a person that person (`read:user`), those of the instance a site administrator (`read:admin`).',
+    after: ['token'],
+    run: async (examination) => checkRunners(examination),
+  },
+  {
     id: 'codeowners',
     looks:
       'CODEOWNERS of the served repositories in which rules of the operator read it: whether each line can match a file.',
@@ -175,6 +188,43 @@ async function checkOwnEvents({ account, settings, served }: Examination): Promi
 
 function isOwner({ id }: User, { owner }: Repository): boolean {
   return owner.id === id;
+}
+
+/** Checks whether a rule about runners can see one. Otherwise it stays silent for ever. */
+async function checkRunners({ client, account, rules, settings }: Examination): Promise<Finding> {
+  const rule = (await rules()).flatMap((file) => file.rules).find(({ each }) => each?.kind === 'runner');
+  if (rule === undefined) return skipped('no rule of the operator visits runners');
+  const { login } = await account();
+  const pages = eachTarget(
+    { kind: 'runner' },
+    {
+      client,
+      served: { login: async () => login, listed: settings.repositories },
+      rule,
+      isInScope: (subject) => isInScope(rule, subject, createUnlimitedMeter()),
+      runners: createRunnerMemory({
+        recall: async () => undefined,
+        revise: async (_, edit) => edit(undefined),
+      }),
+      now: new Date(),
+      from: undefined,
+    },
+  );
+  let seen = 0;
+  const refused: string[] = [];
+  for await (const { targets, failures = [] } of pages) {
+    seen += targets.length;
+    refused.push(...failures.map(({ item, error }) => `${item}: ${error.message}`));
+  }
+  const advice =
+    'runners of an organization need an owner of it, those of a repository an administrator, those of a person that person, those of the instance a site administrator';
+  if (seen === 0)
+    return warning(
+      `rule ${rule.name} visits runners, and @${login} sees none${refused.length === 0 ? '' : ` (${refused[0]})`}`,
+      advice,
+    );
+  if (refused.length > 0) return warning(`${count(seen, 'runner')}; refused: ${refused.join('; ')}`, advice);
+  return ok(`@${login} sees ${count(seen, 'runner')}`);
 }
 
 async function checkServed({ served, account, settings }: Examination): Promise<Finding> {

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
 import { sign } from '@octokit/webhooks-methods';
 import ky from 'ky';
 import { messageOf } from '../../../platform/errors.ts';
@@ -92,6 +93,18 @@ export async function reachOf(address: string): Promise<Reach> {
   if (found.length === 0) return 'unknown';
   if (isIn(loopback)) return 'loopback';
   return isIn(privateNetworks) ? 'private' : 'external';
+}
+
+/**
+ * Returns whether an address of this machine refuses connections, so that the forge cannot reach it either. An address
+ * elsewhere may be reachable for the forge alone.
+ */
+export async function isRefusedHere(address: string, entry: SecretEntry): Promise<boolean> {
+  const found = await lookup(hostOfUrl(new URL(address)), { all: true }).catch(() => []);
+  const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map((one) => one.address));
+  if (!found.some((one) => isInNetworks(one.address, loopback) || own.includes(one.address))) return false;
+  const probe = await probeReceiver(address, entry);
+  return probe.who === 'silent' && probe.why === 'ECONNREFUSED';
 }
 
 /**

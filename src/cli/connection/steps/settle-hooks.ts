@@ -37,6 +37,7 @@ import {
   readHooks,
   type Signed,
 } from '../hooks/places.ts';
+import { isRefusedHere } from '../hooks/probe-receiver.ts';
 import { findingOfTest, testHook } from '../hooks/test-hook.ts';
 import type { Steps } from './steps.ts';
 
@@ -85,6 +86,11 @@ export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
     ),
   );
   try {
+    if (await isRefusedHere(hooks.url, entry)) {
+      const advice = `Reeve listens on ${where}: name that port with --webhook, or let the proxy at that address pass ${new URL(hooks.url).pathname} to it`;
+      steps.tell('receiver', wrong(`${hooks.url} refuses connections`, advice), { mustBeRight: true });
+      return { isWhole: false, absent: [] };
+    }
     return await withStore(hooks, listener);
   } finally {
     await listener.close();
