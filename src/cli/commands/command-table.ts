@@ -161,8 +161,8 @@ const runCommands = [
       ['--json', 'print each run, with its requests, as one line of JSON'],
     ],
     notes:
-      'TARGET is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change.',
-    examples: ['reeve explain last', 'reeve explain --requests 42'],
+      'TARGET is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change. With OWNER/REPO#N, all runs about that issue or pull request are listed, and what waits.',
+    examples: ['reeve explain last', 'reeve explain --requests 42', 'reeve explain acme/shop#7'],
     async run({ args: [run], options, readerSettings, terminal }) {
       const { explain } = await import('./runs/explain.ts');
       return explain(run, options, await readerSettings(), terminal);
@@ -224,6 +224,52 @@ is shown.`,
     async run({ args: [ids], options, readerSettings, terminal }) {
       const { redrive } = await import('./runs/redrive.ts');
       return redrive(ids, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ json?: boolean }, readonly [targets: string[]]>({
+    usage: 'rerun <targets...>',
+    description: 'handle ended deliveries again, with the current rules and from live state',
+    flags: [['--json', 'print one JSON object']],
+    notes:
+      'TARGETS are ids of deliveries or of their runs, or last: the newest delivery. What cannot be repeated, such as messages, is not repeated.',
+    examples: ['reeve rerun last', 'reeve rerun 42'],
+    async run({ args: [ids], options, readerSettings, terminal }) {
+      const { rerun } = await import('./runs/redrive.ts');
+      return rerun(ids, options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ limit?: string; state?: string; search?: string; jobs?: boolean; json?: boolean }>({
+    usage: 'deliveries',
+    description: 'list stored deliveries, newest first, with their state',
+    flags: [
+      ['--search <text>', 'only those with this text in the event type, the repository or the uuid'],
+      ['--state <state>', 'accepted, claimed, retry, deferred, settled or dead'],
+      ['--jobs', 'also list the jobs of Reeve'],
+      ['--limit <number>', 'at most this many (1 to 500)', '30'],
+      ['--json', 'print each delivery as one line of JSON'],
+    ],
+    examples: ['reeve deliveries', 'reeve deliveries --search acme/shop --state dead'],
+    async run({ options, readerSettings, terminal }) {
+      const { deliveries } = await import('./runs/list.ts');
+      return deliveries(options, await readerSettings(), terminal);
+    },
+  }),
+
+  defineCommand<{ limit?: string; repository?: string; changes?: boolean; json?: boolean }>({
+    usage: 'runs',
+    description: 'list recorded runs, newest first, with the rules that matched',
+    flags: [
+      ['--repository <name>', 'only those about this repository (owner/name)'],
+      ['--changes', 'only those that planned a change'],
+      ['--limit <number>', 'at most this many (1 to 500)', '30'],
+      ['--json', 'print each run as one line of JSON'],
+    ],
+    examples: ['reeve runs', 'reeve runs --repository acme/shop --changes'],
+    async run({ options, readerSettings, terminal }) {
+      const { runs } = await import('./runs/list.ts');
+      return runs(options, await readerSettings(), terminal);
     },
   }),
 

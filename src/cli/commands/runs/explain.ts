@@ -6,10 +6,12 @@ import { printRun } from '../../output/print-run.ts';
 import { plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { describeTarget, findRuns, whyNoRun } from './find-target.ts';
+import { parseItem, printAboutItem, readAboutItem } from './list.ts';
 
 /**
  * Prints the recorded verdict of each rule of a run, without requests. `id` is the id of a run, the id of a delivery
- * (for all its runs, or the reason why it has none), or `last`. Returns the exit status.
+ * (for all its runs, or the reason why it has none), `owner/repo#7` (for a list of all runs about it, and what waits), or
+ * `last`. Returns the exit status.
  */
 export async function explain(
   id: string,
@@ -19,6 +21,13 @@ export async function explain(
 ): Promise<number> {
   const store = await openStore(settings);
   try {
+    const item = parseItem(id);
+    if (item !== undefined) {
+      const about = await readAboutItem(item, store);
+      if (options.json) terminal.out(JSON.stringify(about));
+      else printAboutItem(id, about, terminal);
+      return 0;
+    }
     const runs = await findRuns(id, store);
     if (runs.length === 0) {
       const delivery = await describeTarget(id, store);

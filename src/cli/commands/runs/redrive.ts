@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Delivery, Store } from '../../../store/store.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { isDeliveryId, requireDelivery, whyNotDead } from './find-target.ts';
+import { isDeliveryId, requireDelivery, whyNoRun, whyNotDead } from './find-target.ts';
 
 /** Outcome of one requested delivery. */
 type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };
@@ -34,6 +34,42 @@ export async function redrive(
     if (options.json) terminal.out(JSON.stringify({ asked: ids.length, redriven, deliveries }));
     else printRedriven(redriven, deliveries, terminal);
     return redriven === ids.length ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Handles ended deliveries again, dead or settled, from live state: those with the given ids, of the given runs, or
+ * `last`. Returns the exit status: 1 if a delivery has not ended.
+ */
+export async function rerun(
+  targets: readonly string[],
+  options: { json?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const store = await openStore(settings);
+  try {
+    const by = `${userInfo().username} by reeve rerun`;
+    const last = { isMeant: ({ door }: Delivery) => door === 'webhook' };
+    const done: Redriven[] = [];
+    for (const target of targets) {
+      const delivery = await requireDelivery(target, store, last);
+      const redriven = (await store.redrive([delivery], by, { settled: true })) === 1;
+      const found = redriven ? undefined : await store.describeDelivery(delivery);
+      const reason = found === undefined ? 'it is deleted' : whyNoRun(found);
+      done.push(redriven ? { delivery, redriven } : { delivery, redriven, reason });
+    }
+    if (options.json) terminal.out(JSON.stringify({ deliveries: done }));
+    else
+      for (const { delivery, redriven, reason } of done)
+        terminal.out(
+          redriven
+            ? `delivery ${delivery} will be handled again; reeve explain ${delivery} shows the result`
+            : plain(`delivery ${delivery} is not handled again: ${reason}`),
+        );
+    return done.every(({ redriven }) => redriven) ? 0 : 1;
   } finally {
     await store.close();
   }

@@ -1,0 +1,215 @@
+import type { Run } from '../../../engine/record.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import { nameOfRule } from '../../../rules/verdict.ts';
+import type { Settings } from '../../../server/settings/config.ts';
+import {
+  type Delivery,
+  type DeliveryQuery,
+  deliveryStates,
+  type StoreQueries,
+} from '../../../store/store.ts';
+import { plain, type Terminal, tableOf } from '../../output/terminal.ts';
+import { openStore } from '../open-store.ts';
+import { whyNoRun } from './find-target.ts';
+
+type ListOptions = { readonly limit?: string; readonly json?: boolean };
+
+/** Prints stored deliveries, newest first. Returns the exit status. */
+export async function deliveries(
+  options: ListOptions & { readonly state?: string; readonly search?: string; readonly jobs?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  const query: DeliveryQuery = {
+    limit: readLimit(options.limit),
+    ...(options.jobs ? {} : { door: 'webhook' }),
+    ...(options.state === undefined ? {} : { state: readState(options.state) }),
+    ...(options.search === undefined ? {} : { search: options.search }),
+  };
+  return withStore(settings, async (store) => {
+    const { items } = await store.listDeliveries(query);
+    if (options.json) {
+      for (const item of items) terminal.out(JSON.stringify(item));
+      return;
+    }
+    if (items.length === 0) return terminal.out('No delivery is stored that fits.');
+    const rows = items.map((item) => [
+      item.id,
+      timeOf(item.receivedAt),
+      item.eventType,
+      plain(placeOf(item)),
+      item.state,
+      item.state === 'settled' && item.reason === undefined ? '' : plain(whyNoRun(item)),
+    ]);
+    terminal.out(tableOf(['ID', 'RECEIVED', 'EVENT', 'SUBJECT', 'STATE', ''], rows));
+    terminal.out(terminal.style('dim', 'reeve explain ID shows why; reeve rerun ID handles it again'));
+  });
+}
+
+/** Prints recorded runs, newest first. Returns the exit status. */
+export async function runs(
+  options: ListOptions & { readonly repository?: string; readonly changes?: boolean },
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
+  return withStore(settings, async (store) => {
+    const limit = readLimit(options.limit);
+    const repositoryId =
+      options.repository === undefined ? undefined : await findRepository(options.repository, store);
+    const found: Run[] = [];
+    for (let before: string | undefined; found.length < limit; ) {
+      const page = await store.listRuns({
+        limit: 500,
+        ...(repositoryId === undefined ? {} : { repositoryId }),
+        ...(before === undefined ? {} : { before }),
+      });
+      found.push(...page.items.filter(({ changes }) => !options.changes || changes.length > 0));
+      if (page.next === undefined) break;
+      before = page.next;
+    }
+    const shown = found.slice(0, limit);
+    if (options.json) {
+      for (const run of shown) terminal.out(JSON.stringify(run));
+      return;
+    }
+    if (shown.length === 0) return terminal.out('No run is recorded that fits.');
+    terminal.out(tableOf(runHeads, shown.map(rowOfRun)));
+    terminal.out(terminal.style('dim', 'reeve explain ID shows a run'));
+  });
+}
+
+const runHeads = ['ID', 'TIME', 'TRIGGER', 'ITEM', 'MATCHED', 'CHANGES'];
+
+function rowOfRun({ id, trigger, rules, changes, outcomes, refused }: Run): readonly string[] {
+  const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
+  const failed = outcomes.filter(({ status }) => status === 'failed').length;
+  const applied = outcomes.filter(({ status }) => status === 'applied').length;
+  const notes = [
+    changes.length === 0 ? '' : `${applied} of ${changes.length} made`,
+    failed === 0 ? '' : `${failed} failed`,
+    refused.length === 0 ? '' : `${refused.length} refused`,
+  ].filter(Boolean);
+  return [
+    id,
+    timeOf(new Date(trigger.at)),
+    plain([trigger.kind, trigger.activity].filter(Boolean).join('.')),
+    plain(trigger.item ?? (trigger.delivery === undefined ? '' : `delivery ${trigger.delivery}`)),
+    plain(matched.join(', ') || '–'),
+    notes.join(', ') || '–',
+  ];
+}
+
+/** An issue or a pull request: `owner/repo#7`. */
+export type NumberedItem = { readonly repository: string; readonly index: number };
+
+/** Parses `owner/repo#7`; undefined for any other text. */
+export function parseItem(text: string): NumberedItem | undefined {
+  const [, repository = '', index = ''] = /^([^/\s]+\/[^/#\s]+)#(\d{1,9})$/.exec(text) ?? [];
+  return repository === '' ? undefined : { repository, index: Number(index) };
+}
+
+/** Maximum number of runs of a repository that are searched for those about one item. */
+const maxSearched = 5_000;
+
+/** Everything that is stored about one issue or pull request. */
+export type StoredAboutItem = {
+  /** Runs about the item, newest first. */
+  readonly runs: readonly Run[];
+  /** Deliveries and jobs about it that wait for their turn, a retry or room in a budget. */
+  readonly waiting: readonly Delivery[];
+  /** Whether all runs of the repository were searched. */
+  readonly isWhole: boolean;
+};
+
+/** Returns what is stored about an issue or pull request. Throws `usage` if nothing is stored about its repository. */
+export async function readAboutItem(
+  { repository, index }: NumberedItem,
+  store: StoreQueries,
+): Promise<StoredAboutItem> {
+  const repositoryId = await findRepository(repository, store);
+  const key = `${repository}#${index}`.toLowerCase();
+  const lane = `${repositoryId}#${index}`;
+  const found: Run[] = [];
+  let searched = 0;
+  let before: string | undefined;
+  do {
+    const page = await store.listRuns({ repositoryId, limit: 500, ...(before ? { before } : {}) });
+    for (const run of page.items) {
+      const { item, delivery } = run.trigger;
+      const isIt =
+        item === undefined
+          ? delivery !== undefined && (await store.describeDelivery(delivery))?.lane === lane
+          : item.toLowerCase() === key;
+      if (isIt) found.push(run);
+    }
+    searched += page.items.length;
+    before = page.next;
+  } while (before !== undefined && searched < maxSearched);
+  const waiting: Delivery[] = [];
+  for (const state of ['claimed', 'accepted', 'retry', 'deferred'] as const) {
+    const { items } = await store.listDeliveries({ repositoryId, state, limit: 500 });
+    waiting.push(...items.filter((one) => one.lane === lane || one.lane?.endsWith(` ${lane}`)));
+  }
+  return { runs: found, waiting, isWhole: before === undefined };
+}
+
+/** Prints what is stored about an issue or pull request: its runs, and what waits. */
+export function printAboutItem(
+  text: string,
+  { runs: found, waiting, isWhole }: StoredAboutItem,
+  terminal: Terminal,
+): void {
+  if (found.length === 0) terminal.out(`No run about ${plain(text)} is recorded.`);
+  else terminal.out(tableOf(runHeads, found.map(rowOfRun)));
+  if (!isWhole)
+    terminal.out(terminal.style('dim', `searched the last ${maxSearched} runs of the repository`));
+  for (const one of waiting) terminal.out(plain(`delivery ${one.id}, ${one.eventType}: ${whyNoRun(one)}`));
+  if (waiting.length === 0) terminal.out('Nothing about it waits.');
+}
+
+/** Returns the id of a repository by its name, from the deliveries about it. */
+async function findRepository(name: string, store: StoreQueries): Promise<number> {
+  for (let before: string | undefined; ; ) {
+    const page = await store.listDeliveries({ search: name, limit: 500, ...(before ? { before } : {}) });
+    const found = page.items.find(
+      ({ repository, repositoryId }) =>
+        repositoryId !== undefined && repository?.toLowerCase() === name.toLowerCase(),
+    );
+    if (found?.repositoryId !== undefined) return found.repositoryId;
+    if (page.next === undefined) break;
+    before = page.next;
+  }
+  throw new ReeveError('usage', `no delivery about ${name} is stored`);
+}
+
+async function withStore(settings: Settings, work: (store: StoreQueries) => Promise<void>): Promise<number> {
+  const store = await openStore(settings);
+  try {
+    await work(store);
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+function readLimit(text = '30'): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 500) return limit;
+  throw new ReeveError('usage', `--limit must be a number from 1 to 500, not "${text}"`);
+}
+
+function readState(text: string): Delivery['state'] {
+  const known = deliveryStates.find((state) => state === text);
+  if (known) return known;
+  throw new ReeveError('usage', `there is no state "${text}"; known are ${deliveryStates.join(', ')}`);
+}
+
+function timeOf(at: Date): string {
+  return at.toISOString().replace('T', ' ').slice(0, 19);
+}
+
+function placeOf({ repository, lane = '' }: Delivery): string {
+  if (repository === undefined) return '';
+  const index = /#(\d+)$/.exec(lane)?.[1];
+  return index === undefined ? repository : `${repository}#${index}`;
+}
