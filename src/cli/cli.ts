@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { packageVersion } from '../platform/package.ts';
 import { addCommand, type CommandContext } from './commands/command.ts';
-import { commandTable } from './commands/command-table.ts';
+import { commandTopics } from './commands/command-table.ts';
 import { processPrompt } from './output/prompt.ts';
 import { processTerminal } from './output/terminal.ts';
 
@@ -42,9 +42,19 @@ function createProgram(
     .showHelpAfterError('(see reeve --help)')
     .addHelpText(
       'after',
-      '\nExit status: 0 success · 1 problems or failed changes · 2 usage or settings · 3 the forge cannot be reached\n',
+      `
+Examples:
+  $ reeve serve                             a demo with a forge of its own: nothing to prepare
+  $ reeve setup --repository ada/garden     connect a forge and a repository
+  $ reeve explain last                      why the last run did what it did
+
+Exit status: 0 success · 1 problems or failed changes · 2 usage or settings · 3 the forge cannot be reached
+`,
     );
-  for (const row of commandTable) addCommand(program, row, { context: { ...context, environment }, finish });
+  for (const [heading, rows] of commandTopics) {
+    program.commandsGroup(heading);
+    for (const row of rows) addCommand(program, row, { context: { ...context, environment }, finish });
+  }
   return program;
 }
 /**

@@ -608,14 +608,14 @@ const shellCommands = [
   }),
 ];
 
-/** The commands of `reeve`, in the order in which the help lists them. */
-export const commandTable: readonly CommandRow[] = [
-  ...serveCommands,
-  ...ruleCommands,
-  ...runCommands,
-  ...sweepCommands,
-  ...queueCommands,
-  ...storeCommands,
-  ...connectionCommands,
-  ...shellCommands,
+/** The commands of `reeve` by topic, in the order in which the help lists them. */
+export const commandTopics: readonly (readonly [heading: string, rows: readonly CommandRow[]])[] = [
+  ['Connect and run:', [...connectionCommands, ...serveCommands]],
+  ['Rules:', ruleCommands],
+  ['What happened:', runCommands],
+  ['Schedules:', sweepCommands],
+  ['Merge queues:', queueCommands],
+  ['Store and shell:', [...storeCommands, ...shellCommands]],
 ];
+
+export const commandTable: readonly CommandRow[] = commandTopics.flatMap(([, rows]) => rows);
