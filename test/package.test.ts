@@ -70,6 +70,7 @@ describe.runIf(isThorough)('the package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'action.yml',
       'bin',
       'deploy',
       'dist',
@@ -81,7 +82,9 @@ describe.runIf(isThorough)('the package', () => {
     expect(paths.filter((path) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith('examples/'))).toEqual([]);
     expect(paths).toEqual(
       expect.arrayContaining([
+        'action.yml',
         'bin/reeve.mjs',
+        'dist/action.mjs',
         'dist/package/cli.js',
         'dist/package/embedded-forge.d.ts',
         'dist/package/embedded-forge.js',

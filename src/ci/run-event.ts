@@ -74,7 +74,9 @@ export async function sweepFiles(
   runner: ActionRunner,
   { isAsked = true }: { readonly isAsked?: boolean } = {},
 ): Promise<Finished> {
-  const started = readStarted(runner.environment);
+  const { GITHUB_EVENT_NAME: trigger } = runner.environment;
+  // A runner of another kind names no event, and is asked for a sweep anyway.
+  const started = trigger ? readStarted(runner.environment) : startedByHand;
   const mode = runner.input('apply') === 'true' ? 'enforce' : 'plan';
   const client = actionClient(runner);
   if (mode === 'enforce' && runner.input('packs') !== '') requireDefaultBranch('packs', started);
@@ -256,6 +258,9 @@ type Started = {
   /** Whether the default branch is checked out, as far as the runner's environment shows it. */
   readonly isOnDefaultBranch: boolean;
 };
+
+/** A job whose runner names no event: nothing is known about what is checked out. */
+const startedByHand: Started = { name: 'sweep', event: undefined, isOnDefaultBranch: false };
 
 /** Event names of runners that differ from those of rules. */
 const otherNames: Readonly<Record<string, string>> = {

@@ -72,13 +72,12 @@ export async function sweepRepository(
   return finish(runner, { swept, leftRules, mode });
 }
 
-/** Returns the repository that the runner names. */
-export async function repositoryOfJob(
-  { environment: { GITHUB_REPOSITORY: name = '' } }: ActionRunner,
-  client: Client,
-): Promise<RepositoryRef> {
-  const [owner = '', repo = ''] = name.split('/');
-  if (owner === '' || repo === '') throw new Error('the runner names no repository: GITHUB_REPOSITORY');
+/** Returns the repository of the input, otherwise that of the workflow. */
+export async function repositoryOfJob(runner: ActionRunner, client: Client): Promise<RepositoryRef> {
+  const name = runner.input('repository') || (runner.environment.GITHUB_REPOSITORY ?? '');
+  const [owner = '', repo = '', ...rest] = name.split('/');
+  if (owner === '' || repo === '' || rest.length > 0)
+    throw new Error('the repository is not known: set repository to OWNER/REPO');
   const live = await client.call(operations.getRepository, { params: { owner, repo } });
   return { id: live.id, owner: live.owner.login, name: live.name };
 }

@@ -143,6 +143,7 @@ it('action.yml declares the inputs and outputs of the code', () => {
     'packs-repository',
     'token',
     'server-url',
+    'repository',
     'apply',
     'fail-on',
   ]);

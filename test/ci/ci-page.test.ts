@@ -22,7 +22,7 @@ const namesIn = (heading: string): readonly string[] => {
 
 describe('docs/ci.md', () => {
   it('contains the promised workflows', () => {
-    expect(workflows).toHaveLength(5);
+    expect(workflows).toHaveLength(6);
   });
 
   it.each(workflows)('has a workflow with only valid action inputs: %s', (text) => {

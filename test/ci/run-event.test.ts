@@ -611,6 +611,24 @@ rules:
     expect(again.out).toMatch(/1 rule over \d items, changes: 0 of 0 made/);
   });
 
+  it('is run for a named repository by a runner of another service, which names neither event nor repository', async () => {
+    const outputs: string[] = [];
+    const inputs = { COMMAND: 'sweep', TOKEN: token, 'SERVER-URL': harness.forge.url };
+    const environment = Object.fromEntries(
+      Object.entries(inputs).map(([name, text]) => [`INPUT_${name}`, text]),
+    );
+    const run = (more: Record<string, string>) =>
+      runAction({ ...environment, ...more }, (line) => void outputs.push(line));
+
+    expect(await run({ INPUT_REPOSITORY: `${at.owner}/${at.repo}` })).toBe(0);
+    expect(outputs.join('\n')).toMatch(/1 rule over \d items/);
+    expect(await run({})).toBe(2);
+    expect(outputs.at(-1)).toContain('set repository to OWNER/REPO');
+    // Files are trusted only on the default branch, which this runner does not name.
+    const config = { INPUT_CONFIG: 'rules', INPUT_APPLY: 'true', INPUT_REPOSITORY: `${at.owner}/${at.repo}` };
+    expect(await run(config)).toBe(2);
+  });
+
   it('is what apply and plan do for a schedule', async () => {
     expect((await act('apply', { ...scheduled, inputs: write })).out).toMatch(/1 rule over \d items/);
     const files = { '.reeve.yml': stale.replace('area/code', 'area/docs') };
