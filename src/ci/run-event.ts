@@ -78,6 +78,11 @@ export async function sweepFiles(
   // A runner of another kind names no event, and is asked for a sweep anyway.
   const started = trigger ? readStarted(runner.environment) : startedByHand;
   const mode = runner.input('apply') === 'true' ? 'enforce' : 'plan';
+  if (mode === 'enforce' && !mayStartSweep(started)) {
+    throw new Error(
+      `sweep writes only in workflows with on: schedule or workflow_dispatch, or for a push to the default branch: strangers can cause ${started.name}`,
+    );
+  }
   const client = actionClient(runner);
   if (mode === 'enforce' && runner.input('packs') !== '') requireDefaultBranch('packs', started);
   const own =
@@ -88,6 +93,11 @@ export async function sweepFiles(
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
   if (!isAsked && !hasSchedule(own.rules)) return nothingIn(started, 0);
   return sweepRepository(runner, { client, rules: own.rules, mode });
+}
+
+/** Returns whether only people with write access, or the clock, can start the job. */
+function mayStartSweep({ name, isOnDefaultBranch }: Started): boolean {
+  return noEvents.has(name) || name === startedByHand.name || (name === 'push' && isOnDefaultBranch);
 }
 
 function hasSchedule(rules: readonly LoadedRule[]): boolean {

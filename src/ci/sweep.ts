@@ -12,7 +12,7 @@ import { systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isInScope } from '../rules/match.ts';
 import { createRuleSet, type Each, type LoadedRule } from '../rules/rule.ts';
-import { refusedAsFailure } from '../work/sweeps/targets/repositories.ts';
+import { refusedAsFailure, type Target } from '../work/sweeps/targets/repositories.ts';
 import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import { eachTarget } from '../work/sweeps/targets/targets.ts';
 import {
@@ -134,26 +134,36 @@ async function sweepRule(
   const failures: string[] = [];
   const watch = new FailureWatch();
   let [items, changed, left] = [0, 0, 0];
-  for await (const { targets, failures: unread = [] } of refusedAsFailure(pages)) {
-    failures.push(...unread.map(({ item, error }) => `${item}: ${error.message}`));
-    // With a limit, the result of an item decides whether the next one has a turn.
-    await mapConcurrently(targets, Number.isFinite(limit) ? 1 : itemsAtOnce, async (target) => {
-      items += 1;
-      if (changed >= limit) {
-        left += 1;
-        return;
-      }
-      const ran = await runItem(target, { door: 'ci', mode, rules, pause, signal }, context);
-      if (ran.run.changes.length > 0) changed += 1;
-      if (ran.deferral !== undefined) left += 1;
-      if (ran.retry !== undefined) failures.push(`${target.key}: ${messageOf(ran.retry)}`);
-      if (isTelling(ran.run)) {
-        runs.push(ran.run);
-        runner.say(target.key);
-        printRun(ran.run, runner.terminal);
-      }
-      watch.note(ran.retry);
-    });
+  const visit = async (target: Target): Promise<void> => {
+    items += 1;
+    if (changed >= limit) {
+      left += 1;
+      return;
+    }
+    const ran = await runItem(target, { door: 'ci', mode, rules, pause, signal }, context);
+    const { changes, outcomes } = ran.run;
+    const isChanged =
+      mode === 'plan' ? changes.length > 0 : outcomes.some(({ status }) => status === 'applied');
+    if (isChanged) changed += 1;
+    if (ran.deferral !== undefined) left += 1;
+    if (ran.retry !== undefined) failures.push(`${target.key}: ${messageOf(ran.retry)}`);
+    if (isTelling(ran.run)) {
+      runs.push(ran.run);
+      runner.say(target.key);
+      printRun(ran.run, runner.terminal);
+    }
+    watch.note(ran.retry);
+  };
+  try {
+    for await (const { targets, failures: unread = [] } of refusedAsFailure(pages)) {
+      failures.push(...unread.map(({ item, error }) => `${item}: ${error.message}`));
+      // With a limit, the result of an item decides whether the next one has a turn.
+      await mapConcurrently(targets, Number.isFinite(limit) ? 1 : itemsAtOnce, visit);
+      if (changed >= limit) break;
+    }
+  } catch (error) {
+    // What was done so far is reported.
+    failures.push(`the sweep of ${rule.name} ended early: ${messageOf(error)}`);
   }
   return { rule, items, runs, left, failures };
 }

@@ -82,15 +82,15 @@ type CallOptions = {
 export type OnWrite = (
   operation: Operation,
   input: AnyInput,
-) => Promise<((answer?: unknown) => Promise<void>) | undefined>;
+) => Promise<((answer?: unknown, isRefused?: boolean) => Promise<void>) | undefined>;
 
 export type ClientOptions = TransportOptions &
   CallOptions & {
     /** Absent: anonymous requests. */
     readonly credentials?: Credentials;
     /**
-     * Called before each request that writes. The returned function is called with the response, or without an argument
-     * if there is no response.
+     * Called before each request that writes. The returned function is called with the response; without an argument if
+     * there is no response; with `isRefused` for a 4xx, which has no effect.
      */
     readonly onWrite?: OnWrite | undefined;
     /** Reads the credentials again after the forge has refused them; undefined if they cannot be read. */
@@ -136,13 +136,16 @@ export function createClient(options: ClientOptions): Client {
       if (operation.method === 'GET') return sendOnce(operation, input);
       forgetReads();
       const onAnswer = await options.onWrite?.(operation, input);
-      let answer: unknown;
       try {
-        answer = await sendOnce(operation, input);
+        const answer = await sendOnce(operation, input);
+        await onAnswer?.(answer);
         return answer;
+      } catch (error) {
+        const status = error instanceof ReeveError ? error.status : undefined;
+        await onAnswer?.(undefined, status !== undefined && status >= 400 && status < 500);
+        throw error;
       } finally {
         forgetReads();
-        await onAnswer?.(answer);
       }
     };
     const askPage = (operation: Operation) => (page: AnyInput) => call(operation, page);

@@ -263,8 +263,11 @@ export interface AttemptEndings {
    * is settled, because this one replaces it. Throws `lease-lost`.
    */
   defer(claim: Claim, runs: readonly Run[], wait: DeferOptions): Promise<void>;
-  /** Returns the delivery to its place in the lane; the attempt does not count. Throws `lease-lost`. */
-  release(claim: Claim): Promise<void>;
+  /**
+   * Returns the delivery to its place in the lane; the attempt does not count. `isUnbegun`: it was not handled, so it stays
+   * suspected of a crash. Throws `lease-lost`.
+   */
+  release(claim: Claim, options?: { readonly isUnbegun?: boolean | undefined }): Promise<void>;
   /** Appends the runs and ends the delivery as dead, in one transaction. Throws `lease-lost`. */
   bury(claim: Claim, reason: string, runs?: readonly Run[]): Promise<void>;
 }

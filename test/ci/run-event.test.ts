@@ -629,6 +629,13 @@ rules:
     expect(await run(config)).toBe(2);
   });
 
+  it('does not write if strangers can start the job', async () => {
+    const { status, out } = await act('sweep', { inputs: write });
+    expect(status).toBe(2);
+    expect(out).toContain('strangers can cause pull_request');
+    expect((await act('sweep')).status).toBe(0);
+  });
+
   it('is what apply and plan do for a schedule', async () => {
     expect((await act('apply', { ...scheduled, inputs: write })).out).toMatch(/1 rule over \d items/);
     const files = { '.reeve.yml': stale.replace('area/code', 'area/docs') };

@@ -95,7 +95,8 @@ async function causers(
     // Runs of workflows belong to the forge's own account.
     if (event.sender?.login !== people.bot) continue;
     const receivedAt = new Date(Date.now() + afterMs);
-    const delivery = { id: String(headers['x-gitea-delivery']), receivedAt, firstAt: receivedAt };
+    const id = String(headers['x-gitea-delivery']);
+    const delivery = { id, receivedAt, firstId: id, firstAt: receivedAt };
     const causer: Causer = await ownWrites.find(event, delivery);
     found.push(`${type} ${event.activity}: ${causer}`.replace(' :', ':'));
   }

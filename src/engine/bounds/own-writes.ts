@@ -86,8 +86,11 @@ function keysOfEdit({ params: { index }, body }: Written): WrittenKeys {
   if (body.base !== undefined) keys.push(`base ${index} ${body.base}`);
   if (body.milestone !== undefined) keys.push(`milestone ${index} ${body.milestone ?? 0}`);
   if (body.labels !== undefined) keys.push(...labelKeys(index, listIn(body.labels)));
+  const soon: string[] = [];
   // The forge sends one event for each account, with the assignees of that moment.
-  const soon = body.assignees !== undefined || body.assignee !== undefined ? [`assignees ${index}`] : [];
+  if (body.assignees !== undefined || body.assignee !== undefined) soon.push(`assignees ${index}`);
+  // A pull request that is no longer a draft requests reviews of the code owners.
+  if (body.title !== undefined) soon.push(`reviewers ${index}`);
   return { exact: keys, soon };
 }
 
@@ -108,13 +111,17 @@ function keysOfCommit({ body, answer }: Written): WrittenKeys {
       ...(sha === undefined ? [] : [`commit ${sha}`]),
       ...(body.new_branch === undefined ? [] : [`create ${body.new_branch}`]),
     ],
-    soon: ['heads', 'closes', `push ${body.new_branch ?? body.branch ?? ''}`],
+    soon: ['heads', 'reviewers', 'closes', `push ${body.new_branch ?? body.branch ?? ''}`],
   };
 }
 
 function reviewerKeys(sign: string, { params, body }: Written): WrittenKeys {
   const names = [...listIn(body.reviewers), ...listIn(body.team_reviewers)];
-  return { exact: names.map((name) => `reviewer ${params.index} ${sign}${String(name).toLowerCase()}`) };
+  return {
+    exact: names.map((name) => `reviewer ${params.index} ${sign}${String(name).toLowerCase()}`),
+    // The request of a team leads to an event for each of its members.
+    soon: listIn(body.team_reviewers).length > 0 ? [`reviewers ${params.index}`] : [],
+  };
 }
 
 /** Writes that cause events, by operation id. Other writes, such as those of protections, cause none. */
@@ -142,9 +149,9 @@ const writes: Readonly<Record<string, (written: Written) => WrittenKeys>> = {
   [operations.cancelReviewRequests.id]: (written) => reviewerKeys('-', written),
   [operations.mergePull.id]: ({ params }) => ({
     exact: [`state ${params.index} closed`],
-    soon: ['heads', 'closes', 'deletes', 'bases'],
+    soon: ['heads', 'closes', 'deletes', 'bases', 'merge commits'],
   }),
-  [operations.updatePull.id]: () => ({ soon: ['heads'] }),
+  [operations.updatePull.id]: () => ({ soon: ['heads', 'reviewers', 'merge commits'] }),
   [operations.createBranch.id]: ({ body }) => ({
     exact: [`create ${body.new_branch_name}`],
     soon: [`push ${body.new_branch_name}`],
@@ -162,7 +169,7 @@ const writes: Readonly<Record<string, (written: Written) => WrittenKeys>> = {
     if (run !== undefined) return { exact: [`workflow run ${run}`] };
     // Without the id of the run, all runs of this workflow that were started by hand count as ours, so that a rule about
     // the end of a run cannot start the next one.
-    return isEnded ? { exact: [workflow] } : { soon: [workflow] };
+    return isEnded ? { exact: [workflow, 'some workflow'] } : { soon: [workflow] };
   },
 };
 
@@ -214,7 +221,10 @@ function keysOfItem(item: 'issue' | 'pull_request', { activity, index, text, val
     case 'review_request_removed': {
       const sign = activity === 'review_requested' ? '+' : '-';
       const name = text('requested_reviewer', 'login') || text('requested_team', 'name');
-      return { exact: [`reviewer ${index} ${sign}${name.toLowerCase()}`], soon: [`reviewers ${index}`] };
+      return {
+        exact: [`reviewer ${index} ${sign}${name.toLowerCase()}`],
+        soon: [`reviewers ${index}`, 'reviewers'],
+      };
     }
     case 'synchronized':
       return { exact: [`commit ${text(item, 'head', 'sha')}`], soon: ['heads'] };
@@ -243,8 +253,17 @@ function keysOfRun(member: 'workflow_run' | 'workflow_job' | 'run', { text, valu
   const isByHand = [value(member, 'event'), value(member, 'trigger_event')].includes('workflow_dispatch');
   // `ci.yml@refs/heads/main` on Gitea
   const [file = ''] = (text(member, 'path') || text(member, 'workflow_id')).split('@');
-  const workflow = isByHand ? [`workflow ${file}`] : [];
-  return { soon: workflow, lasting: [`workflow run ${id}`, ...workflow] };
+  // The event of a job names no workflow.
+  const workflow = isByHand ? [`workflow ${file}`] : member === 'workflow_job' ? ['some workflow'] : [];
+  return {
+    soon: workflow,
+    // A run on a commit of ours is a result of ours, or a rule about its end could commit again and again.
+    lasting: [
+      `workflow run ${id}`,
+      `commit ${text(member, 'head_sha') || text(member, 'commit_sha')}`,
+      ...workflow,
+    ],
+  };
 }
 
 const branchOf = (ref: string): string => ref.replace(/^refs\/heads\//, '');
@@ -259,7 +278,11 @@ const events: Partial<Readonly<Record<Family, (event: SeenEvent) => EventKeys>>>
     const branch = branchOf(text('ref'));
     // A request without a branch writes to the default branch.
     const isDefault = branch === text('repository', 'default_branch');
-    return { exact: [`commit ${text('after')}`], soon: [`push ${branch}`, ...(isDefault ? ['push '] : [])] };
+    const isMerge = /^Merge (?:branch|pull request) /.test(text('head_commit', 'message'));
+    return {
+      exact: [`commit ${text('after')}`],
+      soon: [`push ${branch}`, ...(isDefault ? ['push '] : []), ...(isMerge ? ['merge commits'] : [])],
+    };
   },
   create: ({ text }) => ({ exact: [`create ${branchOf(text('ref'))}`] }),
   delete: ({ text }) => ({ exact: [`delete ${branchOf(text('ref'))}`], soon: ['deletes'] }),
@@ -333,7 +356,7 @@ type RecordedTime = {
 };
 
 /** Maximum number of writes kept for a repository, and for how long. */
-const maxWrites = 64;
+const maxWrites = 128;
 const keptMs = 86_400_000;
 /** Maximum number of repositories whose records a process holds in memory. */
 const maxPlaces = 2_000;
@@ -346,6 +369,8 @@ const pendingMs = 60_000;
 /** Time in which the event of a write arrives, unless a delivery is late. */
 const usualMs = 3_600_000;
 const lookMs = 100;
+/** Place of writes whose consequences may be in any repository. */
+const everyPlace = '*';
 
 /** Precision of times in payloads, which are rounded down. */
 const precisionMs = 1_000;
@@ -367,8 +392,13 @@ type OwnWritesStore = {
 /** Who caused an event of Reeve's account. `unknown`: the record does not cover the time of the event. */
 export type Causer = 'reeve' | 'person' | 'unknown';
 
-/** The delivery of an event. `firstAt`: when a delivery with the same body was first received. */
-export type EventDelivery = { readonly id: string; readonly receivedAt: Date; readonly firstAt: Date };
+/** The delivery of an event, and the first delivery with the same body, which may be the same one. */
+export type EventDelivery = {
+  readonly id: string;
+  readonly receivedAt: Date;
+  readonly firstId: string;
+  readonly firstAt: Date;
+};
 
 /**
  * The record of Reeve's own writes. If processes share the store, it is in the store; otherwise it is in memory, and in
@@ -407,7 +437,9 @@ export class OwnWrites {
       const nowMs = clock.now().getTime();
       before = value as RecordedTime | undefined;
       if (before !== undefined && !isAlone) return before;
-      if (before?.stoppedMs === undefined || before.stoppedMs > nowMs) return { fromMs: nowMs };
+      // A store that was copied to the other kind has no records that fit.
+      const fits = store.isShared === (before?.records === undefined);
+      if (before?.stoppedMs === undefined || before.stoppedMs > nowMs || !fits) return { fromMs: nowMs };
       return { fromMs: before.fromMs, gap: [before.stoppedMs, nowMs] };
     })) as RecordedTime;
     const records = time.gap === undefined ? undefined : before?.records;
@@ -429,12 +461,12 @@ export class OwnWrites {
 
   /**
    * Records a write that is about to be sent; undefined if it causes no event. The returned function is called with the
-   * response, or without an argument if there is no response.
+   * response, or without an argument if there is no response. A refused write is taken out again.
    */
   async begin(
     { id }: Operation,
     { params = {}, body }: AnyInput,
-  ): Promise<((answer?: unknown) => Promise<void>) | undefined> {
+  ): Promise<((answer?: unknown, isRefused?: boolean) => Promise<void>) | undefined> {
     const keysOf = writes[id];
     const place = placeOf(params.owner, params.repo);
     if (keysOf === undefined || place === undefined) return undefined;
@@ -442,19 +474,23 @@ export class OwnWrites {
     const first = keysOf({ params, body: given, answer: undefined, isEnded: false });
     const atMs = this.#clock.now().getTime();
     const { isShared } = this.#store;
-    const put = (keys: WrittenKeys, endMs: number, isOpen: boolean): Promise<void> =>
-      this.#put(place, [atMs, endMs, digestsOf(keys.exact), digestsOf(keys.soon), isOpen]);
+    // A commit also closes issues of other repositories.
+    const places = first.soon?.includes('closes') ? [place, everyPlace] : [place];
+    const put = async (keys: WrittenKeys, endMs: number, isOpen: boolean): Promise<void> => {
+      const write = [atMs, endMs, digestsOf(keys.exact), digestsOf(keys.soon), isOpen] as const;
+      for (const one of places) await this.#put(one, write, !isOpen && endMs === 0);
+    };
     await put(first, atMs + pendingMs, isShared);
     const responded = Promise.withResolvers<void>();
-    this.#hold(place, responded.promise);
-    return async (answer) => {
+    for (const one of places) this.#hold(one, responded.promise);
+    return async (answer, isRefused = false) => {
       const late = keysOf({ params, body: given, answer, isEnded: true });
-      const exact = [...(first.exact ?? []), ...(late.exact ?? [])];
-      const soon = [...(first.soon ?? []), ...(late.soon ?? [])];
+      const exact = [...(first.exact ?? []), ...(isRefused ? [] : (late.exact ?? []))];
+      const soon = [...(first.soon ?? []), ...(isRefused ? [] : (late.soon ?? []))];
       const isMore = new Set(exact).size > (first.exact ?? []).length || soon.length > 0;
+      const endMs = isRefused ? 0 : this.#clock.now().getTime() + soonMs;
       // If this cannot be stored, events that only the response explains count as unknown.
-      if (isShared || isMore)
-        await put({ exact, soon }, this.#clock.now().getTime() + soonMs, false).catch(() => {});
+      if (isShared || isMore || isRefused) await put({ exact, soon }, endMs, false).catch(() => {});
       responded.resolve();
     };
   }
@@ -462,25 +498,30 @@ export class OwnWrites {
   /** Returns who caused an event of Reeve's account. */
   async find(event: Event, delivery: EventDelivery, signal?: AbortSignal): Promise<Causer> {
     if (announcesMarkedText(event) || isTestPush(event)) return 'reeve';
-    const { repository } = event;
-    const place = placeOf(repository?.owner, repository?.name);
+    const places = placesOf(event);
     // Only events about a repository are caused by the writes above.
-    if (place === undefined) return 'unknown';
+    if (places.length === 0) return 'unknown';
     const keys = keysOfEvent(event);
-    const receivedMs = delivery.receivedAt.getTime();
     const { isShared } = this.#store;
-    const latestMs = receivedMs + (isShared ? clockMs : 0);
-    const waiting = [...(this.#pending.get(place) ?? [])];
+    const latestMs = delivery.receivedAt.getTime() + (isShared ? clockMs : 0);
+    const looked = keys.soon?.includes('closes') ? [...places, everyPlace] : places;
+    const waiting = looked.flatMap((place) => [...(this.#pending.get(place) ?? [])]);
     for (let looks = 0; ; looks += 1) {
-      const record = await this.#read(place);
-      const writes = (record?.writes ?? []).filter(([atMs]) => atMs <= latestMs);
-      if (writes.some((write) => this.#explains(write, { place, keys, receivedMs, delivery })))
-        return 'reeve';
+      let isPending = false;
+      for (const place of looked) {
+        const writes = ((await this.#read(place))?.writes ?? []).filter(([atMs]) => atMs <= latestMs);
+        if (writes.some((write) => this.#explains(write, { place, keys, event, delivery }))) return 'reeve';
+        isPending ||= isShared && writes.some(([atMs, , , , isOpen]) => isOpen && this.#isRecent(atMs));
+      }
       // The response may add keys.
-      const isPending = isShared && writes.some(([atMs, , , , isOpen]) => isOpen && this.#isRecent(atMs));
       if (looks === 0 && waiting.length > 0) await Promise.all(waiting);
       else if (isPending && looks < pendingMs / lookMs) await this.#clock.sleep(lookMs, signal);
-      else return this.#covers(place, record, event, delivery.firstAt.getTime()) ? 'person' : 'unknown';
+      else if (places.length > 1) return 'unknown';
+      else {
+        const [place = ''] = places;
+        const isCovered = this.#covers(place, await this.#read(place), event, delivery.firstAt.getTime());
+        return isCovered ? 'person' : 'unknown';
+      }
     }
   }
 
@@ -488,29 +529,39 @@ export class OwnWrites {
     return atMs > this.#clock.now().getTime() - pendingMs;
   }
 
-  /** Returns whether the write explains the event. Reserves an exact key for the event. */
+  /**
+   * Returns whether the write explains the event. Reserves an exact key for the event. A repeated delivery is explained
+   * like the first one.
+   */
   #explains(
     [atMs, endMs, exact, soon]: RecordedWrite,
     {
       place,
       keys,
-      receivedMs,
-      delivery,
+      event,
+      delivery: { id, firstId, receivedAt, firstAt },
     }: {
       readonly place: string;
       readonly keys: EventKeys;
-      readonly receivedMs: number;
+      readonly event: Event;
       readonly delivery: EventDelivery;
     },
   ): boolean {
-    if (receivedMs <= endMs && digestsOf(keys.soon).some((key) => soon.includes(key))) return true;
+    // A busy forge sends the event long after the act.
+    const actedMs = Math.min(
+      firstAt.getTime(),
+      receivedAt.getTime(),
+      timeOf(event) ?? Number.POSITIVE_INFINITY,
+    );
+    const isSoon = actedMs <= endMs && receivedAt.getTime() >= atMs;
+    if (isSoon && digestsOf(keys.soon).some((key) => soon.includes(key))) return true;
     if (digestsOf(keys.lasting).some((key) => exact.includes(key))) return true;
     for (const key of digestsOf(keys.exact)) {
       if (!exact.includes(key)) continue;
       const name = `${place} ${atMs} ${keys.once ?? key}`;
       const before = this.#explained.get(name);
-      if (before !== undefined && before !== delivery.id) continue;
-      this.#explained.set(name, delivery.id);
+      if (before !== undefined && before !== id && before !== firstId) continue;
+      this.#explained.set(name, before ?? firstId);
       return true;
     }
     return false;
@@ -544,8 +595,8 @@ export class OwnWrites {
     return (await this.#store.recall(`${ownWritesPrefix}${place}`)) as WriteRecord | undefined;
   }
 
-  /** Stores a write, in place of the one of the same time with a part of its keys. */
-  async #put(place: string, write: RecordedWrite): Promise<void> {
+  /** Stores a write, in place of the one of the same time with a part of its keys; a refused one is only removed. */
+  async #put(place: string, write: RecordedWrite, isRefused: boolean): Promise<void> {
     const at = this.#clock.now();
     const isPart = ([atMs, , exact, soon]: RecordedWrite): boolean =>
       atMs === write[0] &&
@@ -553,7 +604,7 @@ export class OwnWrites {
       soon.every((key) => write[3].includes(key));
     const edit = (record: WriteRecord | undefined): WriteRecord => {
       const kept = (record?.writes ?? []).filter((one) => one[0] > at.getTime() - keptMs && !isPart(one));
-      const all = [...kept, write];
+      const all = isRefused ? kept : [...kept, write];
       const dropped = all.slice(0, Math.max(all.length - maxWrites, 0));
       const fromMs = Math.max(record?.fromMs ?? 0, ...dropped.map(([atMs]) => atMs + 1));
       return { at: at.toISOString(), fromMs, writes: all.slice(dropped.length) };
@@ -578,6 +629,16 @@ function placeOf(owner: unknown, name: unknown): string | undefined {
   return typeof owner === 'string' && typeof name === 'string' ? `${owner}/${name}`.toLowerCase() : undefined;
 }
 
+/**
+ * Returns the places of an event: its repository, and, if the repository was renamed since, its name at the time of the
+ * event.
+ */
+function placesOf({ repository, payload }: Event): readonly string[] {
+  const [owner, name] = String(readMember(payload.repository, 'full_name') ?? '').split('/');
+  const all = [placeOf(repository?.owner, repository?.name), placeOf(owner, name)];
+  return [...new Set(all.filter((place) => place !== undefined))];
+}
+
 function digestsOf(keys: readonly string[] = []): readonly string[] {
   return [...new Set(keys.map(digestOfText))];
 }
@@ -585,6 +646,9 @@ function digestsOf(keys: readonly string[] = []): readonly string[] {
 /** Returns the time of the act, as far as the payload contains it. */
 function timeOf({ payload }: Event): number | undefined {
   const item = [payload.comment, payload.issue, payload.pull_request].find(isRecord);
-  const time = Date.parse(String(item?.updated_at ?? ''));
+  const run = [payload.workflow_run, payload.workflow_job, payload.run].find(isRecord);
+  // What caused a run is older than its end.
+  const began = run?.created_at ?? run?.run_started_at ?? run?.started_at ?? run?.started;
+  const time = Date.parse(String(item?.updated_at ?? began ?? ''));
   return Number.isNaN(time) ? undefined : time;
 }

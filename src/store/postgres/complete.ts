@@ -102,9 +102,9 @@ export function createEndings(context: PostgresContext): AttemptEndings & Delive
         [rowNumberOf(id), storableText(reason), at()],
       );
     },
-    async release(claim) {
+    async release(claim, { isUnbegun = false } = {}) {
       await end(claim, {
-        set: `state = 'accepted', attempts = attempts - 1, ${over}`,
+        set: `state = 'accepted', attempts = attempts - 1${isUnbegun ? '' : `, ${over}`}`,
         values: [],
         runs: [],
       });

@@ -84,8 +84,9 @@ export function createEndings(context: SqliteContext): AttemptEndings & Delivery
       });
       settled.add(superseded);
     },
-    async release(claim) {
-      await end(claim, () => isChanged(statements.giveBack.run(Number(claim.id), claim.lease)));
+    async release(claim, { isUnbegun = false } = {}) {
+      const statement = isUnbegun ? statements.putBack : statements.giveBack;
+      await end(claim, () => isChanged(statement.run(Number(claim.id), claim.lease)));
     },
     async bury(claim, reason, runs = []) {
       const encoded = encodeRuns(runs, claim.repositoryId);
@@ -152,6 +153,9 @@ function prepareStatements(database: DatabaseSync) {
   const endWait = database.prepare(
     "UPDATE deliveries SET state = 'settled', reason = ?, settled_at = ?, retry_at = NULL WHERE id = ? AND state = 'deferred'",
   );
+  const putBack = database.prepare(
+    `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1 ${mine}`,
+  );
   const giveBack = database.prepare(
     `UPDATE deliveries SET state = 'accepted', lease = NULL, attempts = attempts - 1, suspicion = 0 ${mine}`,
   );
@@ -163,5 +167,17 @@ function prepareStatements(database: DatabaseSync) {
   const insert = database.prepare(
     'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
   );
-  return { end, wait, putOff, supersede, endWait, giveBack, goOn, insert, reviveDead, reviveSettled };
+  return {
+    end,
+    wait,
+    putOff,
+    supersede,
+    endWait,
+    giveBack,
+    putBack,
+    goOn,
+    insert,
+    reviveDead,
+    reviveSettled,
+  };
 }

@@ -143,7 +143,10 @@ export function createWorker(options: WorkerOptions): Worker {
       );
       holdWrites(abortController.signal, durable);
     }
-    const ending = await tasks.handle(abortController.signal, async (turn): Promise<Ending> => {
+    // The delivery that tries a forge after an outage begins beside attempts that still wait for the forge.
+    const needsSlot = breaker.state() === 'closed';
+    const { signal } = abortController;
+    const ending = await tasks.handle({ signal, needsSlot }, async (turn): Promise<Ending> => {
       // The state of the forge is unknown to a claim that waited: it is claimed again when the breaker permits it.
       if (turn === 'late' || (turn === 'waited' && breaker.state() !== 'closed')) {
         if (turn === 'late') pace.slow();
@@ -273,18 +276,21 @@ class Tasks {
     return Math.min(all - this.#handled - this.#waiting.size, all + maxRecorded - this.#tasks.size);
   }
 
-  /** Calls the handler of a task as soon as a slot is free, or with `late`. */
-  async handle<Result>(signal: AbortSignal, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+  /** Calls the handler of a task: as soon as a slot is free, or with `late`; at once if it needs none. */
+  async handle<Result>(
+    { signal, needsSlot }: { readonly signal: AbortSignal; readonly needsSlot: boolean },
+    work: (turn: Turn) => Promise<Result>,
+  ): Promise<Result> {
     let turn: Turn = 'at once';
     // A slot that becomes free is passed on, and stays counted.
-    if (this.#handled < this.#concurrency) this.#handled += 1;
+    if (!needsSlot || this.#handled < this.#concurrency) this.#handled += 1;
     else turn = await this.#wait(signal);
     if (turn === 'late') return work(turn);
     try {
       return await work(turn);
     } finally {
       const [next] = this.#waiting;
-      if (next === undefined) this.#handled -= 1;
+      if (next === undefined || this.#handled > this.#concurrency) this.#handled -= 1;
       else next('waited');
     }
   }

@@ -87,7 +87,8 @@ export async function findOrigin(
   // The record may no longer cover the time of a repeated delivery.
   const first = repeatOf === undefined ? delivery : await store.describeDelivery(repeatOf);
   const firstAt = first?.receivedAt ?? new Date(0);
-  const causer = await ownWrites.find(event, { id, receivedAt, firstAt }, signal);
+  const found = { id, receivedAt, firstId: first?.id ?? id, firstAt };
+  const causer = await ownWrites.find(event, found, signal);
   if (causer !== 'unknown') return { isOwn: causer === 'reeve' };
   // A deferred run may be repeated when the record no longer covers the time of its event.
   const before = (await store.readLatestRuns([id])).get(id);

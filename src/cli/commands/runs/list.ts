@@ -12,6 +12,9 @@ import { plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { whyNoRun } from './find-target.ts';
 
+/** Maximum number of runs that are searched. */
+const maxSearched = 5_000;
+
 type ListOptions = { readonly limit?: string; readonly json?: boolean };
 
 /** Prints stored deliveries, newest first. Returns the exit status. */
@@ -36,7 +39,7 @@ export async function deliveries(
     const rows = items.map((item) => [
       item.id,
       timeOf(item.receivedAt),
-      item.eventType,
+      plain(item.eventType),
       plain(placeOf(item)),
       item.state,
       item.state === 'settled' && item.reason === undefined ? '' : plain(whyNoRun(item)),
@@ -57,13 +60,15 @@ export async function runs(
     const repositoryId =
       options.repository === undefined ? undefined : await findRepository(options.repository, store);
     const found: Run[] = [];
-    for (let before: string | undefined; found.length < limit; ) {
+    let searched = 0;
+    for (let before: string | undefined; found.length < limit && searched < maxSearched; ) {
       const page = await store.listRuns({
-        limit: 500,
+        limit: options.changes ? 500 : limit,
         ...(repositoryId === undefined ? {} : { repositoryId }),
         ...(before === undefined ? {} : { before }),
       });
       found.push(...page.items.filter(({ changes }) => !options.changes || changes.length > 0));
+      searched += page.items.length;
       if (page.next === undefined) break;
       before = page.next;
     }
@@ -107,9 +112,6 @@ export function parseItem(text: string): NumberedItem | undefined {
   const [, repository = '', index = ''] = /^([^/\s]+\/[^/#\s]+)#(\d{1,9})$/.exec(text) ?? [];
   return repository === '' ? undefined : { repository, index: Number(index) };
 }
-
-/** Maximum number of runs of a repository that are searched for those about one item. */
-const maxSearched = 5_000;
 
 /** Everything that is stored about one issue or pull request. */
 export type StoredAboutItem = {

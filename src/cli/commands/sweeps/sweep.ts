@@ -5,6 +5,7 @@ import { createLog } from '../../../platform/log.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { startServer } from '../../../server/server.ts';
 import { type Settings, secretValues } from '../../../server/settings/config.ts';
+import { openStoreAt } from '../../../store/open-store.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
 import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../work/sweeps/progress.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
@@ -78,6 +79,7 @@ async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSig
   if (forge === undefined)
     throw new ReeveError('usage', 'a sweep needs a forge: set FORGE_URL and FORGE_TOKEN');
   const log = createLog({ level: quietest(settings.logLevel), secrets: secretValues(settings) });
+  if (settings.secrets.length === 0) await requireNoDeliveries(settings);
   try {
     const server = await startServer({ ...settings, forge, log, signal, jobsOnly: true });
     return { store: server.store, isAlone: true, failed: server.failed, close: () => server.stop() };
@@ -86,6 +88,30 @@ async function openDoor(settings: Settings, terminal: Terminal, signal: AbortSig
     terminal.error('a server uses this store: it runs the sweep');
     const store = await openStore(settings);
     return { store, isAlone: false, failed: new Promise(() => {}), close: () => store.close() };
+  }
+}
+
+/**
+ * Throws `usage` if deliveries wait in a store that no server uses. This process would handle them, and without the
+ * secrets of the hooks it would have to refuse them.
+ */
+async function requireNoDeliveries(settings: Settings): Promise<void> {
+  const opened = openStoreAt(settings, { role: 'worker', isAlone: true });
+  const store = await opened.catch((error: unknown) => {
+    if (error instanceof ReeveError && error.code === 'store-locked') return undefined;
+    throw error;
+  });
+  try {
+    for (const state of ['accepted', 'claimed', 'retry', 'deferred'] as const) {
+      const found = await store?.listDeliveries({ door: 'webhook', state, limit: 1 });
+      if (found === undefined || found.items.length === 0) continue;
+      throw new ReeveError(
+        'usage',
+        'deliveries wait in this store: set the secrets of the hooks as well, because the sweep handles them too, or let the server run it',
+      );
+    }
+  } finally {
+    await store?.close();
   }
 }
 
