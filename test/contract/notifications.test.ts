@@ -85,8 +85,7 @@ describeContract('notifications', (forge) => {
     }
     const repository = await forge.makeRepository(owner, { in: organization });
     // Gitea lets the members of the teams watch a new repository.
-    for (const as of [writer, reader])
-      await forge.ask('DELETE', `/repos/${repository}/subscription`, { as });
+    for (const as of [writer, reader]) await forge.ask('DELETE', `/repos/${repository}/subscription`, { as });
     const body = `@${organization}/near and @${organization.replace('_', 'x')}/far`;
     await forge.ask('POST', `/repos/${repository}/issues`, { as: owner, body: { title: 'teams', body } });
 

@@ -41,6 +41,9 @@ async function label(index: number, ...labels: string[]): Promise<void> {
   await harness.idle();
 }
 
+/** Waits for the next second: times in payloads have no more precision, and equal bodies count as repeats. */
+const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_100));
+
 /** Returns the runs in which a rule was not skipped. */
 const effective = (): readonly Run[] =>
   harness.runs.filter(({ rules }) => rules.some(({ verdict }) => verdict !== 'skipped'));
@@ -66,15 +69,37 @@ describe('with one account for a person and Reeve', () => {
   it('a change of the person after a change of Reeve starts rules, also one with the same result', async () => {
     await start();
     const index = await openIssue();
+    await nextSecond();
     await label(index, 'area/docs', 'kept');
     expect((await harness.labelsOf(index)).toSorted()).toEqual(['area/code', 'area/docs', 'kept']);
 
     // Reeve set these three labels a moment ago. The person takes one away, and sets all three again.
     harness.runs.length = 0;
+    await nextSecond();
     await label(index, 'area/docs');
+    await nextSecond();
     await label(index, 'area/docs', 'kept', 'area/code');
 
     expect(effective().map(({ trigger }) => trigger.isByPerson)).toEqual([true, true]);
+  });
+
+  it('a repeated event of a change of Reeve starts nothing', async () => {
+    await start();
+    await openIssue();
+    const { items } = await harness.server.store.listDeliveries({ limit: 500 });
+    const found = items.find(({ eventType }) => eventType === 'issue_label');
+    const { body = new Uint8Array() } = (await harness.server.store.readDelivery(found?.id ?? '')) ?? {};
+    harness.runs.length = 0;
+    await post(harness.server.url, {
+      eventType: 'issue_label',
+      payload: JSON.parse(Buffer.from(body).toString()),
+    });
+    await harness.idle();
+
+    expect(harness.runs.map(({ trigger }) => [trigger.repeated, trigger.isByPerson])).toEqual([
+      [true, undefined],
+    ]);
+    expect(effective()).toEqual([]);
   });
 
   it('a command of a stranger is not executed because Reeve repeats it in a comment, in any mode', async () => {
@@ -141,6 +166,7 @@ rules:
 `,
     });
     const index = await openIssue();
+    await nextSecond();
     await label(index, 'area/docs');
 
     const writes = harness.runs.flatMap(({ outcomes }) =>
@@ -173,8 +199,8 @@ rules:
     // The catch-up after the restart finds the new issue, without a sender.
     const { rules: posted } = harness.runs.find(({ trigger }) => trigger.activity === 'label_updated') ?? {};
     expect(posted?.map(({ reason }) => reason)).toEqual(['own', 'own', 'own']);
-    // What the person does from the next second on starts rules: times in payloads have no more precision.
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    // What the person does now starts rules.
+    await nextSecond();
     await label(index, 'kept');
     expect((await harness.labelsOf(index)).toSorted()).toEqual(['area/code', 'kept']);
   });

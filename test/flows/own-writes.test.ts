@@ -91,7 +91,7 @@ async function causers(
   const found: string[] = [];
   for (const { headers, body } of receiver.received.slice(before)) {
     const type = String(headers['x-gitea-event-type']);
-    const event = parseEvent(type, JSON.parse(body));
+    const event = parseEvent(type, movedBy(afterMs, JSON.parse(body)));
     // Runs of workflows belong to the forge's own account.
     if (event.sender?.login !== people.bot) continue;
     const receivedAt = new Date(Date.now() + afterMs);
@@ -101,6 +101,14 @@ async function causers(
     found.push(`${type} ${event.activity}: ${causer}`.replace(' :', ':'));
   }
   return found;
+}
+
+/** Returns a payload whose times are later. */
+// biome-ignore lint/suspicious/noExplicitAny: payloads of every shape
+function movedBy(ms: number, payload: any): unknown {
+  for (const item of [payload.comment, payload.issue, payload.pull_request])
+    if (item?.updated_at) item.updated_at = new Date(Date.parse(item.updated_at) + ms).toISOString();
+  return payload;
 }
 
 const issue = async (client: Client, title: string): Promise<number> =>

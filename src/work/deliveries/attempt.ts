@@ -322,7 +322,8 @@ export function createRecorder(options: {
     if (ending.how === 'retry') return store.retry(claim, ending);
     if (ending.how === 'deferred') return store.defer(claim, ending.runs, ending.deferral);
     if (ending.how === 'dead') return store.bury(claim, ending.reason, ending.runs);
-    if (ending.how === 'released') return store.release(claim, { isUnbegun: ending.isUnbegun });
+    if (ending.how === 'released')
+      return ending.isUnbegun ? store.release(claim, { isUnbegun: true }) : store.release(claim);
   };
 
   const logEnding = ({ id, door, eventType, attempts, entry, repository }: Claim, ending: Ending): void => {
