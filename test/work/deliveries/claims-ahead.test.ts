@@ -128,42 +128,4 @@ describe('while attempts are quicker than a claim', () => {
     expect(await statesOf(ids)).toEqual(Array(6).fill('accepted 0'));
     expect(handled).toHaveLength(concurrency);
   });
-
-  it('the delivery that tries the forge after an outage begins although all slots are busy', async () => {
-    let answers = false;
-    const held: (() => void)[] = [];
-    const tried: string[] = [];
-    bench.start({
-      concurrency: 1,
-      probe: async () => {
-        if (!answers) throw new ReeveError('forge-unavailable', 'no answer');
-      },
-      handle: async ({ id }, event) => {
-        if (event.repository?.id === 1) await new Promise<void>((resolve) => held.push(resolve));
-        else tried.push(id);
-        if (!answers) throw new ReeveError('forge-unavailable', 'no answer');
-        return nothing;
-      },
-    });
-    // A long delivery occupies the only slot; the one before it has opened the breaker.
-    const [first = ''] = await acceptMany(1, 2);
-    await bench.pass();
-    expect(bench.worker.status().breaker).toBe('open');
-    answers = true;
-    await bench.accept(1);
-    bench.moveClockMs(60_000);
-    await bench.worker.tick();
-    await settle();
-    await bench.worker.tick();
-    await settle();
-    const later = await acceptMany(1, 3);
-    await bench.worker.tick();
-    await settle();
-    expect([held.length > 0, bench.worker.status().breaker]).toEqual([true, expect.any(String)]);
-    for (const end of held) end();
-    await settle();
-    for (let looks = 0; looks < 5; looks += 1) await bench.pass();
-    expect(await statesOf([first, ...later])).toEqual(['settled 1', 'settled 1']);
-    expect(tried).toContain(first);
-  });
 });
