@@ -407,11 +407,14 @@ function parseChanges(diff: string): readonly PatchedFile[] {
   const files: { names: string; about: string[]; lines: string[]; blob?: string }[] = [];
   let left = { removed: 0, added: 0 };
   let index = '';
+  /** Sign of the last line of a hunk. */
+  let last = '';
   for (const line of diff.split('\n')) {
     const file = files.at(-1);
     const [sign = ''] = line;
     if (file && (left.removed > 0 || left.added > 0) && sign !== '\\') {
       if (sign === '-' || sign === '+') file.lines.push(line);
+      last = sign;
       left = {
         removed: left.removed - (sign === '+' ? 0 : 1),
         added: left.added - (sign === '-' ? 0 : 1),
@@ -428,8 +431,9 @@ function parseChanges(diff: string): readonly PatchedFile[] {
     if (hunk) left = { removed: Number(hunk[1] ?? 1), added: Number(hunk[2] ?? 1) };
     // Marker for a missing newline at the end of the file. The marker belongs to the change if the line before it was
     // removed or added.
-    else if (sign === '\\') file.lines.push(line);
-    else if (aboutFile.test(line)) file.about.push(line);
+    else if (sign === '\\') {
+      if (last === '-' || last === '+') file.lines.push(line);
+    } else if (aboutFile.test(line)) file.about.push(line);
     else if (line.startsWith('index ')) index = /\.\.([0-9a-f]+)/.exec(line)?.[1] ?? '';
     else if (line === 'GIT binary patch' || /^Binary files .* differ$/.test(line)) file.blob = index;
   }

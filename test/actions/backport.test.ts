@@ -446,6 +446,11 @@ describe('two diffs', () => {
   it.each<[string, string, string]>([
     ['at another position', whole, whole.replace('@@ -1,2 +1,2 @@', '@@ -9,2 +9,2 @@ f()')],
     ['with other context lines', whole, whole.replace(' one', ' eins')],
+    [
+      'with another end of a file that is only context',
+      `${whole.replace('@@ -1,2 +1,2 @@', '@@ -1,3 +1,3 @@')} last\n`,
+      `${whole.replace('@@ -1,2 +1,2 @@', '@@ -1,3 +1,3 @@')} last\n\\ No newline at end of file\n`,
+    ],
     ['with another similarity of a renamed file', renamed(80), renamed(60)],
     ['with abbreviated ids of binary files', binary(`00ff0102${'3'.repeat(32)}`), short('00ff010')],
   ])('are the same change %s', (_, one, other) => {
