@@ -25,6 +25,10 @@ const connectionCommands = [
         'serve these repositories (owner/name, owner/*) even without a star: adds them to the operator file',
       ],
       [
+        '--rules <names...>',
+        'begin with these rule files that ship with Reeve: copies them to REEVE_RULES (default ./rules), in mode observe',
+      ],
+      [
         '--events <which>',
         'events of the hooks: all (default), or rules: only those that the operator’s rules use',
       ],

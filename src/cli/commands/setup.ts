@@ -43,6 +43,7 @@ import {
   saveEnvFile,
   saveOperatorFile,
 } from '../connection/steps/files.ts';
+import { copyFirstRules } from '../connection/steps/first-rules.ts';
 import { settleHooks } from '../connection/steps/settle-hooks.ts';
 import { setUpSignIn } from '../connection/steps/sign-in.ts';
 import { createSteps, type Steps, Stopped } from '../connection/steps/steps.ts';
@@ -97,6 +98,13 @@ export async function setup(
     terminal.out(
       `Next: reeve doctor --settings ${answers.envFile}, then reeve serve --settings ${answers.envFile}`,
     );
+    const page = localAddress(
+      answers.environment.HOST || '127.0.0.1',
+      Number(answers.environment.PORT || 8080),
+    );
+    terminal.out(
+      `Dashboard: ${new URL('/', page).href} with the password that reeve password --settings ${answers.envFile} prints`,
+    );
   }
   return steps.status;
 }
@@ -104,6 +112,11 @@ export async function setup(
 async function connect(run: SetupRun): Promise<void> {
   const { options, answers, prompt, steps } = run;
   const { environment } = answers;
+  const { rules: first = [], plan = false } = options;
+  if (first.length > 0) {
+    const copy = () => copyFirstRules(first, environment.REEVE_RULES ?? '', plan);
+    steps.tell('first-rules', await steps.attempt('first-rules', copy));
+  }
   const checked = await checkConnection(run);
   const { file, rules, capabilities, makerAccount } = checked;
 

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, unlink, writeFile } from 'node:fs/promises';
+import { chmod, readFile, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt } from '../../../src/cli/output/prompt.ts';
+import { loadRuleFiles } from '../../../src/rules/sources/folder.ts';
 import { readEnvFile } from '../../../src/server/settings/env-file.ts';
 import { reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
 import {
@@ -296,6 +298,33 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const ids = (await connection.hooks()).map(({ id }) => id);
     expect(ids).toHaveLength(1);
     expect(ids).not.toContain(old.id);
+  });
+
+  it('begins with shipped rules in mode observe, and leaves a file that exists as it is', async () => {
+    const folder = connection.path('rules');
+    const rules = ['labels', 'welcome'];
+    const planned = await connection.setup({ rules, plan: true }, { REEVE_RULES: folder });
+    expect(entriesOf(planned, 'first-rules')).toMatchObject([{ state: 'planned' }]);
+    const result = await connection.setup({ rules }, { REEVE_RULES: folder });
+
+    expect(entriesOf(result, 'first-rules')).toMatchObject([{ state: 'changed' }]);
+    expect(readEnvFile(connection.envFile).REEVE_RULES).toBe(folder);
+    const text = await readFile(join(folder, 'labels.yml'), 'utf8');
+    expect(text).toMatch(/^version: 1\nmode: observe$/m);
+    const files = await loadRuleFiles([folder], { isOperators: true });
+    expect(files.map(({ problems }) => problems)).toEqual([[], []]);
+    expect(new Set(files.flatMap((file) => file.rules.map(({ mode }) => mode)))).toEqual(
+      new Set(['observe']),
+    );
+
+    await writeFile(join(folder, 'labels.yml'), text.replace('mode: observe\n', ''));
+    expect(entriesOf(await connection.setup({ rules }), 'first-rules')).toMatchObject([{ state: 'ok' }]);
+    expect(await readFile(join(folder, 'labels.yml'), 'utf8')).not.toContain('mode: observe');
+    const wrong = await connection.setup({ rules: ['lables'] });
+    expect([wrong.status, entriesOf(wrong, 'first-rules')[0]?.text]).toEqual([
+      2,
+      'no rule file "lables" ships with Reeve; did you mean "labels"?',
+    ]);
   });
 
   it('sees at once that the address of the hook refuses connections, and creates no hook', async () => {

@@ -16,6 +16,7 @@ export type SetupOptions = {
   readonly organization?: readonly string[];
   readonly repository?: readonly string[];
   readonly serve?: readonly string[];
+  readonly rules?: readonly string[];
   readonly events?: string;
   readonly dashboard?: string;
   readonly allowAdmin?: boolean;
@@ -80,6 +81,7 @@ export async function gatherAnswers(
   const config = resolve(options.config ?? environment.REEVE_CONFIG ?? 'reeve.yml');
   environment.REEVE_CONFIG = config;
   environment.REEVE_DATA = resolve(environment.REEVE_DATA || './data');
+  if (options.rules !== undefined) environment.REEVE_RULES ||= 'rules';
   if (environment.REEVE_RULES) environment.REEVE_RULES = resolve(environment.REEVE_RULES);
   const forge = loadForge(environment);
   if (forge === undefined) throw new ReeveError('usage', 'the forge and a way to sign in are needed');
