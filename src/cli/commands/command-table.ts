@@ -277,6 +277,20 @@ is shown.`,
     },
   }),
 
+  defineCommand<{ test?: boolean; chat?: boolean }, readonly [name: string]>({
+    usage: 'notify <name>',
+    description: 'send a test message to the receiver of a named secret, as the action notify would',
+    flags: [
+      ['--test', 'send the test message'],
+      ['--chat', 'as JSON with the member text, which chats expect, instead of plain text'],
+    ],
+    examples: ['reeve notify CHAT_HOOK --test --chat'],
+    async run({ args: [name], options, readerSettings, terminal }) {
+      const { sendTestMessage } = await import('./runs/notify.ts');
+      return sendTestMessage(name, options, await readerSettings(), terminal);
+    },
+  }),
+
   defineCommand<{ json?: boolean }, readonly [name: string | undefined]>({
     usage: 'pause [name]',
     description:
