@@ -92,7 +92,7 @@ export const versionPlaces: readonly Place[] = [
     around: ['^(?: {2}| {6})"version": "', '",\\n(?: {2}"lockfile| {6}"license": "MIT",\\n {6}"bin")'],
   },
   { path: 'deploy/kubernetes/kustomization.yaml', times: 1, around: ['^ +newTag: ', '$'] },
-  { path: 'docs/ci.md', times: 5, around: ['/reeve/reeve@v', '(?=$|`)'] },
+  { path: 'docs/ci.md', times: 7, around: ['/reeve/reeve@v', '(?=$|`)'] },
 ];
 
 /**

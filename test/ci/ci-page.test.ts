@@ -13,7 +13,8 @@ const action: { inputs: Record<string, unknown>; outputs: Record<string, unknown
   readFileSync('action.yml', 'utf8'),
 );
 const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-const workflows = blocks.filter((text) => !text.startsWith('version: 1'));
+/** The others are a rule file, and a workflow of Woodpecker. */
+const workflows = blocks.filter((text) => /^jobs:$/m.test(text));
 /** Returns the names in the first column of the table below this heading. */
 const namesIn = (heading: string): readonly string[] => {
   const table = new RegExp(`^\\| ${heading} \\|.*\\n\\|.*\\n((?:\\|.*\\n)+)`, 'm').exec(page)?.[1] ?? '';
@@ -38,6 +39,26 @@ describe('docs/ci.md', () => {
       expect(['check', 'test', 'plan', 'apply', 'sweep']).toContain(given.command);
       for (const value of Object.values(given)) expect(value).toBeTypeOf('string');
     }
+  });
+
+  it('has a workflow of Woodpecker with valid inputs, commands that exist, and files of the package', () => {
+    const [text = ''] = blocks.filter((block) => /^steps:$/m.test(block) && !workflows.includes(block));
+    type WoodpeckerStep = { readonly environment?: object; readonly commands: readonly string[] };
+    const { steps }: { steps: Record<string, WoodpeckerStep> } = parse(text);
+    const given = Object.values(steps).flatMap(({ environment = {} }) => Object.keys(environment));
+    const inputs = Object.keys(action.inputs).map((name) => `INPUT_${name.toUpperCase()}`);
+    const { name, files }: { name: string; files: readonly string[] } = JSON.parse(
+      readFileSync('package.json', 'utf8'),
+    );
+
+    expect(given.length).toBeGreaterThan(0);
+    expect(given.filter((one) => !inputs.includes(one))).toEqual([]);
+    expect(Object.values(steps).flatMap(({ commands }) => commands)).toEqual([
+      `npx --yes ${name} check`,
+      `npm install --no-save ${name}`,
+      `node node_modules/${name}/dist/action.mjs`,
+    ]);
+    expect(files).toContain('dist/action.mjs');
   });
 
   it('lists all inputs and outputs of the action', () => {

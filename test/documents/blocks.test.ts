@@ -74,6 +74,10 @@ const kinds: Readonly<Record<string, Kind>> = {
     isOne: (_block, value) => 'jobs' in value,
     by: { 'docs/ci.md': 'test/ci/ci-page.test.ts' },
   },
+  'a workflow of Woodpecker': {
+    isOne: (_block, value) => 'steps' in value && 'when' in value,
+    by: { 'docs/ci.md': 'test/ci/ci-page.test.ts' },
+  },
   'settings of Prometheus': {
     isOne: (_block, value) => 'scrape_configs' in value,
     problems: (_block, value) => {

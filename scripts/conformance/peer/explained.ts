@@ -50,6 +50,11 @@ export const explanations: readonly Explanation[] = [
     at: /^body/,
   },
   {
+    reason: 'Activities are counted by quarters of an hour, one of which may end between the two servers.',
+    requests: /^GET \/users\/[^/]+\/heatmap$/,
+    at: /^body(\.length|\[\]\.(contributions|timestamp))$/,
+  },
+  {
     reason: 'The token of the administrator has another name on each server.',
     requests: /^GET \/token$/,
     at: /^body\.name$/,
