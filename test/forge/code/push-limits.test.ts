@@ -174,7 +174,7 @@ describe('a push beyond the limits', () => {
     const work = await clone();
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {
-      bytes[at] = 0;
+      bytes[at] = (bytes[at] ?? 0) ^ 0xff;
       writeFileSync(join(work.folder, 'x.bin'), bytes);
       await work.commit({ 'a.txt': String(at) });
     }
@@ -195,7 +195,7 @@ describe('a push beyond the limits', () => {
     clones.push(work);
     const bytes = randomBytes(mebibyte);
     for (let at = 0; at < 20; at += 1) {
-      bytes[at] = 0;
+      bytes[at] = (bytes[at] ?? 0) ^ 0xff;
       writeFileSync(join(work.folder, 'x.bin'), bytes);
       await work.commit({ 'a.txt': String(at) });
     }
