@@ -55,6 +55,12 @@ export const explanations: readonly Explanation[] = [
     at: /^body(\.length|\[\]\.(contributions|timestamp))$/,
   },
   {
+    reason: 'A stopwatch is stopped after the time that the requests take, which may be a second.',
+    requests: /^GET .*\/times(\/|\?|$)/,
+    at: /^body(\[\])?\.time$/,
+    theirs: /^\d$/,
+  },
+  {
     reason: 'The token of the administrator has another name on each server.',
     requests: /^GET \/token$/,
     at: /^body\.name$/,
