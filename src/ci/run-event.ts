@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { printRun } from '../cli/output/print-run.ts';
-import { type Client, findAccount } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
 import type { Family } from '../contract/events/event-families.ts';
 import type { Event } from '../contract/events/events.ts';
 import { namedEvent } from '../contract/events/named-event.ts';
@@ -14,14 +14,12 @@ import { standardDeliveryLifetimeMs } from '../engine/limits.ts';
 import { makeEventRun } from '../engine/make-run.ts';
 import type { RecordedChange, Run } from '../engine/record.ts';
 import type { RunContext } from '../engine/run-context.ts';
-import { createFactMemory } from '../facts/ask.ts';
-import { systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { createRuleSet, type LoadedRule } from '../rules/rule.ts';
 import { loadRuleFiles } from '../rules/sources/folder.ts';
 import { readRepositoryRules } from '../rules/sources/repository-file.ts';
 import { nameOfRule } from '../rules/verdict.ts';
-import { actionClient } from './action-client.ts';
+import { actionClient, countFailures, createActionContext } from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
@@ -171,17 +169,7 @@ async function runOn(
   rules: readonly LoadedRule[],
   mode: 'plan' | 'enforce',
 ): Promise<Run> {
-  const client = actionClient(runner);
-  const context: RunContext = {
-    client,
-    // The token of a job belongs to an account of the forge itself. That account identifies earlier comments of the
-    // action.
-    account: () => findAccount(client, { allowAdmin: true }),
-    clock: systemClock,
-    memory: createFactMemory(systemClock),
-    capabilities: () => client.capabilities(),
-    messages: { refusal: noMessages },
-  };
+  const context = createActionContext(actionClient(runner));
   const request = {
     mode,
     door: 'ci',
@@ -189,7 +177,7 @@ async function runOn(
     // A restarted job replays its event, even if the comment has changed meanwhile.
     maxAnnouncedAgeMs: mode === 'enforce' ? standardDeliveryLifetimeMs : undefined,
     explainAll: mode === 'plan',
-    // A plan shows what the rules would do, whoever started the workflow.
+    // A plan evaluates the rules even if the token's account started the workflow.
     isOwn: mode === 'plan' && (await isByToken(event, context)) ? false : undefined,
   } as const;
   const { run } = await makeEventRun(event, request, context);
@@ -201,10 +189,6 @@ async function runOn(
 async function isByToken(event: Event, { account }: RunContext): Promise<boolean> {
   return event.sender !== undefined && event.sender.id === (await account?.())?.id;
 }
-
-/** A job has no persistent state and no named secrets, so it would repeat a message on every event. */
-const noMessages =
-  'the CI action sends no messages, because a job does not remember which were sent: run Reeve as a server';
 
 function nothingIn({ name }: Started, problems: number): Finished {
   return {
@@ -227,8 +211,6 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
     'plan',
     isShort ? json : JSON.stringify({ schema: 1, id: run.id, mode: run.mode, cut: true }),
   );
-  const failed = run.rules.filter(({ verdict }) => verdict === 'failed').length;
-  const wrong = run.outcomes.filter(({ status }) => status === 'failed').length + run.refused.length;
   const applied = run.outcomes.filter(({ status }) => status === 'applied').length;
   const matched = run.rules.filter(({ verdict }) => verdict === 'matched');
   const observed = run.changes.filter((change) => isObserved(run, change));
@@ -244,7 +226,7 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
     ...run.refused.map(({ change, why }) => `- refused: \`${inCode(change.target)}\` ${inText(why)}`),
   ];
   return {
-    findings: problems + failed + wrong,
+    findings: problems + countFailures(run),
     summary: `${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}${watched}`,
     details: rows.join('\n'),
   };

@@ -1,19 +1,18 @@
 import { printRun } from '../cli/output/print-run.ts';
 import { count } from '../cli/output/terminal.ts';
-import { type Client, findAccount } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { type BudgetLedger, WriteHistory } from '../engine/budget/write-history.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunContext } from '../engine/run-context.ts';
-import { createFactMemory } from '../facts/ask.ts';
 import { createUnlimitedMeter } from '../patterns/meter.ts';
 import { systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isInScope } from '../rules/match.ts';
 import { createRuleSet, type Each, type LoadedRule } from '../rules/rule.ts';
 import { refusedAsFailure, type Target } from '../work/sweeps/targets/repositories.ts';
-import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
+import { createEmptyRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import { eachTarget } from '../work/sweeps/targets/targets.ts';
 import {
   createWaitingClient,
@@ -22,6 +21,7 @@ import {
   mapConcurrently,
   runItem,
 } from '../work/sweeps/walk.ts';
+import { countFailures, createActionContext } from './action-client.ts';
 import type { Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText } from './runner.ts';
 
@@ -66,7 +66,7 @@ export async function sweepRepository(
     return [{ rule, why: `each: ${kind} is not about one repository: run Reeve as a server` }];
   });
   const swept: Swept[] = [];
-  const context = createContext(client);
+  const context = { ...createActionContext(client), ledger: createJobLedger() };
   for (const rule of scheduled.filter((one) => !leftRules.some((left) => left.rule === one)))
     swept.push(await sweepRule(rule, { repository, mode, context, runner }));
   return finish(runner, { swept, leftRules, mode });
@@ -80,18 +80,6 @@ export async function repositoryOfJob(runner: ActionRunner, client: Client): Pro
     throw new Error('the repository is not known: set repository to OWNER/REPO');
   const live = await client.call(operations.getRepository, { params: { owner, repo } });
   return { id: live.id, owner: live.owner.login, name: live.name };
-}
-
-function createContext(client: Client): RunContext {
-  return {
-    client,
-    account: () => findAccount(client, { allowAdmin: true }),
-    clock: systemClock,
-    memory: createFactMemory(systemClock),
-    capabilities: () => client.capabilities(),
-    ledger: createJobLedger(),
-    messages: { refusal: 'the CI action sends no messages, because a job does not remember which were sent' },
-  };
 }
 
 /** Creates a ledger that ends with the job: all items share the budget of an hour. */
@@ -121,10 +109,7 @@ async function sweepRule(
     served: { login: async () => '', listed: [], only: [name] },
     rule,
     isInScope: (subject) => isInScope(rule, subject, meter),
-    runners: createRunnerMemory({
-      recall: async () => undefined,
-      revise: async (_, edit) => edit(undefined),
-    }),
+    runners: createEmptyRunnerMemory(),
     now: systemClock.now(),
     from: undefined,
   });
@@ -188,14 +173,11 @@ function finish(
   const all = swept.flatMap(({ runs }) => runs);
   const planned = all.flatMap(({ changes }) => changes).length;
   const made = all.flatMap(({ outcomes }) => outcomes).filter(({ status }) => status === 'applied').length;
-  const wrong = all.reduce(
-    (sum, { rules, outcomes, refused }) =>
-      sum +
-      rules.filter(({ verdict }) => verdict === 'failed').length +
-      outcomes.filter(({ status }) => status === 'failed').length +
-      refused.filter(({ until }) => until === undefined).length,
-    0,
-  );
+  const wrong = all.reduce((sum, run) => {
+    // What the budget defers comes with the next job.
+    const final = run.refused.filter(({ until }) => until === undefined);
+    return sum + countFailures(run, final);
+  }, 0);
   const failures = swept.flatMap((one) => one.failures);
   const left = swept.reduce((sum, one) => sum + one.left, 0);
   const items = swept.reduce((sum, one) => sum + one.items, 0);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAction } from '../../src/ci/main.ts';
-import type { Client } from '../../src/client/client.ts';
+import { type Client, findAccount } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { isThorough } from '../support/figure.ts';
@@ -248,6 +248,19 @@ describe('apply', () => {
 
   it('writes nothing a second time', async () => {
     expect((await act('apply', { inputs: write })).run?.changes).toEqual([]);
+  });
+
+  it('passes over an event of the account of the token, whose plan is shown all the same', async () => {
+    await unlabel();
+    const { id, login } = await findAccount(harness.bot, { allowAdmin: true });
+    const payload = { ...opened, sender: { ...(opened.sender as object), id, login, username: login } };
+
+    const planned = await act('plan', { payload });
+    const applied = await act('apply', { payload, inputs: write });
+
+    expect(decided(planned.run)).toEqual(decided(heard));
+    expect(applied.run?.rules.map(({ verdict }) => verdict)).toEqual(['skipped']);
+    expect(await labels()).toEqual([]);
   });
 
   it.each([

@@ -108,15 +108,20 @@ describe.each([false, true])('with a shared store: %s', (shared) => {
 
   it('a merge explains what the forge closes in another repository, for ten seconds of the forge', async () => {
     await write(writes, operations.mergePull, { params: { ...at, index: 7 }, body: { do: 'merge' } });
-    const elsewhere = (updated_at: string) => ({
-      ...stateOf(3, 'closed', { updated_at }),
-      repository: { id: 4, owner: 'acme', name: 'ops' },
-      payload: { ...stateOf(3, 'closed', { updated_at }).payload, repository: repositoryOf('acme/ops') },
-    });
+    const elsewhere = (updated_at: string, number = 3) => {
+      const closed = stateOf(number, 'closed', { updated_at });
+      return {
+        ...closed,
+        repository: { id: 4, owner: 'acme', name: 'ops' },
+        payload: { ...closed.payload, repository: repositoryOf('acme/ops') },
+      };
+    };
     const during = new Date(nowMs + secondMs).toISOString();
     nowMs += minuteMs;
     expect(await causer(writes, elsewhere(during))).toBe('reeve');
     expect(await causer(writes, elsewhere(new Date(nowMs).toISOString()))).toBe('person');
+    // The number of the merged pull request is another one there.
+    expect(await causer(writes, elsewhere(new Date(nowMs).toISOString(), 7))).toBe('person');
   });
 
   it('an update of a head explains its merge commit, and no other push', async () => {

@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
+import { openStoreAt } from '../../src/store/open-store.ts';
+import { makeDelivery } from '../store/make.ts';
 import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
 import { isThorough } from '../support/figure.ts';
 import { requiring } from '../support/flow-requirements.ts';
@@ -139,4 +141,21 @@ it('the sweep command lists the existing rules if no rule has the given name', a
 
   expect(status).toBe(2);
   expect(error).toContain('#labelled');
+});
+
+it('a sweep without the secrets of hooks is refused while deliveries wait, which it would have to refuse', async () => {
+  await setForge(2);
+  const { WEBHOOK_SECRET: _, ...withoutSecret } = environment;
+  const store = await openStoreAt({ data: join(folder, 'data') }, { role: 'worker' });
+  await store.accept(makeDelivery());
+  await store.close();
+
+  const refused = await reeve(['sweep', 'labelled'], { environment: withoutSecret });
+  expect(refused.status).toBe(2);
+  expect(refused.error).toContain('deliveries wait in this store');
+  expect(writes()).toEqual([]);
+
+  const { status } = await reeve(['sweep', 'labelled'], { environment });
+  expect(status).toBe(0);
+  expect(writes()).toHaveLength(2);
 });

@@ -476,9 +476,14 @@ export class OwnWrites {
     const { isShared } = this.#store;
     // A commit also closes issues of other repositories.
     const places = first.soon?.includes('closes') ? [place, everyPlace] : [place];
+    // No event has this key: numbers and branches of other repositories are others. It tells writes of one time apart.
+    const elsewhere = { exact: [`${place} ${first.exact?.join(' ')}`], soon: ['closes'] };
     const put = async (keys: WrittenKeys, endMs: number, isOpen: boolean): Promise<void> => {
-      const write = [atMs, endMs, digestsOf(keys.exact), digestsOf(keys.soon), isOpen] as const;
-      for (const one of places) await this.#put(one, write, !isOpen && endMs === 0);
+      for (const one of places) {
+        const { exact, soon } = one === everyPlace ? elsewhere : keys;
+        const write = [atMs, endMs, digestsOf(exact), digestsOf(soon), isOpen] as const;
+        await this.#put(one, write, !isOpen && endMs === 0);
+      }
     };
     await put(first, atMs + pendingMs, isShared);
     const responded = Promise.withResolvers<void>();

@@ -51,6 +51,23 @@ describe('packs of a folder', () => {
     expect(await findRuleFiles([folder])).toEqual([]);
   });
 
+  it('are not the files of a folder of that name that the operator gives, nor are files of the name of repositories theirs', async () => {
+    const level = async (path: string, isOperators: boolean) => {
+      const files = await loadRuleFiles([join(folder, path)], { isOperators });
+      return files.map(({ isPack, level, rules }) => [isPack, level, rules.length]);
+    };
+    const text = pack.replace('params: { label: { type: string, default: stale } }\n', '');
+    const rule = text.replace('${{ params.label }}', 'stale');
+    put('packs/a.yml', rule);
+    put('home/.reeve.yml', rule);
+
+    expect(await level('packs', true)).toEqual([[false, 'operator', 1]]);
+    expect(await level('packs/a.yml', true)).toEqual([[false, 'operator', 1]]);
+    expect(await level('packs/a.yml', false)).toEqual([[true, 'operator', 1]]);
+    expect(await level('home/.reeve.yml', true)).toEqual([[false, 'operator', 1]]);
+    expect(await level('home/.reeve.yml', false)).toEqual([[false, 'repository', 1]]);
+  });
+
   it('are never read through a symbolic link', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'reeve-outside-'));
     writeFileSync(join(outside, 'p.yml'), pack);

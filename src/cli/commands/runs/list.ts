@@ -150,7 +150,7 @@ export async function readAboutItem(
   const waiting: Delivery[] = [];
   for (const state of ['claimed', 'accepted', 'retry', 'deferred'] as const) {
     const { items } = await store.listDeliveries({ repositoryId, state, limit: 500 });
-    waiting.push(...items.filter((one) => one.lane === lane || one.lane?.endsWith(` ${lane}`)));
+    waiting.push(...items.filter((one) => one.lane === lane));
   }
   return { runs: found, waiting, isWhole: before === undefined };
 }

@@ -8,7 +8,7 @@ import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { isInScope } from '../../../rules/match.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
-import { createRunnerMemory } from '../../../work/sweeps/targets/runner-memory.ts';
+import { createEmptyRunnerMemory } from '../../../work/sweeps/targets/runner-memory.ts';
 import { eachTarget } from '../../../work/sweeps/targets/targets.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
@@ -202,10 +202,7 @@ async function checkRunners({ client, account, rules, settings }: Examination): 
       served: { login: async () => login, listed: settings.repositories },
       rule,
       isInScope: (subject) => isInScope(rule, subject, createUnlimitedMeter()),
-      runners: createRunnerMemory({
-        recall: async () => undefined,
-        revise: async (_, edit) => edit(undefined),
-      }),
+      runners: createEmptyRunnerMemory(),
       now: new Date(),
       from: undefined,
     },

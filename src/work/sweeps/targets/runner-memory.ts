@@ -53,6 +53,11 @@ type RunnerStore = {
   revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
 };
 
+/** Creates a memory that keeps nothing, for a visit without a store. */
+export function createEmptyRunnerMemory(): RunnerMemory {
+  return createRunnerMemory({ recall: async () => undefined, revise: async (_, edit) => edit(undefined) });
+}
+
 export function createRunnerMemory(store: RunnerStore): RunnerMemory {
   const keyOf = (level: string): string => `${indexKey} ${level}`;
   // Store boundary: only the code here writes the values under these keys.
