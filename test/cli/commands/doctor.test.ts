@@ -188,6 +188,12 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /no repository is served/,
   ],
   [
+    'served',
+    'a repository in the operator file that does not exist',
+    ({ editOperatorFile }) => editOperatorFile((text) => `${text}repositories: [acme/nowhere]\n`),
+    /acme\/nowhere in the operator file: there is no such repository/,
+  ],
+  [
     'access',
     'less access',
     async (setup) => {

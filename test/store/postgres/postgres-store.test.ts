@@ -51,6 +51,28 @@ describe('the PostgreSQL database', () => {
     expect(await first.listProcesses()).toHaveLength(1);
   });
 
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])(
+    'keeps the suspicion of a released delivery if its attempt had not begun: %s',
+    async (isUnbegun, suspicion) => {
+      const url = await makeSchema();
+      const store = await open(url);
+      const { id } = await store.accept(makeDelivery());
+      await store.route([{ id, to: 'lane', lane: '1' }]);
+      await run(url, 'UPDATE deliveries SET suspicion = 1');
+
+      const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+      if (claim === undefined) throw new Error('nothing to claim');
+      await store.release(claim, { isUnbegun });
+
+      expect(await run(url, 'SELECT state, attempts, suspicion FROM deliveries')).toEqual([
+        { state: 'accepted', attempts: 0, suspicion },
+      ]);
+    },
+  );
+
   it('with the schema of a later version is used if that version permits it', async () => {
     const url = await makeSchema();
     await (await open(url)).close();

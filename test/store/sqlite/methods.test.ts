@@ -112,6 +112,30 @@ it('a suspected delivery is claimed only in its own turn, and not by a claim of 
   await store.close();
 });
 
+it.each([
+  [true, 1],
+  [false, 2],
+])(
+  'a suspected delivery that is released is suspected further if its attempt had not begun: %s',
+  async (isUnbegun, together) => {
+    for (const lane of ['1', '2']) await acceptIn(lane);
+    await claim();
+    await store.close();
+    store = await openSqliteStore({ path: made.path, role: 'worker', clock });
+    await acceptIn('3');
+
+    const [first] = await claim();
+    if (first === undefined) throw new Error('nothing to claim');
+    await store.release(first, { isUnbegun });
+    const [second] = await claim();
+    if (second === undefined) throw new Error('nothing to claim');
+    await store.settle(second, []);
+
+    expect(await claim()).toHaveLength(together);
+    await store.close();
+  },
+);
+
 it('a save under the lease of another queue names the queue', async () => {
   const lease = await store.claimQueue({ repositoryId: 7, base: 'release' }, 60_000);
 

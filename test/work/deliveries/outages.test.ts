@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorCode, ReeveError } from '../../../src/platform/errors.ts';
-import { createWorkerBench, failing, nothing } from './worker-bench.ts';
+import { createWorkerBench, failing, nothing, settle } from './worker-bench.ts';
 
 const bench = createWorkerBench();
 const { accept, moveClockMs, pass, start } = bench;
@@ -84,6 +84,45 @@ describe('a forge that fails', () => {
 
     expect([done, bench.worker.status().breaker]).toEqual([['chore size'], 'open']);
     expect(await bench.store.counts()).toMatchObject({ accepted: 2, settled: 1 });
+  });
+
+  it('is tried although attempts that need no forge fill all slots', async () => {
+    let isDown = true;
+    const outage = async () => {
+      if (isDown) throw new ReeveError('forge-unavailable', '502');
+      return nothing;
+    };
+    let end = (): void => {};
+    start({
+      concurrency: 1,
+      localLanes: ['chore size'],
+      probe: outage,
+      handle: outage,
+      handleJob: async () => {
+        await new Promise<void>((resolve) => {
+          end = resolve;
+        });
+        return nothing;
+      },
+    });
+    await accept(1);
+    await pass();
+    const chore = { door: 'cron', uuid: 'chore', kind: 'chore', lane: 'chore size', payload: null } as const;
+    await bench.store.enqueue({ ...chore, receivedAt: bench.now });
+    const look = async (): Promise<void> => {
+      await bench.worker.tick();
+      await settle();
+    };
+    await look();
+
+    isDown = false;
+    moveClockMs(2_000);
+    for (let looks = 0; looks < 3; looks += 1) await look();
+
+    expect(bench.worker.status()).toMatchObject({ breaker: 'closed', active: 1 });
+    expect(await bench.store.counts()).toMatchObject({ settled: 1, claimed: 1 });
+    end();
+    await bench.worker.idle();
   });
 
   it.each(hostFailures)(
