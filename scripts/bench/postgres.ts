@@ -219,8 +219,8 @@ async function measureStarts({ quick, makePlace }: PartOptions): Promise<readonl
   }
 }
 
-/** Number of deliveries that are not counted. */
-const warmUp = 20;
+/** Number of deliveries that are not counted: three processes compile their code, and the server plans its statements. */
+const warmUp = 100;
 const repositories = 50;
 
 async function send({ port, sentMs }: Handler, sender: Sender, at: number): Promise<void> {
