@@ -1,3 +1,4 @@
+import type { Event } from '../contract/events/events.ts';
 import type { Read } from './expressions/part.ts';
 import type { Evidence } from './expressions/types.ts';
 import type { Level, LoadedRule } from './rule.ts';
@@ -14,6 +15,8 @@ export const skipReasons = {
   gone: 'the comment or review that it is about no longer exists',
   'too old': 'the comment or review that it announces is older than the delivery lifetime',
   'not recoverable': 'the event was found by catching up, which does not recover what the rule reads',
+  polled:
+    'the event was found by polling, which does not find who caused it and what else only a delivery has',
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
@@ -109,6 +112,26 @@ export function isRecoverable(rule: LoadedRule): boolean {
   const answer = !readsOf(rule).some(isTold);
   decided.set(rule, answer);
   return answer;
+}
+
+/**
+ * Returns whether a rule can be evaluated for an event that polling found: its expressions read the sender only if it is
+ * known, and members of `event` only if they can be read from the forge.
+ */
+export function isPollable(rule: LoadedRule, { sender, payload }: Event): boolean {
+  return !readsOf(rule).some((read) => {
+    const [member] = read.path;
+    switch (read.root.name) {
+      case 'sender':
+      case 'sender_permission':
+        return sender === undefined;
+      case 'event':
+        if (member === 'sender') return sender === undefined;
+        return member !== undefined && Object.hasOwn(payload, String(member)) ? false : isTold(read);
+      default:
+        return false;
+    }
+  });
 }
 
 function readsOf({ condition, steps }: LoadedRule): readonly Read[] {

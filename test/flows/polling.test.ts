@@ -1,0 +1,294 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Run } from '../../src/engine/record.ts';
+import { readLastPoll } from '../../src/work/sweeps/catch-up/poll.ts';
+import {
+  at,
+  type Harness,
+  type HarnessOptions,
+  people,
+  repositoryScopes,
+  startHarness,
+} from '../support/harness.ts';
+
+// No hook reaches Reeve in these flows: it polls the forge.
+
+const rules = `version: 1
+rules:
+  opened: { on: issues.opened, steps: [{ uses: set-labels, with: { add: [area/docs] } }] }
+  labelled:
+    on: issues.label_updated
+    if: labels.exists(l, l.name == "kept")
+    steps: [{ uses: set-labels, with: { add: [area/code] } }]
+  obey:
+    on: [issue_comment.created, pull_request_comment.created]
+    if: command("ship").found
+    steps: [{ uses: set-labels, with: { add: [kept] } }]
+  obey-writers:
+    on: issue_comment.created
+    if: command("code").found && sender.login == "ada"
+    steps: [{ uses: set-labels, with: { add: [area/code] } }]
+`;
+
+let harness: Harness;
+afterEach(() => harness.close());
+
+const start = async (options: HarnessOptions = {}): Promise<void> => {
+  harness = await startHarness({
+    rules,
+    hook: 'none',
+    scopes: repositoryScopes,
+    ...options,
+    server: { poll: 0.25, secrets: [], ...options.server },
+  });
+  await poll();
+  harness.runs.length = 0;
+};
+
+/** Waits until a poll that began after now has ended, and everything that it found is handled. */
+async function poll(): Promise<void> {
+  const now = new Date().toISOString();
+  await expect
+    .poll(async () => (await readLastPoll(harness.server.store))?.at ?? '', { timeout: 60_000, interval: 50 })
+    .satisfy((last: string) => last > now);
+  await harness.idle();
+}
+
+async function openIssue(title = 'x', as = harness.ada): Promise<number> {
+  const { number } = await as.call(operations.createIssue, { params: at, body: { title } });
+  await poll();
+  return number;
+}
+
+const label = (index: number, labels: readonly string[], as = harness.ada) =>
+  as.call(operations.replaceIssueLabels, { params: { ...at, index }, body: { labels: [...labels] } });
+
+const comment = (index: number, body: string, as = harness.ada) =>
+  as.call(operations.createComment, { params: { ...at, index }, body: { body } });
+
+/** Waits for the next second: times of the forge have no more precision. */
+const nextSecond = () => new Promise((resolve) => setTimeout(resolve, 1_100));
+
+const kinds = (runs: readonly Run[] = harness.runs): readonly string[] =>
+  runs.map(({ trigger }) => `${trigger.kind}.${trigger.activity}`);
+
+const sortedLabels = async (index: number): Promise<readonly string[]> =>
+  (await harness.labelsOf(index)).toSorted();
+
+describe('polling', () => {
+  it('sets labels on an issue that is opened, and has no route for hooks', async () => {
+    await start();
+    const index = await openIssue();
+
+    expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+    expect((await fetch(`${harness.server.url}/webhook`, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`${harness.server.url}/readyz`)).status).toBe(200);
+  });
+
+  it('finds what a person does with the account of Reeve, and nothing that Reeve does', async () => {
+    await start();
+    const index = await openIssue('x', harness.bot);
+    await poll();
+
+    expect(kinds()).toEqual(['issues.opened']);
+    expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+
+    await nextSecond();
+    await label(index, ['area/docs', 'kept'], harness.bot);
+    await poll();
+    await poll();
+    expect(kinds()).toEqual(['issues.opened', 'issues.label_updated']);
+    expect(await sortedLabels(index)).toEqual(['area/code', 'area/docs', 'kept']);
+  });
+
+  it('finds a change of a person that Reeve has overwritten between two polls', async () => {
+    // The person sets `kept` while a run of Reeve is about to add another label: Reeve then writes both.
+    await start();
+    const index = await openIssue();
+    harness.runs.length = 0;
+    await nextSecond();
+    let isDone = false;
+    harness.proxy.decide = async ({ method, path }) => {
+      if (method === 'GET' && path.includes(`/issues/${index}/labels`) && !isDone) {
+        isDone = true;
+        await label(index, ['area/docs', 'kept']);
+      }
+      return { kind: 'pass' };
+    };
+    await comment(index, '/code');
+    await poll();
+    await poll();
+
+    expect(kinds()).toContain('issues.label_updated');
+    expect(await sortedLabels(index)).toEqual(['area/code', 'area/docs', 'kept']);
+    const found = harness.runs.filter(({ trigger }) => trigger.activity === 'label_updated');
+    expect(
+      found.flatMap(({ rules: all }) => all.filter(({ verdict }) => verdict === 'matched')),
+    ).toHaveLength(1);
+  });
+
+  it('executes commands of the author of a comment, who is its sender', async () => {
+    await start();
+    const index = await openIssue();
+    await comment(index, '/ship');
+    await poll();
+    expect(await sortedLabels(index)).toEqual(['area/docs', 'kept']);
+
+    await comment(index, '/code', harness.root);
+    await poll();
+    expect(await sortedLabels(index)).toEqual(['area/docs', 'kept']);
+
+    await comment(index, '/code');
+    await poll();
+    expect(await sortedLabels(index)).toEqual(['area/code', 'area/docs', 'kept']);
+  });
+
+  it('executes no command of a comment that was edited before the poll', async () => {
+    await start({ server: { poll: 2 } });
+    const index = await openIssue();
+    const { id } = await comment(index, 'hello');
+    await nextSecond();
+    await harness.root.call(operations.editComment, { params: { ...at, id }, body: { body: '/ship' } });
+    await poll();
+    await poll();
+
+    expect(kinds().filter((kind) => kind.startsWith('issue_comment'))).not.toEqual([]);
+    expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+  });
+
+  it('skips rules that read the sender of another event, and names polling', async () => {
+    await start({
+      rules: `version: 1
+rules:
+  by-sender: { on: issues, if: sender.login == "ada", steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  by-permission: { on: issues, if: sender_permission == "write", steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  by-event: { on: issues, if: has(event.changes.title), steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  by-issue: { on: issues, if: event.issue.title == "x", steps: [{ uses: set-labels, with: { add: [area/docs] } }] }
+`,
+    });
+    const index = await openIssue();
+
+    expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+    const [run] = harness.runs;
+    expect(run?.rules.map(({ rule, verdict, reason }) => [rule.split('#')[1], verdict, reason])).toEqual(
+      expect.arrayContaining([
+        ['by-sender', 'skipped', 'polled'],
+        ['by-permission', 'skipped', 'polled'],
+        ['by-event', 'skipped', 'polled'],
+        ['by-issue', 'matched', undefined],
+      ]),
+    );
+  });
+
+  it('finds statuses, pushes, reviews and comments of pull requests', async () => {
+    await start({
+      rules: `version: 1
+rules:
+  checked: { on: status, if: statuses.exists(s, s.context == "ci"), steps: [{ uses: set-labels, with: { add: [area/code] } }] }
+  pushed: { on: pull_request.synchronized, steps: [{ uses: set-labels, with: { add: [area/docs] } }] }
+  approved: { on: pull_request_review.approved, if: sender.login == "${people.root}", steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  branch: { on: push, if: event.ref == "refs/heads/work", steps: [{ uses: set-status, with: { context: seen, state: success } }] }
+  said: { on: pull_request_comment.created, if: command("seen").found, steps: [{ uses: set-status, with: { context: said, state: success } }] }
+`,
+    });
+    const { number, head } = await harness.openPull('work', { 'a.txt': 'a' });
+    await poll();
+    harness.runs.length = 0;
+    const sha = head?.sha ?? '';
+    await harness.ada.call(operations.createStatus, {
+      params: { ...at, sha },
+      body: { context: 'ci', state: 'success' },
+    });
+    await poll();
+    expect(await harness.labelsOf(number)).toEqual(['area/code']);
+
+    await nextSecond();
+    await harness.root.call(operations.createReview, {
+      params: { ...at, index: number },
+      body: { event: 'APPROVED', body: 'good' },
+    });
+    await comment(number, '/seen');
+    await poll();
+    expect(await sortedLabels(number)).toEqual(['area/code', 'kept']);
+
+    await nextSecond();
+    await harness.ada.call(operations.createFile, {
+      params: { ...at, filepath: 'b.txt' },
+      body: { content: 'Yg==', message: 'b', branch: 'work' },
+    });
+    await expect
+      .poll(
+        async () => {
+          await poll();
+          return sortedLabels(number);
+        },
+        { timeout: 60_000 },
+      )
+      .toEqual(['area/code', 'area/docs', 'kept']);
+    expect(kinds()).toEqual(
+      expect.arrayContaining([
+        'status.',
+        'push.',
+        'pull_request_review.approved',
+        'pull_request_comment.created',
+      ]),
+    );
+
+    // Nothing happens any more: what Reeve wrote is found by no poll.
+    await poll();
+    harness.runs.length = 0;
+    await poll();
+    await poll();
+    expect(kinds()).toEqual([]);
+  });
+
+  it('ends a loop of two rules that undo each other, with one account', async () => {
+    await start({
+      rules: `version: 1
+rules:
+  on: { on: issues, if: '!labels.exists(l, l.name == "kept")', steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  off: { on: issues, if: labels.exists(l, l.name == "kept"), steps: [{ uses: set-labels, with: { remove: [kept] } }] }
+`,
+    });
+    await openIssue('x', harness.bot);
+    for (let polls = 0; polls < 4; polls += 1) await poll();
+
+    expect(kinds()).toEqual(['issues.opened']);
+  });
+
+  it('loses nothing that happens while Reeve is stopped, and repeats nothing', async () => {
+    await start();
+    const known = await openIssue('known');
+    let made = 0;
+    await harness.restart({
+      async between() {
+        await nextSecond();
+        const { number } = await harness.bot.call(operations.createIssue, {
+          params: at,
+          body: { title: 'new' },
+        });
+        made = number;
+        await comment(known, '/ship', harness.bot);
+      },
+    });
+    await poll();
+    await poll();
+
+    expect(await harness.labelsOf(made)).toEqual(['area/docs']);
+    expect(await sortedLabels(known)).toEqual(['area/docs', 'kept']);
+    expect(kinds().filter((kind) => kind === 'issues.opened')).toHaveLength(2);
+  });
+
+  it('continues after an outage of the forge', async () => {
+    await start();
+    harness.proxy.decide = () => ({ kind: 'answer', status: 502, body: '' });
+    await harness.ada.call(operations.createIssue, { params: at, body: { title: 'x' } });
+    await expect
+      .poll(async () => (await readLastPoll(harness.server.store))?.error ?? '', { timeout: 60_000 })
+      .not.toBe('');
+    harness.proxy.decide = () => ({ kind: 'pass' });
+    await poll();
+
+    await expect.poll(() => harness.labelsOf(1), { timeout: 60_000 }).toEqual(['area/docs']);
+  });
+});
