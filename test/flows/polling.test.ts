@@ -184,7 +184,11 @@ rules:
     await start({
       rules: `version: 1
 rules:
-  checked: { on: status, if: statuses.exists(s, s.context == "ci"), steps: [{ uses: set-labels, with: { add: [area/code] } }] }
+  checked:
+    on: status
+    each: pull_request
+    if: statuses.exists(s, s.context == "ci")
+    steps: [{ uses: set-labels, with: { add: [area/code] } }]
   pushed: { on: pull_request.synchronized, steps: [{ uses: set-labels, with: { add: [area/docs] } }] }
   approved: { on: pull_request_review.approved, if: sender.login == "${people.root}", steps: [{ uses: set-labels, with: { add: [kept] } }] }
   branch: { on: push, if: event.ref == "refs/heads/work", steps: [{ uses: set-status, with: { context: seen, state: success } }] }

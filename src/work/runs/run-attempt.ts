@@ -112,6 +112,7 @@ async function findPolledOrigin(
     signal,
   }: { readonly delivery: Delivery; readonly reeve: Reeve; readonly signal: AbortSignal | undefined },
 ): Promise<EventOrigin> {
+  if (isOfNotedValue(event)) return {};
   const self = (await account()).id;
   const author = authorOf(event);
   if (author !== undefined && author !== self) return {};
@@ -123,6 +124,15 @@ async function findPolledOrigin(
   const found = { id, since: new Date(since), until: receivedAt, isByAccount };
   if (await polledWrites?.explainsPolled(event, found, signal)) return { isOwn: true };
   return isByAccount ? { isOwn: false } : {};
+}
+
+/**
+ * Returns whether a polled event is about values of which Reeve's own changes are noted (`OwnNotes`): the change is
+ * another's, even if Reeve has written the same value since.
+ */
+function isOfNotedValue({ family, activity }: Event): boolean {
+  const isItem = family === 'issues' || family === 'pull_request';
+  return isItem && (activity === 'label_updated' || activity === 'edited');
 }
 
 /** Returns the id of the account that caused a polled event, as far as the live state shows it. */
