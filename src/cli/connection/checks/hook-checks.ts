@@ -1,7 +1,9 @@
+import { pollingGap } from '../../../rules/verdict.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import { loadFingerprintKey } from '../../../server/settings/secrets/installation-secret.ts';
+import { readLastPoll, requestsPerHour } from '../../../work/sweeps/catch-up/poll.ts';
 import { count } from '../../output/terminal.ts';
-import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import { entryFor, fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
 import { locationName } from '../hooks/places.ts';
 import { allowAdvice, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
@@ -69,6 +71,49 @@ async function checkAddress({ settings, listening }: Examination): Promise<Findi
   if (there.who === 'throttled')
     return skipped(`${webhook.url} limits requests after too many failures; try again in a minute`);
   return wrong(`${webhook.url} does not reach this Reeve (${there.why})`, advice);
+}
+
+/** Time after which a poll counts as missing, in addition to two intervals. */
+const graceMs = 120_000;
+/** Maximum number of rules that are named. */
+const maxRules = 5;
+
+async function checkPolling({ settings, store, rules }: Examination): Promise<Finding> {
+  const { poll: everySeconds } = settings;
+  if (everySeconds === undefined) return skipped('REEVE_POLL is not set: webhooks announce events');
+  const last = await readLastPoll(await store());
+  const every = `every ${everySeconds} s`;
+  if (last?.error !== undefined)
+    return wrong(
+      `${every}; the last poll, at ${last.at}, failed: ${last.error}`,
+      'remove the cause: nothing is lost, the next poll continues',
+    );
+  const cost = last && `, about ${requestsPerHour(last, everySeconds)} requests an hour`;
+  const text = last
+    ? `${every}${cost}; last poll at ${last.at}, of ${count(last.repositories, 'repository').replace(/ys$/, 'ies')}`
+    : `${every}; there was no poll yet`;
+  const gaps = (await rules())
+    .flatMap((file) => file.rules)
+    .flatMap((rule) => {
+      const why = pollingGap(rule);
+      return why === undefined ? [] : [`${rule.name}: ${why}`];
+    });
+  if (gaps.length > 0) {
+    const more = gaps.length > maxRules ? `; and ${gaps.length - maxRules} more` : '';
+    return warning(
+      `${text}; ${gaps.slice(0, maxRules).join('; ')}${more}`,
+      'let the rule listen to another event, read facts instead, or give it a schedule',
+    );
+  }
+  if (last !== undefined && last.failed > 0)
+    return warning(
+      `${text}; ${count(last.failed, 'repository').replace(/ys$/, 'ies')} could not be read`,
+      'the log of reeve serve names them',
+    );
+  const ageMs = last === undefined ? 0 : Date.now() - Date.parse(last.at);
+  if (ageMs > 2_000 * everySeconds + graceMs)
+    return warning(`${text}, which is too long ago`, 'start reeve serve, or look at its log');
+  return ok(text);
 }
 
 const tries = new WeakMap<Examination, Promise<readonly { look: HookState; tried: HookTestResult }[]>>();
@@ -140,6 +185,7 @@ async function checkTarget(examination: Examination): Promise<Finding> {
 }
 
 const noWebhook = 'the operator file has no webhook section: reeve setup creates the hooks';
+const noHooksNeeded = 'polling needs no hooks';
 const again = 'run reeve setup again: it corrects the hooks';
 
 /** Checks of the hooks as the forge shows them, followed by checks of their deliveries. */
@@ -153,7 +199,8 @@ export const hookChecks: readonly Check[] = [
       '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To check unreadable ones, set `SETUP_TOKEN`.',
     after: ['token', 'store'],
     run: async ({ settings, hooks }) => {
-      if (settings.webhook === undefined) return skipped(noWebhook);
+      if (settings.webhook === undefined)
+        return skipped(settings.poll === undefined ? noWebhook : noHooksNeeded);
       const { readable, unreadable } = await hooks();
       if (readable.length + unreadable.length === 0) {
         return wrong(
@@ -245,6 +292,7 @@ export const hookChecks: readonly Check[] = [
     remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
     after: ['token', 'store'],
     run: async ({ client, account, settings, hooks, store }) => {
+      if (settings.poll !== undefined) return skipped(noHooksNeeded);
       const { readable, unreadableLocations } = await hooks();
       const active = readable.filter(({ match }) => match.found?.active).map(({ location }) => location);
       return checkServedHooks({
@@ -258,6 +306,17 @@ export const hookChecks: readonly Check[] = [
     },
   },
   ...deliveryChecks,
+  {
+    id: 'polling',
+    looks:
+      'With `REEVE_POLL`: the interval, the requests an hour, the last poll, and whether polling finds what the operator’s rules listen to and read.',
+    fails:
+      'The last poll failed. A warning if the last poll is too old, or if a rule needs what polling does not find.',
+    remedy:
+      'As the message says. [Without a reachable address](../connect.md#without-a-reachable-address) lists what polling finds.',
+    after: ['store'],
+    run: checkPolling,
+  },
 ];
 
 /**
@@ -269,7 +328,8 @@ function checkEachHook(
   faults: (look: HookState, url: string) => readonly string[],
 ): (examination: Examination) => Promise<Finding> {
   return async ({ hooks, settings }) => {
-    if (settings.webhook === undefined) return skipped(noWebhook);
+    if (settings.webhook === undefined)
+      return skipped(settings.poll === undefined ? noWebhook : noHooksNeeded);
     const { readable } = await hooks();
     if (readable.length === 0) return skipped('no location with a readable hook');
     const found = readable.flatMap((look) =>

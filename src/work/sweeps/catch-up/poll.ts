@@ -5,6 +5,7 @@ import type { Comment } from '../../../contract/resources/comments.ts';
 import type { PullReview } from '../../../contract/resources/reviews.ts';
 import type { CommitStatus } from '../../../contract/resources/statuses.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { pollingGap } from '../../../rules/verdict.ts';
 import type { Reeve } from '../../reeve.ts';
 import { freshPages } from '../targets/repositories.ts';
 import { createWaitingClient, mapConcurrently } from '../walk.ts';
@@ -299,6 +300,11 @@ export class Poller {
         { everySeconds, repositories, requestsPerHour: perHour },
         `polling every ${everySeconds} s: ${repositories} ${repositories === 1 ? 'repository' : 'repositories'}, about ${perHour} requests an hour`,
       );
+      for (const rule of this.#reeve.rules.operator()) {
+        const why = pollingGap(rule);
+        if (why !== undefined)
+          log.warn({ rule: rule.id, why }, 'polling does not start a rule for all of its events');
+      }
       this.#isAnnounced = true;
     }
     log[found > 0 ? 'info' : 'debug']({ repositories, found, requests }, 'polled');
