@@ -26,7 +26,7 @@ rules:
     steps: [{ uses: set-labels, with: { add: [kept] } }]
   obey-writers:
     on: issue_comment.created
-    if: command("code").found && sender.login == "ada"
+    if: command("code").found && sender.login == "${people.ada}"
     steps: [{ uses: set-labels, with: { add: [area/code] } }]
 `;
 
@@ -160,7 +160,7 @@ describe('polling', () => {
     await start({
       rules: `version: 1
 rules:
-  by-sender: { on: issues, if: sender.login == "ada", steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  by-sender: { on: issues, if: sender.login == "${people.ada}", steps: [{ uses: set-labels, with: { add: [kept] } }] }
   by-permission: { on: issues, if: sender_permission == "write", steps: [{ uses: set-labels, with: { add: [kept] } }] }
   by-event: { on: issues, if: has(event.changes.title), steps: [{ uses: set-labels, with: { add: [kept] } }] }
   by-issue: { on: issues, if: event.issue.title == "x", steps: [{ uses: set-labels, with: { add: [area/docs] } }] }

@@ -210,7 +210,7 @@ describe('what polling does not find for a rule is named', () => {
 
   it.each([
     ['issues', 'true', undefined],
-    ['[issues.opened, pull_request.synchronized]', 'event.issue.title == "a" || true', undefined],
+    ['[issues.opened, pull_request.synchronized]', 'has(event.issue) && event.issue.title == "a"', undefined],
     ['issue_comment.created', 'command("go").found && sender_permission == "write"', undefined],
     ['issues.assigned', 'true', 'polling does not find issues.assigned'],
     ['issues', 'sender.login == "ada"', 'it reads sender, which polling finds of comments and reviews alone'],

@@ -82,7 +82,8 @@ export async function loadSettings(
   const forge = readForge(environment, read, problems);
   const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
   const poll = readPoll(read, operator.file, problems);
-  const isConnected = needsSecrets && poll === undefined && read('FORGE_URL') !== undefined;
+  const isPolled = (read('REEVE_POLL') ?? operator.file?.poll) !== undefined;
+  const isConnected = needsSecrets && !isPolled && read('FORGE_URL') !== undefined;
   if (isConnected || secrets.length > 0) problems.push(...examineSecrets(secrets));
   const settings: Settings = {
     forge,

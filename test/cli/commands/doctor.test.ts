@@ -614,7 +614,9 @@ describe('a condition that no test can produce on this machine is classified fro
   it('polling needs no hooks, no secrets and no address', async () => {
     const examination = { settings: { poll: 60, secrets: [] } } as unknown as Examination;
     const needless = checks.filter(
-      ({ id }) => id.startsWith('hook') || ['served-hooks', 'process', 'webhook-address'].includes(id),
+      ({ id }) =>
+        id.startsWith('hook') ||
+        ['served-hooks', 'process', 'webhook-address', 'delivery', 'target'].includes(id),
     );
 
     for (const check of needless.filter(({ id }) => id !== 'hook-events'))

@@ -79,15 +79,15 @@ it('polling needs no webhook secret, and is refused below 30 s', async () => {
 it('serve --poll is refused below 30 s, and without a forge', async () => {
   const environment = { FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'token', REEVE_DATA: folder };
 
-  expect(await reeve(['serve', '--poll', '10'], environment)).toMatchObject({
+  expect(await reeve(['serve', '--poll', '10'], { environment })).toMatchObject({
     status: 2,
-    err: expect.stringContaining(
+    error: expect.stringContaining(
       'REEVE_POLL (serve --poll) must be a number of seconds from 30 to 86400, not "10"',
     ),
   });
-  expect(await reeve(['serve', '--poll', '60'], { REEVE_DATA: folder })).toMatchObject({
+  expect(await reeve(['serve', '--poll', '60'], { environment: { REEVE_DATA: folder } })).toMatchObject({
     status: 2,
-    err: expect.stringContaining('the demo is not polled'),
+    error: expect.stringContaining('the demo is not polled'),
   });
 });
 

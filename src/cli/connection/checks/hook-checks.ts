@@ -154,7 +154,9 @@ async function tryEach(
 }
 
 async function checkDeliveries(examination: Examination): Promise<Finding> {
-  const url = examination.settings.webhook?.url ?? '';
+  const { webhook, poll } = examination.settings;
+  if (webhook === undefined && poll !== undefined) return skipped('polling needs no deliveries');
+  const url = webhook?.url ?? '';
   const answers = await tryAll(examination);
   const findings = await Promise.all(
     answers.map(({ look, tried }) => findingOfTest(tried, look.location, url)),
@@ -184,8 +186,14 @@ async function checkTarget(examination: Examination): Promise<Finding> {
   );
 }
 
-const noWebhook = 'the operator file has no webhook section: reeve setup creates the hooks';
-const noHooksNeeded = 'polling needs no hooks';
+/** Returns why there are no hooks to check; undefined if the operator file has some. */
+function whyNoHooks({ webhook, poll }: Examination['settings']): string | undefined {
+  if (webhook !== undefined) return undefined;
+  return poll === undefined
+    ? 'the operator file has no webhook section: reeve setup creates the hooks'
+    : 'polling needs no hooks';
+}
+
 const again = 'run reeve setup again: it corrects the hooks';
 
 /** Checks of the hooks as the forge shows them, followed by checks of their deliveries. */
@@ -199,8 +207,8 @@ export const hookChecks: readonly Check[] = [
       '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To check unreadable ones, set `SETUP_TOKEN`.',
     after: ['token', 'store'],
     run: async ({ settings, hooks }) => {
-      if (settings.webhook === undefined)
-        return skipped(settings.poll === undefined ? noWebhook : noHooksNeeded);
+      const why = whyNoHooks(settings);
+      if (why !== undefined) return skipped(why);
       const { readable, unreadable } = await hooks();
       if (readable.length + unreadable.length === 0) {
         return wrong(
@@ -292,7 +300,7 @@ export const hookChecks: readonly Check[] = [
     remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
     after: ['token', 'store'],
     run: async ({ client, account, settings, hooks, store }) => {
-      if (settings.poll !== undefined) return skipped(noHooksNeeded);
+      if (settings.poll !== undefined) return skipped('polling needs no hooks');
       const { readable, unreadableLocations } = await hooks();
       const active = readable.filter(({ match }) => match.found?.active).map(({ location }) => location);
       return checkServedHooks({
@@ -328,8 +336,8 @@ function checkEachHook(
   faults: (look: HookState, url: string) => readonly string[],
 ): (examination: Examination) => Promise<Finding> {
   return async ({ hooks, settings }) => {
-    if (settings.webhook === undefined)
-      return skipped(settings.poll === undefined ? noWebhook : noHooksNeeded);
+    const why = whyNoHooks(settings);
+    if (why !== undefined) return skipped(why);
     const { readable } = await hooks();
     if (readable.length === 0) return skipped('no location with a readable hook');
     const found = readable.flatMap((look) =>
@@ -340,6 +348,8 @@ function checkEachHook(
 }
 
 async function checkSecrets(examination: Examination): Promise<Finding> {
+  const why = whyNoHooks(examination.settings);
+  if (why !== undefined) return skipped(why);
   const { secrets, data } = examination.settings;
   const key = await loadFingerprintKey(data, { store: await examination.store() });
   const unknown: string[] = [];
