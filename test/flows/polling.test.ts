@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { readLastPoll } from '../../src/work/sweeps/catch-up/poll.ts';
@@ -10,6 +10,8 @@ import {
   repositoryScopes,
   startHarness,
 } from '../support/harness.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { startSecondServer } from '../support/second-server.ts';
 
 // No hook reaches Reeve in these flows: it polls the forge.
 
@@ -294,5 +296,46 @@ rules:
     await poll();
 
     await expect.poll(() => harness.labelsOf(1), { timeout: 60_000 }).toEqual(['area/docs']);
+  });
+});
+
+describe('polling with processes that share a PostgreSQL database', () => {
+  let database: Awaited<ReturnType<typeof startPostgres>>;
+  beforeAll(async () => {
+    database = await startPostgres();
+  });
+  afterAll(() => database.stop());
+
+  it('one of them polls, each event starts rules once, and another goes on after it', async () => {
+    const url = new URL(database.url.replace(/^postgres:/, 'http:'));
+    url.searchParams.set('schema', 'polling');
+    const databaseUrl = url.href.replace(/^http:/, 'postgres:');
+    await start({ on: 'the embedded forge', server: { databaseUrl } });
+    const others: Run[] = [];
+    const other = await startSecondServer(harness, databaseUrl, {
+      poll: 0.25,
+      onRun: (run) => others.push(run),
+    });
+    try {
+      const indexes: number[] = [];
+      for (let n = 0; n < 6; n += 1) indexes.push(await openIssue(`${n}`));
+      await poll();
+      for (const index of indexes) expect(await harness.labelsOf(index)).toEqual(['area/docs']);
+      const opened = [...harness.runs, ...others].filter(({ trigger }) => trigger.activity === 'opened');
+      expect(opened).toHaveLength(6);
+
+      await harness.restart({
+        async between() {
+          const { number } = await harness.ada.call(operations.createIssue, {
+            params: at,
+            body: { title: 'last' },
+          });
+          await expect.poll(() => harness.labelsOf(number), { timeout: 60_000 }).toEqual(['area/docs']);
+        },
+      });
+      expect(others.length).toBeGreaterThan(0);
+    } finally {
+      await other.stop();
+    }
   });
 });
