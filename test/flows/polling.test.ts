@@ -10,6 +10,7 @@ import {
   repositoryScopes,
   startHarness,
 } from '../support/harness.ts';
+import { startOperatorHarness } from '../support/operator-harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { startSecondServer } from '../support/second-server.ts';
 
@@ -260,6 +261,53 @@ rules:
     for (let polls = 0; polls < 4; polls += 1) await poll();
 
     expect(kinds()).toEqual(['issues.opened']);
+  });
+
+  it('starts the rules that did not cause a commit or a merge of Reeve, and no rule by its own', async () => {
+    harness = await startOperatorHarness(
+      `version: 1
+rules:
+  commit:
+    on: { push: { branches: [main] } }
+    steps:
+      - uses: commit-files
+        with: { branch: main, message: Note, files: [{ path: last.txt, content: "\${{ event.after }}" }] }
+  pushed:
+    on: { push: { branches: [main] } }
+    if: event.before != event.after
+    steps: [{ uses: report-issue, with: { key: "\${{ event.after }}", title: "Pushed \${{ event.after }}" } }]
+  merge:
+    on: pull_request.label_updated
+    if: labels.exists(l, l.name == "kept")
+    steps: [{ uses: merge, with: { method: merge, after-push: anyone } }]
+  merged:
+    on: pull_request.closed
+    if: pull_request.merged
+    steps: [{ uses: set-labels, with: { add: [area/docs] } }]
+`,
+      { hook: 'none', server: { poll: 0.25, secrets: [] } },
+    );
+    await poll();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await poll();
+    await label(number, ['kept']);
+    await expect.poll(() => sortedLabels(number), { timeout: 60_000 }).toEqual(['area/docs', 'kept']);
+    for (let polls = 0; polls < 5; polls += 1) await poll();
+
+    const matched = harness.runs.flatMap(({ trigger, rules: all }) =>
+      all.flatMap(({ rule, verdict }) =>
+        verdict === 'matched' ? [`${rule.split('#')[1]} ${trigger.kind}.${trigger.activity}`] : [],
+      ),
+    );
+    // The merge and the commit may be one push between two polls.
+    expect(matched.filter((one) => one.startsWith('merged'))).toEqual(['merged pull_request.closed']);
+    expect(matched.filter((one) => one.startsWith('commit')).length).toBeLessThanOrEqual(1);
+    expect(matched.filter((one) => one.startsWith('pushed')).length).toBeGreaterThanOrEqual(1);
+    expect(matched.filter((one) => one.startsWith('pushed')).length).toBeLessThanOrEqual(2);
+    harness.runs.length = 0;
+    await poll();
+    await poll();
+    expect(harness.runs).toEqual([]);
   });
 
   it('loses nothing that happens while Reeve is stopped, and repeats nothing', async () => {
