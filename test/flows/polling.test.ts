@@ -253,13 +253,14 @@ rules:
     await start({
       rules: `version: 1
 rules:
-  on: { on: issues, if: '!labels.exists(l, l.name == "kept")', steps: [{ uses: set-labels, with: { add: [kept] } }] }
-  off: { on: issues, if: labels.exists(l, l.name == "kept"), steps: [{ uses: set-labels, with: { remove: [kept] } }] }
+  keep: { on: issues, if: '!labels.exists(l, l.name == "kept")', steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  drop: { on: issues, if: 'labels.exists(l, l.name == "kept")', steps: [{ uses: set-labels, with: { remove: [kept] } }] }
 `,
     });
-    await openIssue('x', harness.bot);
+    const index = await openIssue('x', harness.bot);
     for (let polls = 0; polls < 4; polls += 1) await poll();
 
+    expect(await harness.labelsOf(index)).toEqual(['kept']);
     expect(kinds()).toEqual(['issues.opened']);
   });
 

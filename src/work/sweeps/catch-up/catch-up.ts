@@ -239,8 +239,16 @@ export async function readCurrent(
   }
   const items = new Map<number, CurrentItem>();
   const issues = new Map<number, Readonly<Record<string, unknown>>>();
-  const add = (kind: ItemSnapshot['kind'], number: number, value: object): void => {
-    items.set(number, { kind, number, value: value as Readonly<Record<string, unknown>> });
+  const add = (kind: ItemSnapshot['kind'], number: number, whole: object): void => {
+    const value = whole as Readonly<Record<string, unknown>>;
+    const settled = before === undefined ? toItemSnapshot(value, kind) : undefined;
+    if (settled === undefined) {
+      items.set(number, { kind, number, value });
+      return;
+    }
+    // The first time, nothing is an event, and there may be many texts.
+    const { state, updated_at, head } = value;
+    items.set(number, { kind, number, value: { state, updated_at, head }, settled });
   };
   // Lists get shorter while they are read, when items are closed or deleted.
   const pulls = freshPages(
@@ -263,7 +271,7 @@ export async function readCurrent(
   for await (const { items: page } of changed) {
     pages += 1;
     for (const issue of page) {
-      issues.set(issue.number, issue);
+      if (before !== undefined) issues.set(issue.number, issue);
       if (!issue.pull_request) add('issue', issue.number, issue);
       else if (!items.has(issue.number) && isNews(issue, before)) {
         const index = issue.number;

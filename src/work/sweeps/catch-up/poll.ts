@@ -98,6 +98,7 @@ export class Poller {
   #notifiedAt: string | null | undefined;
   #isLooking = false;
   #isAnnounced = false;
+  #isSlow = false;
   #isFailing = false;
 
   constructor(
@@ -185,6 +186,7 @@ export class Poller {
     const { store, clock } = this.#reeve;
     const { signal } = this.#stopping;
     const at = clock.now().toISOString();
+    const startMs = clock.monotonicMs();
     const counts = { repositories: 0, found: 0, failed: 0, requests: 0, usualRequests: 0 };
     let error: string | undefined;
     try {
@@ -221,7 +223,7 @@ export class Poller {
     }
     const result: PollResult = { at, ...counts, ...(error === undefined ? {} : { error }) };
     await store.remember(pollKey, result);
-    this.#report(result);
+    this.#report(result, clock.monotonicMs() - startMs);
     return result;
   }
 
@@ -283,7 +285,7 @@ export class Poller {
   }
 
   /** Logs the cost of polling once, and the begin and the end of an outage. */
-  #report(result: PollResult): void {
+  #report(result: PollResult, tookMs: number): void {
     const { log } = this.#reeve;
     const { error, repositories, found, requests } = result;
     const everySeconds = this.#everyMs / 1_000;
@@ -294,6 +296,13 @@ export class Poller {
     }
     if (this.#isFailing) log.info({ repositories, found }, 'polling continues');
     this.#isFailing = false;
+    if (tookMs > this.#everyMs && this.#isAnnounced && !this.#isSlow) {
+      this.#isSlow = true;
+      log.warn(
+        { seconds: Math.round(tookMs / 1_000), everySeconds },
+        'a poll takes longer than its interval',
+      );
+    }
     if (!this.#isAnnounced) {
       const perHour = requestsPerHour(result, everySeconds);
       log.info(

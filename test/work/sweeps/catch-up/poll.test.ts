@@ -16,6 +16,8 @@ let poller: Poller;
 let ownNotes: OwnNotes;
 let lines: { readonly level: string; readonly text: string }[];
 let isLeader: boolean;
+/** Time of the monotonic clock, which decides about the interval. */
+let steadyMs = 0;
 
 /** Creates the poller of a process. `harness.store` and the snapshots in it are those of the process before. */
 function openPoller(): void {
@@ -33,7 +35,8 @@ function openPoller(): void {
   const store = { ...harness.store, isLeader: () => isLeader };
   const rules = { forget: () => {}, operator: () => [] };
   const served = { login: async () => people.bot, listed: ['acme/gone'] };
-  const reeve = makeReeve({ client, store, clock, log, rules, served } as never);
+  const steady = { ...clock, monotonicMs: () => steadyMs };
+  const reeve = makeReeve({ client, store, clock: steady, log, rules, served } as never);
   poller = new Poller(reeve, { snapshots, ownNotes, everySeconds: 60 });
   writer = client;
 }
@@ -281,6 +284,48 @@ describe('a poll', () => {
     await poll();
 
     expect(await harness.store.recall(`seen ${id}`)).toEqual(before);
+  });
+});
+
+describe('a running poller', () => {
+  const polls = () =>
+    harness.proxy.passed.filter(({ path }) => path.includes('/demo/issues/comments')).length;
+  /** Waits until the poller has looked at the clock again. */
+  const look = () => new Promise((resolve) => setTimeout(resolve, 1_500));
+
+  it('polls in its interval, and only as the leader', async () => {
+    isLeader = false;
+    poller.start();
+    await look();
+    expect(polls()).toBe(0);
+
+    isLeader = true;
+    await expect.poll(polls, { timeout: 30_000 }).toBe(1);
+    steadyMs += 59_000;
+    await look();
+    expect(polls()).toBe(1);
+    steadyMs += 1_000;
+    await expect.poll(polls, { timeout: 30_000 }).toBe(2);
+  });
+
+  it('polls early after a notification, and leaves it unread', async () => {
+    const index = await open('x');
+    poller.start();
+    await expect.poll(polls, { timeout: 30_000 }).toBe(1);
+    const looks = () => harness.proxy.passed.filter(({ path }) => path.includes('/notifications')).length;
+    await expect.poll(looks, { timeout: 30_000 }).toBe(1);
+    harness.advance(1);
+    await harness.ada.call(operations.createComment, {
+      params: { ...demo, index },
+      body: { body: `@${people.bot} look` },
+    });
+    steadyMs += 31_000;
+
+    await expect.poll(polls, { timeout: 30_000 }).toBe(2);
+    expect((await harness.bot.call(operations.countNotifications, {})).new).toBeGreaterThan(0);
+    expect(
+      harness.proxy.passed.filter(({ method, path }) => method !== 'GET' && path.includes('/notifications')),
+    ).toEqual([]);
   });
 });
 
