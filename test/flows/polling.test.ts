@@ -111,12 +111,10 @@ describe('polling', () => {
     harness.runs.length = 0;
     await nextSecond();
     let isDone = false;
-    harness.proxy.decide = async ({ method, path }) => {
-      if (method === 'GET' && path.includes(`/issues/${index}/labels`) && !isDone) {
-        isDone = true;
-        await label(index, ['area/docs', 'kept']);
-      }
-      return { kind: 'pass' };
+    harness.proxy.decide = ({ method, path }) => {
+      if (method !== 'GET' || !path.includes(`/issues/${index}/labels`) || isDone) return { kind: 'pass' };
+      isDone = true;
+      return { kind: 'pass', before: () => label(index, ['area/docs', 'kept']) };
     };
     await comment(index, '/code');
     await poll();

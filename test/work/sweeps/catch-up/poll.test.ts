@@ -217,13 +217,11 @@ describe('a poll', () => {
     const index = await open('x');
     await poller.poll();
     let isDone = false;
-    harness.proxy.decide = async ({ method, path }) => {
+    harness.proxy.decide = ({ method, path }) => {
       // The issues have been listed, the comments have not.
-      if (method === 'GET' && path.includes('/demo/issues/comments') && !isDone) {
-        isDone = true;
-        await setLabels(index, ['own'], writer);
-      }
-      return { kind: 'pass' };
+      if (method !== 'GET' || !path.includes('/demo/issues/comments') || isDone) return { kind: 'pass' };
+      isDone = true;
+      return { kind: 'pass', before: () => setLabels(index, ['own'], writer) };
     };
 
     expect(await poll()).toEqual([]);
