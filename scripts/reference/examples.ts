@@ -51,6 +51,7 @@ report-problems: issue
 own: account
 repeated: refuse
 delivery-lifetime: 3d
+poll: 60
 concurrency: 16
 max-body: 16MiB
 retention: { settled: 14d, dead: 180d, max-size: 20GiB }

@@ -1,3 +1,5 @@
+import type { Family } from '../contract/events/event-families.ts';
+import type { Event } from '../contract/events/events.ts';
 import type { Read } from './expressions/part.ts';
 import type { Evidence } from './expressions/types.ts';
 import type { Level, LoadedRule } from './rule.ts';
@@ -14,6 +16,8 @@ export const skipReasons = {
   gone: 'the comment or review that it is about no longer exists',
   'too old': 'the comment or review that it announces is older than the delivery lifetime',
   'not recoverable': 'the event was found by catching up, which does not recover what the rule reads',
+  polled:
+    'the event was found by polling, which does not find who caused it and what else only a delivery has',
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
@@ -109,6 +113,75 @@ export function isRecoverable(rule: LoadedRule): boolean {
   const answer = !readsOf(rule).some(isTold);
   decided.set(rule, answer);
   return answer;
+}
+
+/**
+ * Returns whether a rule can be evaluated for an event that polling found: its expressions read the sender only if it is
+ * known, and members of `event` only if they can be read from the forge.
+ */
+export function isPollable(rule: LoadedRule, { sender, payload }: Event): boolean {
+  return !readsOf(rule).some((read) => {
+    const [member] = read.path;
+    switch (read.root.name) {
+      case 'sender':
+      case 'sender_permission':
+        return sender === undefined;
+      case 'event':
+        if (member === 'sender') return sender === undefined;
+        return member !== undefined && Object.hasOwn(payload, String(member)) ? false : isTold(read);
+      default:
+        return false;
+    }
+  });
+}
+
+/** Activities that polling finds, by family; null: the events have no activity. Other families are not found. */
+const polledActivities: Partial<Readonly<Record<Family, readonly string[] | null>>> = {
+  issues: ['opened', 'closed', 'reopened', 'edited', 'label_updated'],
+  pull_request: ['opened', 'closed', 'reopened', 'edited', 'label_updated', 'synchronized'],
+  pull_request_review: ['approved', 'rejected', 'commented'],
+  issue_comment: ['created', 'edited'],
+  pull_request_comment: ['created', 'edited'],
+  push: null,
+  create: null,
+  delete: null,
+  status: null,
+};
+/** Families of which polled events name their sender. */
+const authored: ReadonlySet<Family> = new Set([
+  'issue_comment',
+  'pull_request_comment',
+  'pull_request_review',
+]);
+/** Members of polled events, in addition to those that catch-up recovers. */
+const polledMembers: ReadonlySet<string> = new Set([
+  ...['comment', 'is_pull', 'review', 'id', 'sha', 'state', 'context', 'description', 'target_url'],
+  ...['created_at', 'updated_at', 'sender'],
+]);
+
+/** Returns why polling does not start a rule for some or all of its events; undefined if it starts the rule for all. */
+export function pollingGap(rule: LoadedRule): string | undefined {
+  if (rule.on.length === 0) return undefined;
+  const unfound = rule.on.flatMap(({ family, activities }) => {
+    const found = polledActivities[family];
+    if (found === null) return [];
+    if (found === undefined) return [family];
+    // Without activities, a rule is about whatever happens.
+    return (activities ?? []).flatMap((one) => (found.includes(one) ? [] : [`${family}.${one}`]));
+  });
+  if (unfound.length > 0) return `polling does not find ${[...new Set(unfound)].join(', ')}`;
+  const isAuthored = rule.on.every(({ family }) => authored.has(family));
+  for (const { root, path } of readsOf(rule)) {
+    const [member] = path;
+    const isSender = root.name === 'event' ? member === 'sender' : root.name.startsWith('sender');
+    if (isSender && !isAuthored)
+      return `it reads ${root.name === 'event' ? 'event.sender' : root.name}, which polling finds of comments and reviews alone`;
+    const isKnown =
+      member === undefined || recoverable.has(String(member)) || polledMembers.has(String(member));
+    if (root.name === 'event' && !isKnown)
+      return `it reads event.${String(member)}, which only a delivery has`;
+  }
+  return undefined;
 }
 
 function readsOf({ condition, steps }: LoadedRule): readonly Read[] {

@@ -51,7 +51,9 @@ export function createApp({
     metrics.countDelivery(code, result);
     activity?.countReceived(result);
   };
-  if (isPublic) app.register(receiver, { store, secrets, log, onStored, onAnswer, maxBodyBytes });
+  // With polling, there may be no secrets, and then nothing to receive.
+  if (isPublic && secrets.length > 0)
+    app.register(receiver, { store, secrets, log, onStored, onAnswer, maxBodyBytes });
   app.addHook('onResponse', async (request, reply) => {
     if (request.routeOptions.url === '/webhook') metrics.countAnswer(reply.elapsedTime);
   });

@@ -92,6 +92,8 @@ export type ServerOptions = {
   readonly backoff?: BackoffOptions;
   /** Interval of polling for due retries and for jobs of other processes; default: the worker's, 1 s. */
   readonly pollMs?: number;
+  /** Interval in seconds in which the forge is polled for changes; default: webhooks announce them. */
+  readonly poll?: number | undefined;
   /** Number of deliveries handled concurrently, and of concurrent calls to the forge; default: 8. */
   readonly concurrency?: number | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
@@ -141,13 +143,21 @@ type Running = {
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
-  const { signal, concurrency = 8, clock = systemClock, role = 'all', own = 'changes' } = options;
+  const { signal, concurrency = 8, clock = systemClock, role = 'all', own = 'changes', poll } = options;
   const running: Running = {};
   const wake = (): void => running.work?.worker.wake();
 
   // 1. The forge, and the store.
   const metrics = createMetrics();
-  const onWrite: OnWrite = async (operation, input) => running.ownWrites?.begin(operation, input);
+  const onWrite: OnWrite = async (operation, input) => {
+    const ends = [
+      await running.work?.ownNotes?.onWrite(operation, input),
+      await running.ownWrites?.begin(operation, input),
+    ];
+    return async (answer, isRefused) => {
+      for (const end of ends) await end?.(answer, isRefused);
+    };
+  };
   const link = await openForgeLink({ ...options, own, onWrite, metrics, signal, concurrency, clock });
   const { client, account, login } = link;
   const lost = Promise.withResolvers<ReeveError>();
@@ -171,6 +181,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         allSettledOrThrow([
           doors?.close(),
           work?.sweeps.scheduler.stop(),
+          work?.poller?.stop(),
           work?.worker.stop({ graceMs: workGraceMs }),
         ]),
       async () => link.halt(new ReeveError('stopped', 'the process is stopping')),
@@ -184,7 +195,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   try {
     const actionMemory = createStoredMemory(store);
-    if (own === 'changes') running.ownWrites = await OwnWrites.open(store, clock);
+    // Polled events name no account, so that only the record tells Reeve's own.
+    if (own === 'changes' || poll !== undefined) running.ownWrites = await OwnWrites.open(store, clock);
     await confirmAccounts(actionMemory, options.accounts ?? {}, clock.now());
     // 2. The rules in force.
     const served = createEnrolment({ client, login, listed: options.repositories, clock });
@@ -226,7 +238,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log,
       memory: announceDropped(memory, store),
       actionMemory,
-      ownWrites: running.ownWrites,
+      ownWrites: own === 'changes' ? running.ownWrites : undefined,
+      polledWrites: poll === undefined ? undefined : running.ownWrites,
       store,
       admissions: announceForgotten(admissions, store),
       rules: rules.source,
@@ -243,6 +256,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       preview: options.preview ? createPreview({ ...reeve, memory }, { grants, organizations }) : undefined,
       backoff: options.backoff,
       pollMs: options.pollMs,
+      pollSeconds: poll,
       concurrency,
       answers: link.answers,
       onRecorded: (runs, repositoryId) => reportOn(runs, repositoryId, rules),

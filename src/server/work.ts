@@ -17,6 +17,8 @@ import { createRevertHandler, revertKind } from '../work/runs/revert.ts';
 import { caughtUpEvent } from '../work/runs/route-delivery.ts';
 import { createRunAttempt } from '../work/runs/run-attempt.ts';
 import { createLeaveWaiting, createWaitingHandler, waitingKind } from '../work/runs/waiting.ts';
+import { createOwnNotes, type OwnNotes } from '../work/sweeps/catch-up/own-notes.ts';
+import { Poller } from '../work/sweeps/catch-up/poll.ts';
 import { Snapshots } from '../work/sweeps/catch-up/snapshots.ts';
 import { maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
 import { Sweeps } from '../work/sweeps/sweeps.ts';
@@ -27,6 +29,10 @@ export type Work = {
   readonly sweeps: Sweeps;
   readonly queues: MergeQueues;
   readonly snapshots: Snapshots;
+  /** Finds changes in place of webhooks; undefined without polling. */
+  readonly poller: Poller | undefined;
+  /** Notes Reeve's own writes for polling; undefined without polling. */
+  readonly ownNotes: OwnNotes | undefined;
 };
 
 /** Options of the worker. */
@@ -34,6 +40,8 @@ export type WorkOptions = {
   readonly preview?: Preview | undefined;
   readonly backoff?: BackoffOptions | undefined;
   readonly pollMs?: number | undefined;
+  /** Interval in seconds in which the forge is polled for changes; absent: webhooks announce them. */
+  readonly pollSeconds?: number | undefined;
   /** Number of deliveries handled concurrently. */
   readonly concurrency?: number | undefined;
   /** Returns the number of forge responses so far; default: every attempt counts as answered. */
@@ -55,6 +63,12 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
   const askWhoWeAre = (): Promise<unknown> => prober.call(operations.getSelf, {});
   const queues = new MergeQueues(reeve);
   const snapshots = new Snapshots(store, clock);
+  const { pollSeconds: everySeconds } = options;
+  const ownNotes = everySeconds === undefined ? undefined : createOwnNotes({ client, snapshots, clock });
+  const poller =
+    everySeconds === undefined || ownNotes === undefined
+      ? undefined
+      : new Poller(reeve, { snapshots, ownNotes, everySeconds });
 
   // 1. Deliveries and their follow-up.
   const leaveWaiting = createLeaveWaiting(reeve);
@@ -70,9 +84,10 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
       await noteHandled(event, snapshots, reeve);
       await queues.wakeFor(event);
     },
+    onPolled: (event) => queues.wakeFor(event),
   });
   // 2. Schedules.
-  const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre });
+  const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre, poller });
   // 3. Internal jobs of all kinds.
   const jobs = new Map<string, HandleJob>([
     ...Object.entries(sweeps.jobHandlers),
@@ -102,7 +117,7 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
     onRecorded: options.onRecorded,
     onEnded: options.onEnded,
   });
-  return { worker, sweeps, queues, snapshots };
+  return { worker, sweeps, queues, snapshots, poller, ownNotes };
 }
 
 /**

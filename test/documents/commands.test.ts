@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blocksOf } from '../../scripts/site/markdown.ts';
 import { markdownFiles } from '../../scripts/site/stage.ts';
 import { commandTable } from '../../src/cli/commands/command-table.ts';
 import { packageRoot } from '../../src/platform/package.ts';
-import { reeve, start, waitForExit, waitForOutput } from '../support/command.ts';
+import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../support/command.ts';
 import { type CommandSetup, makeCommandSetup } from '../support/command-setup.ts';
 import { type ContractForge, startEmbedded } from '../support/contract-forge.ts';
 import { notRun } from './shell-blocks.ts';
@@ -134,6 +134,31 @@ describe('the commands of the documentation, in sequence', () => {
 
     const [restore = ''] = /reeve store restore [^\s`]+/.exec(textOf('docs/backup.md')) ?? [];
     expect(await runAll([restore])).toContain('The previous store is now');
+  });
+
+  it('connect: without a reachable address, doctor finds nothing wrong and serve polls', async () => {
+    const text = textOf('docs/connect.md');
+    const [, section = ''] = /^## Without a reachable address$(.*?)^## /ms.exec(text) ?? [];
+    const named = (of: string): string =>
+      (blocksOf(section).find(({ language }) => language === of)?.text ?? '')
+        .replace('https://git.example.org', forge.url)
+        .replaceAll('acme/demo', connection.repository);
+    const folder = connection.path('polling');
+    mkdirSync(join(folder, 'data'), { recursive: true, mode: 0o700 });
+    copyFileSync(connection.path('token'), join(folder, 'token'));
+    writeFileSync(join(folder, 'reeve.env'), `${named('ini')}\n`, { mode: 0o600 });
+    writeFileSync(join(folder, 'reeve.yml'), named('yaml'));
+    const [doctor = '', serve = ''] = toRun('docs/connect.md', 'npx reeve doctor').map((line) =>
+      line.replace(/^npx reeve /, ''),
+    );
+    const run = { cwd: folder, environment: { PORT: String(connection.port) } };
+
+    const examined = await reeveProcess(doctor.split(' '), run);
+    server = start(serve.split(' '), run);
+
+    expect(examined.out).not.toContain('✗');
+    expect(examined.out).toContain('every 60 s; there was no poll yet');
+    await waitForOutput(server, /polling every 60 s: 1 repository, about \d+ requests an hour/);
   });
 
   it('each command block is run here, or a reason is listed why not', () => {

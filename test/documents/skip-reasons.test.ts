@@ -14,6 +14,7 @@ const reasons: Readonly<Record<SkipReason, true>> = {
   gone: true,
   'too old': true,
   'not recoverable': true,
+  polled: true,
 };
 
 const page = readFileSync(join(packageRoot, 'docs/troubleshoot.md'), 'utf8');

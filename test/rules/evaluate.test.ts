@@ -4,7 +4,7 @@ import { createUnlimitedMeter } from '../../src/patterns/meter.ts';
 import { ReeveError } from '../../src/platform/errors.ts';
 import { evaluateRule, skipRule } from '../../src/rules/evaluate.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { isRecoverable, needsEvent } from '../../src/rules/verdict.ts';
+import { isRecoverable, needsEvent, pollingGap } from '../../src/rules/verdict.ts';
 import { makeFacts } from '../support/make-facts.ts';
 import { fileOf, ruleOf } from './support/load.ts';
 import { facts as table } from './support/registry.ts';
@@ -200,6 +200,27 @@ describe('the facts that a rule reads decide whether it waits for checks', () =>
     'has(pull_request.milestone) && pull_request.milestone.title == "statuses"',
   ])('%s does not wait', async (condition) => {
     expect(await awaits(condition)).toBe(false);
+  });
+});
+
+describe('what polling does not find for a rule is named', () => {
+  const say = 'steps: [{ uses: comment, with: { text: hello } }]';
+  const gap = (on: string, condition = 'true') =>
+    pollingGap(ruleOf(fileOf(`on: ${on}\nif: '${condition}'\n${say}`), { registry }));
+
+  it.each([
+    ['issues', 'true', undefined],
+    ['[issues.opened, pull_request.synchronized]', 'has(event.issue) && event.issue.title == "a"', undefined],
+    ['issue_comment.created', 'command("go").found && sender_permission == "write"', undefined],
+    ['issues.assigned', 'true', 'polling does not find issues.assigned'],
+    ['issues', 'sender.login == "ada"', 'it reads sender, which polling finds of comments and reviews alone'],
+    ['issues', 'sender_permission == "write"', 'it reads sender_permission, which polling finds'],
+    ['issues.edited', 'has(event.changes)', 'it reads event.changes, which only a delivery has'],
+  ])('%s, %s', (on, condition, expected) => {
+    const found = gap(on, condition);
+
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(expected);
   });
 });
 

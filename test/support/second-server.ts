@@ -20,7 +20,7 @@ rules:
 export async function startSecondServer(
   harness: Harness,
   databaseUrl: string,
-  options: Pick<ServerOptions, 'budgets' | 'onRun'> = {},
+  options: Pick<ServerOptions, 'budgets' | 'onRun' | 'poll'> = {},
 ): Promise<Server> {
   const data = await mkdtemp(join(tmpdir(), 'reeve-second-'));
   const server = await startServer({

@@ -407,7 +407,7 @@ const queueCommands: readonly CommandRow[] = [
 const mebibytes = (bytes: number): string => String(bytes / 1024 / 1024);
 
 const serveCommands = [
-  defineCommand<{ once?: boolean; role?: string }>({
+  defineCommand<{ once?: boolean; role?: string; poll?: string }>({
     usage: 'serve',
     description: 'run the bot; without FORGE_URL, run a demo with the embedded forge',
     flags: [
@@ -416,17 +416,26 @@ const serveCommands = [
         'play the demo in a temporary folder and exit: 0 only if all labels are as the rules require',
       ],
       ['--role <role>', 'role of this process, with DATABASE_URL: all, web or worker (REEVE_ROLE)'],
+      [
+        '--poll <seconds>',
+        'poll the forge for changes instead of receiving webhooks: no hook and no open port are needed; at least 30 (REEVE_POLL)',
+      ],
     ],
     examples: [
       'reeve serve',
       'reeve serve --once',
       'FORGE_URL=https://git.example.org FORGE_TOKEN_FILE=token reeve serve',
       'DATABASE_URL_FILE=database reeve serve --role worker',
+      'FORGE_URL=https://git.example.org FORGE_TOKEN_FILE=token reeve serve --poll 60',
     ],
     async run({ options, settings, terminal }) {
       const { serve } = await import('./serve.ts');
-      const { once = false, role } = options;
-      return serve({ once }, await settings(role === undefined ? {} : { REEVE_ROLE: role }), terminal);
+      const { once = false, role, poll } = options;
+      const given = {
+        ...(role === undefined ? {} : { REEVE_ROLE: role }),
+        ...(poll === undefined ? {} : { REEVE_POLL: poll }),
+      };
+      return serve({ once }, await settings(given), terminal);
     },
   }),
 

@@ -14,6 +14,11 @@ export async function serve(
 ): Promise<number> {
   if (settings.forge !== undefined && options.once)
     throw new ReeveError('usage', '--once plays the demo on the embedded forge: unset FORGE_URL');
+  if (settings.forge === undefined && settings.poll !== undefined)
+    throw new ReeveError(
+      'usage',
+      'the demo is not polled: set FORGE_URL, or leave out --poll and REEVE_POLL',
+    );
   keepFilesPrivate();
   const stop = watchSignals();
   try {

@@ -37,7 +37,7 @@ const extraOfPull = {
 const PullRequestPayload = resource(pullEvent, extraOfPull);
 const CommentPayload = resource(
   { action: text, issue: Issue, comment: Comment, repository: Repository, sender: User },
-  { pull_request: PullRequest, changes: Changes, is_pull: flag },
+  { pull_request: PullRequest, changes: Changes, is_pull: flag, caught_up: flag },
 );
 
 const Package = resource(
@@ -159,6 +159,7 @@ export const payloadShapes: Readonly<Record<Family, z.ZodObject>> = {
       target_url: text,
       created_at: instant,
       updated_at: instant,
+      caught_up: flag,
     },
   ),
   workflow_run: resource(

@@ -503,18 +503,49 @@ export class OwnWrites {
   /** Returns who caused an event of Reeve's account. */
   async find(event: Event, delivery: EventDelivery, signal?: AbortSignal): Promise<Causer> {
     if (announcesMarkedText(event) || isTestPush(event)) return 'reeve';
+    return this.#find(event, delivery, signal);
+  }
+
+  /**
+   * Returns whether Reeve caused an event that polling found between two instants. It names no account, so only a write
+   * of this time explains it. `isByAccount`: Reeve's account is known to be its author.
+   */
+  async explainsPolled(
+    event: Event,
+    {
+      id,
+      since,
+      until,
+      isByAccount,
+    }: { readonly id: string; readonly since: Date; readonly until: Date; readonly isByAccount: boolean },
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    if (isByAccount && announcesMarkedText(event)) return true;
+    const delivery = { id, receivedAt: until, firstId: id, firstAt: since, since };
+    return (await this.#find(event, delivery, signal)) === 'reeve';
+  }
+
+  async #find(
+    event: Event,
+    delivery: EventDelivery & { readonly since?: Date },
+    signal: AbortSignal | undefined,
+  ): Promise<Causer> {
     const places = placesOf(event);
     // Only events about a repository are caused by the writes above.
     if (places.length === 0) return 'unknown';
     const keys = keysOfEvent(event);
     const { isShared } = this.#store;
-    const latestMs = delivery.receivedAt.getTime() + (isShared ? clockMs : 0);
+    const skewMs = isShared ? clockMs : 0;
+    const latestMs = delivery.receivedAt.getTime() + skewMs;
+    const earliestMs = (delivery.since?.getTime() ?? Number.NEGATIVE_INFINITY) - skewMs;
     const looked = keys.soon?.includes('closes') ? [...places, everyPlace] : places;
     const waiting = looked.flatMap((place) => [...(this.#pending.get(place) ?? [])]);
     for (let looks = 0; ; looks += 1) {
       let isPending = false;
       for (const place of looked) {
-        const writes = ((await this.#read(place))?.writes ?? []).filter(([atMs]) => atMs <= latestMs);
+        const writes = ((await this.#read(place))?.writes ?? []).filter(
+          ([atMs, endMs]) => atMs <= latestMs && endMs >= earliestMs,
+        );
         if (writes.some((write) => this.#explains(write, { place, keys, event, delivery }))) return 'reeve';
         isPending ||= isShared && writes.some(([atMs, , , , isOpen]) => isOpen && this.#isRecent(atMs));
       }

@@ -14,6 +14,8 @@ import { readAddress } from '../../store/postgres/address.ts';
 import { type ServerRole, serverRoles } from '../../store/store.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
 import {
+  maxPollSeconds,
+  minPollSeconds,
   type OperatorEntry,
   type OperatorFile,
   type Pace,
@@ -39,6 +41,8 @@ export type Settings = RuleGrants &
     readonly data: string;
     /** Connection string of the store; undefined: the store is a file in `data`. */
     readonly databaseUrl: string | undefined;
+    /** Interval in seconds in which the forge is polled for changes; undefined: webhooks announce them. */
+    readonly poll: number | undefined;
     /** Role of the server in this process. */
     readonly role: ServerRole;
     readonly repositories: readonly string[];
@@ -77,7 +81,9 @@ export async function loadSettings(
 
   const forge = readForge(environment, read, problems);
   const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
-  const isConnected = needsSecrets && read('FORGE_URL') !== undefined;
+  const poll = readPoll(read, operator.file, problems);
+  const isPolled = (read('REEVE_POLL') ?? operator.file?.poll) !== undefined;
+  const isConnected = needsSecrets && !isPolled && read('FORGE_URL') !== undefined;
   if (isConnected || secrets.length > 0) problems.push(...examineSecrets(secrets));
   const settings: Settings = {
     forge,
@@ -89,6 +95,7 @@ export async function loadSettings(
     rules: read('REEVE_RULES'),
     data: resolve(read('REEVE_DATA') ?? './data'),
     databaseUrl: readDatabaseUrl(read, problems),
+    poll,
     role: readRole(read, problems),
     repositories: operator.file?.repositories ?? [],
     allowAdmin: operator.file?.['allow-admin'] ?? false,
@@ -225,6 +232,21 @@ function readRole(read: ReadVariable, problems: string[]): ServerRole {
   return role ?? 'all';
 }
 
+function readPoll(
+  read: ReadVariable,
+  file: OperatorFile | undefined,
+  problems: string[],
+): number | undefined {
+  const text = read('REEVE_POLL');
+  if (text === undefined) return file?.poll;
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds >= minPollSeconds && seconds <= maxPollSeconds) return seconds;
+  problems.push(
+    `REEVE_POLL (serve --poll) must be a number of seconds from ${minPollSeconds} to ${maxPollSeconds}, not "${text}"`,
+  );
+  return undefined;
+}
+
 /** Returns the passwords of a connection string, both decoded and as written. */
 function passwordsOf(url: string): readonly string[] {
   const written = /^[^:]+:\/\/[^:/?#\\]*:([^/?#\\]*)@/.exec(url)?.[1] ?? '';
@@ -353,6 +375,10 @@ export const settingsTable: readonly SettingRow[] = [
     meaning:
       'Connection string of a PostgreSQL database for the store (postgres://USER:PASSWORD@HOST/DATABASE), instead of a file in REEVE_DATA. The parameter schema names the schema of its tables; default: reeve.',
     secret: true,
+  },
+  {
+    name: 'REEVE_POLL',
+    meaning: `Interval in seconds in which Reeve polls the forge for changes, at least ${minPollSeconds}, for a machine that the forge cannot reach: no hooks and no webhook secrets are needed. serve --poll sets it as well.`,
   },
   {
     name: 'REEVE_ROLE',

@@ -13,6 +13,10 @@ import { nearest } from '../../rules/problem.ts';
 import { type Retention, standardRetention } from '../../store/prune.ts';
 import { NamedSecretsForm } from './secrets/named-secrets.ts';
 
+/** Shortest and longest interval of polling in seconds. */
+export const minPollSeconds = 30;
+export const maxPollSeconds = 86_400;
+
 /** Owner and name of a repository, as in its URL. */
 const fullName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, 'write a repository as owner/name');
 /** Name of an account or an organization, as in its URL. */
@@ -234,6 +238,14 @@ export const OperatorFile = z.strictObject({
     .max(64)
     .optional()
     .describe('Concurrent deliveries, and concurrent requests to the forge. Default 8.'),
+  poll: z
+    .int()
+    .min(minPollSeconds)
+    .max(maxPollSeconds)
+    .optional()
+    .describe(
+      `Interval in seconds in which Reeve polls the forge for changes, for a machine that the forge cannot reach. Default: no polling. REEVE_POLL takes precedence.`,
+    ),
   preview: z
     .boolean()
     .optional()

@@ -138,8 +138,13 @@ export class MergeQueues {
       const isCheck = isOfFirst || family?.startsWith('workflow_') || family?.startsWith('action_run_');
       const isBase = family === 'push' && payload.ref === `refs/heads/${row.base}`;
       if (number === undefined && !isCheck && !isBase) continue;
+      // A polled event names no account. The queue itself compares the head with the one that it knows.
+      const isPolled = payload.polled_since !== undefined;
       const pushed =
-        number !== undefined && activity === 'synchronized' && event.sender?.id !== (await account()).id;
+        number !== undefined &&
+        activity === 'synchronized' &&
+        !isPolled &&
+        event.sender?.id !== (await account()).id;
       await this.#wake(repository, row.base, { number, ...(pushed ? { pushed } : {}) });
     }
   }

@@ -30,6 +30,8 @@ type DeliveryParts = {
   readonly preview?: Preview | undefined;
   /** Called with the event of each handled delivery. */
   readonly onHandled: (event: AdmittedEvent) => Promise<void>;
+  /** Called with the event of each handled job that polling stored. */
+  readonly onPolled: (event: AdmittedEvent) => Promise<void>;
 };
 
 /**
@@ -117,6 +119,7 @@ export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): Deliv
     await parts.preview?.(admission.event);
     const handled = await runOver(delivery, event, { first: admission.event, signal: lease?.signal });
     if (delivery.door === 'webhook') await parts.onHandled(admission.event);
+    else if (admission.event.payload.polled_since !== undefined) await parts.onPolled(admission.event);
     return handled;
   };
 

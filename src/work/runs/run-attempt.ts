@@ -1,16 +1,17 @@
 import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
+import { readMember } from '../../contract/events/payload-members.ts';
 import type { EventCause } from '../../engine/bounds/consequences.ts';
 import { makeEventRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Ran } from '../../engine/run.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { skipRule } from '../../rules/evaluate.ts';
-import { createRuleSet, type RuleSet } from '../../rules/rule.ts';
+import { createRuleSet, type LoadedRule, type RuleSet } from '../../rules/rule.ts';
 import { type AdmittedEvent, findDenial, type Origin, retryDenial } from '../../rules/sources/admission.ts';
 import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
 import type { InForce } from '../../rules/sources/rule-source.ts';
-import { isRecoverable, type Verdict } from '../../rules/verdict.ts';
+import { isPollable, isRecoverable, type Verdict } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 
@@ -72,13 +73,16 @@ type EventOrigin = {
   readonly cause?: EventCause;
 };
 
-/** Determines how an event came about, if Reeve's account is its sender. */
+/** Determines how an event came about, if Reeve's account is its sender, or if its sender is not known. */
 export async function findOrigin(
   event: Event,
   delivery: Delivery,
-  { account, consequences, ownWrites, client, store }: Reeve,
+  reeve: Reeve,
   signal: AbortSignal | undefined,
 ): Promise<EventOrigin> {
+  const { account, consequences, ownWrites, client, store } = reeve;
+  if (typeof event.payload.polled_since === 'string')
+    return findPolledOrigin(event, event.payload.polled_since, { delivery, reeve, signal });
   if (event.sender?.id !== (await account()).id) return {};
   const cause = await consequences?.find(event, client.counted({ signal }), signal);
   if (cause !== undefined) return cause === 'deep' ? { isOwn: true } : { isOwn: true, cause };
@@ -93,6 +97,50 @@ export async function findOrigin(
   // A deferred run may be repeated when the record no longer covers the time of its event.
   const before = (await store.readLatestRuns([id])).get(id);
   return { isOwn: before?.trigger.isByPerson !== true };
+}
+
+/**
+ * Determines how an event came about that polling found after an instant. Values that Reeve wrote are no events there;
+ * this is about commits, branches, pull requests, comments and what is new.
+ */
+async function findPolledOrigin(
+  event: Event,
+  since: string,
+  {
+    delivery: { id, receivedAt },
+    reeve: { account, consequences, ownWrites, polledWrites, client },
+    signal,
+  }: { readonly delivery: Delivery; readonly reeve: Reeve; readonly signal: AbortSignal | undefined },
+): Promise<EventOrigin> {
+  if (isOfNotedValue(event)) return {};
+  const self = (await account()).id;
+  const author = authorOf(event);
+  if (author !== undefined && author !== self) return {};
+  const cause = await consequences?.find(event, client.counted({ signal }), signal);
+  if (cause !== undefined) return cause === 'deep' ? { isOwn: true } : { isOwn: true, cause };
+  const isByAccount = author === self;
+  // With `own: account`, everything that is known to come from the account is Reeve's own.
+  if (isByAccount && ownWrites === undefined) return { isOwn: true };
+  const found = { id, since: new Date(since), until: receivedAt, isByAccount };
+  if (await polledWrites?.explainsPolled(event, found, signal)) return { isOwn: true };
+  return isByAccount ? { isOwn: false } : {};
+}
+
+/**
+ * Returns whether a polled event is about values of which Reeve's own changes are noted (`OwnNotes`): the change is
+ * another's, even if Reeve has written the same value since.
+ */
+function isOfNotedValue({ family, activity }: Event): boolean {
+  const isItem = family === 'issues' || family === 'pull_request';
+  return isItem && (activity === 'label_updated' || activity === 'edited');
+}
+
+/** Returns the id of the account that caused a polled event, as far as the live state shows it. */
+function authorOf({ activity, sender, payload }: Event): number | undefined {
+  const item = activity === 'opened' ? (payload.pull_request ?? payload.issue) : undefined;
+  const author =
+    sender?.id ?? readMember(readMember(item, 'user'), 'id') ?? readMember(payload.creator, 'id');
+  return typeof author === 'number' ? author : undefined;
 }
 
 /** Returns the error with which the forge denies the whole repository, or the error that prevents this check. */
@@ -137,12 +185,15 @@ export function deliveryOrigin({ door, entry }: Delivery): Origin {
  * Returns the rules without those that need data that only the delivery contained. An event found by reading lacks this
  * data, and the run reports these rules.
  */
-function withoutLost(all: RuleSet, { family }: Event): { rules: RuleSet; left: readonly Verdict[] } {
-  const lost = family === undefined ? [] : all.listeningTo(family).filter((rule) => !isRecoverable(rule));
+function withoutLost(all: RuleSet, event: Event): { rules: RuleSet; left: readonly Verdict[] } {
+  const { family } = event;
+  const isPolled = event.payload.polled_since !== undefined;
+  const isLost = (rule: LoadedRule): boolean => (isPolled ? !isPollable(rule, event) : !isRecoverable(rule));
+  const lost = family === undefined ? [] : all.listeningTo(family).filter(isLost);
   if (lost.length === 0) return { rules: all, left: [] };
   return {
     rules: createRuleSet(all.rules.filter((rule) => !lost.includes(rule))),
-    left: lost.map((rule) => skipRule(rule, 'not recoverable')),
+    left: lost.map((rule) => skipRule(rule, isPolled ? 'polled' : 'not recoverable')),
   };
 }
 

@@ -4,6 +4,7 @@ import type { HandleJob } from '../../store/leases.ts';
 import type { Reeve } from '../reeve.ts';
 import type { LeaveWaiting } from '../runs/waiting.ts';
 import { createCatchUp } from './catch-up/catch-up.ts';
+import type { Poller } from './catch-up/poll.ts';
 import type { Snapshots } from './catch-up/snapshots.ts';
 import { createOpenPullsHandler, openPullsKind } from './open-pulls.ts';
 import { createMaintenance, type MaintenanceJob, scheduledMaintenance } from './schedule/maintenance.ts';
@@ -22,10 +23,17 @@ type SweepsParts = {
   readonly leaveWaiting: LeaveWaiting;
   /** Requests the account of the token from the forge, bypassing caches. */
   readonly askWhoWeAre: () => Promise<unknown>;
+  /** Finds changes in place of webhooks; absent: a search for missed changes is enough. */
+  readonly poller: Poller | undefined;
 };
 
 /** Schedule of the search for missed changes, which also runs after every start. */
-const catchUpCron = '*/30 * * * *';
+const catchUpSchedule: Scheduled = {
+  id: 'catch-up',
+  schedule: { cron: '*/30 * * * *', timezone: 'UTC' },
+  kind: 'catch-up',
+  payload: {},
+};
 
 /** The scheduled work of a bot. It is not started on construction. */
 export class Sweeps {
@@ -34,13 +42,15 @@ export class Sweeps {
   readonly jobHandlers: Readonly<Record<string, HandleJob>>;
   readonly #reeve: Reeve;
   readonly #snapshots: Snapshots;
+  readonly #poller: Poller | undefined;
   readonly #chores: Readonly<Record<string, MaintenanceJob>>;
   /** Rules of repositories and organizations, as they were last read. */
   #others: readonly LoadedRule[] = [];
 
-  constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre }: SweepsParts) {
+  constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre, poller }: SweepsParts) {
     this.#reeve = reeve;
     this.#snapshots = snapshots;
+    this.#poller = poller;
     this.#chores = createMaintenance(reeve, { checkToken: askWhoWeAre, readRules: () => this.#readRules() });
     this.scheduler = new Scheduler(reeve, () => this.#entries());
     this.jobHandlers = {
@@ -51,13 +61,13 @@ export class Sweeps {
     };
   }
 
-  /** Starts the scheduled work: catches up with missed changes, then checks the schedules every minute. */
+  /** Starts the scheduled work: catches up with missed changes or polls, then checks the schedules every minute. */
   async start(): Promise<void> {
     const { store, clock, wake } = this.#reeve;
     const now = clock.now();
     const start = `start@${now.toISOString()}`;
     const beginnings = [
-      { kind: 'catch-up', lane: 'catch-up catch-up', payload: {} },
+      ...(this.#poller ? [] : [{ kind: 'catch-up', lane: 'catch-up catch-up', payload: {} }]),
       { kind: openPullsKind, lane: openPullsKind, payload: {} },
       { kind: 'chore', lane: 'chore rules', payload: { chore: 'rules' } },
     ];
@@ -67,10 +77,12 @@ export class Sweeps {
     }
     wake();
     this.scheduler.start();
+    this.#poller?.start();
   }
 
   async stop(): Promise<void> {
     await this.scheduler.stop();
+    await this.#poller?.stop();
     // The store may be full or lost. Changes that are found again have no effect, and everything else must still be
     // closed.
     await this.#snapshots.save().catch((error: unknown) => {
@@ -104,7 +116,7 @@ export class Sweeps {
       ...scheduledRules(this.#reeve.rules.operator()),
       ...(await readScheduleList(this.#reeve.store)),
       ...scheduledMaintenance(this.#chores),
-      { id: 'catch-up', schedule: { cron: catchUpCron, timezone: 'UTC' }, kind: 'catch-up', payload: {} },
+      ...(this.#poller ? [] : [catchUpSchedule]),
     ];
   }
 }

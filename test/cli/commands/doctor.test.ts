@@ -565,6 +565,67 @@ describe('a condition that no test can produce on this machine is classified fro
     expect(await check?.run({ forgeUrl } as Examination)).toMatchObject({ state });
   });
 
+  const lastPoll = {
+    at: new Date().toISOString(),
+    repositories: 2,
+    found: 0,
+    failed: 0,
+    requests: 12,
+    usualRequests: 12,
+  };
+  const ofRule = (on: string): unknown => ({
+    rules: [{ name: 'one', on: [{ family: 'issues', activities: [on] }], steps: [] }],
+  });
+  it.each([
+    ['not configured', undefined, undefined, [], 'skipped', /webhooks announce events/],
+    ['before the first poll', 60, undefined, [], 'ok', /there was no poll yet/],
+    [
+      'in order',
+      60,
+      lastPoll,
+      [ofRule('opened')],
+      'ok',
+      /every 60 s, about 720 requests an hour.*2 repositories/,
+    ],
+    ['failing', 60, { ...lastPoll, error: 'no answer' }, [], 'wrong', /failed: no answer/],
+    ['too old', 60, { ...lastPoll, at: '2026-01-01T00:00:00Z' }, [], 'warning', /too long ago/],
+    [
+      'blind for a rule',
+      60,
+      lastPoll,
+      [ofRule('assigned')],
+      'warning',
+      /one: polling does not find issues.assigned/,
+    ],
+  ])('polling that is %s', async (_, poll, last, rules, state, text) => {
+    const check = checks.find(({ id }) => id === 'polling');
+    const examination = {
+      settings: { poll },
+      store: async () => ({ recall: async () => last }),
+      rules: async () => rules,
+    };
+
+    expect(await check?.run(examination as unknown as Examination)).toMatchObject({
+      state,
+      text: expect.stringMatching(text),
+    });
+  });
+
+  it('polling needs no hooks, no secrets and no address', async () => {
+    const examination = { settings: { poll: 60, secrets: [] } } as unknown as Examination;
+    const needless = checks.filter(
+      ({ id }) =>
+        id.startsWith('hook') ||
+        ['served-hooks', 'process', 'webhook-address', 'delivery', 'target'].includes(id),
+    );
+
+    for (const check of needless.filter(({ id }) => id !== 'hook-events'))
+      expect({ id: check.id, ...(await check.run(examination)) }).toMatchObject({
+        id: check.id,
+        state: 'skipped',
+      });
+  });
+
   it.each([
     ['http://10.1.2.3:8080', '127.0.0.1', 'wrong'],
     ['http://93.184.216.34/bot', '127.0.0.1', 'wrong'],

@@ -60,6 +60,37 @@ it('a secret is read from a file, without its trailing line break', async () => 
   expect(forge?.credentials).toEqual({ token: 'from-file' });
 });
 
+it('polling needs no webhook secret, and is refused below 30 s', async () => {
+  const unreachable = { FORGE_URL: 'http://h', FORGE_TOKEN: 'token' };
+  const config = await file('poll.yml', 'version: 1\npoll: 90\n');
+
+  expect(await problemsOf(unreachable)).toContain('no webhook secret is configured');
+  expect(await loadSettings({ ...unreachable, REEVE_POLL: '30' })).toMatchObject({ poll: 30, secrets: [] });
+  expect(await loadSettings({ ...unreachable, REEVE_CONFIG: config })).toMatchObject({ poll: 90 });
+  expect(await loadSettings({ ...unreachable, REEVE_CONFIG: config, REEVE_POLL: '45' })).toMatchObject({
+    poll: 45,
+  });
+  for (const text of ['29', '0', '-60', '60s', '1.5', '86401'])
+    expect(await problemsOf({ ...unreachable, REEVE_POLL: text })).toContain('from 30 to 86400');
+  const short = await file('short.yml', 'version: 1\npoll: 10\n');
+  expect(await problemsOf({ ...unreachable, REEVE_CONFIG: short })).toContain('poll: Too small');
+});
+
+it('serve --poll is refused below 30 s, and without a forge', async () => {
+  const environment = { FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'token', REEVE_DATA: folder };
+
+  expect(await reeve(['serve', '--poll', '10'], { environment })).toMatchObject({
+    status: 2,
+    error: expect.stringContaining(
+      'REEVE_POLL (serve --poll) must be a number of seconds from 30 to 86400, not "10"',
+    ),
+  });
+  expect(await reeve(['serve', '--poll', '60'], { environment: { REEVE_DATA: folder } })).toMatchObject({
+    status: 2,
+    error: expect.stringContaining('the demo is not polled'),
+  });
+});
+
 it('all mistakes are reported at once', async () => {
   const problems = await problemsOf({
     FORGE_URL: 'ftp://h',

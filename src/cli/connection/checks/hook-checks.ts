@@ -1,7 +1,9 @@
+import { pollingGap } from '../../../rules/verdict.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import { loadFingerprintKey } from '../../../server/settings/secrets/installation-secret.ts';
+import { readLastPoll, requestsPerHour } from '../../../work/sweeps/catch-up/poll.ts';
 import { count } from '../../output/terminal.ts';
-import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import { entryFor, fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
 import { locationName } from '../hooks/places.ts';
 import { allowAdvice, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
@@ -71,6 +73,49 @@ async function checkAddress({ settings, listening }: Examination): Promise<Findi
   return wrong(`${webhook.url} does not reach this Reeve (${there.why})`, advice);
 }
 
+/** Time after which a poll counts as missing, in addition to two intervals. */
+const graceMs = 120_000;
+/** Maximum number of rules that are named. */
+const maxRules = 5;
+
+async function checkPolling({ settings, store, rules }: Examination): Promise<Finding> {
+  const { poll: everySeconds } = settings;
+  if (everySeconds === undefined) return skipped('REEVE_POLL is not set: webhooks announce events');
+  const last = await readLastPoll(await store());
+  const every = `every ${everySeconds} s`;
+  if (last?.error !== undefined)
+    return wrong(
+      `${every}; the last poll, at ${last.at}, failed: ${last.error}`,
+      'remove the cause: nothing is lost, the next poll continues',
+    );
+  const cost = last && `, about ${requestsPerHour(last, everySeconds)} requests an hour`;
+  const text = last
+    ? `${every}${cost}; last poll at ${last.at}, of ${count(last.repositories, 'repository').replace(/ys$/, 'ies')}`
+    : `${every}; there was no poll yet`;
+  const gaps = (await rules())
+    .flatMap((file) => file.rules)
+    .flatMap((rule) => {
+      const why = pollingGap(rule);
+      return why === undefined ? [] : [`${rule.name}: ${why}`];
+    });
+  if (gaps.length > 0) {
+    const more = gaps.length > maxRules ? `; and ${gaps.length - maxRules} more` : '';
+    return warning(
+      `${text}; ${gaps.slice(0, maxRules).join('; ')}${more}`,
+      'let the rule listen to another event, read facts instead, or give it a schedule',
+    );
+  }
+  if (last !== undefined && last.failed > 0)
+    return warning(
+      `${text}; ${count(last.failed, 'repository').replace(/ys$/, 'ies')} could not be read`,
+      'the log of reeve serve names them',
+    );
+  const ageMs = last === undefined ? 0 : Date.now() - Date.parse(last.at);
+  if (ageMs > 2_000 * everySeconds + graceMs)
+    return warning(`${text}, which is too long ago`, 'start reeve serve, or look at its log');
+  return ok(text);
+}
+
 const tries = new WeakMap<Examination, Promise<readonly { look: HookState; tried: HookTestResult }[]>>();
 
 /** Tests each testable hook once. A second call returns the results of the first. */
@@ -109,7 +154,9 @@ async function tryEach(
 }
 
 async function checkDeliveries(examination: Examination): Promise<Finding> {
-  const url = examination.settings.webhook?.url ?? '';
+  const { webhook, poll } = examination.settings;
+  if (webhook === undefined && poll !== undefined) return skipped('polling needs no deliveries');
+  const url = webhook?.url ?? '';
   const answers = await tryAll(examination);
   const findings = await Promise.all(
     answers.map(({ look, tried }) => findingOfTest(tried, look.location, url)),
@@ -139,7 +186,14 @@ async function checkTarget(examination: Examination): Promise<Finding> {
   );
 }
 
-const noWebhook = 'the operator file has no webhook section: reeve setup creates the hooks';
+/** Returns why there are no hooks to check; undefined if the operator file has some. */
+function whyNoHooks({ webhook, poll }: Examination['settings']): string | undefined {
+  if (webhook !== undefined) return undefined;
+  return poll === undefined
+    ? 'the operator file has no webhook section: reeve setup creates the hooks'
+    : 'polling needs no hooks';
+}
+
 const again = 'run reeve setup again: it corrects the hooks';
 
 /** Checks of the hooks as the forge shows them, followed by checks of their deliveries. */
@@ -153,7 +207,8 @@ export const hookChecks: readonly Check[] = [
       '`reeve setup` with `--repository`, `--organization`, `--user` or `--system`. To check unreadable ones, set `SETUP_TOKEN`.',
     after: ['token', 'store'],
     run: async ({ settings, hooks }) => {
-      if (settings.webhook === undefined) return skipped(noWebhook);
+      const why = whyNoHooks(settings);
+      if (why !== undefined) return skipped(why);
       const { readable, unreadable } = await hooks();
       if (readable.length + unreadable.length === 0) {
         return wrong(
@@ -245,6 +300,7 @@ export const hookChecks: readonly Check[] = [
     remedy: '`reeve setup --repository OWNER/NAME`, or `--organization NAME` for all of an organization.',
     after: ['token', 'store'],
     run: async ({ client, account, settings, hooks, store }) => {
+      if (settings.poll !== undefined) return skipped('polling needs no hooks');
       const { readable, unreadableLocations } = await hooks();
       const active = readable.filter(({ match }) => match.found?.active).map(({ location }) => location);
       return checkServedHooks({
@@ -258,6 +314,17 @@ export const hookChecks: readonly Check[] = [
     },
   },
   ...deliveryChecks,
+  {
+    id: 'polling',
+    looks:
+      'With `REEVE_POLL`: the interval, the requests an hour, the last poll, and whether polling finds what the operator’s rules listen to and read.',
+    fails:
+      'The last poll failed. A warning if the last poll is too old, or if a rule needs what polling does not find.',
+    remedy:
+      'As the message says. [Without a reachable address](../connect.md#without-a-reachable-address) lists what polling finds.',
+    after: ['store'],
+    run: checkPolling,
+  },
 ];
 
 /**
@@ -269,7 +336,8 @@ function checkEachHook(
   faults: (look: HookState, url: string) => readonly string[],
 ): (examination: Examination) => Promise<Finding> {
   return async ({ hooks, settings }) => {
-    if (settings.webhook === undefined) return skipped(noWebhook);
+    const why = whyNoHooks(settings);
+    if (why !== undefined) return skipped(why);
     const { readable } = await hooks();
     if (readable.length === 0) return skipped('no location with a readable hook');
     const found = readable.flatMap((look) =>
@@ -280,6 +348,8 @@ function checkEachHook(
 }
 
 async function checkSecrets(examination: Examination): Promise<Finding> {
+  const why = whyNoHooks(examination.settings);
+  if (why !== undefined) return skipped(why);
   const { secrets, data } = examination.settings;
   const key = await loadFingerprintKey(data, { store: await examination.store() });
   const unknown: string[] = [];

@@ -222,7 +222,12 @@ async function checkDatabase({ store }: Examination): Promise<Finding> {
 async function checkProcess({ settings }: Examination): Promise<Finding> {
   const where = `${settings.host}:${settings.port}`;
   const [entry] = settings.secrets;
-  if (entry === undefined) return skipped('no webhook secret is configured');
+  if (entry === undefined)
+    return skipped(
+      settings.poll === undefined
+        ? 'no webhook secret is configured'
+        : 'polling needs no webhook secrets, by which a Reeve on this machine is recognized',
+    );
   const there = await probeReceiver(localAddress(settings.host, settings.port), entry);
   if (there.who === 'ours') return ok(`Reeve runs on ${where} with these secrets`);
   if (there.who === 'throttled')

@@ -7,9 +7,16 @@ import type { HandleJob } from '../../../store/leases.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Reeve } from '../../reeve.ts';
 import { createLeash } from '../leash.ts';
-import { type ServedBy, servedRepositories } from '../targets/repositories.ts';
+import { freshPages, type ServedBy, servedRepositories } from '../targets/repositories.ts';
 import { createWaitingClient } from '../walk.ts';
-import { type ItemSnapshot, type RepositorySnapshot, type Snapshots, toItemSnapshot } from './snapshots.ts';
+import {
+  type ItemSnapshot,
+  overlapMs,
+  type PolledState,
+  type RepositorySnapshot,
+  type Snapshots,
+  toItemSnapshot,
+} from './snapshots.ts';
 
 /** Payload of a job for an event that was found by reading. */
 type CaughtUpPayload = {
@@ -26,11 +33,13 @@ const budget = 20_000;
 const maxFailedInARow = 3;
 
 /** Fields of a served repository that catch-up needs, kept small because there may be many repositories. */
-type Candidate = {
+export type Candidate = {
   readonly id: number;
   readonly name: string;
   readonly full_name: string;
   readonly owner: { readonly id: number; readonly login: string };
+  /** Undefined if the repository has no commits. */
+  readonly defaultBranch: string | undefined;
   readonly createdAt: string | undefined;
   readonly updatedMs: number;
 };
@@ -84,13 +93,20 @@ export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
   };
 }
 
-async function listCandidates(client: Client, served: ServedBy): Promise<Candidate[]> {
+/** Returns the served repositories. `onMissing` is called with each listed one that the forge does not show. */
+export async function listCandidates(
+  client: Client,
+  served: ServedBy,
+  onMissing: (name: string) => void = () => {},
+): Promise<Candidate[]> {
   const candidates: Candidate[] = [];
-  for await (const { repositories } of servedRepositories(client, served)) {
-    for (const { id, name, full_name, owner, created_at, updated_at } of repositories) {
+  for await (const { repositories, failures } of servedRepositories(client, served)) {
+    for (const { item } of failures) onMissing(item);
+    for (const { id, name, full_name, owner, default_branch, created_at, updated_at } of repositories) {
       const updatedMs = Date.parse(updated_at ?? '') || 0;
       const account = { id: owner.id, login: owner.login };
-      candidates.push({ id, name, full_name, owner: account, createdAt: created_at ?? undefined, updatedMs });
+      const names = { id, name, full_name, owner: account, defaultBranch: default_branch || undefined };
+      candidates.push({ ...names, createdAt: created_at ?? undefined, updatedMs });
     }
   }
   return candidates;
@@ -144,7 +160,7 @@ async function catchUpWith(
   const { name, owner } = candidate;
   const live = await readCurrent({ login: owner.login, name }, client, before);
   const missed = before === undefined ? [] : differencesOf(before, live);
-  for (const one of missed) await enqueue(one, candidate, { store, now: clock.now() });
+  for (const one of missed) await enqueueMissed(one, candidate, { store, now: clock.now() });
   if (missed.length > 0) wake();
   // If no item has an instant yet, the repository's time from the forge is used, because our clock may be ahead of the
   // forge's.
@@ -155,13 +171,20 @@ async function catchUpWith(
   return missed.length;
 }
 
-async function enqueue(
+/**
+ * Stores a job for an event that was found by reading. `polledSince`: polling found it, and it happened after this
+ * instant of this machine's clock.
+ */
+export async function enqueueMissed(
   { eventType, payload, key }: MissedEvent,
-  { id, name, full_name, owner }: Candidate,
-  { store, now }: { store: Store; now: Date },
+  { id, name, full_name, owner, defaultBranch }: Candidate,
+  { store, now, polledSince }: { store: Store; now: Date; polledSince?: string },
 ): Promise<void> {
-  const repository = { id, name, full_name, owner };
-  const whole = { ...payload, repository, sender: null, caught_up: true };
+  // A push to the default branch may change rules.
+  const branch = defaultBranch === undefined ? {} : { default_branch: defaultBranch };
+  const repository = { id, name, full_name, owner, ...branch };
+  const polled = polledSince === undefined ? {} : { polled_since: polledSince };
+  const whole = { sender: null, ...payload, repository, caught_up: true, ...polled };
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 32);
   await store.enqueue({
     door: 'cron',
@@ -173,22 +196,23 @@ async function enqueue(
   });
 }
 
-function advance(
+export function advance(
   known: RepositorySnapshot | undefined,
   live: CurrentRepository,
   from: Date,
+  polled?: PolledState,
 ): RepositorySnapshot {
   const { refs, items } = live;
   const tags = Object.fromEntries(Object.entries(live.tags).map(([name, { commit }]) => [name, commit]));
   const after: Record<string, ItemSnapshot> = { ...known?.items };
   let at = known?.at;
-  for (const { kind, number, value } of items) {
-    const item = toItemSnapshot(value, kind);
+  for (const { kind, number, value, settled } of items) {
+    const item = settled ?? toItemSnapshot(value, kind);
     if (item === undefined) continue;
     after[number] = item;
     if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;
   }
-  return { at: at ?? from.toISOString(), items: after, refs, tags };
+  return { at: at ?? from.toISOString(), items: after, refs, tags, ...(polled ? { polled } : {}) };
 }
 
 /**
@@ -196,12 +220,14 @@ function advance(
  * last seen; if it was never seen, its open issues instead. This costs four lists, one request for each pull request
  * closed since then, and one for each pull request that was opened since then and changed afterwards.
  */
-async function readCurrent(
+export async function readCurrent(
   { login, name }: { readonly login: string; readonly name: string },
   client: Client,
   before: RepositorySnapshot | undefined,
+  { isPolled = false }: { readonly isPolled?: boolean } = {},
 ): Promise<CurrentRepository> {
   const params = { owner: login, repo: name };
+  const sinceMs = before === undefined ? 0 : Date.parse(before.at) - (isPolled ? overlapMs : 0);
   const refs: Record<string, string> = {};
   for await (const branch of client.items(operations.listBranches, { params })) {
     if (branch.commit?.id) refs[branch.name] = branch.commit.id;
@@ -212,27 +238,98 @@ async function readCurrent(
     if (commit) tags[tag.name] = { id: tag.id ?? commit, commit };
   }
   const items = new Map<number, CurrentItem>();
-  const add = (kind: ItemSnapshot['kind'], number: number, value: object): void => {
-    items.set(number, { kind, number, value: value as Readonly<Record<string, unknown>> });
+  const issues = new Map<number, Readonly<Record<string, unknown>>>();
+  const add = (kind: ItemSnapshot['kind'], number: number, whole: object): void => {
+    const value = whole as Readonly<Record<string, unknown>>;
+    const settled = before === undefined ? toItemSnapshot(value, kind) : undefined;
+    if (settled === undefined) {
+      items.set(number, { kind, number, value });
+      return;
+    }
+    // The first time, nothing is an event, and there may be many texts.
+    const { state, updated_at, head } = value;
+    items.set(number, { kind, number, value: { state, updated_at, head }, settled });
   };
-  for await (const pull of client.items(operations.listPulls, { params, query: { state: 'open' } })) {
-    add('pull_request', pull.number, pull);
+  // Lists get shorter while they are read, when items are closed or deleted.
+  const pulls = freshPages(
+    (from) => client.pages(operations.listPulls, { params, query: { state: 'open' } }, from),
+    { idOf: ({ number }) => number },
+  );
+  for await (const { items: page } of pulls) {
+    for (const pull of page) add('pull_request', pull.number, pull);
   }
   // The first time, only open issues are read. Later, everything that has changed is read, including the pull requests
   // that are no longer open.
-  const query = before === undefined ? { state: 'open', type: 'issues' } : { state: 'all', since: before.at };
-  for await (const issue of client.items(operations.listIssues, { params, query })) {
-    if (!issue.pull_request) add('issue', issue.number, issue);
-    else if (!items.has(issue.number) && isNews(issue, before)) {
-      const index = issue.number;
-      add('pull_request', index, await client.call(operations.getPull, { params: { ...params, index } }));
+  const query =
+    before === undefined
+      ? { state: 'open', type: 'issues' }
+      : { state: 'all', since: new Date(sinceMs).toISOString() };
+  let pages = 0;
+  const changed = freshPages((from) => client.pages(operations.listIssues, { params, query }, from), {
+    idOf: ({ number }) => number,
+  });
+  for await (const { items: page } of changed) {
+    pages += 1;
+    for (const issue of page) {
+      if (before !== undefined) issues.set(issue.number, issue);
+      if (!issue.pull_request) add('issue', issue.number, issue);
+      else if (!items.has(issue.number) && isNews(issue, before)) {
+        const index = issue.number;
+        add('pull_request', index, await client.call(operations.getPull, { params: { ...params, index } }));
+      }
     }
   }
+  if (before === undefined) return { refs, tags, items: [...items.values()], issues, pages };
   for (const [number, item] of items) {
-    if (before === undefined || !(await hasMoved(item, { client, params, before }))) continue;
-    items.set(number, { ...item, hasMoved: true });
+    if (isPolled && before.items[number] === undefined && toMs(item.value.created_at) < sinceMs) {
+      // The item is not among those kept, so the value before the change is not known.
+      const isOld = toMs(item.value.updated_at) < sinceMs;
+      const found = isOld ? [] : await readActivities(number, { client, params, sinceMs });
+      items.set(number, { ...item, found });
+    } else if (await hasMoved(item, { client, params, before })) {
+      items.set(number, { ...item, hasMoved: true });
+    }
   }
-  return { refs, tags, items: [...items.values()] };
+  return { refs, tags, items: [...items.values()], issues, pages, ...(isPolled ? { sinceMs } : {}) };
+}
+
+/** Activities by type of an entry in the timeline of an item. Comments and reviews are found in other ways. */
+const activityOfEntry: Readonly<Record<string, string>> = {
+  close: 'closed',
+  merge_pull: 'closed',
+  reopen: 'reopened',
+  label: 'label_updated',
+  change_title: 'edited',
+  change_target_branch: 'edited',
+  pull_push: 'synchronized',
+};
+
+/** Returns the activities of an item since an instant, from its timeline. */
+async function readActivities(
+  index: number,
+  {
+    client,
+    params,
+    sinceMs,
+  }: {
+    readonly client: Client;
+    readonly params: { readonly owner: string; readonly repo: string };
+    readonly sinceMs: number;
+  },
+): Promise<readonly string[]> {
+  const query = { since: new Date(sinceMs).toISOString() };
+  const found = new Set<string>();
+  let isExplained = false;
+  for await (const { type } of client.items(operations.listTimeline, {
+    params: { ...params, index },
+    query,
+  })) {
+    isExplained = true;
+    const activity = activityOfEntry[type];
+    if (activity !== undefined) found.add(activity);
+  }
+  // Only an edit of the text leaves no entry.
+  return isExplained ? [...found] : ['edited'];
 }
 
 /**
@@ -280,12 +377,18 @@ export type CurrentRepository = {
   /** Objects and commits by tag name. The two are equal if the tag is not annotated. */
   readonly tags: Readonly<Record<string, CurrentTag>>;
   readonly items: readonly CurrentItem[];
+  /** The listed issues by number, and pull requests in the form of issues. Absent: none. */
+  readonly issues?: ReadonlyMap<number, Readonly<Record<string, unknown>>>;
+  /** Number of pages of that list. */
+  readonly pages?: number;
+  /** Instant since which items are listed, in milliseconds; by default, that of the snapshot. */
+  readonly sinceMs?: number;
 };
 
 type CurrentTag = { readonly id: string; readonly commit: string };
 
 /** An issue or pull request as returned by the forge. */
-type CurrentItem = {
+export type CurrentItem = {
   readonly kind: ItemSnapshot['kind'];
   readonly number: number;
   readonly value: Readonly<Record<string, unknown>>;
@@ -293,13 +396,17 @@ type CurrentItem = {
    * Whether a previously unknown pull request got commits after it was opened, or after the repository was last seen.
    */
   readonly hasMoved?: boolean;
+  /** State to compare instead of that of `value`, if Reeve has written in the meantime. */
+  readonly settled?: ItemSnapshot;
+  /** Activities according to the timeline, for an item that is not among those kept. */
+  readonly found?: readonly string[];
 };
 
 /**
  * A change that happened while Reeve was stopped: the event type of its delivery, and the payload without the
  * repository.
  */
-type MissedEvent = {
+export type MissedEvent = {
   readonly eventType: string;
   readonly payload: Readonly<Record<string, unknown>>;
   /** Identity of the change, which is the same each time it is found. */
@@ -318,7 +425,7 @@ export function differencesOf(snapshot: RepositorySnapshot, live: CurrentReposit
     ...(snapshot.isNew ? [repositoryCreated] : []),
     ...refDifferences(snapshot.refs, live.refs),
     ...(snapshot.tags ? tagDifferences(snapshot.tags, live.tags) : []),
-    ...items.flatMap((item) => itemDifferences(snapshot, item)),
+    ...items.flatMap((item) => itemDifferences(snapshot, item, live.sinceMs)),
   ];
 }
 
@@ -371,11 +478,15 @@ function* tagDifferences(
   }
 }
 
-function itemDifferences(snapshot: RepositorySnapshot, item: CurrentItem): readonly MissedEvent[] {
-  const now = toItemSnapshot(item.value, item.kind);
+function itemDifferences(
+  snapshot: RepositorySnapshot,
+  item: CurrentItem,
+  sinceMs: number | undefined,
+): readonly MissedEvent[] {
+  const now = item.settled ?? toItemSnapshot(item.value, item.kind);
   if (now === undefined) return [];
   const before = snapshot.items[item.number];
-  return activitiesOfItem(before, now, { item, snapshot }).map((activity) =>
+  return activitiesOfItem(before, now, { item, snapshot, sinceMs }).map((activity) =>
     missedOf(item, now, { activity, before }),
   );
 }
@@ -384,11 +495,16 @@ function itemDifferences(snapshot: RepositorySnapshot, item: CurrentItem): reado
 function activitiesOfItem(
   before: ItemSnapshot | undefined,
   now: ItemSnapshot,
-  { item, snapshot }: { item: CurrentItem; snapshot: RepositorySnapshot },
+  {
+    item,
+    snapshot,
+    sinceMs,
+  }: { item: CurrentItem; snapshot: RepositorySnapshot; sinceMs: number | undefined },
 ): readonly string[] {
-  const since = Date.parse(snapshot.at);
+  const since = sinceMs ?? Date.parse(snapshot.at);
   const isOpen = now.state === 'open';
   if (before === undefined) {
+    if (item.found !== undefined) return item.found;
     const moved = item.hasMoved ? ['synchronized'] : [];
     if (toMs(item.value.created_at) >= since) return ['opened', ...moved, ...(isOpen ? [] : ['closed'])];
     // Items that are older than their repository were migrated with it.

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Event } from '../../../contract/events/events.ts';
 import { readMember } from '../../../contract/events/payload-members.ts';
 import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
@@ -34,7 +35,32 @@ export type RepositorySnapshot = {
    * repository has been read.
    */
   readonly isNew?: true;
+  /** Set by polling, which also reads comments and statuses. Absent: the next poll begins with what is there. */
+  readonly polled?: PolledState;
 };
+
+/** What polling knows in addition to catch-up. */
+export type PolledState = {
+  /** Time of this machine at which the last poll of the repository began, as RFC 3339. */
+  readonly readAt: string;
+  readonly comments: {
+    /** Instant of the forge's clock up to which comments are known, as RFC 3339. */
+    readonly at: string;
+    /** Times of the last update by id, of the latest comments. */
+    readonly seen: Readonly<Record<string, string>>;
+  };
+  /**
+   * Ids of the newest status by context, for each head of an open pull request. Null for a head whose statuses have not
+   * been read yet, although it was there at the first poll.
+   */
+  readonly statuses: Readonly<Record<string, Readonly<Record<string, number>> | null>>;
+};
+
+/**
+ * Time by which consecutive polls overlap. A forge shows a change when its transaction ends, with the time at which it
+ * began: a slow one appears after changes with a later time.
+ */
+export const overlapMs = 30_000;
 
 /** Maximum number of items kept per repository, which are the latest ones. */
 const maxItems = 1_000;
@@ -53,13 +79,30 @@ export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): Item
       .map((label) => String(readMember(label, 'name')))
       .sort()
       .join('\n'),
-    text: `${String(title ?? '')}\n${String(readMember(base, 'ref') ?? '')}\n${textDigest(String(body ?? ''))}`,
+    text: joinText({
+      title: String(title ?? ''),
+      base: String(readMember(base, 'ref') ?? ''),
+      body: textDigest(String(body ?? '')),
+    }),
     ...(typeof commit === 'string' ? { head: commit } : {}),
   };
 }
 
+/** Parts of `ItemSnapshot.text`. `body` is a digest. */
+export type TextParts = { readonly title: string; readonly base: string; readonly body: string };
+
+function joinText({ title, base, body }: TextParts): string {
+  return `${title}\n${base}\n${body}`;
+}
+
+/** Neither the name of a branch nor the digest has a line break. */
+function splitText(text: string): TextParts {
+  const parts = text.split('\n');
+  return { title: parts.slice(0, -2).join('\n'), base: parts.at(-2) ?? '', body: parts.at(-1) ?? '' };
+}
+
 /** Returns a digest that detects a changed text: its length and a 32-bit checksum. */
-function textDigest(text: string): string {
+export function textDigest(text: string): string {
   let sum = 0;
   for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) | 0;
   return `${text.length}:${sum}`;
@@ -104,8 +147,12 @@ export class Snapshots {
   ): Promise<void> {
     const noted = await this.#notes.read(id);
     await this.#store.revise(keyOf(id), (value) => {
-      const after = change(applyAll(value, noted));
-      return after === undefined || after === value ? value : { ...after, items: latest(after.items) };
+      const before = applyAll(value, noted);
+      const after = change(before);
+      if (after === undefined || after === value) return value;
+      const kept = { ...after, items: latest(after.items) };
+      // A poll that finds nothing writes nothing.
+      return before === value && isSame(before, kept) ? value : kept;
     });
     await this.#notes.drop(id, noted);
   }
@@ -114,7 +161,11 @@ export class Snapshots {
   async note(event: Event): Promise<void> {
     const id = event.repository?.id;
     const note = noteOf(event);
-    if (id === undefined || note === undefined) return;
+    if (id !== undefined && note !== undefined) await this.add(id, note);
+  }
+
+  /** Applies a note to the snapshot of a repository, if there is one. */
+  async add(id: number, note: EventNote): Promise<void> {
     // An unseen repository has no baseline yet. The first catch-up creates it.
     if (!this.#known.has(id) && (await this.#store.recall(keyOf(id))) === undefined) return;
     this.#known.set(id, true);
@@ -135,6 +186,12 @@ export class Snapshots {
   #fold(id: number): Promise<void> {
     return this.edit(id, (seen) => seen);
   }
+}
+
+/** Returns whether two snapshots are equal, except for the time of the last poll. */
+function isSame(one: RepositorySnapshot | undefined, other: RepositorySnapshot): boolean {
+  if (one?.polled === undefined || other.polled === undefined) return false;
+  return isDeepStrictEqual({ ...one, polled: { ...one.polled, readAt: other.polled.readAt } }, other);
 }
 
 function keyOf(repositoryId: number): string {
@@ -273,8 +330,28 @@ const told: Readonly<Record<string, readonly (keyof ItemSnapshot)[]>> = {
   label_cleared: ['labels'],
 };
 
-/** A compact change of a repository from an event, of an item or of a branch or tag. It is plain data. */
+/** A change that Reeve made to a value. It explains the value only if nothing else has changed it before. */
+type OwnEdit = { readonly from: string; readonly to: string };
+
+/** A change that Reeve made, so that polling does not find it. */
+export type OwnNote =
+  | {
+      readonly own: 'item';
+      readonly index: number;
+      /** The item before the write. It is used if the item is not among those kept. */
+      readonly first?: ItemSnapshot;
+      /** Labels that the write added and removed. */
+      readonly added?: readonly string[];
+      readonly removed?: readonly string[];
+      readonly state?: OwnEdit;
+      readonly text?: Partial<Readonly<Record<keyof TextParts, OwnEdit>>>;
+    }
+  | { readonly own: 'comment'; readonly id: number; readonly updated: string }
+  | { readonly own: 'status'; readonly sha: string; readonly context: string; readonly id: number };
+
+/** A compact change of a repository from an event or a write, of an item, a branch or a tag. It is plain data. */
 type EventNote =
+  | OwnNote
   | { readonly item: ItemSnapshot; readonly index: number; readonly activity: string }
   | {
       readonly ref: string;
@@ -310,6 +387,7 @@ export function noteOf({ family, activity, payload, subject }: Event): EventNote
  */
 export function applyNote(snapshot: RepositorySnapshot, note: EventNote): RepositorySnapshot {
   if ('ref' in note) return withRef(snapshot, note);
+  if ('own' in note) return withOwn(snapshot, note);
   const { item, index, activity } = note;
   const known = snapshot.items[index];
   const after = known === undefined ? firstOf(snapshot, item, activity) : merged(known, item, activity);
@@ -366,4 +444,48 @@ function withRef(
 
 function isDeleted(commit: string): boolean {
   return /^0+$/.test(commit);
+}
+
+function withOwn(snapshot: RepositorySnapshot, note: OwnNote): RepositorySnapshot {
+  const { polled } = snapshot;
+  if (note.own === 'item') {
+    const { first } = note;
+    // An item that was updated before the last reading, and is not kept, has not changed since.
+    const isOld = first !== undefined && Date.parse(first.updated) < Date.parse(snapshot.at) - overlapMs;
+    const known = snapshot.items[note.index] ?? (isOld ? first : undefined);
+    if (known === undefined) return snapshot;
+    return { ...snapshot, items: { ...snapshot.items, [note.index]: withOwnEdits(known, note) } };
+  }
+  if (polled === undefined) return snapshot;
+  if (note.own === 'comment') {
+    const seen = { ...polled.comments.seen, [note.id]: note.updated };
+    return { ...snapshot, polled: { ...polled, comments: { ...polled.comments, seen } } };
+  }
+  const known = polled.statuses[note.sha];
+  // Only heads of open pull requests are kept; all statuses of a head that was never read are known later.
+  if (known === undefined || known === null) return snapshot;
+  const statuses = { ...polled.statuses, [note.sha]: { ...known, [note.context]: note.id } };
+  return { ...snapshot, polled: { ...polled, statuses } };
+}
+
+/**
+ * Returns the item with the changes of Reeve alone. What others changed before the write is not part of it, so that the
+ * next poll finds that.
+ */
+function withOwnEdits(
+  item: ItemSnapshot,
+  { added = [], removed = [], state, text = {} }: Extract<OwnNote, { own: 'item' }>,
+): ItemSnapshot {
+  const labels = new Set(item.labels === '' ? [] : item.labels.split('\n'));
+  for (const label of added) labels.add(label);
+  for (const label of removed) labels.delete(label);
+  const parts = splitText(item.text);
+  const edited = (name: keyof TextParts): string =>
+    text[name] !== undefined && text[name].from === parts[name] ? text[name].to : parts[name];
+  return {
+    ...item,
+    labels: [...labels].sort().join('\n'),
+    text: joinText({ title: edited('title'), base: edited('base'), body: edited('body') }),
+    state: state !== undefined && state.from === item.state ? state.to : item.state,
+  };
 }

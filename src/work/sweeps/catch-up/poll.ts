@@ -1,0 +1,589 @@
+import type { Client } from '../../../client/client.ts';
+import { readMember } from '../../../contract/events/payload-members.ts';
+import { operations } from '../../../contract/operations.ts';
+import type { Comment } from '../../../contract/resources/comments.ts';
+import type { PullReview } from '../../../contract/resources/reviews.ts';
+import type { CommitStatus } from '../../../contract/resources/statuses.ts';
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { pollingGap } from '../../../rules/verdict.ts';
+import type { Reeve } from '../../reeve.ts';
+import { freshPages } from '../targets/repositories.ts';
+import { createWaitingClient, mapConcurrently } from '../walk.ts';
+import {
+  advance,
+  type Candidate,
+  type CurrentItem,
+  type CurrentRepository,
+  differencesOf,
+  enqueueMissed,
+  listCandidates,
+  type MissedEvent,
+  readCurrent,
+} from './catch-up.ts';
+import type { OwnNotes } from './own-notes.ts';
+import {
+  type ItemSnapshot,
+  overlapMs,
+  type PolledState,
+  type RepositorySnapshot,
+  type Snapshots,
+  toItemSnapshot,
+} from './snapshots.ts';
+
+/** Interval at which the time is checked, and at which notifications are looked at. */
+const lookMs = 1_000;
+const notificationMs = 30_000;
+/** Number of repositories that are read concurrently. */
+const atOnce = 4;
+/** Number of consecutive repositories with a forge failure after which a poll ends. */
+const maxFailedInARow = 3;
+/** Maximum number of heads whose statuses are read in one poll of a repository. */
+const maxHeads = 20;
+/** Maximum number of statuses of one head that are read. */
+const statusesPerPage = 50;
+const maxStatusPages = 4;
+/** Maximum number of comments and reviews of a repository that are remembered: the latest. */
+const maxSeen = 1_000;
+
+/** Key of the result of the last poll. */
+const pollKey = 'poll';
+
+/** Result of a poll. */
+export type PollResult = {
+  /** Start of the poll, as RFC 3339. */
+  readonly at: string;
+  readonly repositories: number;
+  /** Number of events found. */
+  readonly found: number;
+  /** Number of repositories that could not be read. */
+  readonly failed: number;
+  readonly requests: number;
+  /** Requests that a poll without changes needs, as measured in this poll. */
+  readonly usualRequests: number;
+  /** Why the poll could not be completed; absent if it was. */
+  readonly error?: string;
+};
+
+/** Returns the result of the last poll of any process; undefined before the first one. */
+export async function readLastPoll(store: Pick<Reeve['store'], 'recall'>): Promise<PollResult | undefined> {
+  // Store boundary: only the poller writes the value under this key.
+  return (await store.recall(pollKey)) as PollResult | undefined;
+}
+
+/** Returns the number of requests in an hour. */
+export function requestsPerHour({ usualRequests }: PollResult, everySeconds: number): number {
+  return Math.ceil((usualRequests * 3_600) / everySeconds);
+}
+
+/**
+ * Reads the served repositories again and again, for forges that cannot reach this machine, and stores each difference
+ * as the event of a webhook. Only the leader polls. The position is in the snapshots, so that a restart loses nothing.
+ */
+export class Poller {
+  readonly #reeve: Reeve;
+  readonly #snapshots: Snapshots;
+  readonly #ownNotes: OwnNotes;
+  readonly #everyMs: number;
+  readonly #cursors = new Map<number, number>();
+  /** Start of the last poll of this process by repository. A poll that finds nothing is not stored. */
+  readonly #readAt = new Map<number, string>();
+  /** Listed repositories and failures that were logged, so that each is logged once. */
+  readonly #logged = new Set<string>();
+  #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #polling: Promise<PollResult> | undefined;
+  #nextMs = 0;
+  #nextLookMs = 0;
+  /** Time of the newest notification; null if the account may not read notifications. */
+  #notifiedAt: string | null | undefined;
+  #isLooking = false;
+  #isAnnounced = false;
+  #isSlow = false;
+  #isFailing = false;
+
+  constructor(
+    reeve: Reeve,
+    {
+      snapshots,
+      ownNotes,
+      everySeconds,
+    }: { readonly snapshots: Snapshots; readonly ownNotes: OwnNotes; readonly everySeconds: number },
+  ) {
+    this.#reeve = reeve;
+    this.#snapshots = snapshots;
+    this.#ownNotes = ownNotes;
+    this.#everyMs = everySeconds * 1_000;
+  }
+
+  /** Polls now, and then in the interval, until stopped. */
+  start(): void {
+    if (this.#timer) return;
+    this.#stopping = new AbortController();
+    this.#timer = setInterval(() => this.#look(), Math.min(lookMs, this.#everyMs)).unref();
+    this.#look();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#stopping.abort(new ReeveError('stopped', 'the process is stopping'));
+    await this.#polling?.catch(() => {});
+  }
+
+  /** Polls all served repositories once. Polls run one at a time. */
+  async poll(): Promise<PollResult> {
+    while (this.#polling) await this.#polling.catch(() => {});
+    this.#polling = this.#pollAll().finally(() => {
+      this.#polling = undefined;
+    });
+    return this.#polling;
+  }
+
+  #look(): void {
+    const { store, clock, log } = this.#reeve;
+    if (this.#polling || !store.isLeader()) return;
+    const nowMs = clock.monotonicMs();
+    if (nowMs < this.#nextMs) {
+      this.#lookAtNotifications(nowMs);
+      return;
+    }
+    this.#nextMs = nowMs + this.#everyMs;
+    this.poll().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted)
+        log.error({ error: messageOf(error) }, 'polling cannot use its store');
+    });
+  }
+
+  /**
+   * Polls early if there is a new notification. Notifications are never marked as read, and are no source of events:
+   * forges send none about one's own acts.
+   */
+  #lookAtNotifications(nowMs: number): void {
+    const isSoon = this.#nextMs - nowMs < notificationMs / 2;
+    if (this.#notifiedAt === null || this.#isLooking || isSoon || nowMs < this.#nextLookMs) return;
+    this.#isLooking = true;
+    this.#nextLookMs = nowMs + notificationMs;
+    const client = this.#reeve.client.counted({ signal: this.#stopping.signal, tries: 1 });
+    client
+      .call(operations.listNotifications, { query: { limit: 1 } })
+      .then(([newest]) => {
+        const at = newest?.updated_at ?? '';
+        const before = this.#notifiedAt;
+        this.#notifiedAt = at;
+        if (typeof before === 'string' && at > before) this.#nextMs = 0;
+      })
+      .catch((error: unknown) => {
+        // Without the scope, the interval alone counts.
+        if (error instanceof ReeveError && (error.status === 403 || error.status === 404))
+          this.#notifiedAt = null;
+      })
+      .finally(() => {
+        this.#isLooking = false;
+      });
+  }
+
+  async #pollAll(): Promise<PollResult> {
+    const { store, clock } = this.#reeve;
+    const { signal } = this.#stopping;
+    const at = clock.now().toISOString();
+    const startMs = clock.monotonicMs();
+    const counts = { repositories: 0, found: 0, failed: 0, requests: 0, usualRequests: 0 };
+    let error: string | undefined;
+    try {
+      const lister = this.#client();
+      const candidates = await listCandidates(lister, this.#reeve.served, (name) => this.#warnMissing(name));
+      counts.requests += lister.requests;
+      counts.usualRequests += lister.requests;
+      let failedInARow = 0;
+      await mapConcurrently(candidates, atOnce, async (candidate) => {
+        const client = this.#client();
+        try {
+          const { found, onlyFirst } = await this.#pollOne(candidate, client);
+          counts.repositories += 1;
+          counts.found += found;
+          counts.usualRequests += client.requests - onlyFirst;
+          failedInARow = 0;
+          this.#logged.delete(candidate.full_name);
+        } catch (failure) {
+          signal.throwIfAborted();
+          counts.failed += 1;
+          failedInARow += 1;
+          if (failure instanceof ReeveError && failure.isHostFailure && failedInARow >= maxFailedInARow)
+            throw failure;
+          this.#warnOnce(candidate.full_name, messageOf(failure));
+          // Otherwise, a forge that fails completely would only be seen with more repositories.
+          if (candidates.length < maxFailedInARow) error ??= messageOf(failure);
+        } finally {
+          counts.requests += client.requests;
+        }
+      });
+    } catch (failure) {
+      signal.throwIfAborted();
+      error = messageOf(failure);
+    }
+    const result: PollResult = { at, ...counts, ...(error === undefined ? {} : { error }) };
+    await store.remember(pollKey, result);
+    this.#report(result, clock.monotonicMs() - startMs);
+    return result;
+  }
+
+  #client(): Client {
+    const { client, clock } = this.#reeve;
+    const { signal } = this.#stopping;
+    return createWaitingClient(client.counted({ signal }), (ms) => clock.sleep(ms, signal));
+  }
+
+  /** Reads one repository and stores a job for each event. `onlyFirst`: requests that later polls do not need. */
+  async #pollOne(candidate: Candidate, client: Client): Promise<{ found: number; onlyFirst: number }> {
+    const { store, clock, wake, rules } = this.#reeve;
+    const { id, name, owner } = candidate;
+    const startedAt = clock.now();
+    const before = await this.#snapshots.read(id);
+    const at = { owner: owner.login, repo: name };
+    const live = await readCurrent({ login: owner.login, name }, client, before, { isPolled: true });
+    // If no item has an instant yet, the repository's time from the forge is used.
+    const from = candidate.updatedMs > 0 ? new Date(candidate.updatedMs) : clock.now();
+    const after = advance(before, live, from);
+    const acts = await readActs(at, client, {
+      before,
+      live,
+      at: after.at,
+      cursor: this.#cursors.get(id) ?? 0,
+    });
+    this.#cursors.set(id, acts.cursor);
+    // A write that is being sent may be part of what was read, and is noted only afterwards.
+    await this.#ownNotes.settled();
+    const known = (await this.#snapshots.read(id)) ?? before;
+    const settled = settle(before, known, live);
+    const events =
+      before === undefined || known === undefined
+        ? []
+        : [...differencesOf(known, settled), ...actDifferences(known.polled, acts, settled)];
+    const polledSince = this.#readAt.get(id) ?? before?.polled?.readAt ?? new Date(0).toISOString();
+    for (const event of events)
+      await enqueueMissed(event, candidate, { store, now: clock.now(), polledSince });
+    if (events.length > 0) wake();
+    await this.#snapshots.edit(id, (latest) => {
+      const polled = advanceActs(latest?.polled, acts, settled, startedAt);
+      return advance(latest ?? known, settle(known, latest, settled), from, polled);
+    });
+    // Rules that were read before the first poll may be older than the commit with which it begins.
+    if (before === undefined) rules.forget(id);
+    this.#readAt.set(id, startedAt.toISOString());
+    const onlyFirst = before === undefined ? Math.max((live.pages ?? 1) - 1, 0) : 0;
+    return { found: events.length, onlyFirst };
+  }
+
+  #warnMissing(name: string): void {
+    this.#warnOnce(name, 'the forge does not show it');
+  }
+
+  #warnOnce(repository: string, error: string): void {
+    if (this.#logged.has(repository)) return;
+    this.#logged.add(repository);
+    this.#reeve.log.warn({ repository, error }, 'could not poll a repository');
+  }
+
+  /** Logs the cost of polling once, and the begin and the end of an outage. */
+  #report(result: PollResult, tookMs: number): void {
+    const { log } = this.#reeve;
+    const { error, repositories, found, requests } = result;
+    const everySeconds = this.#everyMs / 1_000;
+    if (error !== undefined) {
+      if (!this.#isFailing) log.warn({ error }, 'polling failed; nothing is lost, the next poll continues');
+      this.#isFailing = true;
+      return;
+    }
+    if (this.#isFailing) log.info({ repositories, found }, 'polling continues');
+    this.#isFailing = false;
+    if (tookMs > this.#everyMs && this.#isAnnounced && !this.#isSlow) {
+      this.#isSlow = true;
+      log.warn(
+        { seconds: Math.round(tookMs / 1_000), everySeconds },
+        'a poll takes longer than its interval',
+      );
+    }
+    if (!this.#isAnnounced) {
+      const perHour = requestsPerHour(result, everySeconds);
+      log.info(
+        { everySeconds, repositories, requestsPerHour: perHour },
+        `polling every ${everySeconds} s: ${repositories} ${repositories === 1 ? 'repository' : 'repositories'}, about ${perHour} requests an hour`,
+      );
+      for (const rule of this.#reeve.rules.operator()) {
+        const why = pollingGap(rule);
+        if (why !== undefined)
+          log.warn({ rule: rule.id, why }, 'polling does not start a rule for all of its events');
+      }
+      this.#isAnnounced = true;
+    }
+    log[found > 0 ? 'info' : 'debug']({ repositories, found, requests }, 'polled');
+  }
+}
+
+/** Comments, reviews and statuses of a repository, as far as a poll reads them. */
+type CurrentActs = {
+  readonly comments: readonly Comment[];
+  readonly reviews: readonly { readonly number: number; readonly review: PullReview }[];
+  /** Newest statuses by head. */
+  readonly statuses: ReadonlyMap<string, readonly CommitStatus[]>;
+  /** All heads of open pull requests. */
+  readonly heads: readonly string[];
+  /** Issues by number that the events name and the lists do not contain. */
+  readonly issues: ReadonlyMap<number, Readonly<Record<string, unknown>>>;
+  /** Position among the heads from which the next poll continues. */
+  readonly cursor: number;
+};
+
+type Place = { readonly owner: string; readonly repo: string };
+
+async function readActs(
+  params: Place,
+  client: Client,
+  {
+    before,
+    live,
+    at,
+    cursor,
+  }: {
+    readonly before: RepositorySnapshot | undefined;
+    readonly live: CurrentRepository;
+    /** Instant of the forge's clock up to which items are known. */
+    readonly at: string;
+    readonly cursor: number;
+  },
+): Promise<CurrentActs> {
+  const polled = before?.polled;
+  const sinceMs = Date.parse(polled?.comments.at ?? at) - overlapMs;
+  const query = { since: new Date(sinceMs).toISOString() };
+  const comments: Comment[] = [];
+  const pages = freshPages(
+    (from) => client.pages(operations.listRepositoryComments, { params, query }, from),
+    {
+      idOf: ({ id }) => id,
+    },
+  );
+  for await (const { items } of pages) comments.push(...items);
+
+  const open = live.items.filter(({ kind, value }) => kind === 'pull_request' && value.state === 'open');
+  const reviews: { number: number; review: PullReview }[] = [];
+  for (const { number, value } of live.items) {
+    const isChanged = before?.items[number]?.updated !== value.updated_at;
+    const isRecent = Date.parse(String(value.updated_at)) >= sinceMs;
+    if (before === undefined || !isChanged || !isRecent || !('head' in value)) continue;
+    const found = client.items(operations.listReviews, { params: { ...params, index: number } });
+    for await (const review of found) reviews.push({ number, review });
+  }
+
+  const heads = [...new Set(open.map(headOf).filter((sha) => sha !== ''))];
+  const unread = heads.filter((sha) => !polled?.statuses[sha]);
+  const turned = [...heads.slice(cursor % Math.max(heads.length, 1)), ...heads].slice(0, heads.length);
+  const chosen = [...new Set([...unread, ...turned])].slice(0, maxHeads);
+  const statuses = new Map<string, readonly CommitStatus[]>();
+  for (const sha of chosen) {
+    const found = await readStatuses({ ...params, ref: sha }, client);
+    if (found !== undefined) statuses.set(sha, found);
+  }
+
+  const issues = new Map<number, Readonly<Record<string, unknown>>>();
+  for (const comment of comments) {
+    const number = numberOf(comment);
+    if (before === undefined || number === undefined || issues.has(number) || live.issues?.has(number))
+      continue;
+    if (polled?.comments.seen[comment.id] !== undefined) continue;
+    try {
+      issues.set(number, await client.call(operations.getIssue, { params: { ...params, index: number } }));
+    } catch (error) {
+      if (!(error instanceof ReeveError) || error.code !== 'forge-not-found') throw error;
+    }
+  }
+  const next = heads.length <= maxHeads ? 0 : cursor + Math.max(maxHeads - unread.length, 0);
+  return { comments, reviews, statuses, heads, issues, cursor: next };
+}
+
+function headOf({ value }: CurrentItem): string {
+  return String(readMember(value.head, 'sha') ?? '');
+}
+
+/** Returns the newest statuses of a commit; undefined if it no longer exists. */
+async function readStatuses(
+  params: Place & { readonly ref: string },
+  client: Client,
+): Promise<readonly CommitStatus[] | undefined> {
+  const found: CommitStatus[] = [];
+  try {
+    for (let page = 1; page <= maxStatusPages; page += 1) {
+      const query = { page, limit: statusesPerPage };
+      const { statuses = [] } = await client.call(operations.getCombinedStatus, { params, query });
+      found.push(...(statuses ?? []));
+      if ((statuses ?? []).length < statusesPerPage) break;
+    }
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return undefined;
+    throw error;
+  }
+  return found;
+}
+
+/** Returns the number of the issue or pull request of a comment. */
+function numberOf({ issue_url, pull_request_url }: Comment): number | undefined {
+  const [, number] = /\/(?:issues|pulls)\/(\d+)$/.exec(issue_url || pull_request_url || '') ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** Returns the events of comments, reviews and statuses that are not known. */
+function* actDifferences(
+  polled: PolledState | undefined,
+  acts: CurrentActs,
+  live: CurrentRepository,
+): Generator<MissedEvent> {
+  // What was there at the first poll is no event.
+  if (polled === undefined) return;
+  const sinceMs = Date.parse(polled.comments.at) - overlapMs;
+  for (const comment of acts.comments) {
+    const event = commentEvent(comment, { polled, acts, live, sinceMs });
+    if (event !== undefined) yield event;
+  }
+  for (const { number, review } of acts.reviews) {
+    const eventType = reviewTypes[review.state ?? ''];
+    const submittedMs = Date.parse(review.submitted_at ?? '');
+    const isSeen = polled.comments.seen[reviewKey(review)] !== undefined;
+    const pull = live.items.find((item) => item.number === number);
+    if (eventType === undefined || isSeen || !(submittedMs >= sinceMs) || pull === undefined) continue;
+    yield {
+      eventType,
+      payload: {
+        action: 'reviewed',
+        number,
+        pull_request: pull.value,
+        review: { type: eventType, content: review.body ?? '' },
+        ...(review.user ? { sender: review.user } : {}),
+      },
+      key: `${number} review ${review.id}`,
+    };
+  }
+  for (const [sha, statuses] of acts.statuses) {
+    const known = polled.statuses[sha];
+    if (known === null) continue;
+    for (const status of statuses) {
+      const { id, context, status: state, description, target_url, created_at, updated_at, creator } = status;
+      if ((known?.[context ?? ''] ?? 0) >= id) continue;
+      const fields = { id, sha, state: state ?? '', context: context ?? '', created_at, updated_at };
+      yield {
+        eventType: 'status',
+        payload: { ...fields, description: description ?? '', target_url: target_url ?? '', creator },
+        key: `status ${sha} ${context} ${id}`,
+      };
+    }
+  }
+}
+
+const reviewTypes: Readonly<Record<string, string>> = {
+  APPROVED: 'pull_request_review_approved',
+  REQUEST_CHANGES: 'pull_request_review_rejected',
+  COMMENT: 'pull_request_review_comment',
+};
+
+/** Key of a review among the comments that were seen. */
+const reviewKey = ({ id }: PullReview): string => `review ${id}`;
+
+/**
+ * Returns the event of a comment. The author of a new comment caused the event, unless the comment was edited before it
+ * was read: then its text may be that of another person, so the event names no account.
+ */
+function commentEvent(
+  comment: Comment,
+  {
+    polled,
+    acts,
+    live,
+    sinceMs,
+  }: {
+    readonly polled: PolledState;
+    readonly acts: CurrentActs;
+    readonly live: CurrentRepository;
+    readonly sinceMs: number;
+  },
+): MissedEvent | undefined {
+  const { id, created_at, updated_at, user } = comment;
+  const seen = polled.comments.seen[id];
+  const number = numberOf(comment);
+  if (seen === updated_at || number === undefined) return undefined;
+  const issue = live.issues?.get(number) ?? acts.issues.get(number);
+  if (issue === undefined) return undefined;
+  const isNew = seen === undefined && Date.parse(created_at ?? '') >= sinceMs;
+  const isUnedited = Date.parse(created_at ?? '') === Date.parse(updated_at ?? '');
+  const isPull = Boolean(issue.pull_request);
+  return {
+    eventType: isPull ? 'pull_request_comment' : 'issue_comment',
+    payload: {
+      action: isNew ? 'created' : 'edited',
+      issue,
+      comment,
+      is_pull: isPull,
+      ...(isNew && isUnedited && user ? { sender: user } : {}),
+    },
+    key: `comment ${id} ${updated_at}`,
+  };
+}
+
+/** Returns what is known after a poll. `latest` may have notes of writes since then. */
+function advanceActs(
+  latest: PolledState | undefined,
+  { comments, reviews, statuses, heads }: CurrentActs,
+  { items }: CurrentRepository,
+  startedAt: Date,
+): PolledState {
+  const seen: Record<string, string> = { ...latest?.comments.seen };
+  let at = latest?.comments.at;
+  const see = (key: string, updated: string): void => {
+    if (seen[key] === undefined || Date.parse(seen[key]) < Date.parse(updated)) seen[key] = updated;
+    if (at === undefined || Date.parse(updated) > Date.parse(at)) at = updated;
+  };
+  for (const { id, updated_at } of comments) if (updated_at) see(String(id), updated_at);
+  for (const { review } of reviews)
+    if (review.submitted_at && review.state !== 'PENDING') see(reviewKey(review), review.submitted_at);
+  const updated = items.map(({ value }) => String(value.updated_at)).filter((one) => one !== 'undefined');
+  at ??= updated.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? startedAt.toISOString();
+  const newest = Object.entries(seen)
+    .toSorted(([, a], [, b]) => Date.parse(b) - Date.parse(a))
+    .slice(0, maxSeen);
+
+  const kept: Record<string, Readonly<Record<string, number>> | null> = {};
+  for (const sha of heads) {
+    const read = statuses.get(sha);
+    const known = latest?.statuses[sha];
+    const ids: Record<string, number> = { ...known };
+    for (const { id, context } of read ?? []) ids[context ?? ''] = Math.max(ids[context ?? ''] ?? 0, id);
+    // A head that was not read yet, and was there at the first poll.
+    if (read === undefined && known === undefined && latest !== undefined) continue;
+    kept[sha] = read === undefined ? (known ?? null) : ids;
+  }
+  return {
+    readAt: startedAt.toISOString(),
+    comments: { at, seen: Object.fromEntries(newest) },
+    statuses: kept,
+  };
+}
+
+const noted = ['state', 'labels', 'text'] as const;
+
+/**
+ * Returns what was read, without what is older than a note that came in the meantime: `before` was known when reading
+ * began, `known` is known now.
+ */
+function settle(
+  before: RepositorySnapshot | undefined,
+  known: RepositorySnapshot | undefined,
+  live: CurrentRepository,
+): CurrentRepository {
+  const items = live.items.map((item) => {
+    const [past, now] = [before?.items[item.number], known?.items[item.number]];
+    const read = item.settled ?? toItemSnapshot(item.value, item.kind);
+    if (past === undefined || now === undefined || read === undefined || past === now) return item;
+    const settled: { -readonly [Name in keyof ItemSnapshot]: ItemSnapshot[Name] } = { ...read };
+    for (const field of noted)
+      if (now[field] !== past[field] && read[field] === past[field]) settled[field] = now[field];
+    return { ...item, settled };
+  });
+  return { ...live, items };
+}
