@@ -209,7 +209,7 @@ function doctorPage(): string {
   ]);
   return page(
     'Checks of the doctor',
-    '`reeve doctor` runs these checks in this order. It exits with 1 if a check fails, 2 if the settings are invalid, and 3 if the forge is unreachable. A check is skipped if a check that it depends on fails.',
+    '`reeve doctor` runs these checks in this order. It exits with 1 if a check fails, 2 if the settings are invalid, and 3 if the forge is unreachable. A check is skipped if a check that it depends on fails. Problems are printed first; the checks without one are counted, and `--all` lists them.',
     table(['check', 'examines', 'fails when', 'remedy', 'depends on'], rows),
   );
 }

@@ -54,7 +54,7 @@ owner. To test the hook of an organization, an account or the instance, a privat
     },
   }),
 
-  defineCommand<{ settings?: string; json?: boolean; test?: boolean; thorough?: boolean }>({
+  defineCommand<{ settings?: string; json?: boolean; test?: boolean; thorough?: boolean; all?: boolean }>({
     usage: 'doctor',
     description:
       'find problems of a connection, with remedies: token, hooks, secrets, deliveries, disk, clock, rules',
@@ -64,7 +64,8 @@ owner. To test the hook of an organization, an account or the instance, a privat
         'also test the hooks of organizations, accounts and the instance: creates and deletes a private repository',
       ],
       ['--no-test', 'do not request test deliveries'],
-      ['--json', 'print one JSON object'],
+      ['--all', 'also list the checks that passed or were skipped; by default, they are counted'],
+      ['--json', 'print one JSON object with every check'],
     ],
     examples: [
       'reeve doctor --settings reeve.env',

@@ -100,9 +100,7 @@ export function connectionsFinding({ processes, connections }: PostgresState): F
 /** Returns the finding about the clock skew between server and process. */
 export function databaseClockFinding({ aheadMs }: { readonly aheadMs: PostgresState['aheadMs'] }): Finding {
   const ms = Math.abs(aheadMs);
-  if (ms <= mostSkewMs) return ok(`the clocks of database and process differ by ${ms} ms`);
-  return wrong(
-    `the clock of the database is ${Math.round(ms / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
-    'synchronize both clocks by NTP',
-  );
+  const amount = ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 1_000)} s`;
+  const text = `the clock of the database is ${amount} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`;
+  return ms <= mostSkewMs ? ok(text) : wrong(text, 'synchronize both clocks by NTP');
 }
