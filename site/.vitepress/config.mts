@@ -54,7 +54,23 @@ export default defineConfig({
     outline: [2, 3],
     search: {
       provider: 'local',
-      options: { miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 } } } },
+      options: {
+        miniSearch: {
+          searchOptions: {
+            boost: { title: 4, text: 1, titles: 2 },
+            // Guides come first, then the reference; what explains Reeve itself comes last. Serialized: no outer names.
+            boostDocument: (id: string) => {
+              if (
+                /\/(?:decisions|operations|conformance|benchmarks|changelog|contributing|architecture)\b/.test(
+                  id,
+                )
+              )
+                return 0.1;
+              return /\/files\//.test(id) ? 0.5 : /\/reference\//.test(id) ? 1 : 2;
+            },
+          },
+        },
+      },
     },
   },
 });
