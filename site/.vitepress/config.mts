@@ -58,7 +58,7 @@ export default defineConfig({
         miniSearch: {
           searchOptions: {
             boost: { title: 4, text: 1, titles: 2 },
-            // Guides come first, then the reference; what explains Reeve itself comes last. Serialized: no outer names.
+            // What explains Reeve itself comes after guides and the reference. Serialized: no names from outside.
             boostDocument: (id: string) => {
               if (
                 /\/(?:decisions|operations|conformance|benchmarks|changelog|contributing|architecture)\b/.test(
@@ -66,7 +66,7 @@ export default defineConfig({
                 )
               )
                 return 0.1;
-              return /\/files\//.test(id) ? 0.5 : /\/reference\//.test(id) ? 1 : 2;
+              return /\/files\//.test(id) ? 0.5 : 1;
             },
           },
         },
