@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
@@ -42,6 +42,41 @@ describe.skipIf(!isThorough)('the documentation site', () => {
   });
 
   it.skipIf(!existsSync(program))(
+    'cuts no code block at 1280 pixels, and no page is wider than a window of 1280 or 390 pixels',
+    async () => {
+      const site = await serveSite();
+      const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+      const page = await browser.newPage();
+      page.setDefaultTimeout(240_000);
+      const pages = readdirSync(`${root}site/dist`, { recursive: true, encoding: 'utf8' }).filter(
+        // The pages of the reference have one form.
+        (path) => path.endsWith('.html') && !/^(?:404|reference\/(?:facts|objects|functions)\/)/.test(path),
+      );
+
+      const found: string[] = [];
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        for (const path of pages) {
+          await page.goto(`${site.url}/${path}`, { waitUntil: 'domcontentloaded' });
+          const { wide, cut } = await page.evaluate(() => ({
+            wide: document.documentElement.scrollWidth,
+            cut: [...document.querySelectorAll('.vp-doc pre')].filter(
+              (pre) => pre.scrollWidth > pre.clientWidth,
+            ).length,
+          }));
+          if (wide > width || (width === 1280 && cut > 0))
+            found.push(`${path} at ${width}: ${wide} px, ${cut} cut`);
+        }
+      }
+      await browser.close();
+      site.close();
+
+      expect(pages.length).toBeGreaterThan(100);
+      expect(found).toEqual([]);
+    },
+  );
+
+  it.skipIf(!existsSync(program))(
     'passes axe, fits each width, finds a search term, and sends no request to another host',
     async () => {
       const site = await serveSite();
@@ -67,11 +102,22 @@ describe.skipIf(!isThorough)('the documentation site', () => {
       await page.getByRole('button', { name: 'Search' }).click();
       await page.getByRole('searchbox').fill('dismiss-stale-reviews');
       const first = await page.locator('a.result').first().getAttribute('href');
+      const beforeGuides: Record<string, readonly string[]> = {};
+      for (const term of ['merge queue', 'labels', 'postgresql', 'branch protection']) {
+        await page.getByRole('searchbox').fill(term);
+        await page.waitForTimeout(2_000);
+        const hrefs = await page
+          .locator('a.result')
+          .evaluateAll((links) => links.slice(0, 5).map((link) => link.getAttribute('href') ?? ''));
+        const internal = hrefs.filter((href) => /\/(?:decisions|operations|conformance)\./.test(href));
+        if (internal.length > 0 || hrefs.length === 0) beforeGuides[term] = hrefs;
+      }
       await browser.close();
       site.close();
 
       expect(found).toEqual({});
       expect(first).toContain('dismiss-stale-reviews');
+      expect(beforeGuides).toEqual({});
       expect(asked.filter((url) => !url.startsWith(`${site.url}/`))).toEqual([]);
     },
   );

@@ -52,18 +52,19 @@ function findContentsProblems(root: string, pages: readonly string[]): readonly 
 type Entry = { readonly title: string; readonly path: string };
 type Section = { readonly title: string; readonly entries: readonly Entry[] };
 
-/** Reads the list items of each section of a page with one link per item, or with several links on a line. */
+/** Reads the links at the beginning of list items and table rows, section by section; sections without one are left out. */
 function readSections(root: string, page: string): readonly Section[] {
   const [, ...sections] = readFileSync(join(root, page), 'utf8').split(/^## /m);
-  return sections.map((text) => {
+  const read = sections.map((text) => {
     const title = text.split('\n', 1)[0] ?? '';
-    const links = text.matchAll(/(?:^- |^| · )\[([^\]]+)\]\(([^)]+\.md)\)/gm);
+    const links = text.matchAll(/^(?:- |\| )\[([^\]]+)\]\(([^)]+\.md)\)/gm);
     const entries = [...links].map(([, name = '', target = '']) => ({
       title: name,
       path: posix.join(posix.dirname(page), target),
     }));
     return { title, entries };
   });
+  return read.filter(({ entries }) => entries.length > 0);
 }
 
 /** Returns the table of contents, `docs/README.md`, which defines the order of all pages and of the site's sidebar. */

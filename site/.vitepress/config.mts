@@ -54,7 +54,23 @@ export default defineConfig({
     outline: [2, 3],
     search: {
       provider: 'local',
-      options: { miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 } } } },
+      options: {
+        miniSearch: {
+          searchOptions: {
+            boost: { title: 4, text: 1, titles: 2 },
+            // What explains Reeve itself comes after guides and the reference. Serialized: no names from outside.
+            boostDocument: (id: string) => {
+              if (
+                /\/(?:decisions|operations|conformance|benchmarks|changelog|contributing|architecture)\b/.test(
+                  id,
+                )
+              )
+                return 0.1;
+              return /\/files\//.test(id) ? 0.5 : 1;
+            },
+          },
+        },
+      },
     },
   },
 });

@@ -3,6 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { requestOf } from '../facts/fact.ts';
 import { behind as behindRow, pullRequest } from '../facts/pull-request.ts';
 import { indexParams } from '../facts/where.ts';
+import { count } from '../platform/count.ts';
 import { condition, defineAction } from './action.ts';
 import { irreversible } from './inverses.ts';
 import { sidesOf, waiting } from './merging.ts';
@@ -73,6 +74,6 @@ with:
     if (pull.mergeable === false) {
       return [waiting(change, 'it conflicts with its base, or the forge has not checked that yet', true)];
     }
-    return [{ ...change, reason: `it is ${behind} ${behind === 1 ? 'commit' : 'commits'} behind ${base}` }];
+    return [{ ...change, reason: `it is ${count(behind, 'commit')} behind ${base}` }];
   },
 });

@@ -1,3 +1,4 @@
+import { count } from '../platform/count.ts';
 import { type Budgets, budgets as standard } from './budget/budgets.ts';
 import { type Deferral, deferralKey, joinDeferrals } from './budget/deferral.ts';
 import { maxFlips, writeOf } from './budget/ledger.ts';
@@ -59,9 +60,9 @@ export function withinLimits(
     const ofFiles = levelOfChange(planned) === 'repository';
     const endsAtMs = (limits.repeatsFrom?.getTime() ?? 0) + restMs;
     if (allowed.size >= delivery.all)
-      return { why: `over the budget of ${delivery.all} changes per delivery`, endsAtMs };
+      return { why: `over the budget of ${count(delivery.all, 'change')} per delivery`, endsAtMs };
     if (ofFiles && byRepositoryFiles >= delivery.repository) {
-      const why = `over the budget of ${delivery.repository} changes per delivery for rules of repositories`;
+      const why = `over the budget of ${count(delivery.repository, 'change')} per delivery for rules of repositories`;
       return { why, endsAtMs };
     }
     const why = removals.get(planned);

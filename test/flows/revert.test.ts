@@ -249,7 +249,7 @@ describe('replay', () => {
     expect(status).toBe(0);
     expect(out).toContain('mark: matched → not considered');
     expect(out).toContain('new: not considered → matched');
-    expect(out).toMatch(/\d+ of \d+ deliveries of the last 1h differ/);
+    expect(out).toMatch(/different: \d+ of \d+ (?:delivery|deliveries) of the last 1h/);
     expect((await reeve(['replay', '--since', 'yesterday'], { environment })).status).toBe(2);
     expect((await reeve(['replay'], { environment })).status).toBe(2);
   });

@@ -100,22 +100,62 @@ describe('a planned sweep', () => {
       },
     });
 
-  it('prints each item with the values seen, and writes nothing to forge, receiver or store', async () => {
+  it('prints a table by rule and the items with changes, and writes nothing to forge, receiver or store', async () => {
     const before = contentOf(harness.data);
     const from = harness.proxy.passed.length;
 
     const { status, out } = await run('sweep', 'triage', '--plan');
 
     expect(status).toBe(0);
+    expect(out).toMatch(/^rule +items +with changes +changes +requests\ntriage +3 +2 +\d+ +\d+\n\n/);
     expect(out).toMatch(/acme.*\/demo#1\n.*schedule\n.*triage: matched/);
-    expect(out).toContain('issue.title = quiet one');
+    expect(out).not.toContain('quiet one');
     expect(out).toContain(
       '+ message:triage/main to CHAT on #2: "old" (cannot be reverted)  (the rule sends a message)',
     );
-    expect(out).toMatch(/triage: 3 items, \d+ changes in 2 of them, \d+ requests; nothing was written\n$/);
+    expect(out).toMatch(
+      /\n\nnot shown: 1 item without changes; --all shows every item\nnothing was written\n$/,
+    );
     expect(writesOf(harness, from)).toEqual([]);
     expect(receiver.connections()).toBe(0);
     expect(contentOf(harness.data)).toEqual(before);
+  });
+
+  it('shows the items without changes with --all', async () => {
+    const { out } = await run('sweep', 'triage', '--plan', '--all');
+
+    expect(out).toContain('issue.title = quiet one');
+    expect(out.match(/\/demo#\d+$/gm)).toHaveLength(3);
+    expect(out).not.toContain('not shown');
+  });
+
+  it('plans every rule with a schedule without a name, and needs one to run', async () => {
+    const { status, out } = await run('sweep', '--plan', '--in', `${acme}/demo`);
+    const unnamed = await run('sweep');
+
+    expect(status).toBe(1);
+    const rows = out
+      .split('\n\n')[0]
+      ?.split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(rows?.map(([name, items]) => [name, items])).toEqual([
+      ['rule', 'items'],
+      ['triage', '3'],
+      ['clashing', '3'],
+      ['slowly', '3'],
+      ['failing', '3'],
+    ]);
+    expect(rows?.[0]).toEqual([
+      'rule',
+      'items',
+      'with changes',
+      'changes',
+      'requests',
+      'refused changes',
+      'failed items',
+      'in later slots',
+    ]);
+    expect(unnamed).toMatchObject({ status: 2, error: expect.stringContaining('reeve sweep --plan') });
   });
 
   it('plans each item as `reeve plan --issue` does', async () => {
@@ -135,23 +175,29 @@ describe('a planned sweep', () => {
   });
 
   it.each([
-    ['clashing', 'over the limit of changes', '3 changes refused'],
-    ['failing', 'failed', '3 items failed'],
-  ])('exits with 1, as plan does: %s', async (rule, reason, summary) => {
+    ['clashing', 'over the limit of changes', '3 changes refused', 'refused changes'],
+    ['failing', 'failed', '3 items failed', 'failed items'],
+  ])('exits with 1, as plan does: %s', async (rule, reason, summary, column) => {
     const { status, out } = await run('sweep', rule, '--plan');
+    const json = await run('sweep', rule, '--plan', '--json');
 
-    expect(status).toBe(1);
+    expect([status, json.status]).toEqual([1, 1]);
     expect(out).toContain(reason);
-    expect(out).toContain(summary);
+    expect(json.error).toContain(summary);
+    expect(out).toMatch(new RegExp(`^.* ${column}\n.* 3\n`));
   });
 
   it('shows what one slot changes, and what is left for later ones', async () => {
     const { status, out } = await run('sweep', 'slowly', '--plan');
-    const runs = runsOf((await run('sweep', 'slowly', '--plan', '--json')).out);
+    const json = await run('sweep', 'slowly', '--plan', '--json');
+    const runs = runsOf(json.out);
 
     expect(status).toBe(0);
     expect(out).toContain('at most 1 item is changed in one slot: it follows in a later slot');
-    expect(out).toMatch(/slowly: 3 items, 1 change in 1 of them, 2 items in later slots, \d+ requests/);
+    expect(out).toMatch(/^rule .* in later slots\nslowly .* 2\n/);
+    expect(json.error).toMatch(
+      /slowly: 3 items, 1 change in 1 of them, 2 items in later slots, \d+ requests/,
+    );
     expect(runs.map(({ changes, refused }) => [changes.length, refused.length])).toEqual([
       [1, 0],
       [0, 1],
@@ -164,7 +210,7 @@ describe('a planned sweep', () => {
 
     expect([status, out.trim()]).toEqual([
       0,
-      expect.stringMatching(/^triage: 0 items, 0 changes in 0 of them/),
+      expect.stringMatching(/\ntriage +0 +0 +0 +\d+\n\ntriage: no items: its in and each select none/),
     ]);
   });
 
@@ -210,7 +256,7 @@ describe('a planned sweep', () => {
 
     const after = await run('sweep', 'triage', '--plan');
     // The closed issue is no longer an item.
-    expect(after.out).toMatch(/triage: 2 items, 0 changes in 0 of them/);
+    expect(after.out).toMatch(/\ntriage +2 +0 +0 /);
   });
 });
 
@@ -295,13 +341,16 @@ rules:
     const { status, out } = await reeve(['sweep', 'labelled', '--plan'], { environment });
     const asked = forge.asked.length;
     const json = await reeve(['sweep', 'labelled', '--plan', '--json'], { environment });
+    const whole = await reeve(['sweep', 'labelled', '--plan', '--all'], { environment });
 
     expect(status).toBe(0);
-    // Fifty items with a change, ten items without, and the summary.
-    expect(linesOf(out).filter((line) => /^acme\/r\d+$/.test(line)).length).toBe(60);
+    const shownIn = (text: string) => linesOf(text).filter((line) => /^acme\/r\d+$/.test(line)).length;
+    expect([shownIn(out), shownIn(whole.out)]).toEqual([50, items]);
     expect(linesOf(out).length).toBeLessThan(400);
-    expect(out).toContain(`labelled: ${items} items, ${items / 2} changes in ${items / 2} of them, `);
-    expect(out).toContain(`${items - 60} items not shown; --json prints each`);
+    expect(out).toMatch(new RegExp(`\nlabelled +${items} +${items / 2} +${items / 2} `));
+    expect(out).toContain(
+      `not shown: ${items / 2 - 50} items with changes, ${items / 2} items without changes; --all shows every item`,
+    );
     const runs = runsOf(json.out);
     expect(runs.map(({ trigger }) => trigger.item)).toEqual(
       Array.from({ length: items }, (_, place) => `acme/r${place + 1}`),
@@ -320,7 +369,7 @@ rules:
     const { status, out } = await reeve(['sweep', 'labelled', '--plan'], { environment });
 
     expect(status).toBe(1);
-    expect(out).toContain('60 items, 59 changes in 59 of them, 1 item failed');
+    expect(out).toMatch(/^rule .* failed items\nlabelled +60 +59 +59 +\d+ +1\n/);
   });
 
   played('end at Ctrl-C, with nothing written', async () => {

@@ -20,6 +20,8 @@ export type ManyRepositories = {
   readonly gone: Set<string>;
   /** Whether the list of repositories has no end. */
   endless: boolean;
+  /** Whether reeve has starred the repositories; otherwise only the organization lists them. */
+  isStarred: boolean;
   close(): Promise<void>;
 };
 
@@ -37,6 +39,7 @@ export async function startManyRepositories(count: number, latencyMs = 0): Promi
     meddle: () => undefined,
     gone: new Set(),
     endless: false,
+    isStarred: true,
     close: async () => {},
   };
   const server = createServer(async (request, response) => {
@@ -56,7 +59,10 @@ export async function startManyRepositories(count: number, latencyMs = 0): Promi
     if (meddled) return answer(meddled.status, { message: 'meddled' }, meddled.headers);
     if (url.pathname === '/api/v1/user') return answer(200, { id: 2, login: 'reeve', is_admin: false });
     if (url.pathname === '/api/v1/version') return answer(200, { version: '1.27.0' });
-    if (url.pathname === '/api/v1/users/reeve/starred') return starred(url, answer);
+    if (url.pathname === '/api/v1/users/reeve/starred')
+      return forge.isStarred ? list(url, answer) : answer(200, []);
+    if (url.pathname === '/api/v1/user/repos') return answer(200, []);
+    if (url.pathname === '/api/v1/orgs/acme/repos') return list(url, answer);
     const own = repository === undefined ? undefined : labels.get(repository);
     if (own === undefined || forge.gone.has(repository ?? '')) return answer(404, { message: 'not found' });
     if (/\/labels$/.test(url.pathname)) {
@@ -66,6 +72,8 @@ export async function startManyRepositories(count: number, latencyMs = 0): Promi
       own.push(body.name);
       return answer(201, labelOf(body.name, own.length - 1));
     }
+    if (/\/milestones$/.test(url.pathname))
+      return answer(200, [{ id: 1, title: 'next', state: 'open' }], { 'x-total-count': '1' });
     if (/\/branch_protections$/.test(url.pathname)) {
       return answer(200, [{ rule_name: 'main', branch_name: 'main', required_approvals: 2 }]);
     }
@@ -73,7 +81,7 @@ export async function startManyRepositories(count: number, latencyMs = 0): Promi
     return answer(404, { message: 'not found' });
   });
 
-  const starred = (
+  const list = (
     url: URL,
     answer: (status: number, value: unknown, headers?: Record<string, string>) => void,
   ) => {

@@ -1,4 +1,5 @@
 import { defaultLimits } from '../../forge/platform/git/limits.ts';
+import { ReeveError } from '../../platform/errors.ts';
 import type { SetupOptions } from '../connection/steps/answers.ts';
 import { type CommandRow, defineCommand } from './command.ts';
 
@@ -54,7 +55,7 @@ owner. To test the hook of an organization, an account or the instance, a privat
     },
   }),
 
-  defineCommand<{ settings?: string; json?: boolean; test?: boolean; thorough?: boolean }>({
+  defineCommand<{ settings?: string; json?: boolean; test?: boolean; thorough?: boolean; all?: boolean }>({
     usage: 'doctor',
     description:
       'find problems of a connection, with remedies: token, hooks, secrets, deliveries, disk, clock, rules',
@@ -64,7 +65,8 @@ owner. To test the hook of an organization, an account or the instance, a privat
         'also test the hooks of organizations, accounts and the instance: creates and deletes a private repository',
       ],
       ['--no-test', 'do not request test deliveries'],
-      ['--json', 'print one JSON object'],
+      ['--all', 'also list the checks that passed or were skipped; by default, they are counted'],
+      ['--json', 'print one JSON object with every check'],
     ],
     examples: [
       'reeve doctor --settings reeve.env',
@@ -567,24 +569,37 @@ const ruleCommands = [
 ];
 
 const sweepCommands = [
-  defineCommand<{ in?: string[]; plan?: boolean; json?: boolean }, readonly [rule: string]>({
-    usage: 'sweep <rule>',
+  defineCommand<
+    { in?: string[]; plan?: boolean; all?: boolean; json?: boolean },
+    readonly [rule: string | undefined]
+  >({
+    usage: 'sweep [rule]',
     description: 'run a scheduled rule now; if a server is running, the server runs it',
     flags: [
       ['--in <patterns...>', 'only these repositories or organizations'],
-      ['--plan', 'show what it would do, item by item, and why; writes nothing'],
+      [
+        '--plan',
+        'show what it would do, and why: a table, then the items with changes; without a rule, for every rule with a schedule; writes nothing',
+      ],
+      ['--all', 'with --plan, also show the items without changes, and all of those with changes'],
       ['--json', 'print the result as one JSON object; with --plan, each item as one line'],
     ],
     examples: [
       'reeve sweep quiet-notifications',
       "reeve sweep release-tags --in 'acme/*'",
       'reeve sweep release-tags --plan',
+      'reeve sweep --plan',
     ],
     async run({ args: [rule], options, readerSettings, terminal }) {
       if (options.plan) {
         const { printSweepPlan } = await import('./sweeps/sweep-plan.ts');
         return printSweepPlan(rule, options, await readerSettings(), terminal);
       }
+      if (rule === undefined)
+        throw new ReeveError(
+          'usage',
+          'name a rule; reeve sweep --plan shows what every rule with a schedule would do',
+        );
       const { sweep } = await import('./sweeps/sweep.ts');
       return sweep(rule, options, await readerSettings(), terminal);
     },

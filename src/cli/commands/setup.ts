@@ -66,7 +66,7 @@ export async function setup(
     ...secretsOf(answers.forge.credentials),
     ...(answers.setupToken ? [answers.setupToken] : []),
   ];
-  const report = createReport(terminal, { json: options.json ?? false, secrets: () => secrets });
+  const report = createReport(terminal, { isSilent: options.json ?? false, secrets: () => secrets });
   const steps = createSteps(report);
   const run: SetupRun = { options, answers, prompt, steps, secrets };
   try {

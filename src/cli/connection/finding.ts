@@ -41,11 +41,11 @@ export interface Report {
 
 /**
  * Creates a report. Every value of `secrets` is redacted from texts, because a forge may repeat request values in a
- * message. With `json`, nothing is printed: the caller prints `entries` at the end.
+ * message. With `isSilent`, nothing is printed: the caller prints `entries` at the end.
  */
 export function createReport(
   terminal: Terminal,
-  options: { json?: boolean; secrets: () => readonly string[] },
+  options: { isSilent?: boolean; secrets: () => readonly string[] },
 ): Report {
   const entries: ReportEntry[] = [];
   return {
@@ -59,12 +59,13 @@ export function createReport(
         ...(finding.advice === undefined ? {} : { advice: plain(redact(finding.advice)) }),
       };
       entries.push(entry);
-      if (!options.json) printEntry(entry, terminal);
+      if (!options.isSilent) printEntry(entry, terminal);
     },
   };
 }
 
-function printEntry({ id, state, text, advice }: ReportEntry, terminal: Terminal): void {
+/** Prints a result with its mark, and the remedy below it. */
+export function printEntry({ id, state, text, advice }: ReportEntry, terminal: Terminal): void {
   const [mark, colour] = marks[state];
   terminal.out(`${terminal.style(colour, mark)} ${id.padEnd(17)} ${text}`);
   if (advice !== undefined) terminal.out(`${' '.repeat(20)}→ ${advice}`);

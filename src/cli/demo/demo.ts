@@ -11,6 +11,7 @@ import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
 import type { Run } from '../../engine/record.ts';
 import { createForgeInstance, type ForgeInstance } from '../../forge/forge.ts';
+import { count } from '../../platform/count.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { createLog } from '../../platform/log.ts';
 import { packageRoot } from '../../platform/package.ts';
@@ -346,7 +347,7 @@ function sayRun(run: Run, say: Say): void {
     const body = (input as { body?: unknown } | undefined)?.body;
     say(
       'request',
-      `${method} ${path} ${JSON.stringify(body ?? {})}   (${run.requests} requests in ${run.ms} ms)`,
+      `${method} ${path} ${JSON.stringify(body ?? {})}   (${count(run.requests, 'request')} in ${run.ms} ms)`,
     );
   }
 }

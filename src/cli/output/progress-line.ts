@@ -51,12 +51,15 @@ export function createProgressLine(
 }
 
 function lineOf(name: string, progress: SweepProgress): string {
-  const { items, total, ms } = progress;
-  if (total === undefined || total === 0) return `${name}  ${describeProgress(progress)}  ${clockOf(ms)}`;
-  const share = Math.min(items / total, 1);
+  const { items, repositories, ms } = progress;
+  // Items in repositories are not counted in advance: the bar shows how many repositories have been visited.
+  const [visited, total = 0] =
+    repositories === undefined ? [items, progress.total] : [repositories.reached, repositories.total];
+  if (total === 0) return `${name}  ${describeProgress(progress)}  ${clockOf(ms)}`;
+  const share = Math.min(visited / total, 1);
   const done = Math.round(share * barWidth);
   const bar = `${'█'.repeat(done)}${'░'.repeat(barWidth - done)}`;
-  const left = items === 0 ? '' : `  ${clockOf((ms / items) * Math.max(total - items, 0))} left`;
+  const left = visited === 0 ? '' : `  ${clockOf((ms / visited) * Math.max(total - visited, 0))} left`;
   return `${name}  ${bar} ${Math.floor(share * 100)} %  ${describeProgress(progress)}${left}`;
 }
 

@@ -1,5 +1,7 @@
 import { styleText } from 'node:util';
 
+export { count } from '../../platform/count.ts';
+
 /** Output of a command: results to `out`, everything else to `error`. */
 export interface Terminal {
   out(text: string): void;
@@ -29,13 +31,6 @@ export const processTerminal: Terminal = {
  */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\u00b7');
-}
-
-/** Returns a number with its noun. */
-export function count(number: number, noun: string): string {
-  if (number === 1) return `1 ${noun}`;
-  if (/[^aeiou]y$/.test(noun)) return `${number} ${noun.slice(0, -1)}ies`;
-  return `${number} ${noun}${/(?:s|x|ch|sh)$/.test(noun) ? 'es' : 's'}`;
 }
 
 /** Returns rows as a table with headings, each column as wide as needed. */

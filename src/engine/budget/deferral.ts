@@ -1,3 +1,4 @@
+import { count } from '../../platform/count.ts';
 import { isRecoverable } from '../../rules/verdict.ts';
 import { levelOfChange, type Plan, type PlannedChange, type RefusedChange } from '../proposal.ts';
 import { type Budget, shareOfAccount, unreserved } from './budgets.ts';
@@ -200,7 +201,7 @@ function whyOver(
   return (isOfFiles) =>
     isOfFiles
       ? `over the budget of changes per hour in one repository${causing}, ${all} in all and ${repository} for rules of repositories${kept}`
-      : `over the budget of ${all} changes per hour in one repository${causing}${kept}`;
+      : `over the budget of ${count(all, 'change')} per hour in one repository${causing}${kept}`;
 }
 
 function roomFor(wanted: number, budget: number): number {

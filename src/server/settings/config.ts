@@ -5,6 +5,7 @@ import { type Credentials, type SignedIn, secretsOf } from '../../client/credent
 import type { OwnEvents } from '../../engine/bounds/own-writes.ts';
 import type { RepeatedChoice } from '../../engine/bounds/refusals.ts';
 import { type Budgets, budgets } from '../../engine/budget/budgets.ts';
+import { count } from '../../platform/count.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { type LogLevel, logLevels } from '../../platform/log.ts';
 import type { Grant } from '../../rules/sources/grants.ts';
@@ -112,7 +113,7 @@ export async function loadSettings(
   if (problems.length > 0) {
     throw new ReeveError(
       'settings',
-      `${problems.length} settings cannot be used:\n  ${problems.join('\n  ')}`,
+      `${count(problems.length, 'setting')} cannot be used:\n  ${problems.join('\n  ')}`,
     );
   }
   return settings;

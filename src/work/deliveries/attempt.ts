@@ -4,6 +4,7 @@ import type { Deferral } from '../../engine/budget/deferral.ts';
 import { standardDeliveryLifetimeMs } from '../../engine/limits.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { count } from '../../platform/count.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Handled, HandleEvent, HandleJob, Lease, WorkerStore } from '../../store/leases.ts';
@@ -118,7 +119,7 @@ function reasonToGiveUp(claim: Claim, age: { now: Date; lifetimeMs: number }): s
     return `the process died ${claim.crashes} times while it handled this delivery alone`;
   }
   if (claim.attempts > maxUnended && claim.failingSince === undefined && isExpired(claim, age)) {
-    return `started ${claim.attempts - 1} times without an end`;
+    return `started ${count(claim.attempts - 1, 'time')} without an end`;
   }
   return undefined;
 }
@@ -292,7 +293,7 @@ function isExpired(
 }
 
 function spell(ms: number): string {
-  if (ms >= dayMs) return `${round(ms / dayMs)} days`;
+  if (ms >= dayMs) return `${count(round(ms / dayMs), 'day')}`;
   return ms >= 3_600_000 ? `${round(ms / 3_600_000)} h` : `${round(ms / 60_000)} min`;
 }
 

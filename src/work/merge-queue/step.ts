@@ -1,4 +1,5 @@
 import { findPause, type Pause, pausedWords } from '../../engine/bounds/pauses.ts';
+import { count } from '../../platform/count.ts';
 import type { QueueKey } from '../../store/queue-rows.ts';
 import {
   leaveQueue,
@@ -406,7 +407,7 @@ function refuseAttempt(
     );
   const refusals = (entry.refusals ?? 0) + 1;
   if (refusals >= maxRefusals) {
-    const text = `the forge refused to ${kind} it ${refusals} times: ${refused?.why}`;
+    const text = `the forge refused to ${kind} it ${count(refusals, 'time')}: ${refused?.why}`;
     return leaveQueue(draft, entry, { reason: 'refused', text }, { at, branch });
   }
   return withEntry(draft, entry.number, {

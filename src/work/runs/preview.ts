@@ -4,6 +4,7 @@ import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
 import { makeEventRun } from '../../engine/make-run.ts';
+import { count } from '../../platform/count.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { createRuleSet, type ScopedGrant } from '../../rules/rule.ts';
 import { type AdmittedEvent, eventAbout } from '../../rules/sources/admission.ts';
@@ -53,7 +54,7 @@ export function createPreview(
     const rules = files.flatMap((file) => file.rules).length;
     const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(client, where, pull));
     const told = mayReplay ? `; ${await replay(at, sha, own)}` : '';
-    const good = `${rules} ${rules === 1 ? 'rule' : 'rules'}, no problems${told}`;
+    const good = `${count(rules, 'rule')}, no problems${told}`;
     await postRuleStatus(client, at, sha, summaryOf(problems, good));
   };
 
@@ -66,7 +67,7 @@ export function createPreview(
     const rules = createRuleSet(own.rules);
     const { items } = await store.listDeliveries({ repositoryId: at.id, limit: replayed });
     let changes = 0;
-    let count = 0;
+    let deliveries = 0;
     for (const { id, door } of items) {
       const delivery = door === 'webhook' ? await store.readDelivery(id) : undefined;
       const event = delivery && aboutRepository(delivery, at);
@@ -74,9 +75,9 @@ export function createPreview(
       const request = { mode: 'plan', door: 'cli', delivery: id, rules } as const;
       const { run } = await makeEventRun(event, request, { client, account, memory, clock });
       changes += run.changes.length;
-      count += 1;
+      deliveries += 1;
     }
-    return `on the last ${count} deliveries it would make ${changes} ${changes === 1 ? 'change' : 'changes'}`;
+    return `on the last ${count(deliveries, 'delivery')} it would make ${count(changes, 'change')}`;
   };
 
   return async (event) => {

@@ -1,12 +1,18 @@
 import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts';
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
-import { createRuleSet, type LoadedRule } from '../../rules/rule.ts';
-import { describeLimit } from './progress.ts';
+import { createRuleSet, type Each, type LoadedRule } from '../../rules/rule.ts';
+import { describeLimit, type SweepProgress } from './progress.ts';
 import { readTurn, scopeOfSweep, servedTo } from './sweep.ts';
-import { failureOfList, refusedAsFailure, type ServedBy, type SweepFailure } from './targets/repositories.ts';
+import {
+  failureOfList,
+  refusedAsFailure,
+  type ServedBy,
+  type SweepFailure,
+  type Walk,
+} from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
-import { eachTarget } from './targets/targets.ts';
+import { countTotals, eachTarget, type Totals } from './targets/targets.ts';
 import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
 /** Context for planning a sweep, apart from the rule. It is not modified. */
@@ -28,6 +34,8 @@ export type PlannedPage = {
   readonly passedOver: number;
   /** Total number of items, if known. */
   readonly total: number | undefined;
+  /** Number of repositories reached so far, and of those to visit. */
+  readonly repositories: SweepProgress['repositories'];
   /** Lists that could not be read. */
   readonly failures: readonly SweepFailure[];
   /** Number of listing requests so far. */
@@ -51,7 +59,8 @@ export async function* planSweep(
   };
   const listing = createWaitingClient(context.client.counted({ signal }), pause);
   const runners = createReadOnlyMemory({ get: recall });
-  const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
+  const each: Each = rule.each ?? { kind: 'repository' };
+  const walk: Walk = {
     client: listing,
     served: servedTo(rule, context.served),
     rule,
@@ -59,13 +68,19 @@ export async function* planSweep(
     runners: createRunnerMemory({ recall: runners.get, revise: runners.revise }),
     now: clock.now(),
     from: undefined,
-  });
+  };
+  const pages = eachTarget(each, walk);
   const rules = createRuleSet([rule]);
   const { items: limit = Number.POSITIVE_INFINITY } = rule.mode === 'enforce' ? rule.limits : {};
   const turn = patterns === undefined && Number.isFinite(limit) ? await readTurn(recall, rule.id) : new Set();
   let changed = 0;
+  let reached = 0;
+  let totals: Totals | undefined;
   const watch = new FailureWatch();
-  for await (const { targets, total, failures = [] } of refusedAsFailure(pages)) {
+  for await (const page of refusedAsFailure(pages)) {
+    const { targets, failures = [] } = page;
+    totals ??= page.total === undefined ? await countTotals(each, walk) : {};
+    reached += page.reached ?? 0;
     const planned = new Map<string, Run>();
     const due = targets.filter(({ key }) => !turn.has(key));
     await mapConcurrently(due, itemsAtOnce, async (target) => {
@@ -92,7 +107,8 @@ export async function* planSweep(
       runs,
       later,
       passedOver: targets.length - due.length,
-      total,
+      total: page.total ?? totals.items,
+      repositories: totals.repositories === undefined ? undefined : { reached, total: totals.repositories },
       failures: failures.map(failureOfList),
       listingRequests: listing.requests,
     };

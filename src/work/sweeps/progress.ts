@@ -1,9 +1,11 @@
 import { shorten } from '../../engine/incidents/incident.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { count } from '../../platform/count.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import type { Store } from '../../store/store.ts';
 import type { SweepFailure } from './targets/repositories.ts';
+import type { Totals } from './targets/targets.ts';
 
 /** Progress of a sweep. It is part of the checkpoint, so that readers see the same progress after a restart. */
 export type SweepProgress = {
@@ -13,6 +15,11 @@ export type SweepProgress = {
   readonly items: number;
   /** Total number of items, if known. */
   readonly total: number | undefined;
+  /**
+   * Number of repositories whose items have been evaluated, and of those to visit; absent if they were not counted, or
+   * if the repositories are the items.
+   */
+  readonly repositories?: { readonly reached: number; readonly total: number } | undefined;
   /** Number of changes made. */
   readonly changes: number;
   /**
@@ -59,14 +66,18 @@ export function withFailures(progress: SweepProgress, failures: readonly SweepFa
 
 /** Returns the progress as one sentence. */
 export function describeProgress(progress: SweepProgress): string {
-  const { items, total, changes, pending, failed, refused = 0, requests, limit } = progress;
-  const of = total === undefined ? '' : ` of ${total}`;
+  const { items, total, repositories, changes, pending, failed, refused = 0, requests, limit } = progress;
+  const number = total === undefined ? count(items, 'item') : `${items} of ${count(total, 'item')}`;
+  const where =
+    repositories === undefined
+      ? ''
+      : ` in ${repositories.reached} of ${count(repositories.total, 'repository')}`;
   const refusal = refused === 0 ? '' : `: ${describeRefusals(progress)}`;
   const rest = pending === 0 ? '' : `, ${pending} wanted and not made`;
   const others = failed - refused;
   const wrong = others === 0 ? '' : `, ${others} failed`;
   const end = limit === undefined ? '' : `: ${describeLimit(limit)}`;
-  return `${items}${of} items${refusal}, ${changes} changes${rest}${wrong}, ${requests} requests${end}`;
+  return `${number}${where}${refusal}, ${count(changes, 'change')}${rest}${wrong}, ${count(requests, 'request')}${end}`;
 }
 
 /** Returns a note that a slot has changed as many items as its rule allows. */
@@ -163,8 +174,22 @@ export class SweepTally {
     this.#counted = { ...this.#counted, total: total ?? this.#counted.total };
   }
 
-  /** Moves the checkpoint to the next page. */
-  endPage(next: unknown): void {
+  /** Sets the totals that were counted in advance. */
+  setTotals({ items, repositories }: Totals): void {
+    this.setTotal(items);
+    if (repositories !== undefined)
+      this.#counted = { ...this.#counted, repositories: { reached: 0, total: repositories } };
+  }
+
+  /** Moves the checkpoint to the next page, after a page that reached this number of further repositories. */
+  endPage(next: unknown, reached: number): void {
+    const { repositories } = this.#counted;
+    // Added together with the position, so that a page that is repeated after a crash counts once.
+    if (repositories)
+      this.#counted = {
+        ...this.#counted,
+        repositories: { ...repositories, reached: repositories.reached + reached },
+      };
     this.#next = next;
     this.#before = recountedOf(this.#counted);
   }
@@ -237,7 +262,7 @@ export async function noteSweepResult(
   const { refused = 0, startedAt, endedAt, items } = result;
   if (refused > 0) {
     const about = home && 'repositoryId' in home ? { repositoryId: home.repositoryId } : {};
-    const reason = shorten(`${items} items: ${describeRefusals(result)}`);
+    const reason = shorten(`${count(items, 'item')}: ${describeRefusals(result)}`);
     const occurrence = { key: id, at: new Date(endedAt), reason, level, source, revision, ...about };
     await store.raise([{ kind: 'sweep-failed', ...occurrence }]);
     return;

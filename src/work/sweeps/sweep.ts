@@ -6,10 +6,11 @@ import type { Deferral } from '../../engine/budget/deferral.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Ran } from '../../engine/run.ts';
 import { createRepositoryScope } from '../../patterns/glob.ts';
+import { count } from '../../platform/count.ts';
 import { createSweepMeter } from '../../rules/expressions/budget.ts';
 import { isInScope } from '../../rules/match.ts';
 import type { RuleSet } from '../../rules/rule.ts';
-import { budgetSourceOf, createRuleSet, type LoadedRule } from '../../rules/rule.ts';
+import { budgetSourceOf, createRuleSet, type Each, type LoadedRule } from '../../rules/rule.ts';
 import type { HandleJob, Lease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
@@ -31,9 +32,10 @@ import {
   type SweepFailure,
   type Target,
   type TargetPage,
+  type Walk,
 } from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
-import { eachTarget } from './targets/targets.ts';
+import { countTotals, eachTarget } from './targets/targets.ts';
 import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
 
 /** Payload of a sweep's job. */
@@ -145,17 +147,24 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
   const limit = await SlotLimit.open(reeve.store, rule, order);
   const sweep = new Sweep(reeve, order, { lease, drift, limit });
   const results = new SweepStore(reeve.store);
-  const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
+  const each: Each = rule.each ?? { kind: 'repository' };
+  const from = checkpoint?.next ?? (await results.readRest(rule.id));
+  const walk: Walk = {
     client: sweep.listing,
     served: servedTo(rule, reeve.served),
     rule,
     isInScope,
     runners: createRunnerMemory(reeve.store),
     now: sweep.now,
-    from: checkpoint?.next ?? (await results.readRest(rule.id)),
-  });
+    from,
+  };
+  const pages = eachTarget(each, walk);
+  // Only for a sweep that someone watches from its beginning: counting costs a listing of the repositories.
+  let isCounted = order.door !== 'cli' || from !== undefined;
   let rest: unknown;
   for await (const page of refusedAsFailure(pages)) {
+    if (!isCounted && page.total === undefined) sweep.tally.setTotals(await countTotals(each, walk));
+    isCounted = true;
     // Checked only if items remain, because a sweep that has just reached its end is complete.
     if (rest !== undefined && page.targets.length > 0) {
       await results.keepRest(rule.id, rest);
@@ -219,7 +228,7 @@ class Sweep {
     await this.#drift.save();
     await limit?.save(false);
     if (limit?.isReached) return;
-    this.tally.endPage(page.next);
+    this.tally.endPage(page.next, page.reached ?? 0);
     await this.#lease.advance({ runs: [], checkpoint: this.tally.checkpoint() });
   }
 
@@ -333,7 +342,11 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
   if (first === undefined) return undefined;
   const afterMs = Math.min(Math.max(...deferrals.map((one) => one.afterMs)), first.afterMs + gatherMs);
   const isPaused = deferrals.some((one) => one.isPaused);
-  return { afterMs, why: `${first.why} (${deferrals.length} items)`, ...(isPaused ? { isPaused } : {}) };
+  return {
+    afterMs,
+    why: `${first.why} (${count(deferrals.length, 'item')})`,
+    ...(isPaused ? { isPaused } : {}),
+  };
 }
 
 function hasApplied({ outcomes }: Run): boolean {

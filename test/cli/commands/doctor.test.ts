@@ -13,7 +13,7 @@ import type { Variables } from '../../../src/server/settings/config.ts';
 import { takeWorkerLock } from '../../../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
 import { type BareServer, json, startBareServer } from '../../support/bare-server.ts';
-import { reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
+import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { type CommandSetup, entriesOf, makeCommandSetup } from '../../support/command-setup.ts';
 import { basic, type ContractForge, contractForges } from '../../support/contract-forge.ts';
 import { isThorough } from '../../support/figure.ts';
@@ -539,8 +539,8 @@ describe('a condition that no test can produce on this machine is classified fro
     ],
     [
       'clock',
-      [clockFinding(0, 30_000), clockFinding(0, 30_001), clockFinding(31_000, 0)],
-      ['ok', 'wrong', 'wrong'],
+      [clockFinding(0, 30_000), clockFinding(0, 30_001), clockFinding(31_000, 0), clockFinding(0, 900)],
+      ['ok', 'wrong', 'wrong', 'ok'],
     ],
     [
       'own-events',
@@ -553,6 +553,22 @@ describe('a condition that no test can produce on this machine is classified fro
     ],
   ] as const)('%s', (_, findings, expected) => {
     expect(states(findings)).toEqual(expected);
+  });
+
+  it('says whether the clock of this machine is ahead or behind', () => {
+    const texts = [
+      [31_000, 0],
+      [0, 31_000],
+      [0, 12_000],
+      [900, 0],
+    ].map(([forgeMs = 0, ourMs = 0]) => clockFinding(forgeMs, ourMs).text);
+
+    expect(texts).toEqual([
+      'this machine’s clock is 31 s behind the forge’s',
+      'this machine’s clock is 31 s ahead of the forge’s',
+      'this machine’s clock is 12 s ahead of the forge’s',
+      'the clocks of this machine and the forge agree',
+    ]);
   });
 
   it.each([
@@ -694,7 +710,7 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
       return waitForExit(server);
     });
     await waitForOutput(server, /"listening"/);
-    const beside = await reeveProcess(['doctor', '--settings', 'reeve.env'], { cwd: setup.folder });
+    const beside = await reeveProcess(['doctor', '--settings', 'reeve.env', '--all'], { cwd: setup.folder });
 
     expect(alone.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
     expect(alone.status).toBe(0);
@@ -708,6 +724,31 @@ describe.each(contractForges)('doctor on $name', ({ start: startForge }) => {
     expect(refused.out).toMatch(/✗ delivery +a delivery by the hook .* does not match the settings/);
     expect(refused.out).toMatch(/→ run reeve setup again, which replaces the hook/);
     expect(refused.out).not.toContain('ALLOWED_HOST_LIST');
+  });
+
+  it('prints problems first, then what is connected, and counts the rest; --all lists it, JSON has every check', async () => {
+    await chmod(setup.envFile, 0o644);
+    const environment = { PORT: String(setup.port), REEVE_DATA: setup.path('data') };
+    const run = (...flags: readonly string[]) =>
+      reeve(['doctor', '--settings', setup.envFile, '--no-test', ...flags], { environment });
+
+    const folded = await run();
+    const whole = await run('--all');
+    const { checks: entries } = JSON.parse((await run('--json')).out);
+
+    const idsOf = (out: string) =>
+      out.split('\n').flatMap((line) => /^[✓✗!–] (\S+) {2,}/.exec(line)?.[1] ?? []);
+    expect(idsOf(folded.out)).toEqual(['file-modes', 'rules', 'forge', 'token', 'own-events', 'served']);
+    expect(folded.out).toMatch(/^✗ file-modes .*\n +→ .*\n\n– rules +REEVE_RULES is not set/);
+    const passed = /^✓ (\d+) other checks passed$/m.exec(folded.out)?.[1];
+    const skipped = /^– not checked: (.*)$/m.exec(folded.out)?.[1]?.split(', ');
+    expect(skipped).toContain('delivery');
+    expect(6 + Number(passed) + (skipped?.length ?? 0)).toBe(entries.length);
+    expect(folded.out).toMatch(/--all lists them\n1 thing is wrong\.\n$/);
+    expect(whole.out.match(/^[✓✗!–] /gm)).toHaveLength(entries.length);
+    expect(idsOf(whole.out)[0]).toBe('file-modes');
+    expect(whole.out).not.toContain('other checks');
+    expect([folded.status, whole.status, folded.error]).toEqual([1, 1, '']);
   });
 
   // Runs each check once; further ways to break it run only in a thorough run.

@@ -97,7 +97,7 @@ describe('explain, revert, replay and redrive accept a run, a delivery or last',
 
     const { out } = await run(['explain', asked.id, '--requests']);
     expect(out).toMatch(/GET \/repos\/a\/b\/issues\/1 +404 +7 ms +try 2 +gone/);
-    expect(out).toContain('2 later requests were not recorded');
+    expect(out).toContain('not recorded: 2 later requests');
     expect((await run(['explain', asked.id])).out).not.toContain('/issues/1 ');
     expect(JSON.parse((await run(['explain', asked.id, '--json'])).out).forgeRequests).toEqual([request]);
     expect((await run(['explain', 'of an earlier version', '--requests'])).out).toContain('are not recorded');

@@ -246,7 +246,7 @@ describe('the other pages', () => {
 
     await expect
       .poll(async () => (await operator.get('/sweeps')).text)
-      .toContain('1 of 1 items, 0 changes, 1 wanted and not made');
+      .toContain('1 of 1 item, 0 changes, 1 wanted and not made');
     const drift = await operator.get('/drift');
     expect(drift.text).toContain('label-definition:wanted');
     expect(drift.text).toContain('observed, not sent');

@@ -3,7 +3,7 @@ import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import type { Delivery } from '../../../store/store.ts';
 import { printRun } from '../../output/print-run.ts';
-import { plain, type Terminal, tableOf } from '../../output/terminal.ts';
+import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { describeTarget, findRuns, whyNoRun } from './find-target.ts';
 import { parseItem, printAboutItem, readAboutItem } from './list.ts';
@@ -64,7 +64,7 @@ function printDelivery(delivery: Delivery, terminal: Terminal): void {
   terminal.out(terminal.style('dim', plain(head)));
   terminal.out(plain(`No run: ${whyNoRun(delivery)}.`));
   if (state === 'dead') terminal.out(`Once the cause is removed, reeve redrive ${id} runs it again.`);
-  if (attempts > 1) terminal.out(terminal.style('dim', `${attempts} attempts`));
+  if (attempts > 1) terminal.out(terminal.style('dim', `${count(attempts, 'attempt')}`));
 }
 
 function printExplained(run: Run, terminal: Terminal): void {
@@ -74,7 +74,7 @@ function printExplained(run: Run, terminal: Terminal): void {
   const item = trigger.item === undefined ? '' : `, ${trigger.item}`;
   terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}  ${mode}`)));
   printRun(run, terminal);
-  terminal.out(terminal.style('dim', `${run.requests} requests, ${run.ms} ms`));
+  terminal.out(terminal.style('dim', `${count(run.requests, 'request')}, ${run.ms} ms`));
 }
 
 /** Prints the requests of a run to the forge, each with its response. */
@@ -92,5 +92,5 @@ function printRequests({ forgeRequests, forgeRequestsLeftOut = 0 }: Run, termina
   ]);
   if (rows.length > 0) terminal.out(tableOf(['REQUEST', 'ANSWER', 'TOOK', 'TRY', 'ERROR'], rows));
   if (forgeRequestsLeftOut > 0)
-    terminal.out(terminal.style('dim', `${forgeRequestsLeftOut} later requests were not recorded`));
+    terminal.out(terminal.style('dim', `not recorded: ${count(forgeRequestsLeftOut, 'later request')}`));
 }

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
-import { plain, type Terminal } from '../../output/terminal.ts';
+import { count, plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { isDeliveryId, requireDelivery, whyNoRun, whyNotDead } from './find-target.ts';
 
@@ -103,7 +103,7 @@ function printRedriven(redriven: number, each: readonly Redriven[] | undefined, 
     if (reason !== undefined) terminal.out(plain(`delivery ${delivery} is not redriven: ${reason}`));
   if (each === undefined && redriven === 0) terminal.out('No delivery is dead.');
   else if (redriven > 0 || each === undefined)
-    terminal.out(`${redriven === 1 ? '1 delivery' : `${redriven} deliveries`} will be tried again`);
+    terminal.out(`${count(redriven, 'delivery')} will be tried again`);
 }
 
 async function deadIds(store: Store): Promise<readonly string[]> {

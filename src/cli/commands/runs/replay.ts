@@ -14,7 +14,7 @@ import { parseDurationMs } from '../../../server/settings/operator-file.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
 import { eventOf } from '../../../work/runs/route-delivery.ts';
 import { printRun } from '../../output/print-run.ts';
-import { plain, type Terminal } from '../../output/terminal.ts';
+import { count, plain, type Terminal } from '../../output/terminal.ts';
 import { clientOf, openStore } from '../open-store.ts';
 import { readData } from '../read-data.ts';
 import { findRulesToTry, readRules } from '../rules-to-try.ts';
@@ -280,5 +280,7 @@ export function printComparison(compared: readonly Comparison[], since: string, 
       );
     }
   }
-  terminal.out(`${different.length} of ${compared.length} deliveries of the last ${since} differ`);
+  terminal.out(
+    `different: ${different.length} of ${count(compared.length, 'delivery')} of the last ${since}`,
+  );
 }

@@ -3,33 +3,35 @@ import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import { planSweep } from '../../../work/sweeps/plan-sweep.ts';
-import { beginProgress, withFailures } from '../../../work/sweeps/progress.ts';
+import { beginProgress, type SweepProgress, withFailures } from '../../../work/sweeps/progress.ts';
 import type { SweepFailure } from '../../../work/sweeps/targets/repositories.ts';
 import { printRun } from '../../output/print-run.ts';
 import { createProgressLine, type ProgressStream } from '../../output/progress-line.ts';
-import { count, plain, type Terminal } from '../../output/terminal.ts';
+import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { withSimulation } from '../planning-context.ts';
 import { watchSignals } from '../process.ts';
-import { findSweepRule } from './sweep-rule.ts';
+import { findSweepRules } from './sweep-rule.ts';
 
-type SweepPlanOptions = { readonly in?: readonly string[]; readonly json?: boolean };
+type SweepPlanOptions = {
+  readonly in?: readonly string[];
+  readonly all?: boolean;
+  readonly json?: boolean;
+};
 
-/**
- * Maximum number of items that are printed in full; the rest are only counted. The limit is lower for items without a
- * change, which show only why nothing changes.
- */
-const shownAtMost = { telling: 50, quiet: 10 } as const;
+/** Maximum number of items that are printed in full; the rest are only counted, unless all are requested. */
+const shownAtMost = 50;
 
 /** Exit status of an interrupted command, as in shells. */
 const interrupted = 130;
 
 /**
- * Prints the plan of a rule's sweep item by item, and writes nothing. With `json`, each item is one line; otherwise the
- * first items are printed in full, with a summary. Returns the exit status: 1 if the rule failed for an item, a change
- * was refused, or a list could not be read; 130 if interrupted.
+ * Plans the sweep of a rule, or of every rule with a schedule, and writes nothing. Prints a table by rule, then the items
+ * with changes, refusals or failures; with `all`, every item. With `json`, each item is one line, printed when it is
+ * planned. Returns the exit status: 1 if a rule failed for an item, a change was refused, or a list could not be read;
+ * 130 if interrupted.
  */
 export async function printSweepPlan(
-  name: string,
+  name: string | undefined,
   options: SweepPlanOptions,
   settings: Settings,
   terminal: Terminal,
@@ -37,132 +39,212 @@ export async function printSweepPlan(
 ): Promise<number> {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'a sweep needs a forge: set FORGE_URL and FORGE_TOKEN');
-  const rule = await findSweepRule(name, settings);
+  const rules = await findSweepRules(name, settings);
   const stop = watchSignals();
-  const line = createProgressLine(rule.name, { stream, clock });
-  const printer = createPrinter(options.json ?? false, terminal);
+  const printer = createPrinter(options, terminal);
   try {
     await withSimulation(
       { settings, rules: undefined, terminal, clock },
       async (context, { recall, login }) => {
-        const startedMs = clock.monotonicMs();
-        let progress = beginProgress(clock.now());
-        const pages = planSweep(rule, options.in, {
-          ...context,
-          served: { login, listed: settings.repositories },
-          recall,
-          signal: stop.signal,
-        });
-        for await (const { runs, later, passedOver, total, failures, listingRequests } of pages) {
-          line.end();
-          for (const run of runs) printer.add(run, later.has(run));
-          printer.passOver(passedOver);
-          for (const failure of failures) printer.addFailure(failure);
-          progress = {
-            ...withFailures(progress, failures),
-            ...printer.counts(),
-            total,
-            requests: printer.requests() + listingRequests,
-            ms: Math.round(clock.monotonicMs() - startedMs),
-          };
-          line.show(progress);
+        for (const rule of rules) {
+          const line = createProgressLine(rule.name, { stream, clock });
+          const startedMs = clock.monotonicMs();
+          const tally = printer.begin(rule.name);
+          let progress = beginProgress(clock.now());
+          const pages = planSweep(rule, options.in, {
+            ...context,
+            served: { login, listed: settings.repositories },
+            recall,
+            signal: stop.signal,
+          });
+          try {
+            for await (const { runs, later, passedOver, failures, listingRequests, ...totals } of pages) {
+              if (options.json || failures.length > 0) line.end();
+              for (const run of runs) tally.add(run, later.has(run));
+              tally.passOver(passedOver);
+              for (const failure of failures) tally.addFailure(failure);
+              progress = {
+                ...withFailures(progress, failures),
+                ...totals,
+                ...tally.counts(listingRequests),
+                ms: Math.round(clock.monotonicMs() - startedMs),
+              };
+              line.show(progress);
+            }
+          } finally {
+            line.end();
+          }
         }
-        line.end();
-        printer.end(rule.name, progress.requests);
       },
     );
+    printer.end();
     return printer.isWrong() ? 1 : 0;
   } catch (error) {
+    printer.end();
     if (!stop.explains(error)) throw error;
-    line.end();
     terminal.error('stopped; nothing was written');
     return interrupted;
-  } finally {
-    line.end();
   }
 }
 
-/** Prints the plans of items as they arrive, and counts the items. */
-interface Printer {
-  /** Prints an item. `isLater`: the changes of the item exceed the limit of one slot. */
+/** Counts the items of one rule. */
+interface Tally {
+  /** Adds an item. `isLater`: the changes of the item exceed the limit of one slot. */
   add(run: Run, isLater: boolean): void;
   /** Counts items that were handled in an earlier slot. */
   passOver(count: number): void;
   addFailure(failure: SweepFailure): void;
-  counts(): { readonly items: number; readonly pending: number; readonly failed: number };
-  /** Returns the number of requests that the items needed. */
-  requests(): number;
-  /** Returns whether something failed or was refused. */
-  isWrong(): boolean;
-  end(rule: string, requests: number): void;
+  /** Returns the counts for the progress line. */
+  counts(listingRequests: number): Pick<SweepProgress, 'items' | 'pending' | 'failed' | 'requests'>;
 }
 
-function createPrinter(json: boolean, terminal: Terminal): Printer {
-  const items = { all: 0, changed: 0, later: 0, passedOver: 0, failed: 0, hidden: 0 };
-  const shown = { telling: 0, quiet: 0 };
-  let changes = 0;
-  let refused = 0;
-  let requests = 0;
-  let unlisted = 0;
+/** Collects the plans of items, and prints them at the end. */
+interface Printer {
+  begin(rule: string): Tally;
+  /** Returns whether something failed or was refused. */
+  isWrong(): boolean;
+  end(): void;
+}
 
-  const print = (run: Run, kind: 'telling' | 'quiet'): void => {
-    if (!json && shown[kind] >= shownAtMost[kind]) {
-      items.hidden += 1;
-      return;
-    }
+type Counts = {
+  readonly rule: string;
+  items: number;
+  changed: number;
+  changes: number;
+  refused: number;
+  failed: number;
+  unlisted: number;
+  later: number;
+  passedOver: number;
+  requests: number;
+};
+
+function createPrinter({ json = false, all = false }: SweepPlanOptions, terminal: Terminal): Printer {
+  const rules: Counts[] = [];
+  // The table comes first, so the text of the items waits for the end.
+  const lines: string[] = [];
+  const collected: Terminal = { ...terminal, out: (text) => void lines.push(text) };
+  const hidden = { changed: 0, quiet: 0 };
+  let shown = 0;
+
+  const print = (run: Run, kind: keyof typeof hidden): void => {
     if (json) {
       terminal.out(JSON.stringify(run));
       return;
     }
-    shown[kind] += 1;
-    terminal.out(terminal.style('bold', plain(run.trigger.item ?? '')));
-    printRun(run, terminal);
+    if (!all && (kind === 'quiet' || shown >= shownAtMost)) {
+      hidden[kind] += 1;
+      return;
+    }
+    shown += 1;
+    collected.out(`\n${terminal.style('bold', plain(run.trigger.item ?? ''))}`);
+    printRun(run, collected);
   };
 
   return {
-    add(run, isLater) {
-      const hasFailed = run.rules.some(({ verdict }) => verdict === 'failed');
-      items.all += 1;
-      if (hasFailed) items.failed += 1;
-      if (run.changes.length > 0) items.changed += 1;
-      changes += run.changes.length;
-      if (isLater) items.later += 1;
-      else refused += run.refused.length;
-      requests += run.requests;
-      print(run, hasFailed || run.changes.length + run.refused.length > 0 ? 'telling' : 'quiet');
+    begin(rule) {
+      const counts: Counts = {
+        rule,
+        items: 0,
+        changed: 0,
+        changes: 0,
+        refused: 0,
+        failed: 0,
+        unlisted: 0,
+        later: 0,
+        passedOver: 0,
+        requests: 0,
+      };
+      rules.push(counts);
+      let itemRequests = 0;
+      return {
+        add(run, isLater) {
+          const hasFailed = run.rules.some(({ verdict }) => verdict === 'failed');
+          counts.items += 1;
+          if (hasFailed) counts.failed += 1;
+          if (run.changes.length > 0) counts.changed += 1;
+          counts.changes += run.changes.length;
+          if (isLater) counts.later += 1;
+          else counts.refused += run.refused.length;
+          itemRequests += run.requests;
+          print(run, hasFailed || run.changes.length + run.refused.length > 0 ? 'changed' : 'quiet');
+        },
+        passOver(number) {
+          counts.passedOver += number;
+        },
+        addFailure({ item, error }) {
+          counts.unlisted += 1;
+          terminal.error(plain(`${item}: ${error}`));
+        },
+        counts(listingRequests) {
+          const { items, changes, refused, failed, unlisted } = counts;
+          counts.requests = itemRequests + listingRequests;
+          return {
+            items,
+            pending: changes + refused,
+            failed: failed + unlisted,
+            requests: counts.requests,
+          };
+        },
+      };
     },
-    passOver(count) {
-      items.passedOver += count;
-    },
-    addFailure({ item, error }) {
-      unlisted += 1;
-      terminal.error(plain(`${item}: ${error}`));
-    },
-    counts: () => ({ items: items.all, pending: changes + refused, failed: items.failed + unlisted }),
-    requests: () => requests,
-    isWrong: () => items.failed + refused + unlisted > 0,
-    end(rule, allRequests) {
-      // With `--json`, stdout contains only runs, so the summary goes to stderr.
-      const say = json ? terminal.error : terminal.out;
-      const waiting = [
-        ...(items.later === 0 ? [] : [`${count(items.later, 'item')} in later slots`]),
-        ...(items.passedOver === 0
-          ? []
-          : [`${count(items.passedOver, 'item')} had their turn in an earlier slot`]),
+    isWrong: () => rules.some(({ failed, refused, unlisted }) => failed + refused + unlisted > 0),
+    end() {
+      if (json) {
+        // Stdout contains only runs, so the summary goes to stderr.
+        for (const counts of rules) terminal.error(plain(sentenceOf(counts)));
+        return;
+      }
+      terminal.out(plainTable(rules));
+      for (const line of lines) terminal.out(line);
+      const notShown = [
+        ...(hidden.changed === 0 ? [] : [`${count(hidden.changed, 'item')} with changes`]),
+        ...(hidden.quiet === 0 ? [] : [`${count(hidden.quiet, 'item')} without changes`]),
       ];
-      const wrong = [
-        ...(refused === 0 ? [] : [`${count(refused, 'change')} refused`]),
-        ...(items.failed === 0 ? [] : [`${count(items.failed, 'item')} failed`]),
-        ...(unlisted === 0 ? [] : [`${count(unlisted, 'list')} not read`]),
-      ];
-      const words = [
-        `${count(items.all, 'item')}, ${count(changes, 'change')} in ${items.changed} of them`,
-        ...waiting,
-        ...wrong,
-        `${count(allRequests, 'request')}; nothing was written`,
-      ];
-      say(plain(`${rule}: ${words.join(', ')}`));
-      if (items.hidden > 0) say(`${count(items.hidden, 'item')} not shown; --json prints each`);
+      terminal.out('');
+      for (const { rule, items, passedOver } of rules)
+        if (items + passedOver === 0)
+          terminal.out(
+            plain(`${rule}: no items: its in and each select none, or the account cannot see them`),
+          );
+      if (notShown.length > 0) terminal.out(`not shown: ${notShown.join(', ')}; --all shows every item`);
+      terminal.out('nothing was written');
     },
   };
+}
+
+/** Columns of the table; those after the fourth are left out if they are zero for every rule. */
+const columns: readonly (readonly [heading: string, read: (counts: Counts) => number])[] = [
+  ['items', ({ items }) => items],
+  ['with changes', ({ changed }) => changed],
+  ['changes', ({ changes }) => changes],
+  ['requests', ({ requests }) => requests],
+  ['refused changes', ({ refused }) => refused],
+  ['failed items', ({ failed }) => failed],
+  ['unread lists', ({ unlisted }) => unlisted],
+  ['in later slots', ({ later }) => later],
+  ['done in an earlier slot', ({ passedOver }) => passedOver],
+];
+
+function plainTable(rules: readonly Counts[]): string {
+  const used = columns.filter(([, read], index) => index < 4 || rules.some((counts) => read(counts) > 0));
+  return tableOf(
+    ['rule', ...used.map(([heading]) => heading)],
+    rules.map((counts) => [plain(counts.rule), ...used.map(([, read]) => String(read(counts)))]),
+  );
+}
+
+/** Returns the counts of a rule as one sentence. */
+function sentenceOf(counts: Counts): string {
+  const { rule, items, changed, changes, refused, failed, unlisted, later, passedOver, requests } = counts;
+  const words = [
+    `${count(items, 'item')}, ${count(changes, 'change')} in ${changed} of them`,
+    ...(later === 0 ? [] : [`${count(later, 'item')} in later slots`]),
+    ...(passedOver === 0 ? [] : [`${count(passedOver, 'item')} had their turn in an earlier slot`]),
+    ...(refused === 0 ? [] : [`${count(refused, 'change')} refused`]),
+    ...(failed === 0 ? [] : [`${count(failed, 'item')} failed`]),
+    ...(unlisted === 0 ? [] : [`${count(unlisted, 'list')} not read`]),
+    `${count(requests, 'request')}; nothing was written`,
+  ];
+  return `${rule}: ${words.join(', ')}`;
 }

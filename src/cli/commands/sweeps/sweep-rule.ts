@@ -4,11 +4,14 @@ import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 
 /**
- * Returns the scheduled operator rule with this name or identity. Throws `usage` unless there is exactly one. Only
- * REEVE_RULES is read, because a server runs no other operator schedules, and the `rules/` folder of a checkout
- * contains examples.
+ * Returns the scheduled operator rules with this name or identity, or all of them. Throws `usage` if there is none, or
+ * if a name belongs to several. Only REEVE_RULES is read, because a server runs no other operator schedules, and the
+ * `rules/` folder of a checkout contains examples.
  */
-export async function findSweepRule(name: string, settings: Settings): Promise<LoadedRule> {
+export async function findSweepRules(
+  name: string | undefined,
+  settings: Settings,
+): Promise<readonly [LoadedRule, ...LoadedRule[]]> {
   if (settings.rules === undefined) {
     throw new ReeveError(
       'usage',
@@ -17,11 +20,11 @@ export async function findSweepRule(name: string, settings: Settings): Promise<L
   }
   const files = await loadRuleFiles([settings.rules], { isOperators: true });
   const scheduled = files.flatMap(({ rules }) => rules).filter(({ schedules }) => schedules.length > 0);
-  const found = scheduled.filter((rule) => rule.id === name || rule.name === name);
-  const [rule] = found;
-  if (rule && found.length === 1) return rule;
+  const [rule, ...more] =
+    name === undefined ? scheduled : scheduled.filter((one) => one.id === name || one.name === name);
+  if (rule && (more.length === 0 || name === undefined)) return [rule, ...more];
   const known = scheduled.map(({ id }) => id).join('\n  ');
-  if (found.length > 1) throw new ReeveError('usage', `"${name}" is the name of several rules:\n  ${known}`);
+  if (more.length > 0) throw new ReeveError('usage', `"${name}" is the name of several rules:\n  ${known}`);
   throw new ReeveError(
     'usage',
     known === ''

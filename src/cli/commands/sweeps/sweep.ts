@@ -12,7 +12,7 @@ import { createProgressLine, type ProgressLine, type ProgressStream } from '../.
 import { plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { watchSignals } from '../process.ts';
-import { findSweepRule } from './sweep-rule.ts';
+import { findSweepRules } from './sweep-rule.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
 
@@ -34,7 +34,7 @@ export async function sweep(
   terminal: Terminal,
   stream: ProgressStream = process.stderr,
 ): Promise<number> {
-  const rule = await findSweepRule(name, settings);
+  const [rule] = await findSweepRules(name, settings);
   const stop = watchSignals();
   const door = await openDoor(settings, terminal, stop.signal).catch((error: unknown) => {
     if (stop.explains(error)) return undefined;

@@ -1,3 +1,4 @@
+import { count } from '../../../platform/count.ts';
 import type { PostgresState } from '../../../store/postgres/examine.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import type { Check, Examination } from './examination.ts';
@@ -84,7 +85,7 @@ export function connectionsFinding({ processes, connections }: PostgresState): F
   const { limit, ownLimit, others, perProcess } = connections;
   const needOf = (number: number): number => number * perProcess + perCommand;
   const available = Math.min(limit - others, ownLimit ?? Number.POSITIVE_INFINITY);
-  const running = `${processes.length} live Reeve ${processes.length === 1 ? 'process' : 'processes'}`;
+  const running = `${count(processes.length, 'live Reeve process')}`;
   const names = processes.length === 0 ? '' : ` (${processes.join('; ')})`;
   // The doctor may run before the first start.
   const number = Math.max(processes.length, 1);
@@ -100,9 +101,7 @@ export function connectionsFinding({ processes, connections }: PostgresState): F
 /** Returns the finding about the clock skew between server and process. */
 export function databaseClockFinding({ aheadMs }: { readonly aheadMs: PostgresState['aheadMs'] }): Finding {
   const ms = Math.abs(aheadMs);
-  if (ms <= mostSkewMs) return ok(`the clocks of database and process differ by ${ms} ms`);
-  return wrong(
-    `the clock of the database is ${Math.round(ms / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
-    'synchronize both clocks by NTP',
-  );
+  const amount = ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 1_000)} s`;
+  const text = `the clock of the database is ${amount} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine’s`;
+  return ms <= mostSkewMs ? ok(text) : wrong(text, 'synchronize both clocks by NTP');
 }

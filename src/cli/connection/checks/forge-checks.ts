@@ -30,12 +30,11 @@ const mostSkewMs = 30_000;
 export function clockFinding(forgeMs: number, ourMs: number): Finding {
   const skewMs = Math.abs(forgeMs - ourMs);
   const seconds = Math.round(skewMs / 1_000);
-  if (skewMs <= mostSkewMs) return ok(`the clocks differ by ${seconds} s at most`);
-  const which = forgeMs > ourMs ? 'behind' : 'ahead of';
-  return wrong(
-    `this machine’s clock is ${seconds} s ${which} the forge’s`,
-    'synchronize both clocks by NTP: the order of events and catch-up depend on them',
-  );
+  // The Date header has whole seconds, and the response takes time.
+  if (seconds <= 1) return ok('the clocks of this machine and the forge agree');
+  const text = `this machine’s clock is ${seconds} s ${forgeMs > ourMs ? 'behind' : 'ahead of'} the forge’s`;
+  if (skewMs <= mostSkewMs) return ok(text);
+  return wrong(text, 'synchronize both clocks by NTP: the order of events and catch-up depend on them');
 }
 
 /** Checks that send requests to the forge with the account’s own token. */

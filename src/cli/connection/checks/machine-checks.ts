@@ -44,9 +44,7 @@ export const machineChecks: readonly Check[] = [
     run: async ({ settings }) => {
       const faults = settings.secrets.flatMap(weaknessOf);
       if (faults.length === 0)
-        return ok(
-          `${count(settings.secrets.length, 'entry').replace(/entrys$/, 'entries')} of webhook secrets, none can be guessed`,
-        );
+        return ok(`${count(settings.secrets.length, 'entry')} of webhook secrets, none can be guessed`);
       return wrong(faults.join('; '), 'reeve setup --rotate creates 32 random bytes each');
     },
   },

@@ -90,7 +90,7 @@ function chartsOfDeliveries({
       {
         id: 'deliveries',
         title: 'Deliveries and failures',
-        summary: `In ${words}: ${formatCount(total('received'))} deliveries received, ${formatCount(total('failed'))} with a failed rule or change, ${formatCount(total('dead'))} given up.`,
+        summary: `In ${words}: deliveries received: ${formatCount(total('received'))}, ${formatCount(total('failed'))} with a failed rule or change, ${formatCount(total('dead'))} given up.`,
         series: [
           series('handled', 'handled', 'ok', 'bars'),
           series('failed', 'failed', 'wait', 'bars'),

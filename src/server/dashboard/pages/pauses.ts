@@ -1,4 +1,5 @@
 import { nameOfScope, type Pause, type PauseScope } from '../../../engine/bounds/pauses.ts';
+import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { personLink } from '../links.ts';
 import type { PageRequest } from '../page-handler.ts';
@@ -16,7 +17,7 @@ export function pauseLines(pauses: readonly Pause[], pageRequest: PageRequest): 
     .map((pause) => html`<li>${describePause(pause, pageRequest, '')}</li>`);
   const rest = pauses.length - shown;
   return rest > 0
-    ? [...lines, html`<li>And ${rest} more pauses; <code>reeve pause</code> prints all.</li>`]
+    ? [...lines, html`<li>And ${count(rest, 'more pause')}; <code>reeve pause</code> prints all.</li>`]
     : lines;
 }
 

@@ -1,3 +1,4 @@
+import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import type { QueueHistoryRow, QueueKey } from '../../../store/queue-rows.ts';
 import {
@@ -51,7 +52,7 @@ export async function queuesPage(
   const content = html`${only && html`<p><a href="${pageRequest.root}queues">All merge queues</a></p>`}
 ${before === undefined ? undefined : html`<p><a href="${pageRequest.root}queues?${addressOf(only)}">Newest events</a></p>`}
 ${sections.length > 0 ? sections : html`<p>No merge queue contains a pull request or is paused.</p>`}
-${rest > 0 ? html`<p>And ${rest} more queues; <code>reeve queue list</code> prints all.</p>` : undefined}
+${rest > 0 ? html`<p>And ${count(rest, 'more queue')}; <code>reeve queue list</code> prints all.</p>` : undefined}
 <h2>History</h2>
 ${historyTable(found.slice(0, shownEvents), pageRequest, before)}
 ${olderLink(found, only, pageRequest)}`;

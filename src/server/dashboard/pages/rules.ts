@@ -1,5 +1,6 @@
 import type { Pause } from '../../../engine/bounds/pauses.ts';
 import type { Run } from '../../../engine/record.ts';
+import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
 import type { StoreQueries } from '../../../store/store.ts';
@@ -59,7 +60,7 @@ function coverageOf(row: RuleRow | undefined): Html {
     markIds(name),
     html`<span class="mark ${isReached ? 'matched' : 'unmatched'}">${isReached ? 'reached' : 'not reached'}</span>`,
   ]);
-  return html`<p>${coverageText(coverage)} reached by the ${cases} ${cases === 1 ? 'case' : 'cases'} beside its file; ${failed === 0 ? 'all pass' : `${failed} fail: reeve test shows why`}.</p>
+  return html`<p>${coverageText(coverage)} reached by the ${count(cases, 'case')} beside its file; ${failed === 0 ? 'all pass' : `${failed} fail: reeve test shows why`}.</p>
 ${table(['step', 'rule tests'], rows, 'The rule has no steps.')}`;
 }
 
@@ -108,7 +109,7 @@ function coverageText(coverage: TestCoverage | undefined): string {
   if (coverage?.state !== 'known') return coverage?.state === 'no-tests' ? 'no tests' : 'not known';
   const { steps } = coverage;
   const reached = steps.filter(({ isReached }) => isReached).length;
-  return `${reached} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
+  return `${reached} of ${count(steps.length, 'step')}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ForgeRequest } from '../../../client/request-log.ts';
 import { describeChange, isObserved, observedWords } from '../../../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../../engine/record.ts';
+import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../../rules/verdict.ts';
 import type { StoredHeaders } from '../../../store/stored-headers.ts';
@@ -35,7 +36,7 @@ export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks):
     return changeRow(change, { status, words: why }, viewerAccess);
   });
   const rows = [...planned, ...refused];
-  return html`<p>Run <code>${run.id}</code>, ${mode}, ${requests} requests, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
+  return html`<p>Run <code>${run.id}</code>, ${mode}, ${count(requests, 'request')}, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
 ${asked.length > 0 ? asked : html`<p>No rule was evaluated.</p>`}
 ${skipped.length > 0 ? html`<details><summary>Rules that were not evaluated: ${skipped.length}</summary>${skipped}</details>` : undefined}
 <h3>Changes</h3>${table(['change', 'reason', 'request', 'outcome'], rows, 'No changes.')}
@@ -136,7 +137,7 @@ export function viewHeaders(kept: StoredHeaders | undefined): Html {
   ]);
   const more =
     kept !== undefined && kept.leftOut > 0
-      ? html`<p>${kept.leftOut} more headers were not stored.</p>`
+      ? html`<p>${count(kept.leftOut, 'more header')} not stored.</p>`
       : undefined;
   return html`<section><h2>Request headers</h2>
 <p class="muted">For headers that may contain a secret, such as signatures, only the name is stored.</p>
@@ -152,8 +153,8 @@ function viewForgeRequests(run: Run, viewerAccess: ViewerAccess): Html | undefin
   const hidden = forgeRequests.length - shown.length;
   const rows = shown.map((request) => requestRow(request, viewerAccess));
   const notes = [
-    ...(forgeRequestsLeftOut > 0 ? [`${forgeRequestsLeftOut} later requests were not recorded.`] : []),
-    ...(hidden > 0 ? [`${hidden} requests outside this repository are shown to operators.`] : []),
+    ...(forgeRequestsLeftOut > 0 ? [`${count(forgeRequestsLeftOut, 'later request')} not recorded.`] : []),
+    ...(hidden > 0 ? [`Shown to operators alone: ${count(hidden, 'request')} outside this repository.`] : []),
   ];
   return html`<details class="requests"><summary>Requests to the forge: ${run.requests}</summary>
 ${table(requestHeads, rows, 'None of them was to this repository.')}${notes.map((note) => html`<p class="muted">${note}</p>`)}</details>`;

@@ -86,6 +86,33 @@ export async function* servedRepositories(
   }
 }
 
+/** Maximum number of repositories that are counted in advance. */
+const maxCounted = 10_000;
+
+/**
+ * Returns the number of served repositories in scope. Undefined if there are more than ten thousand, or if a list
+ * cannot be read.
+ */
+export async function countRepositories({
+  client,
+  served,
+  isInScope,
+}: Pick<Walk, 'client' | 'served' | 'isInScope'>): Promise<number | undefined> {
+  let counted = 0;
+  try {
+    for await (const { repositories } of servedRepositories(client, served)) {
+      counted += repositories.filter((one) =>
+        isInScope({ kind: 'repository', repository: toRepositoryRef(one) }),
+      ).length;
+      if (counted > maxCounted) return undefined;
+    }
+    return counted;
+  } catch (error) {
+    if (error instanceof ReeveError) return undefined;
+    throw error;
+  }
+}
+
 /** Returns the failures of a page that are in scope. */
 export function failuresIn(
   { failures }: RepositoryPage,
@@ -210,6 +237,8 @@ export type TargetPage = {
   readonly next: unknown;
   /** Total number of items, if known. */
   readonly total?: number | undefined;
+  /** Number of repositories that this page reaches first. Absent if the items are not in repositories. */
+  readonly reached?: number;
   /** Lists that could not be read, and why. The sweep continues without them. */
   readonly failures?: readonly ListFailure[];
 };

@@ -5,6 +5,7 @@ import { operations } from '../../../contract/operations.ts';
 import type { Each } from '../../../rules/rule.ts';
 import { targetsInNotifications } from './notifications.ts';
 import {
+  countRepositories,
   failuresIn,
   freshPages,
   type ListPosition,
@@ -32,6 +33,26 @@ export function eachTarget(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
       return targetsInRunners(walk);
     default:
       return targetsInRepositories(each, walk);
+  }
+}
+
+/** Totals of a sweep that are known in advance. */
+export type Totals = { readonly items?: number | undefined; readonly repositories?: number | undefined };
+
+/**
+ * Counts what a sweep will visit, for a progress bar: repositories, or for items in repositories the repositories that
+ * contain them. Costs one listing of the served repositories; nothing else is counted.
+ */
+export async function countTotals(each: Each, walk: Walk): Promise<Totals> {
+  switch (each.kind) {
+    case 'repository':
+      return { items: await countRepositories(walk) };
+    case 'organization':
+    case 'notification':
+    case 'runner':
+      return {};
+    default:
+      return { repositories: await countRepositories(walk) };
   }
 }
 
@@ -148,6 +169,8 @@ async function* ofSome(refs: readonly RepositoryRef[], some: Some): AsyncGenerat
   const firsts = await Promise.all(lists.map(async (list) => ({ ...list, first: await step(list.pages) })));
   const [longest] = firsts.filter(({ first }) => 'page' in first);
   yield {
+    // After a crash within a long list, these repositories were reached before.
+    reached: inside === undefined ? refs.length : 0,
     targets: firsts.flatMap(({ first }) => ('page' in first ? first.page.items : [])),
     failures: firsts.flatMap(({ ref, first }) => ('error' in first ? [failureAt(ref, first.error)] : [])),
     next: longest

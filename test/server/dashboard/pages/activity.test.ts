@@ -12,7 +12,7 @@ it('without samples, every chart states that it has no values', async () => {
   expect(status).toBe(200);
   expect(text.match(/<svg viewBox="0 0 96 100"/g)).toHaveLength(5);
   expect(text.match(/No values yet\./g)).toHaveLength(5);
-  expect(text).toContain('In 24 hours: 0 deliveries received');
+  expect(text).toContain('In 24 hours: deliveries received: 0');
 });
 
 it('each chart has a title, a summary, and a table of its values for people who cannot see the chart', async () => {

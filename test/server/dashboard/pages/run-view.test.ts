@@ -162,7 +162,7 @@ describe('the requests of a run', () => {
   it('are shown to operators with their responses, and with the number of unrecorded requests', () => {
     for (const shown of ['/pulls/1/files?page=2', 'only the bot knows', '/orgs/hidden', 'no answer'])
       expect(text(operator)).toContain(shown);
-    expect(text(operator)).toContain('5 later requests were not recorded.');
+    expect(text(operator)).toContain('5 later requests not recorded.');
   });
 
   it("are shown to administrators if they concern the administrator's repository, without the error texts that the bot received", () => {
