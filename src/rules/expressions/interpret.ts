@@ -8,6 +8,7 @@ import { factOfCall, findFunctions, loops } from './functions.ts';
 import { arithmetic, type BinaryOperator, comparisons, makeInt, negate } from './operators.ts';
 import { chainOf, literalOf, namespacedName, textOf } from './parse.ts';
 import type { Resolution } from './resolve.ts';
+import { type RunOnFact, subjectFunctionOf } from './subject-functions.ts';
 import { anyType, type Type } from './types.ts';
 import {
   type Adapter,
@@ -120,6 +121,9 @@ class Interpreter {
 
   #call(node: ASTNode & { readonly op: 'call' }): Evaluate {
     const [name, given] = node.args;
+    const about = subjectFunctionOf(node);
+    const run = this.resolution.subjectFunctions.get(node);
+    if (about && run) return interpretOnFact(this.slotOf({ name: about.fact }), about.fact, run);
     const fact = factOfCall(node);
     if (fact) return buildSlot(this.slotOf(fact), node);
     if (name !== 'has') return interpretFunction(this, node, { name, nodes: given, isMethod: false });
@@ -274,6 +278,19 @@ function interpretFunction(builder: Interpreter, node: ASTNode, call: FunctionCa
     }
     for (const bound of rows) if (takes(bound, values)) return bound.run(values, frame.meter);
     return new Failure(`there is no ${name}() of ${values.map(describeValue).join(' and ')}`);
+  };
+}
+
+/** Compiles a function about the subject, which reads its fact from a slot. */
+function interpretOnFact(slot: number, fact: string, run: RunOnFact): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.call);
+    const value = frame.slots[slot];
+    if (Array.isArray(value)) return run(value, frame.meter);
+    if (value instanceof Failure) return value;
+    frame.meter.charge(costs.failure);
+    if (value instanceof TooLarge) return new Failure(`too large to judge: ${fact} is ${value.what}`);
+    return new Failure(`${fact} is ${value === undefined ? 'missing' : describeValue(value)}`);
   };
 }
 

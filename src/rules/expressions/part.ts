@@ -7,6 +7,7 @@ import { factOfCall, loops } from './functions.ts';
 import { type Evaluate, interpret } from './interpret.ts';
 import { chainOf, childrenOf, literalOf, textOf } from './parse.ts';
 import type { Resolution } from './resolve.ts';
+import { subjectFunctionOf } from './subject-functions.ts';
 import { anyType, type ExpressionEnvironment, type Knowledge, type Known } from './types.ts';
 import { type Adapter, adapt, adapterOf, Failure, toReading } from './values.ts';
 
@@ -54,6 +55,14 @@ class Collector {
 
   visit(node: ASTNode, variables: ReadonlySet<string>): void {
     if (this.#chain(node, variables, [])) return;
+    const about = subjectFunctionOf(node);
+    if (about) {
+      const root = { name: about.fact };
+      const key = `${about.fact} ${about.shown.join()}`;
+      this.reads.set(key, { node, text: about.fact, root, path: [], shown: about.shown });
+      this.needs.set(about.fact, root);
+      return;
+    }
     if (node.op === 'call' && node.args[0] === 'has') {
       this.#has(node.args[1][0], variables);
       return;
@@ -133,7 +142,13 @@ export function createPart(node: ASTNode, resolution: Resolution): Part {
     reads,
     roots,
     evaluate: interpret(node, roots, resolution),
-    adapters: reads.reads.map((read) => adapterOf(resolution.types.get(read.node) ?? anyType)),
+    adapters: reads.reads.map((read) => {
+      const about = subjectFunctionOf(read.node);
+      const type = about
+        ? resolution.environment.names.get(about.fact)?.type
+        : resolution.types.get(read.node);
+      return adapterOf(type ?? anyType);
+    }),
   };
 }
 

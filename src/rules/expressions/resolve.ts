@@ -17,6 +17,13 @@ import {
   remedyMemberOf,
 } from './remedies.ts';
 import {
+  bindSubjectFunction,
+  ChangedPaths,
+  type RunOnFact,
+  type SubjectFunction,
+  subjectFunctionOf,
+} from './subject-functions.ts';
+import {
   alternatives,
   anyType,
   boolType,
@@ -34,6 +41,8 @@ import {
 export type ExpressionContext = {
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
+  /** The path globs of the rule, which are tested together. Absent: those of the expression. */
+  readonly paths?: ChangedPaths;
   /** Receives warnings, with offsets in the expression's text. */
   readonly onWarning?: (warning: ExpressionProblem) => void;
 };
@@ -51,11 +60,11 @@ type ResolvedExpression = {
  */
 export function resolveExpression(
   source: string,
-  { environment, patterns, onWarning }: ExpressionContext,
+  { environment, patterns, paths, onWarning }: ExpressionContext,
 ): ResolvedExpression | { readonly problems: readonly ExpressionProblem[] } {
   const node = parseExpression(source);
   if ('message' in node) return { problems: [node] };
-  const resolution = new Resolution(environment, patterns);
+  const resolution = new Resolution(environment, patterns, paths ?? new ChangedPaths());
   const type = resolution.resolve(node, emptyScope);
   for (const warning of resolution.warnings) onWarning?.(warning);
   return resolution.problems.length > 0 ? { problems: resolution.problems } : { node, type, resolution };
@@ -72,6 +81,8 @@ export class Resolution {
   readonly facts = new Map<string, FactRequest>();
   /** Compiled patterns, by call node. */
   readonly matchers = new Map<ASTNode, Matcher>();
+  /** Compiled functions about the subject, by call node. */
+  readonly subjectFunctions = new Map<ASTNode, RunOnFact>();
   readonly types = new Map<ASTNode, Type>();
   /** Members that are separate facts (`pull_request.behind`), with their requests. */
   readonly members = new Map<ASTNode, FactRequest>();
@@ -79,11 +90,13 @@ export class Resolution {
   readonly items = new Map<ASTNode, Type>();
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
+  readonly paths: ChangedPaths;
   loops = 0;
 
-  constructor(environment: ExpressionEnvironment, patterns: Re2Compiler) {
+  constructor(environment: ExpressionEnvironment, patterns: Re2Compiler, paths: ChangedPaths) {
     this.environment = environment;
     this.patterns = patterns;
+    this.paths = paths;
   }
 
   /** Resolves a node and returns its type; problems are collected. */
@@ -103,7 +116,7 @@ export class Resolution {
       case 'value':
         return this.#literal(node);
       case 'id':
-        return this.#name(node, scope);
+        return this.nameType(node, node.args, scope);
       case '.':
         return this.#member(node, node.args[0], node.args[1], scope);
       case '[]':
@@ -155,8 +168,8 @@ export class Resolution {
     this.refuse(node, 'value', `the forge never sends "${word}"`, foreignEventWords.get(word));
   }
 
-  #name(node: ASTNode & { readonly op: 'id' }, scope: Scope): Type {
-    const name = node.args;
+  /** Returns the type of a name that a node uses. */
+  nameType(node: ASTNode, name: string, scope: Scope): Type {
     const variable = scope.variables.get(name);
     if (variable) return variable;
     const known = this.environment.names.get(name);
@@ -323,6 +336,8 @@ type MethodCall = ASTNode & { readonly op: 'rcall' };
 function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
   const [name, given] = node.args;
   if (name === 'has') return resolveHas(resolver, node, given, scope);
+  const about = subjectFunctionOf(node);
+  if (about) return resolveSubjectFunction(resolver, node, about, scope);
   const known = resolver.environment.names.get(name);
   if (known?.fact) return resolveFact(resolver, node, scope);
   return resolveFunction(resolver, node, { name, given }, scope);
@@ -355,6 +370,21 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
   // Inside its own has(), a chain counts as present, because has() tests exactly this.
   const all = new Set(chain.map((_, place) => chain.slice(0, place + 1).join('.')));
   resolver.resolve(chainNode, withPresent(scope, all));
+  return boolType;
+}
+
+function resolveSubjectFunction(
+  resolver: Resolution,
+  node: CallNode,
+  row: SubjectFunction,
+  scope: Scope,
+): Type {
+  const [, given] = node.args;
+  const bound = bindSubjectFunction(row, given.length === 1 ? given[0] : undefined, resolver.paths);
+  if ('reason' in bound) resolver.refuse(given[0] ?? node, bound.code, bound.reason);
+  else resolver.subjectFunctions.set(node, bound.run);
+  const outer: Scope = { ...scope, variables: new Map() };
+  resolver.nameType(node, row.fact, outer);
   return boolType;
 }
 

@@ -6,6 +6,7 @@ import type { Fact } from '../../facts/fact.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import type { ExpressionContext } from '../expressions/resolve.ts';
+import { ChangedPaths } from '../expressions/subject-functions.ts';
 import {
   anyType,
   type ExpressionEnvironment,
@@ -94,9 +95,9 @@ export class FileContext {
     this.problems.push(problem);
   }
 
-  /** Returns the context for compiling the expressions of the file. */
+  /** Returns the context for compiling the expressions of a rule. */
   expressions(environment: ExpressionEnvironment): ExpressionContext {
-    return { environment, patterns: this.#patterns };
+    return { environment, patterns: this.#patterns, paths: new ChangedPaths() };
   }
 
   /**
