@@ -458,7 +458,7 @@ function whyNoLoop(resolver: Resolution, scope: Scope): string | undefined {
     return `loops must not be nested more than ${limits.loopDepth} levels deep`;
   resolver.loops += 1;
   if (resolver.loops <= limits.loops) return undefined;
-  return `an expression has at most ${limits.loops} loops: search for several things in one loop (files.exists(f, f.filename.glob(["a/**", "b/**"]))), or move a part to the if of the rule or of a step`;
+  return `an expression has at most ${limits.loops} loops: search for several things at once (touches(["a/**", "b/**"])), or move a part to the if of the rule or of a step`;
 }
 
 type WrittenCall = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };

@@ -32,16 +32,19 @@ export type SubjectFunction = {
 
 /** The path globs of a rule, which are tested together, and the names of the files that they were tested on last. */
 export class ChangedPaths {
-  readonly #groups = new GlobGroups();
+  /** Created with the first list, because most rules have none. */
+  #groups: GlobGroups | undefined;
   readonly #names = new WeakMap<readonly unknown[], readonly string[] | Failure>();
 
   /** Compiles a list of globs for `touches` or `only_touches`. */
   bind(entries: readonly string[], quantity: 'some' | 'every'): RunOnFact {
-    const group = this.#groups.add(entries, quantity);
+    this.#groups ??= new GlobGroups();
+    const groups = this.#groups;
+    const group = groups.add(entries, quantity);
     return (files, meter) => {
       const names = this.#namesOf(files, meter);
       if (names instanceof Failure) return names;
-      return this.#groups.test(names, meter)[group] === true;
+      return groups.test(names, meter)[group] === true;
     };
   }
 

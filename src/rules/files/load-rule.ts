@@ -197,7 +197,7 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
     const { subject } = eventFamilies[family];
     if (runsForConcerned({ each }, family)) {
       if (filter.paths || filter.pathsIgnore) {
-        const message = `events of ${family} have no paths to filter by with each: pull_request; use if: files.exists(…)`;
+        const message = `events of ${family} have no paths to filter by with each: pull_request; use if: touches(…)`;
         context.reportValue([...at, 'each'], 'filter', message);
       }
       continue;
