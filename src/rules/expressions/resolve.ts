@@ -7,6 +7,7 @@ import { type ExpressionProblem, nearest, type ProblemCode, withHint } from '../
 import { limits } from './budget.ts';
 import { type FunctionRow, kindsTaken, readLiteral, takesCount } from './function-row.ts';
 import { findFunctions, functionNames, loops } from './functions.ts';
+import type { NamedCondition, NamedConditions } from './named-conditions.ts';
 import { chainOf, literalOf, namespacedName, namespaces, parseExpression, textOf } from './parse.ts';
 import {
   foreignActivities,
@@ -43,6 +44,8 @@ export type ExpressionContext = {
   readonly patterns: Re2Compiler;
   /** The path globs of the rule, which are tested together. Absent: those of the expression. */
   readonly paths?: ChangedPaths;
+  /** The named conditions of the file. Absent: none. */
+  readonly named?: NamedConditions;
   /** Receives warnings, with offsets in the expression's text. */
   readonly onWarning?: (warning: ExpressionProblem) => void;
 };
@@ -60,13 +63,13 @@ type ResolvedExpression = {
  */
 export function resolveExpression(
   source: string,
-  { environment, patterns, paths, onWarning }: ExpressionContext,
+  context: ExpressionContext,
 ): ResolvedExpression | { readonly problems: readonly ExpressionProblem[] } {
   const node = parseExpression(source);
   if ('message' in node) return { problems: [node] };
-  const resolution = new Resolution(environment, patterns, paths ?? new ChangedPaths());
+  const resolution = new Resolution(context);
   const type = resolution.resolve(node, emptyScope);
-  for (const warning of resolution.warnings) onWarning?.(warning);
+  for (const warning of resolution.warnings) context.onWarning?.(warning);
   return resolution.problems.length > 0 ? { problems: resolution.problems } : { node, type, resolution };
 }
 
@@ -91,12 +94,18 @@ export class Resolution {
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
   readonly paths: ChangedPaths;
+  readonly named: NamedConditions;
+  /** Types of the named conditions that were resolved. */
+  readonly #namedTypes = new Map<string, Type>();
+  /** Named conditions that are being resolved, outermost first. */
+  readonly #within: string[] = [];
   loops = 0;
 
-  constructor(environment: ExpressionEnvironment, patterns: Re2Compiler, paths: ChangedPaths) {
+  constructor({ environment, patterns, paths, named }: ExpressionContext) {
     this.environment = environment;
     this.patterns = patterns;
-    this.paths = paths;
+    this.paths = paths ?? new ChangedPaths();
+    this.named = named ?? new Map();
   }
 
   /** Resolves a node and returns its type; problems are collected. */
@@ -172,6 +181,8 @@ export class Resolution {
   nameType(node: ASTNode, name: string, scope: Scope): Type {
     const variable = scope.variables.get(name);
     if (variable) return variable;
+    const condition = this.named.get(name);
+    if (condition) return this.#conditionType(node, condition);
     const known = this.environment.names.get(name);
     if (known === undefined) return this.refuseName(node, name, scope);
     if (known.refusal !== undefined) return this.refuse(node, 'level', known.refusal);
@@ -184,6 +195,30 @@ export class Resolution {
     }
     if (known.fact) this.facts.set(name, { name });
     return known.type;
+  }
+
+  /** Resolves a named condition once for the whole expression. Its problems stand at the use, and name it. */
+  #conditionType(node: ASTNode, { name, node: inner }: NamedCondition): Type {
+    const known = this.#namedTypes.get(name);
+    if (known) return known;
+    if (this.#within.includes(name)) {
+      const chain = [...this.#within.slice(this.#within.indexOf(name)), name].join(', which uses ');
+      return this.refuse(node, 'expression', `a condition must not use itself: ${chain}`);
+    }
+    const [problems, warnings, loops] = [this.problems.length, this.warnings.length, this.loops];
+    this.loops = 0;
+    this.#within.push(name);
+    const type = this.resolve(inner, emptyScope);
+    this.#within.pop();
+    this.loops = loops;
+    const { start, end } = node;
+    const [first] = this.problems.splice(problems);
+    for (const warning of this.warnings.splice(warnings))
+      this.warnings.push({ ...warning, message: `condition ${name}: ${warning.message}`, start, end });
+    // One problem is enough: the others often follow from it.
+    if (first) this.problems.push({ ...first, message: `condition ${name}: ${first.message}`, start, end });
+    this.#namedTypes.set(name, type);
+    return type;
   }
 
   #member(node: ASTNode, object: ASTNode, member: string, scope: Scope): Type {
@@ -321,7 +356,7 @@ export class Resolution {
     if (functionNames.includes(name)) {
       return this.refuse(node, 'unknown-name', `${name} is a function: write ${name}(…)`);
     }
-    const names = [...scope.variables.keys(), ...this.environment.names.keys()];
+    const names = [...scope.variables.keys(), ...this.named.keys(), ...this.environment.names.keys()];
     const typeOfName = (one: string): Type | undefined => this.environment.names.get(one)?.type;
     const { hint, suggestion } = remedyForName(name, names, typeOfName);
     const message = withHint(`there is nothing named "${name}"`, hint);
@@ -360,6 +395,10 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
     return resolver.refuse(node, 'expression', message);
   }
   const [root = ''] = chain;
+  if (resolver.named.has(root) && !scope.variables.has(root)) {
+    const message = `has() takes data of the forge: write has() into the condition ${root}`;
+    return resolver.refuse(node, 'expression', message);
+  }
   const { names, absent } = resolver.environment;
   if (chain.length === 1 && !scope.variables.has(root) && !names.has(root)) {
     // A name that is absent on these occasions may be tested, because rules may be moved to other occasions; testing an
@@ -425,7 +464,10 @@ function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type
   }
   const refusal = whyNoLoop(resolver, scope);
   if (refusal !== undefined) return resolver.refuse(node, 'expression', refusal);
-  const isTaken = resolver.environment.names.has(variable.args) || scope.variables.has(variable.args);
+  const isTaken =
+    resolver.environment.names.has(variable.args) ||
+    resolver.named.has(variable.args) ||
+    scope.variables.has(variable.args);
   if (isTaken || namespaces.has(variable.args)) {
     const message = `"${variable.args}" is already in use: choose another name`;
     resolver.refuse(variable, 'expression', message);
