@@ -50,6 +50,10 @@ function measure(name: string, source: string, text: string | undefined): Row {
 const { spaces, letters, ab } = hostileTexts;
 const loop = (body: string): string => `labels.filter(l, l.id < 20).exists(l, files.exists(f, ${body}))`;
 
+const pathGlobs = JSON.stringify(
+  Array.from({ length: 90 }, (_, n) => ['lib/x*/**', '**/y*.ts', 'src/z/*-a'][n % 3]?.replace('*', `${n}*`)),
+);
+
 const rows: readonly Row[] = [
   measure('operators', loop('l.id * 3 + f.additions == -1'), undefined),
   measure('members that are missing', loop('f.previous_filename == "x" || f.status == "y"'), undefined),
@@ -100,6 +104,7 @@ const rows: readonly Row[] = [
   ),
   measure('a pattern over a long text', 'pull_request.body.matches("(?i)\\\\bcloses #\\\\d+x")', letters),
   measure('a pattern over many texts', 'files.exists(f, f.filename.glob("**/*.md"))', undefined),
+  measure('path globs over many files', `only_touches(["src/**"]) && touches(${pathGlobs})`, undefined),
   measure(
     'a pattern with many states',
     'pull_request.body.matches("(([abc]{1,30})a){30}$")',

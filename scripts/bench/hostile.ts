@@ -89,6 +89,12 @@ const many = (count: number, rule: (number: number) => object): Readonly<Record<
 const any = (count: number, part: (number: number) => string): string =>
   numbers(count).map(part).join(' || ');
 
+/** Returns a glob that matches many names together with its neighbours. */
+const overlapping = (number: number): string =>
+  `**/*${numbers(4)
+    .map((at) => String.fromCharCode(97 + (spread(number * 4 + at) % 24)))
+    .join('*')}*`;
+
 const pull = { number: 7, title: 'fix: it', state: 'open', base: { ref: 'main' }, head: { sha: 'b' } };
 const costly = { if: 'event.pull_request.body.matches("(([abc]{1,30})a){30}$")' };
 const bodyIs = (pattern: string): string => `event.pull_request.body.matches("${pattern}")`;
@@ -139,6 +145,46 @@ export const hostileRuns: Readonly<Record<string, HostileRun>> = {
       ),
     })),
     pull: { body: text(250, (number) => 97 + (number % 18)) },
+  },
+  'a hundred overlapping globs over 10,000 files': {
+    isStopped: true,
+    rules: { one: { if: `touches(${JSON.stringify(numbers(100).map((n) => overlapping(n)))})` } },
+    facts: {
+      files: numbers(10_000).map((n) => ({ filename: `${text(60, (at) => 97 + ((at + n) % 24))}-${n}` })),
+    },
+  },
+  'globs below one folder over 10,000 files': {
+    isStopped: true,
+    rules: many(40, (rule) => ({
+      if: `touches(${JSON.stringify(numbers(60).map((n) => `src/${overlapping(rule * 60 + n).slice(3)}`))})`,
+    })),
+    facts: { files: numbers(10_000).map((n) => ({ filename: `src/${n}/${n % 7}/file-${n}` })) },
+  },
+  'a labeler of 114 labels with three globs each over 3,000 files': {
+    isStopped: false,
+    rules: {
+      one: {
+        steps: [
+          {
+            uses: 'set-labels',
+            with: {
+              sync: Object.fromEntries(
+                numbers(114).map((n) => [
+                  `area-${n}`,
+                  `touches(["packages/p${n}/**", "docs/p${n}/**/*.md", "**/p${n}-*.ts"])`,
+                ]),
+              ),
+            },
+          },
+        ],
+      },
+    },
+    facts: {
+      files: numbers(3_000).map((n) => ({
+        filename: `packages/p${n % 4}/src/feature-${n % 37}/file-${n}.ts`,
+      })),
+      label_definitions: numbers(114).map((n) => ({ id: n + 1, name: `area-${n}` })),
+    },
   },
   'thousands of globs that are used once': {
     isStopped: false,

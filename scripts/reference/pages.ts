@@ -15,6 +15,7 @@ import { re2Limits } from '../../src/patterns/re2.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
 import { costs, limits, unitsPerRun } from '../../src/rules/expressions/budget.ts';
 import { functions, loops } from '../../src/rules/expressions/functions.ts';
+import { type SubjectFunction, subjectFunctions } from '../../src/rules/expressions/subject-functions.ts';
 import { describeType } from '../../src/rules/expressions/types.ts';
 import { problemCodes } from '../../src/rules/problem.ts';
 import { unitsPerOperatorRule, unitsPerOtherRule } from '../../src/rules/rule.ts';
@@ -41,6 +42,7 @@ export function referencePages(): ReadonlyMap<string, string> {
   const families = Object.keys(eventFamilies) as Family[];
   for (const family of families) pages.set(`events/${family}.md`, eventPage(family));
   const names = [...new Set([...functions.map(({ name }) => name), ...Object.keys(loops), 'has'])];
+  for (const row of subjectFunctions) pages.set(`functions/${row.name}.md`, subjectFunctionPage(row));
   for (const name of names) pages.set(`functions/${name}.md`, functionPage(name));
   for (const name of Object.keys(sharedObjects)) pages.set(`objects/${name}.md`, objectPage(name));
   pages.set('settings.md', settingsPage());
@@ -156,6 +158,21 @@ function functionPage(name: string): string {
     said || presence,
     table(['form', 'result', 'meaning'], forms),
     code('cel', exampleOf(name)),
+  );
+}
+
+const entriesOf = {
+  globs: 'globs of paths',
+  names: 'names of labels',
+  contexts: 'globs of status contexts',
+} as const;
+
+function subjectFunctionPage({ name, fact, takes, meaning, example }: SubjectFunction): string {
+  return page(
+    `${name}(${takes})`,
+    meaning,
+    code('cel', example),
+    `Reads the fact [${word(fact)}](../facts/${fact}.md), and is available where it is. Takes ${entriesOf[takes]}: a literal text, or a list of literal texts. An entry with \`!\` excludes, whatever its place; at least one entry must not.`,
   );
 }
 

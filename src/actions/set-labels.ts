@@ -256,7 +256,7 @@ export const setLabels = defineAction<SetLabels>({
 with:
   add: [triage]
   sync:
-    area/docs: files.exists(f, f.filename.glob("docs/**"))
+    area/docs: touches("docs/**")
     size/L: pull_request.additions + pull_request.deletions > 500
 `,
   arguments: SetLabels,

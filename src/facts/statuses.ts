@@ -6,6 +6,7 @@ import type { Branch } from '../contract/resources/branches.ts';
 import { CommitStatus } from '../contract/resources/statuses.ts';
 import type { WorkflowRun } from '../contract/resources/workflows.ts';
 import { int, list, text } from '../contract/shape.ts';
+import type { Matcher } from '../patterns/automaton.ts';
 import { compileForgeGlob } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { ReeveError } from '../platform/errors.ts';
@@ -92,7 +93,13 @@ export const requiredChecks = defineFact({
 /**
  * A required check with `unpassed`, the matching statuses that have not passed; empty if no status matches the check.
  */
-type JudgedCheck = RequiredCheck & { readonly unpassed: readonly CommitStatus[] };
+type JudgedCheck<Status = CommitStatus> = RequiredCheck & { readonly unpassed: readonly Status[] };
+
+/** The members of a status that decide whether it has passed. */
+type JudgedStatus = {
+  readonly context?: string | null | undefined;
+  readonly status?: string | null | undefined;
+};
 
 /**
  * Returns the checks that a branch requires, evaluated as the forge does for a merge, but stricter: Reeve's own
@@ -108,14 +115,25 @@ export function judgeRequiredChecks(
   const contexts = base.status_check_contexts ?? [];
   const others = all.filter(({ context }) => context !== queueContext);
   if (contexts.length === 0) return [judge('*', forAnyName(others))];
-  const judged = contexts.flatMap((context) => {
-    const matches = compileForgeGlob(context, '');
-    if (matches === undefined) return [];
-    const candidates = context === queueContext ? all : others;
-    const found = candidates.filter((status) => matches(status.context ?? '', meter));
-    return [judge(context, isForAnyName(context) ? forAnyName(found) : found)];
+  const globs = contexts.flatMap((glob) => {
+    const matches = compileForgeGlob(glob, '');
+    return matches === undefined ? [] : [{ glob, matches }];
   });
-  return judged.length > 0 ? judged : contexts.map((context) => judge(context, []));
+  return globs.length > 0 ? judgeContexts(globs, all, meter) : contexts.map((context) => judge(context, []));
+}
+
+/** Returns for each glob the statuses of its contexts, judged as required checks are. */
+export function judgeContexts<Status extends JudgedStatus>(
+  globs: readonly { readonly glob: string; readonly matches: Matcher }[],
+  all: readonly Status[],
+  meter: Meter,
+): readonly JudgedCheck<Status>[] {
+  const others = all.filter(({ context }) => context !== queueContext);
+  return globs.map(({ glob, matches }) => {
+    const candidates = glob === queueContext ? all : others;
+    const found = candidates.filter((status) => matches(status.context ?? '', meter));
+    return judge(glob, isForAnyName(glob) ? forAnyName(found) : found);
+  });
 }
 
 /** Returns whether a glob contains no literal letter or digit outside character classes (`[a-z]`). */
@@ -127,14 +145,14 @@ function isForAnyName(context: string): boolean {
  * Returns all statuses if at least one of them was not written by a rule of Reeve; otherwise only those that have not
  * passed.
  */
-function forAnyName(found: readonly CommitStatus[]): readonly CommitStatus[] {
-  const isForeign = ({ context }: CommitStatus): boolean =>
+function forAnyName<Status extends JudgedStatus>(found: readonly Status[]): readonly Status[] {
+  const isForeign = ({ context }: JudgedStatus): boolean =>
     !ownSpaces.some((space) => context?.toLowerCase().startsWith(space));
   const unpassed = found.filter(({ status }) => status !== 'success' && status !== 'skipped');
   return found.some(isForeign) ? found : unpassed;
 }
 
-function judge(context: string, found: readonly CommitStatus[]): JudgedCheck {
+function judge<Status extends JudgedStatus>(context: string, found: readonly Status[]): JudgedCheck<Status> {
   const unpassed = found.filter(({ status }) => status !== 'success' && status !== 'skipped');
   const hasFailed = unpassed.some(({ status }) => ['error', 'failure', 'warning'].includes(status ?? ''));
   const isPassed = found.length > 0 && unpassed.length === 0;

@@ -25,6 +25,8 @@ export const automatonCosts = {
 const unknown = 0;
 const matched = -1;
 const dead = -2;
+/** Entry for the end of a text that matches the first of the recorded lists of patterns; further lists are below it. */
+const firstList = -3;
 
 /** Maximum number of transition table entries; a larger table is discarded. */
 const maxEntries = 256 * 1024;
@@ -60,6 +62,11 @@ export class Automaton {
   #known = new Int32Array(0);
   #costs = new Int32Array(0);
   #spent = 0;
+  /** Cost of all transitions that the current meter has paid for, including discarded ones. */
+  #paid = 0;
+  /** The recorded lists of patterns that match a text, by their text form. */
+  #lists: (readonly number[])[] = [];
+  readonly #listNumbers = new Map<string, number>();
   /** Positions in the table of the transitions that the current meter has paid for. */
   #taken: number[] = [];
 
@@ -80,10 +87,28 @@ export class Automaton {
     return this.#states.length * this.#width * 3 + this.#states.instructions;
   }
 
+  /** Cost of the transitions that the current meter has paid for. */
+  get paid(): number {
+    return this.#paid;
+  }
+
   /**
    * Returns whether any part of the text matches. Throws LimitExceeded before the cost exceeds what the meter has left.
    */
   matches(text: string, meter: Meter): boolean {
+    return this.#read(text, meter) === matched;
+  }
+
+  /**
+   * Returns the numbers of the patterns that match the entire text, for a program of `buildProgramOfSeveral`; always the
+   * same list for the same numbers.
+   */
+  matching(text: string, meter: Meter): readonly number[] {
+    return this.#lists[firstList - this.#read(text, meter)] ?? noPatterns;
+  }
+
+  /** Returns the last table entry that the text leads to. */
+  #read(text: string, meter: Meter): number {
     meter.require(automatonCosts.match + text.length * automatonCosts.character);
     meter.charge(automatonCosts.match);
     if (this.#meter !== meter) this.#startTurn(meter);
@@ -120,14 +145,14 @@ export class Automaton {
       }
       if (next < 0) {
         meter.charge(at * automatonCosts.character);
-        return next === matched;
+        return next;
       }
       row = next;
     }
     meter.charge(at * automatonCosts.character);
     let last = table[row + width - 1] ?? unknown;
     if (last === unknown) last = this.#advance(row, width - 1, endOfText, meter);
-    return last === matched;
+    return last;
   }
 
   /**
@@ -137,6 +162,7 @@ export class Automaton {
   #startTurn(meter: Meter): void {
     meter.charge(automatonCosts.pattern + this.#program.size * automatonCosts.compiledInstruction);
     this.#meter = meter;
+    this.#paid = 0;
     if (this.entries > maxEntries / 4 || this.#columns.hasAssigned) {
       this.#drop();
       return;
@@ -151,6 +177,8 @@ export class Automaton {
     this.#states = new StateList();
     this.#spent = 0;
     this.#taken = [];
+    this.#lists = [];
+    this.#listNumbers.clear();
     this.#columns.reset();
     this.#table = new Int32Array(this.#width * 8);
     this.#known = new Int32Array(this.#width * 8);
@@ -173,6 +201,7 @@ export class Automaton {
     const cost = this.#costs[at] ?? 0;
     meter.charge(cost);
     this.#spent += cost;
+    this.#paid += cost;
     const isFull = this.#spent > maxCost || this.#taken.length * this.#width * 3 > maxEntries;
     if (target > 0 && isFull) return this.#dropAllBut(target);
     this.#table[at] = target;
@@ -206,6 +235,7 @@ export class Automaton {
     const marks = this.#marks;
     let count = 0;
     this.#mark += 1;
+    if (this.#program.isOfSeveral && rune === endOfText) return this.#remember(at, this.#listOf(reached));
     for (let place = 0; place < reached; place += 1) {
       const one = closed[place] ?? 0;
       if (ops[one] === opcode.match) return this.#remember(at, matched);
@@ -224,6 +254,22 @@ export class Automaton {
     }
     if (count === 0) return this.#remember(at, dead);
     return this.#remember(at, this.#intern(targets.subarray(0, count), contextAfter(rune) & this.#contexts));
+  }
+
+  /** Returns the entry for the patterns whose match is among the instructions collected in `#closed`. */
+  #listOf(reached: number): number {
+    const { ops, other } = this.#program;
+    const found = Array.from(this.#closed.subarray(0, reached))
+      .filter((one) => ops[one] === opcode.match)
+      .map((one) => other[one] ?? 0)
+      .sort((one, two) => one - two);
+    if (found.length === 0) return dead;
+    const key = found.join();
+    const known = this.#listNumbers.get(key);
+    if (known !== undefined) return firstList - known;
+    const number = this.#lists.push(found) - 1;
+    this.#listNumbers.set(key, number);
+    return firstList - number;
   }
 
   #remember(at: number, target: number): number {
@@ -431,6 +477,7 @@ class Columns {
 /** State of an automaton: its instructions, and the context before them. */
 type State = { readonly kernel: Int32Array; readonly context: number };
 
+const noPatterns: readonly number[] = [];
 const none: State = { kernel: new Int32Array(0), context: 0 };
 
 /** The distinct states of an automaton, numbered from 1. */

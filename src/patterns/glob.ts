@@ -67,13 +67,24 @@ export function createGlob(
   return (text) => matches(text, meter);
 }
 
-function compileEntry(pattern: string, options: GlobOptions): Matcher {
-  const separator = options.separator ?? '/';
-  const segments = options.segments ?? separator === '/';
+/** Returns the syntax tree of a path glob without `!`. Throws GlobError if it is invalid or can never match. */
+export function parsePathGlob(pattern: string): Node {
+  refuseOtherSyntax(pattern);
+  refuseInvalid(pattern, true);
+  return parseGlob(pattern, '/', true);
+}
+
+function refuseInvalid(pattern: string, segments: boolean): void {
   if (pattern === '') throw new GlobError(pattern, 'is empty');
   if (pattern.length > maxGlobLength)
     throw new GlobError(pattern, `is longer than ${maxGlobLength} characters`);
   if (segments) refuseImpossiblePath(pattern);
+}
+
+function compileEntry(pattern: string, options: GlobOptions): Matcher {
+  const separator = options.separator ?? '/';
+  const segments = options.segments ?? separator === '/';
+  refuseInvalid(pattern, segments);
   // Parsed immediately, to detect an invalid pattern. The program is built only for the first text, because most
   // patterns of a rule file are never used.
   parseGlob(pattern, separator, segments);

@@ -21,7 +21,10 @@ export type Program = {
   readonly ops: Uint8Array;
   /** Index of the following instruction. */
   readonly next: Int32Array;
-  /** For a `fork`, the index of the second branch; for an `assert`, its conditions. */
+  /**
+   * For a `fork`, the index of the second branch; for an `assert`, its conditions; for a `match` of several patterns,
+   * the number of the pattern.
+   */
   readonly other: Int32Array;
   /** Returns whether a `rune` instruction accepts a code point. */
   readonly accepts: (at: number, rune: number) => boolean;
@@ -30,6 +33,8 @@ export type Program = {
    * the same two entries.
    */
   readonly bounds: Int32Array;
+  /** Whether the program has several patterns, each with a `match` instruction of its own. */
+  readonly isOfSeveral?: true;
 };
 
 /** Sorted, disjoint ranges of code points: first, last, first, last, … */
@@ -86,6 +91,49 @@ export function buildProgram(node: Node): Program {
   const end = builder.add(opcode.assert, match, assertion.endText);
   const body = builder.emit(node, end);
   return builder.build(builder.add(opcode.assert, body, assertion.beginText));
+}
+
+/**
+ * Returns a program that tells which of several patterns match an entire text: the `match` instruction of each has the
+ * place of its node in the list. Patterns share the instructions of a common beginning, so that many patterns that begin
+ * with `**` need a single loop.
+ */
+export function buildProgramOfSeveral(nodes: readonly Node[]): Program {
+  const builder = new ProgramBuilder();
+  const emitFrom = (patterns: readonly Rest[], depth: number): number => {
+    const byPiece = new Map<string, { readonly piece: Node; readonly rest: Rest[] }>();
+    const ways: number[] = [];
+    for (const pattern of patterns) {
+      const piece = pattern.pieces[depth];
+      if (piece === undefined) {
+        const match = builder.add(opcode.match, 0, pattern.number);
+        ways.push(builder.add(opcode.assert, match, assertion.endText));
+        continue;
+      }
+      const key = pattern.keys[depth] ?? '';
+      const alike = byPiece.get(key);
+      if (alike) alike.rest.push(pattern);
+      else byPiece.set(key, { piece, rest: [pattern] });
+    }
+    for (const { piece, rest } of byPiece.values()) ways.push(builder.emit(piece, emitFrom(rest, depth + 1)));
+    const [first = 0, ...others] = ways;
+    return others.reduce((chosen, way) => builder.add(opcode.fork, chosen, way), first);
+  };
+  const body = emitFrom(
+    nodes.map((node, number) => {
+      const pieces = piecesOf(node);
+      return { pieces, keys: pieces.map((piece) => JSON.stringify(piece)), number };
+    }),
+    0,
+  );
+  return { ...builder.build(builder.add(opcode.assert, body, assertion.beginText)), isOfSeveral: true };
+}
+
+/** A pattern as the list of its pieces, each with a key that only equal pieces share. */
+type Rest = { readonly pieces: readonly Node[]; readonly keys: readonly string[]; readonly number: number };
+
+function piecesOf(node: Node): readonly Node[] {
+  return node.kind === 'sequence' ? node.of.flatMap(piecesOf) : [node];
 }
 
 /** Emits instructions back to front, so that the successor of each instruction is known. */

@@ -3,6 +3,7 @@ import type { FactRequest } from '../../facts/fact.ts';
 import type { Meter } from '../../patterns/meter.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { ExpressionProblem } from '../problem.ts';
+import type { NamedCondition, NamedConditions } from './named-conditions.ts';
 import { childrenOf, literalOf } from './parse.ts';
 import { createPart, type Part, type Read, runPart, Values, valuesRead } from './part.ts';
 import { type ExpressionContext, resolveExpression } from './resolve.ts';
@@ -99,12 +100,21 @@ export function compileCondition(
       leaves.some(({ isPolled }) => isPolled) && (truth(true) === true || truth(false) === true);
     return isAwaiting ? 'awaits' : 'not';
   };
-  return { condition: { source, facts, texts: textsIn(node), reads, evaluate, prospect } };
+  return { condition: { source, facts, texts: textsIn(node, resolution.named), reads, evaluate, prospect } };
 }
 
-function textsIn(node: ASTNode): readonly string[] {
-  const literal = literalOf(node);
-  return typeof literal === 'string' ? [literal] : childrenOf(node).flatMap(textsIn);
+/** Returns the text literals of an expression, and those of the named conditions that it uses. */
+function textsIn(node: ASTNode, named: NamedConditions): readonly string[] {
+  const used = new Set<NamedCondition>();
+  const visit = (one: ASTNode): readonly string[] => {
+    const literal = literalOf(one);
+    if (typeof literal === 'string') return [literal];
+    const condition = one.op === 'id' ? named.get(one.args) : undefined;
+    if (condition === undefined || used.has(condition)) return childrenOf(one).flatMap(visit);
+    used.add(condition);
+    return visit(condition.node);
+  };
+  return visit(node);
 }
 
 type Leaf = {

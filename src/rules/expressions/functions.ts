@@ -6,6 +6,7 @@ import type { FunctionRow, RunFunction } from './function-row.ts';
 import { listFunctions } from './list-functions.ts';
 import { makeInt, scalarToText, toNumber } from './operators.ts';
 import { literalOf } from './parse.ts';
+import { subjectFunctionOf, subjectFunctions } from './subject-functions.ts';
 import { formatFunction, textFunctions } from './text-functions.ts';
 import { boolType, type Type } from './types.ts';
 import {
@@ -269,13 +270,19 @@ export function findFunctions(name: string, hasReceiver: boolean): readonly Func
 }
 
 /** Names of all functions, for suggestions. */
-export const functionNames: readonly string[] = [...byName.keys(), ...Object.keys(loops), 'has'];
+export const functionNames: readonly string[] = [
+  ...byName.keys(),
+  ...subjectFunctions.map(({ name }) => name),
+  ...Object.keys(loops),
+  'has',
+];
 
 /** Returns the fact that a call with a literal argument requests; undefined if the call is not a fact. */
 export function factOfCall(node: ASTNode): FactRequest | undefined {
   if (node.op !== 'call') return undefined;
   const [name, given] = node.args;
   if (name === 'has' || given.length !== 1 || findFunctions(name, false).length > 0) return undefined;
+  if (subjectFunctionOf(node)) return undefined;
   const literal = given[0] && literalOf(given[0]);
   return typeof literal === 'string' ? { name, argument: literal } : undefined;
 }

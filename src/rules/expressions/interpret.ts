@@ -5,9 +5,11 @@ import { createUnlimitedMeter, type Meter } from '../../patterns/meter.ts';
 import { costs } from './budget.ts';
 import { type FunctionRow, kindsTaken, type RunFunction, takesCount } from './function-row.ts';
 import { factOfCall, findFunctions, loops } from './functions.ts';
+import type { NamedCondition } from './named-conditions.ts';
 import { arithmetic, type BinaryOperator, comparisons, makeInt, negate } from './operators.ts';
 import { chainOf, literalOf, namespacedName, textOf } from './parse.ts';
 import type { Resolution } from './resolve.ts';
+import { type RunOnFact, subjectFunctionOf } from './subject-functions.ts';
 import { anyType, type Type } from './types.ts';
 import {
   type Adapter,
@@ -29,6 +31,8 @@ type Frame = {
   /** Values of names and facts, followed by loop variables; undefined if there is no value. */
   readonly slots: unknown[];
   readonly meter: Meter;
+  /** Values of the named conditions that were evaluated before. */
+  readonly conditions: Map<NamedCondition, unknown>;
 };
 
 /** A compiled node: returns its value, or a Failure. */
@@ -50,7 +54,8 @@ export function interpret(node: ASTNode, roots: readonly FactRequest[], resoluti
 class Interpreter {
   readonly resolution: Resolution;
   readonly #slots: ReadonlyMap<string, number>;
-  readonly #variables = new Map<string, number>();
+  #variables = new Map<string, number>();
+  readonly #conditions = new Map<NamedCondition, Evaluate>();
   #next: number;
 
   constructor(roots: readonly FactRequest[], resolution: Resolution) {
@@ -82,7 +87,7 @@ class Interpreter {
       case 'value':
         return buildLiteral(node.args);
       case 'id':
-        return buildSlot(this.slotOf({ name: node.args }), node);
+        return this.#name(node, node.args);
       case '.':
         return interpretMember(this.build(node.args[0]), node.args[1], this.#access(node, node.args[0]));
       case '[]': {
@@ -114,12 +119,29 @@ class Interpreter {
     }
   }
 
+  #name(node: ASTNode, name: string): Evaluate {
+    const condition = this.#variables.has(name) ? undefined : this.resolution.named.get(name);
+    if (condition === undefined) return buildSlot(this.slotOf({ name }), node);
+    const known = this.#conditions.get(condition);
+    if (known) return known;
+    // The loop variables around the use are not visible in the condition.
+    const variables = this.#variables;
+    this.#variables = new Map();
+    const evaluate = interpretCondition(this.build(condition.node), condition);
+    this.#variables = variables;
+    this.#conditions.set(condition, evaluate);
+    return evaluate;
+  }
+
   #access(node: ASTNode, owner: ASTNode): { owner: ASTNode; text: string; adapter: Adapter } {
     return { owner, text: textOf(node), adapter: adapterOf(this.resolution.types.get(node) ?? anyType) };
   }
 
   #call(node: ASTNode & { readonly op: 'call' }): Evaluate {
     const [name, given] = node.args;
+    const about = subjectFunctionOf(node);
+    const run = this.resolution.subjectFunctions.get(node);
+    if (about && run) return interpretOnFact(this.slotOf({ name: about.fact }), about.fact, run);
     const fact = factOfCall(node);
     if (fact) return buildSlot(this.slotOf(fact), node);
     if (name !== 'has') return interpretFunction(this, node, { name, nodes: given, isMethod: false });
@@ -202,6 +224,17 @@ class Interpreter {
   }
 }
 
+/** Compiles a named condition, which is evaluated once for all expressions of a rule. */
+function interpretCondition(evaluate: Evaluate, condition: NamedCondition): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.step);
+    if (frame.conditions.has(condition)) return frame.conditions.get(condition);
+    const value = evaluate(frame);
+    frame.conditions.set(condition, value);
+    return value;
+  };
+}
+
 function buildLiteral(written: unknown): Evaluate {
   const value = literalValue(written);
   return () => value;
@@ -277,6 +310,19 @@ function interpretFunction(builder: Interpreter, node: ASTNode, call: FunctionCa
   };
 }
 
+/** Compiles a function about the subject, which reads its fact from a slot. */
+function interpretOnFact(slot: number, fact: string, run: RunOnFact): Evaluate {
+  return (frame) => {
+    frame.meter.charge(costs.call);
+    const value = frame.slots[slot];
+    if (Array.isArray(value)) return run(value, frame.meter);
+    if (value instanceof Failure) return value;
+    frame.meter.charge(costs.failure);
+    if (value instanceof TooLarge) return new Failure(`too large to judge: ${fact} is ${value.what}`);
+    return new Failure(`${fact} is ${value === undefined ? 'missing' : describeValue(value)}`);
+  };
+}
+
 /** Compiles `matches` or `glob`, whose pattern was compiled when the file was loaded. */
 function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evaluate {
   return (frame) => {
@@ -291,7 +337,7 @@ function interpretMatch(text: Evaluate, node: ASTNode, matches: Matcher): Evalua
 /** Computes a literal instant or duration only once. */
 function interpretConstant(part: Evaluate | undefined, run: RunFunction): Evaluate {
   const meter = createUnlimitedMeter();
-  const value = run([part?.({ slots: [], meter })], meter);
+  const value = run([part?.({ slots: [], meter, conditions: new Map() })], meter);
   return () => value;
 }
 

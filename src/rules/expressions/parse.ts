@@ -57,7 +57,7 @@ function explainSyntax(summary: string, source: string, at: number): string {
   const foreignSign = foreignSigns.find(([sign]) => sign.test(source.slice(Math.max(0, at - 2), at + 2)));
   if (foreignSign) return foreignSign[1];
   if (/^[\w./*?{},-]+$/.test(source) && /[*/]/.test(source)) {
-    return `this is a path, not an expression: write files.exists(f, f.filename.glob("${source}"))`;
+    return `this is a path, not an expression: write touches("${source}")`;
   }
   if (/===|!==/.test(near)) return 'equality is written == and !=';
   if (/=(?!=)/.test(source.slice(at, at + 1))) return 'equality is written ==';

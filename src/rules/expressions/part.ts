@@ -5,8 +5,10 @@ import { ReeveError } from '../../platform/errors.ts';
 import { costs } from './budget.ts';
 import { factOfCall, loops } from './functions.ts';
 import { type Evaluate, interpret } from './interpret.ts';
+import type { NamedCondition, NamedConditions } from './named-conditions.ts';
 import { chainOf, childrenOf, literalOf, textOf } from './parse.ts';
 import type { Resolution } from './resolve.ts';
+import { subjectFunctionOf } from './subject-functions.ts';
 import { anyType, type ExpressionEnvironment, type Knowledge, type Known } from './types.ts';
 import { type Adapter, adapt, adapterOf, Failure, toReading } from './values.ts';
 
@@ -32,8 +34,8 @@ type Reads = {
 };
 
 /** Returns what an expression reads, each chain only once, in source order. */
-function collectReads(node: ASTNode, members: ReadonlyMap<ASTNode, FactRequest>): Reads {
-  const collector = new Collector(members);
+function collectReads(node: ASTNode, resolution: Resolution): Reads {
+  const collector = new Collector(resolution);
   collector.visit(node, new Set());
   return {
     reads: [...collector.reads.values()],
@@ -47,13 +49,24 @@ class Collector {
   readonly needs = new Map<string, FactRequest>();
   readonly asks = new Map<string, FactRequest>();
   readonly #members: ReadonlyMap<ASTNode, FactRequest>;
+  readonly #named: NamedConditions;
+  readonly #visited = new Set<NamedCondition>();
 
-  constructor(members: ReadonlyMap<ASTNode, FactRequest>) {
+  constructor({ members, named }: Resolution) {
     this.#members = members;
+    this.#named = named;
   }
 
   visit(node: ASTNode, variables: ReadonlySet<string>): void {
     if (this.#chain(node, variables, [])) return;
+    const about = subjectFunctionOf(node);
+    if (about) {
+      const root = { name: about.fact };
+      const key = `${about.fact} ${about.shown.join()}`;
+      this.reads.set(key, { node, text: about.fact, root, path: [], shown: about.shown });
+      this.needs.set(about.fact, root);
+      return;
+    }
     if (node.op === 'call' && node.args[0] === 'has') {
       this.#has(node.args[1][0], variables);
       return;
@@ -65,7 +78,7 @@ class Collector {
     for (const child of childrenOf(node)) this.visit(child, variables);
   }
 
-  /** Records a whole member chain; returns whether the node is a chain. */
+  /** Records a whole member chain, or what a named condition at its beginning reads; returns whether the node is a chain. */
   #chain(node: ASTNode, variables: ReadonlySet<string>, shown: readonly string[]): boolean {
     const path: (string | number)[] = [];
     let inner: ASTNode = node;
@@ -74,6 +87,14 @@ class Collector {
       if (typeof key !== 'string' && typeof key !== 'bigint') return false;
       path.unshift(typeof key === 'bigint' ? Number(key) : key);
       inner = inner.args[0];
+    }
+    const condition = inner.op === 'id' && !variables.has(inner.args) && this.#named.get(inner.args);
+    if (condition) {
+      if (!this.#visited.has(condition)) {
+        this.#visited.add(condition);
+        this.visit(condition.node, new Set());
+      }
+      return true;
     }
     const root = this.#members.get(inner) ?? (inner.op === 'id' ? { name: inner.args } : factOfCall(inner));
     if (root === undefined) return false;
@@ -126,16 +147,25 @@ export type Result = { readonly value: unknown } | { readonly error: string; rea
 
 /** Compiles the part of an expression that starts at this node. */
 export function createPart(node: ASTNode, resolution: Resolution): Part {
-  const reads = collectReads(node, resolution.members);
+  const reads = collectReads(node, resolution);
   const roots = [...new Map([...reads.needs, ...reads.asks].map((root) => [factKey(root), root])).values()];
   return {
     text: textOf(node),
     reads,
     roots,
     evaluate: interpret(node, roots, resolution),
-    adapters: reads.reads.map((read) => adapterOf(resolution.types.get(read.node) ?? anyType)),
+    adapters: reads.reads.map((read) => {
+      const about = subjectFunctionOf(read.node);
+      const type = about
+        ? resolution.environment.names.get(about.fact)?.type
+        : resolution.types.get(read.node);
+      return adapterOf(type ?? anyType);
+    }),
   };
 }
+
+/** Values of named conditions, so that each is evaluated once for all expressions of a rule. */
+const conditionValues = new WeakMap<Knowledge, Map<NamedCondition, unknown>>();
 
 /** The values of one evaluation. Each name is looked up only once for all parts. */
 export class Values {
@@ -144,11 +174,15 @@ export class Values {
   readonly #environment: ExpressionEnvironment;
   readonly #known = new Map<string, Known | undefined>();
   readonly #readings = new Map<string, unknown>();
+  /** Values of the named conditions that were evaluated with this knowledge. */
+  readonly conditions: Map<NamedCondition, unknown>;
 
   constructor(knowledge: Knowledge, environment: ExpressionEnvironment, meter: Meter) {
     this.#knowledge = knowledge;
     this.#environment = environment;
     this.meter = meter;
+    this.conditions = conditionValues.get(knowledge) ?? new Map();
+    conditionValues.set(knowledge, this.conditions);
   }
 
   find(request: FactRequest): Known | undefined {
@@ -192,7 +226,7 @@ export function runPart(part: Part, values: Values): Result {
       }
       slots.push(known && 'value' in known ? known.value : undefined);
     }
-    const value = part.evaluate({ slots, meter: values.meter });
+    const value = part.evaluate({ slots, meter: values.meter, conditions: values.conditions });
     return value instanceof Failure ? { error: value.message } : { value };
   } catch (error) {
     if (error instanceof LimitExceeded) return { error: error.message };

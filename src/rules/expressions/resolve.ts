@@ -7,6 +7,7 @@ import { type ExpressionProblem, nearest, type ProblemCode, withHint } from '../
 import { limits } from './budget.ts';
 import { type FunctionRow, kindsTaken, readLiteral, takesCount } from './function-row.ts';
 import { findFunctions, functionNames, loops } from './functions.ts';
+import type { NamedCondition, NamedConditions } from './named-conditions.ts';
 import { chainOf, literalOf, namespacedName, namespaces, parseExpression, textOf } from './parse.ts';
 import {
   foreignActivities,
@@ -16,6 +17,13 @@ import {
   remedyForName,
   remedyMemberOf,
 } from './remedies.ts';
+import {
+  bindSubjectFunction,
+  ChangedPaths,
+  type RunOnFact,
+  type SubjectFunction,
+  subjectFunctionOf,
+} from './subject-functions.ts';
 import {
   alternatives,
   anyType,
@@ -34,6 +42,10 @@ import {
 export type ExpressionContext = {
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
+  /** The path globs of the rule, which are tested together. Absent: those of the expression. */
+  readonly paths?: ChangedPaths;
+  /** The named conditions of the file. Absent: none. */
+  readonly named?: NamedConditions;
   /** Receives warnings, with offsets in the expression's text. */
   readonly onWarning?: (warning: ExpressionProblem) => void;
 };
@@ -51,13 +63,13 @@ type ResolvedExpression = {
  */
 export function resolveExpression(
   source: string,
-  { environment, patterns, onWarning }: ExpressionContext,
+  context: ExpressionContext,
 ): ResolvedExpression | { readonly problems: readonly ExpressionProblem[] } {
   const node = parseExpression(source);
   if ('message' in node) return { problems: [node] };
-  const resolution = new Resolution(environment, patterns);
+  const resolution = new Resolution(context);
   const type = resolution.resolve(node, emptyScope);
-  for (const warning of resolution.warnings) onWarning?.(warning);
+  for (const warning of resolution.warnings) context.onWarning?.(warning);
   return resolution.problems.length > 0 ? { problems: resolution.problems } : { node, type, resolution };
 }
 
@@ -72,6 +84,8 @@ export class Resolution {
   readonly facts = new Map<string, FactRequest>();
   /** Compiled patterns, by call node. */
   readonly matchers = new Map<ASTNode, Matcher>();
+  /** Compiled functions about the subject, by call node. */
+  readonly subjectFunctions = new Map<ASTNode, RunOnFact>();
   readonly types = new Map<ASTNode, Type>();
   /** Members that are separate facts (`pull_request.behind`), with their requests. */
   readonly members = new Map<ASTNode, FactRequest>();
@@ -79,11 +93,19 @@ export class Resolution {
   readonly items = new Map<ASTNode, Type>();
   readonly environment: ExpressionEnvironment;
   readonly patterns: Re2Compiler;
+  readonly paths: ChangedPaths;
+  readonly named: NamedConditions;
+  /** Types of the named conditions that were resolved. */
+  readonly #namedTypes = new Map<string, Type>();
+  /** Named conditions that are being resolved, outermost first. */
+  readonly #within: string[] = [];
   loops = 0;
 
-  constructor(environment: ExpressionEnvironment, patterns: Re2Compiler) {
+  constructor({ environment, patterns, paths, named }: ExpressionContext) {
     this.environment = environment;
     this.patterns = patterns;
+    this.paths = paths ?? new ChangedPaths();
+    this.named = named ?? new Map();
   }
 
   /** Resolves a node and returns its type; problems are collected. */
@@ -103,7 +125,7 @@ export class Resolution {
       case 'value':
         return this.#literal(node);
       case 'id':
-        return this.#name(node, scope);
+        return this.nameType(node, node.args, scope);
       case '.':
         return this.#member(node, node.args[0], node.args[1], scope);
       case '[]':
@@ -155,10 +177,12 @@ export class Resolution {
     this.refuse(node, 'value', `the forge never sends "${word}"`, foreignEventWords.get(word));
   }
 
-  #name(node: ASTNode & { readonly op: 'id' }, scope: Scope): Type {
-    const name = node.args;
+  /** Returns the type of a name that a node uses. */
+  nameType(node: ASTNode, name: string, scope: Scope): Type {
     const variable = scope.variables.get(name);
     if (variable) return variable;
+    const condition = this.named.get(name);
+    if (condition) return this.#conditionType(node, condition);
     const known = this.environment.names.get(name);
     if (known === undefined) return this.refuseName(node, name, scope);
     if (known.refusal !== undefined) return this.refuse(node, 'level', known.refusal);
@@ -171,6 +195,30 @@ export class Resolution {
     }
     if (known.fact) this.facts.set(name, { name });
     return known.type;
+  }
+
+  /** Resolves a named condition once for the whole expression. Its problems stand at the use, and name it. */
+  #conditionType(node: ASTNode, { name, node: inner }: NamedCondition): Type {
+    const known = this.#namedTypes.get(name);
+    if (known) return known;
+    if (this.#within.includes(name)) {
+      const chain = [...this.#within.slice(this.#within.indexOf(name)), name].join(', which uses ');
+      return this.refuse(node, 'expression', `a condition must not use itself: ${chain}`);
+    }
+    const [problems, warnings, loops] = [this.problems.length, this.warnings.length, this.loops];
+    this.loops = 0;
+    this.#within.push(name);
+    const type = this.resolve(inner, emptyScope);
+    this.#within.pop();
+    this.loops = loops;
+    const { start, end } = node;
+    const [first] = this.problems.splice(problems);
+    for (const warning of this.warnings.splice(warnings))
+      this.warnings.push({ ...warning, message: `condition ${name}: ${warning.message}`, start, end });
+    // One problem is enough: the others often follow from it.
+    if (first) this.problems.push({ ...first, message: `condition ${name}: ${first.message}`, start, end });
+    this.#namedTypes.set(name, type);
+    return type;
   }
 
   #member(node: ASTNode, object: ASTNode, member: string, scope: Scope): Type {
@@ -308,7 +356,7 @@ export class Resolution {
     if (functionNames.includes(name)) {
       return this.refuse(node, 'unknown-name', `${name} is a function: write ${name}(…)`);
     }
-    const names = [...scope.variables.keys(), ...this.environment.names.keys()];
+    const names = [...scope.variables.keys(), ...this.named.keys(), ...this.environment.names.keys()];
     const typeOfName = (one: string): Type | undefined => this.environment.names.get(one)?.type;
     const { hint, suggestion } = remedyForName(name, names, typeOfName);
     const message = withHint(`there is nothing named "${name}"`, hint);
@@ -323,6 +371,8 @@ type MethodCall = ASTNode & { readonly op: 'rcall' };
 function resolveCall(resolver: Resolution, node: CallNode, scope: Scope): Type {
   const [name, given] = node.args;
   if (name === 'has') return resolveHas(resolver, node, given, scope);
+  const about = subjectFunctionOf(node);
+  if (about) return resolveSubjectFunction(resolver, node, about, scope);
   const known = resolver.environment.names.get(name);
   if (known?.fact) return resolveFact(resolver, node, scope);
   return resolveFunction(resolver, node, { name, given }, scope);
@@ -345,6 +395,10 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
     return resolver.refuse(node, 'expression', message);
   }
   const [root = ''] = chain;
+  if (resolver.named.has(root) && !scope.variables.has(root)) {
+    const message = `has() takes data of the forge: write has() into the condition ${root}`;
+    return resolver.refuse(node, 'expression', message);
+  }
   const { names, absent } = resolver.environment;
   if (chain.length === 1 && !scope.variables.has(root) && !names.has(root)) {
     // A name that is absent on these occasions may be tested, because rules may be moved to other occasions; testing an
@@ -355,6 +409,21 @@ function resolveHas(resolver: Resolution, node: ASTNode, given: readonly ASTNode
   // Inside its own has(), a chain counts as present, because has() tests exactly this.
   const all = new Set(chain.map((_, place) => chain.slice(0, place + 1).join('.')));
   resolver.resolve(chainNode, withPresent(scope, all));
+  return boolType;
+}
+
+function resolveSubjectFunction(
+  resolver: Resolution,
+  node: CallNode,
+  row: SubjectFunction,
+  scope: Scope,
+): Type {
+  const [, given] = node.args;
+  const bound = bindSubjectFunction(row, given.length === 1 ? given[0] : undefined, resolver.paths);
+  if ('reason' in bound) resolver.refuse(given[0] ?? node, bound.code, bound.reason);
+  else resolver.subjectFunctions.set(node, bound.run);
+  const outer: Scope = { ...scope, variables: new Map() };
+  resolver.nameType(node, row.fact, outer);
   return boolType;
 }
 
@@ -395,7 +464,10 @@ function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type
   }
   const refusal = whyNoLoop(resolver, scope);
   if (refusal !== undefined) return resolver.refuse(node, 'expression', refusal);
-  const isTaken = resolver.environment.names.has(variable.args) || scope.variables.has(variable.args);
+  const isTaken =
+    resolver.environment.names.has(variable.args) ||
+    resolver.named.has(variable.args) ||
+    scope.variables.has(variable.args);
   if (isTaken || namespaces.has(variable.args)) {
     const message = `"${variable.args}" is already in use: choose another name`;
     resolver.refuse(variable, 'expression', message);
@@ -428,7 +500,7 @@ function whyNoLoop(resolver: Resolution, scope: Scope): string | undefined {
     return `loops must not be nested more than ${limits.loopDepth} levels deep`;
   resolver.loops += 1;
   if (resolver.loops <= limits.loops) return undefined;
-  return `an expression has at most ${limits.loops} loops: search for several things in one loop (files.exists(f, f.filename.glob(["a/**", "b/**"]))), or move a part to the if of the rule or of a step`;
+  return `an expression has at most ${limits.loops} loops: search for several things at once (touches(["a/**", "b/**"])), or move a part to the if of the rule or of a step`;
 }
 
 type WrittenCall = { readonly name: string; readonly receiver?: ASTNode; readonly given: readonly ASTNode[] };

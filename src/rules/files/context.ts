@@ -5,7 +5,9 @@ import type { SubjectKind } from '../../contract/events/subject.ts';
 import type { Fact } from '../../facts/fact.ts';
 import { Re2Compiler } from '../../patterns/re2.ts';
 import { BoundedMap } from '../../platform/cache/bounded-map.ts';
+import type { NamedCondition } from '../expressions/named-conditions.ts';
 import type { ExpressionContext } from '../expressions/resolve.ts';
+import { ChangedPaths } from '../expressions/subject-functions.ts';
 import {
   anyType,
   type ExpressionEnvironment,
@@ -34,6 +36,8 @@ export class FileContext {
   /** Warnings; the file can still be used. */
   readonly warnings: Problem[] = [];
   readonly #patterns = new Re2Compiler();
+  /** The named conditions of the file. */
+  readonly named = new Map<string, NamedCondition>();
 
   constructor(
     source: {
@@ -94,9 +98,9 @@ export class FileContext {
     this.problems.push(problem);
   }
 
-  /** Returns the context for compiling the expressions of the file. */
+  /** Returns the context for compiling the expressions of a rule. */
   expressions(environment: ExpressionEnvironment): ExpressionContext {
-    return { environment, patterns: this.#patterns };
+    return { environment, patterns: this.#patterns, paths: new ChangedPaths(), named: this.named };
   }
 
   /**

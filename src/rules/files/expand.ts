@@ -56,6 +56,7 @@ function expandRoot(root: unknown, work: ExpandedFile): unknown {
   return mapMembers(root, [], work, (key, member) => {
     if (key === 'params') return member;
     if (key === 'include' || key === 'in') return refuseIn(member, [key], key, work);
+    if (key === 'conditions') return expandValue(member, [key], work, () => true);
     if (key === 'rules' && isRecord(member)) {
       return mapMembers(member, ['rules'], work, (name, rule) => expandRule(rule, ['rules', name], work));
     }

@@ -190,6 +190,10 @@ export const RuleFile = z
       .record(z.string(), ParameterForm)
       .optional()
       .describe('Constants of the file, by name: `${{ params.NAME }}` in a value inserts one.'),
+    conditions: z
+      .record(z.string(), Expression)
+      .optional()
+      .describe('Expressions of the file, by name: every expression of its rules may use the name.'),
     include: z.array(IncludeForm).min(1).max(maxIncludes).optional().describe('Packs of rules.'),
     rules: z.record(Name, RuleForm),
   })

@@ -7,8 +7,8 @@ import { compileGlob, compileScope, GlobError } from '../../patterns/glob.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
 import { isTimezone } from '../expressions/function-row.ts';
+import type { ExpressionContext } from '../expressions/resolve.ts';
 import { hasTemplate } from '../expressions/template.ts';
-import type { ExpressionEnvironment } from '../expressions/types.ts';
 import { actionsElsewhere, foreignSchedules } from '../foreign-words.ts';
 import { type ExpressionProblem, nearest } from '../problem.ts';
 import {
@@ -69,9 +69,10 @@ export function loadRule(
   const each = loadEach(rule.each, heard, at, context);
   const occasions = occasionsOf(heard, each);
   const environment = occasions.length > 0 ? context.environment(occasions) : undefined;
+  const expressions = environment && context.expressions(environment);
   const written = Expression.safeParse(rule.if);
   const condition = written.success
-    ? loadCondition(written.data, [...at, 'if'], context, environment)
+    ? loadCondition(written.data, [...at, 'if'], context, expressions)
     : undefined;
   if (heard.schedules.length === 0 && limitsIn(rule.limits).items !== undefined) {
     const message = 'items limits what a schedule changes, and this rule has no schedule: use changes';
@@ -81,7 +82,7 @@ export function loadRule(
   for (const [place, form] of asList(rule.steps).entries()) {
     const parsed = StepForm.safeParse(form);
     if (!parsed.success) continue;
-    const options = { context, environment, occasions };
+    const options = { context, expressions, occasions };
     const step = loadStep(parsed.data, place + 1, [...at, 'steps', place], options);
     if (step) steps.push(step);
   }
@@ -196,7 +197,7 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
     const { subject } = eventFamilies[family];
     if (runsForConcerned({ each }, family)) {
       if (filter.paths || filter.pathsIgnore) {
-        const message = `events of ${family} have no paths to filter by with each: pull_request; use if: files.exists(…)`;
+        const message = `events of ${family} have no paths to filter by with each: pull_request; use if: touches(…)`;
         context.reportValue([...at, 'each'], 'filter', message);
       }
       continue;
@@ -248,13 +249,14 @@ function asList(value: unknown): readonly unknown[] {
 
 type StepOptions = {
   readonly context: FileContext;
-  readonly environment: ExpressionEnvironment | undefined;
+  /** Undefined if `on` is invalid. */
+  readonly expressions: ExpressionContext | undefined;
   readonly occasions: readonly Occasion[];
 };
 
 /**
- * Compiles a step, or reports all of its problems that the grammar does not cover. If there is no environment (`on` is
- * invalid), expressions are skipped, because the available names are unknown.
+ * Compiles a step, or reports all of its problems that the grammar does not cover. If `on` is invalid, expressions are
+ * skipped, because the available names are unknown.
  */
 function loadStep(
   form: StepForm,
@@ -262,9 +264,9 @@ function loadStep(
   at: YamlPath,
   options: StepOptions,
 ): LoadedStep | undefined {
-  const { context, environment, occasions } = options;
+  const { context, expressions, occasions } = options;
   const before = context.problems.length;
-  const condition = loadCondition(form.if, [...at, 'if'], context, environment);
+  const condition = loadCondition(form.if, [...at, 'if'], context, expressions);
   const action = findActionAt(form.uses, [...at, 'uses'], context);
   if (action === undefined) return undefined;
   checkPowers(action, form, at, context);
@@ -287,16 +289,15 @@ function loadCondition(
   written: string | boolean | undefined,
   at: YamlPath,
   context: FileContext,
-  environment: ExpressionEnvironment | undefined,
+  expressions: ExpressionContext | undefined,
 ): Condition | undefined {
-  if (written === undefined || environment === undefined) return undefined;
+  if (written === undefined || expressions === undefined) return undefined;
   const text = String(written);
   const braces = bracesProblem(text);
   const onWarning = (warning: ExpressionProblem): void => context.warnInside(at, warning);
-  const expressions = { ...context.expressions(environment), onWarning };
   const compiled = braces
     ? { problems: [braces] }
-    : compileCondition(text, expressions, placeIn(context, at));
+    : compileCondition(text, { ...expressions, onWarning }, placeIn(context, at));
   if ('condition' in compiled) return compiled.condition;
   for (const problem of compiled.problems) context.reportInside(at, problem);
   return undefined;
@@ -382,7 +383,7 @@ function loadArguments(
   action: Action,
   written: unknown,
   at: YamlPath,
-  { context, environment, occasions }: StepOptions,
+  { context, expressions, occasions }: StepOptions,
 ): LoadedStep['arguments'] | undefined {
   const schema = action.arguments;
   const parsed = schema.safeParse(written);
@@ -404,14 +405,13 @@ function loadArguments(
       context.reportValue([...at, ...path], 'level', text);
     }
   }
-  if (environment === undefined) return undefined;
+  if (expressions === undefined) return undefined;
   // Conditions are checked even if the arguments have other mistakes, so that all problems are reported together.
   const value = parsed.success ? parsed.data : written;
   const placeOf = (path: ArgumentPath): ExpressionPlace => placeIn(context, [...at, ...path]);
   const onArgumentWarning = ({ path, problem }: ArgumentProblem): void =>
     context.warnInside([...at, ...path], problem);
-  const expressions = { ...context.expressions(environment), onArgumentWarning };
-  const compiled = compileArguments(value, schema, expressions, placeOf);
+  const compiled = compileArguments(value, schema, { ...expressions, onArgumentWarning }, placeOf);
   if ('arguments' in compiled) return parsed.success ? compiled.arguments : undefined;
   for (const { path, problem } of compiled.problems) context.reportInside([...at, ...path], problem);
   return undefined;

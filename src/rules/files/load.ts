@@ -1,5 +1,8 @@
 import { stringify } from 'yaml';
 import { isRecord } from '../../contract/events/payload-members.ts';
+import { bracesProblem } from '../arguments.ts';
+import { maxConditions, problemOfConditionName } from '../expressions/named-conditions.ts';
+import { parseExpression } from '../expressions/parse.ts';
 import { type Problem, problemAtLine } from '../problem.ts';
 import type { Level, LoadedRule, Pattern, RuleLimits, RuleMode, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { FileContext, revisionOf } from './context.ts';
@@ -51,7 +54,12 @@ export type LoadedFile = {
   readonly warnings?: readonly Problem[];
   /** Each rule as written in its file, by name, with parameter values inserted. */
   readonly expanded?: ReadonlyMap<string, unknown>;
+  /** The named conditions of the file and its packs, as written, by the file's path. */
+  readonly conditions?: readonly WrittenConditions[];
 };
+
+/** The named conditions of one file, as written, with parameter values inserted. */
+type WrittenConditions = { readonly path: string; readonly texts: Readonly<Record<string, unknown>> };
 
 /** Options for loading a file or one of its packs. */
 type Loading = RuleFileSource & {
@@ -121,6 +129,7 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
   const checked = checkForm(value, context);
   if (!checked) return refused(context.problems);
   const defaults = loadDefaults(value, context);
+  if (isRecord(value) && isRecord(value.conditions)) loadConditions(value.conditions, context);
   const entries = isRecord(value) && isRecord(value.rules) ? Object.entries(value.rules) : [];
   const own = loadOwn(entries, defaults, context);
   source.budget.countRules(entries.length);
@@ -163,7 +172,28 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
     ...included.warnings,
   ];
   const expanded = new Map([...entries, ...included.expanded]);
-  return { rules, problems: [], expanded, ...(warnings.length > 0 ? { warnings } : {}) };
+  const texts = isRecord(value) && isRecord(value.conditions) ? value.conditions : {};
+  const conditions = [{ path: source.path, texts }, ...included.conditions].filter(
+    (one) => Object.keys(one.texts).length > 0,
+  );
+  return { rules, problems: [], expanded, conditions, ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+/** Parses the named conditions of the file. Each rule that uses one checks it. */
+function loadConditions(written: Readonly<Record<string, unknown>>, context: FileContext): void {
+  const entries = Object.entries(written);
+  if (entries.length > maxConditions)
+    context.reportKey(['conditions'], 'value', `a file may have at most ${maxConditions} conditions`);
+  for (const [name, text] of entries.slice(0, maxConditions)) {
+    const wrong = problemOfConditionName(name, context.registry);
+    if (wrong !== undefined) context.reportKey(['conditions', name], 'value', wrong);
+    if (typeof text !== 'string' && typeof text !== 'boolean') continue;
+    const node = bracesProblem(String(text)) ?? parseExpression(String(text));
+    if ('message' in node) context.reportInside(['conditions', name], node);
+    // Rules that use a condition with a syntax error have no further problem because of it.
+    const usable = 'message' in node ? parseExpression('true') : node;
+    if (wrong === undefined && !('message' in usable)) context.named.set(name, { name, node: usable });
+  }
 }
 
 /** Returns the context of the file with its parameters inserted; undefined if there are problems. */
@@ -231,6 +261,7 @@ type LoadedPack = {
   readonly problems: readonly Problem[];
   readonly warnings?: readonly Problem[];
   readonly expanded?: ReadonlyMap<string, unknown>;
+  readonly conditions?: readonly WrittenConditions[];
 };
 
 type Including = {
@@ -253,6 +284,7 @@ type IncludedRules = {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly expanded: readonly (readonly [string, unknown])[];
+  readonly conditions: readonly WrittenConditions[];
   /** Digest of a file and its packs, which changes when any of them changes; undefined for a file without packs. */
   readonly revision: string | undefined;
 };
@@ -290,6 +322,7 @@ function loadIncludes(written: unknown, including: Including): IncludedRules {
     problems: found.flatMap(({ problems }) => problems),
     warnings: found.flatMap(({ warnings = [] }) => warnings),
     expanded: found.flatMap(({ expanded = new Map() }) => [...expanded]),
+    conditions: found.flatMap(({ conditions = [] }) => conditions),
     revision: found.length > 0 ? revisionOf(revisions.join('\n')) : undefined,
   };
 }
@@ -345,6 +378,7 @@ function loadInclude(
     rules: loaded.rules.map((rule) => asIncluded(rule, part)),
     problems: [],
     warnings: pack.isReadable ? (loaded.warnings ?? []) : [],
+    conditions: loaded.conditions ?? [],
     expanded: new Map([...(loaded.expanded ?? [])].map(([name, value]) => [`${entry.name}/${name}`, value])),
     revision: loaded.rules[0]?.revision ?? '',
   };
@@ -423,10 +457,25 @@ export function formatExpanded(file: {
   readonly path: string;
   readonly rules: readonly LoadedRule[];
   readonly expanded?: ReadonlyMap<string, unknown>;
+  readonly conditions?: readonly WrittenConditions[];
 }): string {
   const rules = file.rules.map((rule) => [rule.name, expandedRule(rule, file.expanded?.get(rule.name))]);
+  const written = file.conditions ?? [];
+  const conditions: Readonly<Record<string, unknown>> = Object.assign(
+    {},
+    ...written.toReversed().map(({ texts }) => texts),
+  );
+  const others = written.flatMap(({ path, texts }) =>
+    Object.entries(texts)
+      .filter(([name, one]) => conditions[name] !== one)
+      .map(([name, one]) => `# In the rules of ${path}, ${name} is ${JSON.stringify(one)}.\n`),
+  );
   const text = stringify(
-    { version: 1, rules: Object.fromEntries(rules) },
+    {
+      version: 1,
+      ...(Object.keys(conditions).length > 0 ? { conditions } : {}),
+      rules: Object.fromEntries(rules),
+    },
     { lineWidth: 0, aliasDuplicateObjects: false },
   );
   // In plain and block scalars, YAML does not escape most control characters.
@@ -434,7 +483,7 @@ export function formatExpanded(file: {
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return `# ${file.path}\n${safe}`;
+  return `# ${file.path}\n${others.join('')}${safe}`;
 }
 
 function expandedRule(rule: LoadedRule, written: unknown): unknown {

@@ -57,7 +57,7 @@ const ofOtherLanguages: readonly Mistake[] = [
     'a path as condition',
     step('      - uses: set-labels\n        with: { sync: { docs: "docs/**" } }\n'),
     '7:37',
-    'f.filename.glob("docs/**")',
+    'touches("docs/**")',
   ],
 ];
 
