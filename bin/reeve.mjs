@@ -1,13 +1,21 @@
 #!/usr/bin/env node
 // Starts the command line on Node 22.18 or later. A checkout falls back to the Node of the `node` package, a development
-// dependency.
-import { existsSync, readFileSync } from 'node:fs';
-import nodeModule from 'node:module';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// dependency. Node 12 has to be able to read this file, so that it can print what to do: no `node:` imports, no `await` outside of
+// functions, no `?.` and no `??`.
+// biome-ignore lint/style/useNodejsImportProtocol: Node 12 has no such protocol.
+import { existsSync, readFileSync } from 'fs';
+// biome-ignore lint/style/useNodejsImportProtocol: Node 12 has no such protocol.
+import nodeModule from 'module';
+// biome-ignore lint/style/useNodejsImportProtocol: Node 12 has no such protocol.
+import { homedir } from 'os';
+// biome-ignore lint/style/useNodejsImportProtocol: Node 12 has no such protocol.
+import { join } from 'path';
+// biome-ignore lint/style/useNodejsImportProtocol: Node 12 has no such protocol.
+import { fileURLToPath } from 'url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+// A checkout has sources, and the package only their build, because Node strips no types below node_modules.
+const isCheckout = existsSync(here('../tsconfig.json'));
 const [major, minor] = process.versions.node.split('.').map(Number);
 const isRecent = major > 22 || (major === 22 && minor >= 18);
 const pinned = here('../node_modules/node/bin/node');
@@ -20,20 +28,23 @@ const isLong = isForge || words.some((word) => word === 'serve' || word === 'swe
 const isStarted = process.env.REEVE_STARTED === '1';
 delete process.env.REEVE_STARTED;
 
-if (isRecent && (isStarted || !isLong)) {
-  // A checkout runs its sources without a build, and never an old one: if they are missing, the import fails. The package has
-  // none, since Node strips no types below node_modules; its build has no tsconfig.json.
-  const isCheckout = existsSync(here('../tsconfig.json'));
+if (isRecent && (isStarted || !isLong)) run();
+else if (!isStarted && (isRecent || existsSync(pinned))) start(isRecent ? process.execPath : pinned);
+else {
+  // Printed to be copied: words that a shell would change are left out.
+  const same = words.every((word) => /^[\w@%+=:,./#-]+$/.test(word)) ? words.join(' ') : '…';
+  const remedy = isCheckout
+    ? 'run npm ci in this checkout, which installs a newer one beside it'
+    : `to run this with a newer one: npx -p node@24 -p @reeve-forge/reeve reeve ${same}`.trim();
+  process.stderr.write(`reeve needs Node 22.18 or later; this is ${process.versions.node}: ${remedy}\n`);
+  process.exitCode = 2;
+}
+
+async function run() {
   keepCompiledCode();
+  // A checkout runs its sources without a build, and never an old one: if they are missing, the import fails.
   const { main } = await import(isCheckout ? '../src/cli/cli.ts' : '../dist/package/cli.js');
   await main();
-} else if (!isStarted && (isRecent || existsSync(pinned))) {
-  await start(isRecent ? process.execPath : pinned);
-} else {
-  process.stderr.write(
-    `reeve needs Node 22.18 or later; this is ${process.versions.node}. https://nodejs.org/en/download has newer ones, and docs/deploy.md a container.\n`,
-  );
-  process.exit(2);
 }
 
 /**
@@ -43,13 +54,14 @@ if (isRecent && (isStarted || !isLong)) {
  */
 function keepCompiledCode() {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
-  nodeModule.enableCompileCache?.(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reeve'));
+  if (nodeModule.enableCompileCache)
+    nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reeve'));
 }
 
 async function start(node) {
   const memory = isLong ? JSON.parse(readFileSync(here('./memory.json'), 'utf8')) : { nodeFlags: [] };
-  const nameOf = (flag) => flag.split('=')[0].replaceAll('_', '-');
-  const said = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].map(nameOf);
+  const nameOf = (flag) => flag.split('=')[0].replace(/_/g, '-');
+  const said = [...process.execArgv, ...(process.env.NODE_OPTIONS || '').split(/\s+/)].map(nameOf);
   // A forge answers with whole files and differences, of which many may be asked for at once.
   const wanted = memory.nodeFlags.filter((flag) => !isForge || nameOf(flag) !== '--max-old-space-size');
   const flags = wanted.filter((flag) => !said.includes(nameOf(flag)));
@@ -57,8 +69,9 @@ async function start(node) {
   const env = { ...memory.environment, ...process.env, REEVE_STARTED: '1' };
   // In the place of this process where that can be: no second one stays beside it.
   if (process.execve && process.platform !== 'win32') process.execve(node, [node, ...args], env);
-  const { spawn } = await import('node:child_process');
+  // biome-ignore lint/style/useNodejsImportProtocol: Node 12 has no such protocol.
+  const { spawn } = await import('child_process');
   const child = spawn(node, args, { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));
+  child.on('exit', (code, signal) => process.exit(code === null ? (signal === null ? 1 : 130) : code));
 }

@@ -40,8 +40,10 @@ import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
 import { loadFingerprintKey } from './settings/secrets/installation-secret.ts';
+import { rememberSettings } from './settings/settings-in-force.ts';
 import { announceDropped, announceForgotten, announceMoves, createNoticeTaker } from './shared-caches.ts';
 import { createSimulator } from './simulator.ts';
+import { isTestRepository } from './test-repositories.ts';
 import { createWork, type Work } from './work.ts';
 
 export type ServerOptions = {
@@ -198,6 +200,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     // Polled events name no account, so that only the record tells Reeve's own.
     if (own === 'changes' || poll !== undefined) running.ownWrites = await OwnWrites.open(store, clock);
     await confirmAccounts(actionMemory, options.accounts ?? {}, clock.now());
+    if (!options.jobsOnly)
+      await rememberSettings(store, options, await loadFingerprintKey(data, { store, log }));
     // 2. The rules in force.
     const served = createEnrolment({ client, login, listed: options.repositories, clock });
     const rules = await openRules({
@@ -219,6 +223,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const admissions = createAdmissions({
       identities: createIdentities({ client, clock }),
       served,
+      isTest: (repository) => isTestRepository(store, repository),
       coverageOf: createCoverage(options.secrets),
       onRefused: (kind) => metrics.countRefusedDelivery(kind),
     });

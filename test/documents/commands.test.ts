@@ -85,6 +85,28 @@ describe('the commands of the documentation, in sequence', () => {
     expect(lines).toHaveLength(3);
   });
 
+  it('start: a rule that observes is listed, and acts once its line is removed', async () => {
+    const ask = (method: string, path: string, body?: object) =>
+      forge.ask(method, `/repos/${connection.repository}/issues${path}`, {
+        as: connection.owner,
+        ...(body ? { body } : {}),
+      });
+    const lines = toRun('docs/start.md', 'npx reeve runs');
+    await ask('POST', '', { title: 'How?' });
+    await expect.poll(() => runAll(lines), { timeout: 60_000 }).toMatch(/triage +0 of 1 made/);
+
+    const file = connection.path('reeve-rules/triage.yml');
+    const inForce = waitForOutput(server, /rules of the operator are in force/);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('mode: observe\n', ''));
+    await inForce;
+    await ask('POST', '', { title: 'And how?' });
+    await expect
+      .poll(async () => (await ask('GET', '/2/labels')).json.map(({ name }: { name: string }) => name), {
+        timeout: 60_000,
+      })
+      .toEqual(['kind/question']);
+  });
+
   it('start: the rule sets the label, and explain shows why', async () => {
     const rules = blocksOf(textOf('docs/start.md')).find(({ language }) => language === 'yaml')?.text ?? '';
     writeFileSync(connection.path('.reeve.yml'), rules);
@@ -101,7 +123,7 @@ describe('the commands of the documentation, in sequence', () => {
     });
     await ask('POST', 'pulls', { title: 'Guide', head: 'guide', base: 'main' });
     await expect
-      .poll(async () => (await ask('GET', 'issues/1/labels')).json.map(({ name }: { name: string }) => name))
+      .poll(async () => (await ask('GET', 'issues/3/labels')).json.map(({ name }: { name: string }) => name))
       .toEqual(['docs']);
 
     const planned = await runAll(toRun('docs/start.md', 'npx reeve check'));

@@ -6,6 +6,7 @@ import {
   passwordPath,
   renewDashboardPassword,
 } from '../../server/settings/secrets/dashboard-password.ts';
+import { storeFileOf } from '../../store/open-store.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { openStore } from './open-store.ts';
 
@@ -19,16 +20,18 @@ export async function showPassword(
 ): Promise<number> {
   const password =
     settings.databaseUrl === undefined
-      ? await passwordInFile(settings.data, renew, terminal)
+      ? await passwordInFile(settings, renew, terminal)
       : await passwordInDatabase(settings, renew, terminal);
   terminal.out(json ? JSON.stringify({ password, renewed: renew }) : password);
   return 0;
 }
 
-async function passwordInFile(data: string, renew: boolean, terminal: Terminal): Promise<string> {
+async function passwordInFile(settings: Settings, renew: boolean, terminal: Terminal): Promise<string> {
+  const { data } = settings;
   const path = passwordPath(data);
-  // A password file outside the server's folder would have no effect.
-  if (!existsSync(path))
+  // A password file outside the server's folder would have no effect. Beside a store, it is the one that the server
+  // will use, also before its first start.
+  if (!existsSync(path) && !existsSync(storeFileOf(settings)))
     throw new ReeveError(
       'usage',
       `there is no password at ${path}: set REEVE_DATA to the folder of reeve serve`,

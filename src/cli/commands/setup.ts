@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { secretsOf } from '../../client/credentials.ts';
 import { operations } from '../../contract/operations.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
-import { loadRuleFiles } from '../../rules/sources/folder.ts';
 import { loadSettings, readSecret, secretValues, type Variables } from '../../server/settings/config.ts';
 import { parseOperatorFile, type WebhookForm } from '../../server/settings/operator-file.ts';
+import { servedRepositories, toRepositoryRef } from '../../work/sweeps/targets/repositories.ts';
 import { describeNeededAccess } from '../connection/checks/access.ts';
 import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
 import { createReport, type Finding, ok, skipped, warning, wrong } from '../connection/finding.ts';
@@ -43,7 +44,13 @@ import {
   saveEnvFile,
   saveOperatorFile,
 } from '../connection/steps/files.ts';
-import { copyFirstRules } from '../connection/steps/first-rules.ts';
+import {
+  askFirstRules,
+  copyFirstRules,
+  createMissingLabels,
+  folderOfRules,
+  loadFirstRules,
+} from '../connection/steps/first-rules.ts';
 import { settleHooks } from '../connection/steps/settle-hooks.ts';
 import { setUpSignIn } from '../connection/steps/sign-in.ts';
 import { createSteps, type Steps, Stopped } from '../connection/steps/steps.ts';
@@ -52,15 +59,17 @@ import type { Prompt } from '../output/prompt.ts';
 import { count, type Terminal } from '../output/terminal.ts';
 
 /**
- * Connects a forge: token, secrets, env file, operator file, OAuth2 application, hooks, and a test delivery of each
- * hook. Idempotent. Returns the exit status: 0 if everything is correct at the end.
+ * Connects a forge: token, first rules, secrets, env file, operator file, OAuth2 application, hooks, a test delivery of
+ * each hook, and the labels that the rules need. Idempotent. Returns the exit status: 0 if everything is correct at the
+ * end.
  */
 export async function setup(
   options: SetupOptions,
   given: Variables,
   terminal: Terminal,
-  prompt?: Prompt,
+  terminalPrompt?: Prompt,
 ): Promise<number> {
+  const prompt = options.yes ? undefined : terminalPrompt;
   const answers = await gatherAnswers(options, given, prompt);
   const secrets = [
     ...secretsOf(answers.forge.credentials),
@@ -68,7 +77,7 @@ export async function setup(
   ];
   const report = createReport(terminal, { isSilent: options.json ?? false, secrets: () => secrets });
   const steps = createSteps(report);
-  const run: SetupRun = { options, answers, prompt, steps, secrets };
+  const run: SetupRun = { options, answers, prompt, terminal, steps, secrets };
   try {
     await connect(run);
   } catch (error) {
@@ -95,28 +104,46 @@ export async function setup(
     terminal.out(
       terminal.style('green', changed === 0 ? 'Connected; nothing had to be changed.' : 'Connected.'),
     );
-    terminal.out(
-      `Next: reeve doctor --settings ${answers.envFile}, then reeve serve --settings ${answers.envFile}`,
-    );
-    const page = localAddress(
-      answers.environment.HOST || '127.0.0.1',
-      Number(answers.environment.PORT || 8080),
-    );
-    terminal.out(
-      `Dashboard: ${new URL('/', page).href} with the password that reeve password --settings ${answers.envFile} prints`,
-    );
+    for (const line of nextSteps(run)) terminal.out(line);
   }
   return steps.status;
+}
+
+/** Returns the lines that say what to do after a successful run. */
+function nextSteps({ answers, rules = [], isRunning }: SetupRun): readonly string[] {
+  const { environment } = answers;
+  const settings = `--settings ${shownPath(answers.envFile)}`;
+  const observed = rules.filter(({ mode }) => mode === 'observe');
+  const files = [...new Set(observed.map(({ source }) => shownPath(source)))];
+  const page = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
+  return [
+    isRunning
+      ? `Next: reeve doctor ${settings}, which checks everything; Reeve is running`
+      : `Next: reeve serve ${settings}, and leave it running (reeve doctor ${settings} checks everything)`,
+    ...(rules.length === 0
+      ? [
+          `Rules: the files .reeve.yml of repositories; reeve setup ${settings} --rules triage labels begins with two that ship with Reeve`,
+        ]
+      : []),
+    ...(observed.length === 0
+      ? []
+      : [
+          `Rules: ${observed.map(({ name }) => name).join(', ')} only observe. reeve runs ${settings} --changes lists what they would have changed.`,
+          `To let them act, remove the line "mode: observe" from ${files.join(', ')}; a running Reeve notices.`,
+        ]),
+    `Dashboard: ${new URL('/', page).href} with the password that reeve password ${settings} prints`,
+  ];
+}
+
+/** Returns a path relative to the working folder, if it is inside. */
+function shownPath(path: string): string {
+  const inside = relative(process.cwd(), path);
+  return inside.startsWith('..') || isAbsolute(inside) ? path : inside;
 }
 
 async function connect(run: SetupRun): Promise<void> {
   const { options, answers, prompt, steps } = run;
   const { environment } = answers;
-  const { rules: first = [], plan = false } = options;
-  if (first.length > 0) {
-    const copy = () => copyFirstRules(first, environment.REEVE_RULES ?? '', plan);
-    steps.tell('first-rules', await steps.attempt('first-rules', copy));
-  }
   const checked = await checkConnection(run);
   const { file, rules, capabilities, makerAccount } = checked;
 
@@ -130,11 +157,18 @@ async function connect(run: SetupRun): Promise<void> {
   for (const finding of adopted.findings) steps.tell('hook', finding);
   const { webhook } = adopted;
   const serve = options.serve ?? [];
-  if (serve.length > 0) {
-    const look = () => checkServedNames(checked.client, serve);
+  const named = async (): Promise<readonly string[]> => {
+    const hooked = asked.repositories?.filter((name) => !file?.webhook?.repositories?.includes(name));
+    const listed = [...(file?.repositories ?? []), ...serve];
+    return [...serve, ...(await unservedNames(checked, hooked ?? [], listed))];
+  };
+  const toServe = await steps.attempt('serve', named);
+  if (toServe.length > 0) {
+    const look = () => checkServedNames(checked.client, toServe);
     steps.tell('serve', await steps.attempt('serve', look), { mustBeRight: true });
   }
-  const repositories = [...new Set([...(file?.repositories ?? []), ...serve])];
+  const repositories = [...new Set([...(file?.repositories ?? []), ...toServe])];
+  tellOfAccount(run, checked, [...repositories, ...(webhook.repositories ?? [])]);
   const kinds = hookKinds(webhook.events ?? 'all', rules, capabilities);
   const dashboard = options.dashboard ?? file?.dashboard?.url;
 
@@ -142,6 +176,51 @@ async function connect(run: SetupRun): Promise<void> {
   if (dashboard !== undefined) await connectSignIn(run, { client: checked.client, dashboard, saved });
   const isWhole = await connectHooks(run, checked, { webhook, repositories, kinds, wanted: saved.wanted });
   if (options.rotate && isWhole) await endRotation(run, saved);
+  const label = (): ReturnType<typeof createMissingLabels> =>
+    createMissingLabels(checked.client, rules, {
+      listed: repositories,
+      isWanted: options.createLabels ?? (options.yes ? false : undefined),
+      prompt,
+      plan: options.plan ?? false,
+    });
+  const labels = await steps.attemptAlone('labels', label);
+  if (labels) steps.tell('labels', labels);
+}
+
+/** Prints what follows from the account: whose events start rules, what a fork's workflow could do, and the access. */
+function tellOfAccount(
+  { steps }: SetupRun,
+  { account, capabilities, file, rules }: CheckedConnection,
+  names: readonly string[],
+): void {
+  const isOwner = names.some((name) => name.toLowerCase().startsWith(`${account.login.toLowerCase()}/`));
+  steps.tell('own-events', ownEventsFinding(account.login, file?.own ?? 'changes', isOwner));
+  const restriction = checkRestriction(account, capabilities, isOwner);
+  if (restriction) steps.tell('restricted', restriction);
+  if (rules.length === 0) return;
+  const needed = describeNeededAccess(rules);
+  const where = isOwner ? 'where it is not the owner, ' : '';
+  steps.tell('access', ok(`${where}make @${account.login} a collaborator with the access that ${needed}`));
+}
+
+/**
+ * Returns the repositories of new hooks that the account can read, and that would not be served: a hook whose
+ * deliveries are ignored is of no use.
+ */
+async function unservedNames(
+  { client, account }: CheckedConnection,
+  hooked: readonly string[],
+  listed: readonly string[],
+): Promise<readonly string[]> {
+  if (hooked.length === 0) return [];
+  const served = new Set<string>();
+  for await (const page of servedRepositories(client, { login: async () => account.login, listed })) {
+    for (const { owner, name } of page.repositories.map(toRepositoryRef))
+      served.add(`${owner}/${name}`.toLowerCase());
+  }
+  const unserved = hooked.filter((name) => !served.has(name.toLowerCase()));
+  const readable = await Promise.all(unserved.map((name) => canRead(client, name)));
+  return unserved.filter((_name, index) => readable[index]);
 }
 
 /** The variables for the env file, and the function that writes it. */
@@ -259,7 +338,7 @@ async function connectHooks(
   const undo = run.undo;
   // From here on, the operator file is not restored after a failure, because a running Reeve has to read it first.
   run.undo = undefined;
-  const { isWhole, absent } = await settleHooks({
+  const { isWhole, absent, isRunning } = await settleHooks({
     settings,
     steps,
     plan,
@@ -270,11 +349,15 @@ async function connectHooks(
     places: hookLocations(webhook),
     url: webhook.url,
   });
+  run.isRunning = isRunning;
   const before = hookLocations(file?.webhook ?? { url: webhook.url });
   const isNew = (one: HookLocation): boolean =>
     !before.some(({ level, name }) => level === one.level && name === one.name);
   const gone = absent.filter(isNew);
-  if (gone.length > 0 && !plan) await leaveOut(run, webhook, gone, undo);
+  if (gone.length > 0 && !plan) {
+    const before = repositories.length > 0 ? { webhook: file?.webhook } : undefined;
+    await leaveOut(run, webhook, gone, before ? () => saveOperatorFile(answers.config, before, false) : undo);
+  }
   const served = { client, login: account.login, listed: repositories, store: undefined };
   const checkServed = () => checkServedHooks({ ...served, places: hookLocations(webhook), url: webhook.url });
   const servedFinding = await steps.attemptAlone('served-hooks', checkServed);
@@ -287,12 +370,12 @@ async function leaveOut(
   { answers, steps }: SetupRun,
   webhook: WantedWebhook,
   gone: readonly HookLocation[],
-  undo: SetupRun['undo'],
+  undo: (() => Promise<unknown>) | undefined,
 ): Promise<void> {
   const left = withoutLocations(webhook, gone);
   await steps.attempt('operator-file', async () =>
     left === undefined
-      ? await undo?.()
+      ? void (await undo?.())
       : void (await saveOperatorFile(answers.config, { webhook: left }, false)),
   );
   const names = gone.map(locationName).join(', ');
@@ -304,9 +387,14 @@ type SetupRun = {
   readonly options: SetupOptions;
   readonly answers: Answers;
   readonly prompt: Prompt | undefined;
+  readonly terminal: Terminal;
   readonly steps: Steps;
   /** Secret values to redact, including those generated during the run. */
   readonly secrets: string[];
+  /** The operator's rules. */
+  rules?: readonly LoadedRule[];
+  /** Whether a Reeve with these settings is running. */
+  isRunning?: boolean;
   /** Restores the operator file if the run fails. */
   undo?: (() => Promise<void>) | undefined;
 };
@@ -318,7 +406,8 @@ type WantedWebhook = Awaited<ReturnType<typeof wantWebhook>>;
 type CheckedConnection = Awaited<ReturnType<typeof checkConnection>>;
 
 /** Checks the forge, the accounts, the operator file and the rules. */
-async function checkConnection({ options, answers, steps }: SetupRun) {
+async function checkConnection(run: SetupRun) {
+  const { options, answers, steps } = run;
   const plan = options.plan ?? false;
   const client = createClient(answers.forge);
   const capabilities = await learn(steps, 'forge', () => checkForge(client, answers.forge.url));
@@ -334,19 +423,11 @@ async function checkConnection({ options, answers, steps }: SetupRun) {
   );
   const allowAdmin = options.allowAdmin || file?.['allow-admin'] || false;
   steps.tell('administrator', checkAdministrator(account, allowAdmin), { mustBeRight: true });
-  const named = [...(options.repository ?? []), ...(options.serve ?? []), ...(file?.repositories ?? [])];
-  const isOwner = named.some((name) => name.toLowerCase().startsWith(`${account.login.toLowerCase()}/`));
-  steps.tell('own-events', ownEventsFinding(account.login, file?.own ?? 'changes', isOwner));
-  const restriction = checkRestriction(account, capabilities, isOwner);
-  if (restriction) steps.tell('restricted', restriction);
-  const rules = await steps.attempt('rules', () => loadRules(answers.environment));
+  const rules = await steps.attempt('rules', () => beginWithRules(run));
+  run.rules = rules;
   if ('token' in answers.forge.credentials) {
     const look = () => checkScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
     steps.tell('scopes', await steps.attempt('scopes', look));
-  }
-  if (rules.length > 0) {
-    const needed = describeNeededAccess(rules);
-    steps.tell('access', ok(`make @${account.login} a collaborator with the access that ${needed}`));
   }
   const maker =
     answers.setupToken === undefined
@@ -374,11 +455,20 @@ async function learn<Value>(
   return value;
 }
 
-async function loadRules(environment: Variables): Promise<readonly LoadedRule[]> {
-  if (!environment.REEVE_RULES) return [];
-  return (await loadRuleFiles([environment.REEVE_RULES], { isOperators: true })).flatMap(
-    ({ rules }) => rules,
-  );
+/** Copies the shipped rules to begin with, which a first run asks for, and loads the operator's rules. */
+async function beginWithRules(run: SetupRun): Promise<readonly LoadedRule[]> {
+  const { options, answers, prompt, terminal, steps } = run;
+  const { environment } = answers;
+  const plan = options.plan ?? false;
+  const isAsked = answers.isFirst && !environment.REEVE_RULES && options.rules === undefined && !plan;
+  const names = options.rules ?? (isAsked && prompt ? await askFirstRules(prompt, terminal) : []);
+  if (names.length > 0) {
+    const folder = folderOfRules(answers);
+    const copy = () => copyFirstRules(names, folder, plan);
+    steps.tell('first-rules', await steps.attempt('first-rules', copy));
+    environment.REEVE_RULES = folder;
+  }
+  return loadFirstRules(environment.REEVE_RULES, plan ? names : []);
 }
 
 /**
@@ -436,21 +526,24 @@ async function deliversFrom(
 async function checkServedNames(client: Client, names: readonly string[]): Promise<Finding> {
   const hidden: string[] = [];
   for (const name of names.filter((one) => !one.includes('*'))) {
-    const [owner = '', repo = ''] = name.split('/');
-    const isFound = await client.call(operations.getRepository, { params: { owner, repo } }).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ReeveError && error.status === 404) return false;
-        throw error;
-      },
-    );
-    if (!isFound) hidden.push(name);
+    if (!(await canRead(client, name))) hidden.push(name);
   }
   if (hidden.length === 0) return ok(`serves ${names.join(', ')} without a star`);
   return wrong(
     `${hidden.join(', ')}: there is no such repository, or the account cannot read it`,
     'correct the name, or make the account a collaborator; write --serve OWNER/NAME',
   );
+}
+
+async function canRead(client: Client, name: string): Promise<boolean> {
+  const [owner = '', repo = ''] = name.split('/');
+  try {
+    await client.call(operations.getRepository, { params: { owner, repo } });
+    return true;
+  } catch (error) {
+    if (error instanceof ReeveError && error.status === 404) return false;
+    throw error;
+  }
 }
 
 /** The two variables that contain the secrets of hooks. */

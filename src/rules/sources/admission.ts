@@ -51,10 +51,13 @@ export interface Admissions {
 export function createAdmissions(options: {
   identities: Identities;
   served: Enrolment;
+  /** Returns whether a repository exists only to test a hook. Default: none does. */
+  isTest?: (repository: RepositoryRef) => Promise<boolean>;
   coverageOf: CoverageOf;
   onRefused?: (kind: RefusalKind) => void;
 }): Admissions {
   const { identities, served, coverageOf, onRefused = () => {} } = options;
+  const { isTest = async () => false } = options;
 
   const refuse = (kind: RefusalKind, message: string): never => {
     onRefused(kind);
@@ -96,13 +99,16 @@ export function createAdmissions(options: {
       const { repository, subject } = event;
       if (repository === undefined || subject === undefined)
         return ignored('the event does not name a repository');
+      if (await isTest(repository)) return ignored(`${nameOf(repository)} tested a hook`);
+      const isDeleted = event.family === 'repository' && event.activity === 'deleted';
+      // What an earlier event has cached no longer exists: every request about it would be retried for ten minutes.
+      if (isDeleted) identities.forget(repository.id);
       let identity: Identity;
       try {
         // Checked with the claimed identity, so that no request is made for a repository that is not served.
         if (!(await served.has(repository))) return ignored(`${nameOf(repository)} is not served`);
         identity = await identify(origin, repository);
       } catch (error) {
-        const isDeleted = event.family === 'repository' && event.activity === 'deleted';
         if (isDeleted && hasCode(error, 'forge-not-found'))
           return ignored(`${nameOf(repository)} is deleted`);
         throw error;

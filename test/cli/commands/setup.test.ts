@@ -1,12 +1,16 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, readFile, unlink, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmod, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Prompt } from '../../../src/cli/output/prompt.ts';
+import { packageRoot } from '../../../src/platform/package.ts';
 import { loadRuleFiles } from '../../../src/rules/sources/folder.ts';
 import { readEnvFile } from '../../../src/server/settings/env-file.ts';
+import { builtProgram } from '../../support/built-program.ts';
 import { reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
 import {
   type CommandOutput,
@@ -16,6 +20,7 @@ import {
 } from '../../support/command-setup.ts';
 import { type ContractForge, contractForges } from '../../support/contract-forge.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { watchProcess } from '../../support/processes.ts';
 
 const stateOf = (result: CommandOutput, id: string) => entriesOf(result, id).map(({ state }) => state);
 
@@ -65,6 +70,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
 
   it('C3: is not connected while no repository is served, or while a served repository has no hook', async () => {
     const { repository, bot, owner } = connection;
+    await connection.setup();
     await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
     const none = await connection.setup();
     expect(none.status).toBe(1);
@@ -408,7 +414,8 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
 
   it('asks the person at the terminal for missing answers', async () => {
     const asked: string[] = [];
-    const answers = [forge.url, connection.bot.token, connection.repository, ''];
+    await forge.ask('DELETE', `/user/starred/${connection.repository}`, { as: connection.bot });
+    const answers = [forge.url, connection.bot.token, 'triage lables', '', connection.repository, '', 'y'];
     const prompt: Prompt = {
       async ask(question, { hidden, standard } = {}) {
         asked.push(hidden ? `${question} [hidden]` : question);
@@ -419,10 +426,236 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
 
     const result = await connection.setup(nothing, {}, prompt);
 
+    expect(result.entries.filter(({ state }) => state === 'wrong')).toEqual([]);
     expect(result.status).toBe(0);
-    expect(asked).toHaveLength(4);
+    expect(asked).toHaveLength(7);
     expect(asked[1]).toContain('[hidden]');
+    expect(asked.slice(2, 4)).toEqual(['Names of rules, or none', 'Names of rules, or none']);
+    expect(asked[6]).toContain('Create the missing labels area/docs, area/build, area/tests, size/S');
     expect(readEnvFile(connection.envFile).FORGE_TOKEN).toBe(connection.bot.token);
+    const folder = connection.path('reeve-rules');
+    expect(readdirSync(folder).sort()).toEqual(['labels.yml', 'triage.yml']);
+    expect(readFileSync(join(folder, 'triage.yml'), 'utf8')).toMatch(/^version: 1\nmode: observe$/m);
+    expect(await labelNames()).toEqual(expect.arrayContaining(['kind/question', 'size/L']));
+    expect(readFileSync(connection.path('reeve.yml'), 'utf8')).toContain(
+      `repositories:\n  - ${connection.repository}`,
+    );
+    // A later run asks nothing.
+    expect(await connection.setup(nothing, {}, prompt)).toMatchObject({ status: 0 });
+    expect(asked).toHaveLength(7);
+  });
+
+  it('--yes asks nothing at a terminal, copies no rules and creates no labels unless flags say so', async () => {
+    const prompt: Prompt = {
+      ask: async (question) => {
+        throw new Error(`asked: ${question}`);
+      },
+    };
+    const bare = await connection.setup({ yes: true }, {}, prompt);
+    const withRules = await connection.setup({ yes: true, rules: ['triage'] }, {}, prompt);
+    const before = await labelNames();
+    const planned = await connection.setup({ yes: true, createLabels: true, plan: true }, {}, prompt);
+    const created = await connection.setup({ yes: true, createLabels: true }, {}, prompt);
+    const again = await connection.setup({ yes: true, createLabels: true }, {}, prompt);
+
+    expect([bare, withRules, planned, created, again].map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
+    expect(entriesOf(bare, 'first-rules')).toEqual([]);
+    expect(entriesOf(withRules, 'labels')).toMatchObject([
+      {
+        state: 'warning',
+        text: expect.stringContaining(`kind/question, area/api in ${connection.repository}`),
+        advice: expect.stringContaining('--create-labels'),
+      },
+    ]);
+    expect(before).not.toContain('kind/question');
+    expect(stateOf(planned, 'labels')).toEqual(['planned']);
+    expect(stateOf(created, 'labels')).toEqual(['changed']);
+    expect(await labelNames()).toEqual(expect.arrayContaining(['kind/question', 'area/api']));
+    expect(entriesOf(again, 'labels')).toEqual([]);
+  });
+
+  it('does not hang on a pipe that stays open, and says which option is missing', async () => {
+    const child = spawn(process.execPath, [builtProgram(), 'setup'], {
+      cwd: connection.folder,
+      env: { PATH: process.env.PATH, NO_COLOR: '1' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const { status, error } = await waitForExit(watchProcess(child));
+    child.stdin.end();
+
+    expect({ status, error }).toEqual({
+      status: 2,
+      error: 'reeve: URL of the forge: no answer; set it with --url or FORGE_URL\n',
+    });
+  });
+
+  it('ends with what to do next: serve, how a rule that observes is let act, and the dashboard', async () => {
+    const { folder, repository, port } = connection;
+    const args = ['setup', '--url', forge.url, '--token-file', 'token', '--repository', repository, '--yes'];
+    const environment = { PORT: String(port) };
+    const none = await reeveProcess(args, { cwd: folder, environment });
+    const some = await reeveProcess([...args, '--rules', 'triage', '--create-labels'], {
+      cwd: folder,
+      environment,
+    });
+
+    expect(none.out).toContain('reeve setup --settings reeve.env --rules triage labels begins with two');
+    expect(some).toMatchObject({ status: 0, error: '' });
+    const end = some.out.slice(some.out.indexOf('Connected.'));
+    expect(end.split('\n').slice(1, -1)).toEqual([
+      'Next: reeve serve --settings reeve.env, and leave it running (reeve doctor --settings reeve.env checks everything)',
+      'Rules: triage only observe. reeve runs --settings reeve.env --changes lists what they would have changed.',
+      `To let them act, remove the line "mode: observe" from ${join('reeve-rules', 'triage.yml')}; a running Reeve notices.`,
+      `Dashboard: http://127.0.0.1:${port}/ with the password that reeve password --settings reeve.env prints`,
+    ]);
+  });
+
+  it('refuses to put every shipped rule in force, and a file as the folder of rules', async () => {
+    const shipped = await connection.setup(
+      { rules: ['triage'] },
+      { REEVE_RULES: join(packageRoot, 'rules') },
+    );
+    await writeFile(connection.path('one.yml'), tagRule);
+    const file = await connection.setup({ rules: ['triage'] }, { REEVE_RULES: connection.path('one.yml') });
+
+    expect([shipped.status, file.status]).toEqual([2, 2]);
+    expect(entriesOf(shipped, 'first-rules')[0]?.text).toContain('every rule that ships with Reeve');
+    expect(entriesOf(file, 'first-rules')[0]?.text).toContain('set a folder, and move the file into it');
+  });
+
+  it('writes paths relative to the env file, so that the folder works at another place', async () => {
+    const { folder, envFile } = connection;
+    await connection.setup({ rules: ['triage'] }, { REEVE_DATA: undefined });
+    const text = readFileSync(envFile, 'utf8');
+    const moved = `${folder}-moved`;
+    await rename(folder, moved);
+    const environment = { PORT: String(connection.port) };
+    const there = await reeveProcess(['setup', '--settings', join(moved, 'reeve.env'), '--json'], {
+      environment,
+      cwd: tmpdir(),
+    });
+    const password = await reeveProcess(['password', '--settings', join(moved, 'reeve.env')]);
+    const isBack = existsSync(folder);
+    await rename(moved, folder);
+
+    for (const line of [
+      "FORGE_TOKEN_FILE='./token'",
+      "REEVE_CONFIG='./reeve.yml'",
+      "REEVE_DATA='./data'",
+      "REEVE_RULES='./reeve-rules'",
+    ])
+      expect(text.split('\n')).toContain(line);
+    expect(JSON.parse(there.out)).toMatchObject({ ok: true, changed: 0 });
+    expect(password.status).toBe(0);
+    expect(isBack).toBe(false);
+    // A path of an earlier version, which is absolute, stays as it is: a unit may read the file without this folder.
+    await writeFile(envFile, text.replace("'./data'", `'${join(folder, 'data')}'`));
+    await connection.setup();
+    expect(readFileSync(envFile, 'utf8')).toContain(`REEVE_DATA='${join(folder, 'data')}'`);
+  });
+
+  it('keeps DATABASE_URL in the env file', async () => {
+    const DATABASE_URL = 'postgres://reeve:a-canary@127.0.0.1:9/reeve';
+    connection.canaries.push('a-canary');
+    const result = await connection.setup({}, { DATABASE_URL });
+
+    expect(result.status).not.toBe(0);
+    expect(readEnvFile(connection.envFile)).toMatchObject({ DATABASE_URL });
+    await connection.setup({}, { DATABASE_URL_FILE: connection.path('token') });
+    const after = readEnvFile(connection.envFile);
+    expect([after.DATABASE_URL, after.DATABASE_URL_FILE]).toEqual([undefined, connection.path('token')]);
+  });
+
+  it('keeps the served repositories if no hook could be created', async () => {
+    const { organization, bot, owner } = connection;
+    const other = await forge.makeRepository(owner, { in: organization, auto_init: true });
+    await forge.share(other, owner, { with: bot, permission: 'write' });
+
+    const result = await connection.setup({ repository: [other] });
+
+    expect(result.status).toBe(1);
+    const file = readFileSync(connection.path('reeve.yml'), 'utf8');
+    expect(file).toContain(`repositories:\n  - ${other}`);
+    expect(file).not.toContain('webhook');
+  });
+
+  it('leaves no delivery behind that would fail, and runs no rule, for its test repository', async () => {
+    const { organization, owner, envFile, folder } = connection;
+    const adminTokenFile = await connection.tokenFile(owner, ['all']);
+    await writeFile(connection.path('rules.yml'), everyRepositoryRule);
+    const wide = {
+      repository: [],
+      organization: [organization],
+      serve: [`${organization}/*`],
+      adminTokenFile,
+    };
+    const environment = { REEVE_RULES: connection.path('rules.yml') };
+    // Before Reeve runs, and beside it.
+    expect((await connection.setup(wide, environment)).status).toBe(0);
+    const server = start(['serve', '--settings', envFile], { cwd: folder });
+    await waitForOutput(server, /"caught up"/);
+    expect((await connection.setup(wide, environment)).status).toBe(0);
+
+    const seen = await untilSettled(envFile, 3);
+    const runs = await reeveProcess(['runs', '--settings', envFile, '--json']);
+    server.kill();
+    await waitForExit(server);
+
+    expect(seen.map(({ state, reason }) => ({ state, reason }))).toEqual(
+      seen.map(() => ({ state: 'settled', reason: expect.stringMatching(/reeve-try-\w+ tested a hook$/) })),
+    );
+    expect(runs.out).not.toContain('reeve-try-');
+  });
+
+  it('warns of a test repository that could not be deleted, by name, and deletes it in the next run', async () => {
+    const { organization, owner } = connection;
+    const adminTokenFile = await connection.tokenFile(owner, ['all']);
+    const wide = { repository: [], organization: [organization], adminTokenFile };
+    const proxy = await startFaultProxy(forge.url);
+    const answer = { kind: 'answer', status: 403, body: '{"message":"no"}' } as const;
+    proxy.decide = ({ method, path }) =>
+      method === 'DELETE' && path.includes('/reeve-try-') ? answer : { kind: 'pass' };
+    const refused = await connection.setup({ ...wide, url: proxy.url });
+    await proxy.close();
+    const left = await triesOf(organization);
+    const next = await connection.setup(wide);
+
+    expect(refused.status).toBe(0);
+    expect(left).toHaveLength(1);
+    expect(entriesOf(refused, 'test-repository')).toMatchObject([
+      { state: 'warning', text: expect.stringContaining(`${organization}/${left[0]}`) },
+    ]);
+    expect(entriesOf(next, 'test-repository')).toEqual([]);
+    expect(await triesOf(organization)).toEqual([]);
+  });
+
+  it('says that a running Reeve must be restarted for another forge, and for other settings', async () => {
+    const { envFile, folder } = connection;
+    await connection.setup();
+    const server = start(['serve', '--settings', envFile], { cwd: folder });
+    await waitForOutput(server, /"listening"/);
+    const same = await connection.setup();
+    const other = await forge.makeRepository(connection.owner, { auto_init: true });
+    await forge.share(other, connection.owner, { with: connection.bot, permission: 'admin' });
+    const more = await connection.setup({ repository: [other], rules: ['triage'] });
+    const proxy = await startFaultProxy(forge.url);
+    const moved = await connection.setup({ url: proxy.url });
+    await proxy.close();
+    server.kill();
+    await waitForExit(server);
+
+    expect(entriesOf(same, 'restart')).toEqual([]);
+    expect([more.status, moved.status]).toEqual([0, 1]);
+    expect(entriesOf(more, 'restart')).toMatchObject([
+      { state: 'warning', text: expect.stringContaining(': REEVE_RULES, the operator file') },
+    ]);
+    expect(entriesOf(moved, 'restart')).toMatchObject([
+      {
+        state: 'wrong',
+        text: expect.stringContaining(': FORGE_URL'),
+        advice: expect.stringMatching(/^restart it/),
+      },
+    ]);
   });
 
   it('reports what prevents a connection: no forge, no visible hook, no terminal', async () => {
@@ -444,6 +677,16 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     });
   });
 
+  const labelNames = async (): Promise<readonly string[]> => {
+    const path = `/repos/${connection.repository}/labels`;
+    const { json } = await forge.ask('GET', path, { as: connection.owner });
+    return (json as { name: string }[]).map((label) => label.name);
+  };
+  const triesOf = async (organization: string): Promise<readonly string[]> => {
+    const { json } = await forge.ask('GET', `/orgs/${organization}/repos`, { as: connection.owner });
+    return (json as { name: string }[]).map((one) => one.name).filter((one) => one.startsWith('reeve-try-'));
+  };
+
   // On a real forge, a hook of the whole instance would also receive events of tests that run at the same time.
   it.runIf(name === 'the embedded forge')(
     'creates the hook of the instance with an administrator’s token',
@@ -463,6 +706,27 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
   );
 });
 
+/** Returns the stored deliveries once there are enough and none waits. */
+async function untilSettled(envFile: string, atLeast: number) {
+  for (;;) {
+    const { out } = await reeveProcess(['deliveries', '--settings', envFile, '--json']);
+    const found: { state: string; reason?: string }[] = out
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const isWaiting = found.some(({ state }) => state === 'accepted' || state === 'claimed');
+    if (found.length >= atLeast && !isWaiting) return found;
+  }
+}
+
+const everyRepositoryRule = `version: 1
+rules:
+  every-repository:
+    on: repository.created
+    steps:
+      - uses: set-labels
+        with: { add: [new] }
+`;
 const tagRule = `version: 1
 rules:
   tags:

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import memory from '../../../bin/memory.json' with { type: 'json' };
 import { isThorough } from '../../support/figure.ts';
+import { nodeOf } from '../../support/nodes.ts';
 
 const reeve = 'bin/reeve.mjs';
 const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -91,6 +92,44 @@ describe('a long-running command', () => {
 
     expect(status).toBe(2);
     expect(starts).toHaveLength(2);
+  });
+});
+
+describe.each([12, 14, 20])('on Node %i, which is too old', (version) => {
+  const command = (root: string, node: string, words: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(node, [join(root, reeve), ...words], {
+      encoding: 'utf8',
+      env: { PATH },
+    });
+    return { status, stdout, stderr };
+  };
+
+  it('one line says how to run the command with another Node, for the package and for a checkout', async ({
+    skip,
+  }) => {
+    const node = await nodeOf(version);
+    if (node === undefined) return skip(`the npm registry gives no Node ${version} for this machine`);
+    const root = mkdtempSync(join(folder, 'installed-'));
+    cpSync('bin', join(root, 'bin'), { recursive: true });
+    const needs = `reeve needs Node 22.18 or later; this is ${version}\\.\\d+\\.\\d+`;
+    const expected = (remedy: string) => ({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^${needs}: ${remedy}\\n$`)),
+    });
+
+    expect(command(root, node, ['explain', 'acme/shop#7'])).toEqual(
+      expected(
+        'to run this with a newer one: npx -p node@24 -p @reeve-forge/reeve reeve explain acme/shop#7',
+      ),
+    );
+    expect(command(root, node, ['pause', '$(x)'])).toEqual(expected('.*@reeve-forge/reeve reeve …'));
+    writeFileSync(join(root, 'tsconfig.json'), '');
+    expect(command(root, node, ['--help'])).toEqual(
+      expected('run npm ci in this checkout, which installs a newer one beside it'),
+    );
+    // A checkout after `npm ci` has a newer Node.
+    expect(command('.', node, ['--version'])).toMatchObject({ status: 0, stderr: '' });
   });
 });
 

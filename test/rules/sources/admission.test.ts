@@ -202,4 +202,16 @@ describe('an event is ignored', () => {
     expect(asked).toHaveLength(requests);
     expect(refused).toEqual([]);
   });
+
+  it('that tells of a deleted repository, although an earlier event has cached it', async () => {
+    live['acme/short-lived'] = { id: 9 };
+    await admissions.admit(by('all'), pushOf(9, 'acme/short-lived'));
+    delete live['acme/short-lived'];
+    const deleted = parseEvent('repository', { action: 'deleted', repository: named(9, 'acme/short-lived') });
+
+    expect(await admissions.admit(by('all'), deleted)).toEqual({
+      state: 'ignored',
+      reason: 'acme/short-lived is deleted',
+    });
+  });
 });

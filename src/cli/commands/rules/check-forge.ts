@@ -301,6 +301,14 @@ function listed(names: readonly string[], quote = ''): string {
     : shown.join(', ');
 }
 
+/** A label that a step sets and that is missing in some repositories, given by full name. */
+type MissingLabel = {
+  readonly rule: LoadedRule;
+  readonly step: LoadedStep;
+  readonly label: string;
+  readonly repositories: readonly string[];
+};
+
 /**
  * Returns a warning for each label of a `set-labels` step that is missing in a repository in the scope of the step's
  * rule. The repositories are those given by name, otherwise the served ones. The repository of a repository-level file
@@ -310,7 +318,23 @@ export async function unknownLabels(
   rules: readonly LoadedRule[],
   checked: CheckedForge,
 ): Promise<readonly Problem[]> {
-  const { client, repositories, textOf } = checked;
+  const missing = await missingLabels(rules, checked);
+  return missing.map(({ rule, step, label, repositories: [first = '', ...others] }) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const message = `there is no label "${label}" in ${first}${more}: the rule fails there; create it, or add create to the step`;
+    return problemAtLine(
+      { code: 'unknown-label', message, path: rule.source, line: step.line },
+      checked.textOf,
+    );
+  });
+}
+
+/** Returns the labels of `set-labels` steps that are missing in repositories in the scope of their rules. */
+export async function missingLabels(
+  rules: readonly LoadedRule[],
+  checked: Omit<CheckedForge, 'textOf'>,
+): Promise<readonly MissingLabel[]> {
+  const { client, repositories } = checked;
   const found = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
   const wanted = found.flatMap((rule) =>
     rule.steps.flatMap((step) =>
@@ -329,11 +353,7 @@ export async function unknownLabels(
       if (!known.has(one.label)) missing.set(one, [...(missing.get(one) ?? []), name]);
     }
   }
-  return [...missing].map(([{ rule, step, label }, [first = '', ...others]]) => {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const message = `there is no label "${label}" in ${first}${more}: the rule fails there; create it, or add create to the step`;
-    return problemAtLine({ code: 'unknown-label', message, path: rule.source, line: step.line }, textOf);
-  });
+  return [...missing].map(([one, names]) => ({ ...one, repositories: names }));
 }
 
 /** Returns the names of labels that must already exist; empty if the step creates missing labels. */

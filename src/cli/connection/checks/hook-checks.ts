@@ -8,7 +8,7 @@ import { entryFor, fingerprintHook, missingKinds, type SetupHook } from '../hook
 import { locationName } from '../hooks/places.ts';
 import { allowAdvice, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
 import { checkServedHooks, hookKinds } from '../hooks/served-hooks.ts';
-import { findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
+import { findingOfLeft, findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
 import type { Check, Examination, HookState } from './examination.ts';
 
 /** Checks of the deliveries of hooks, and of the address they are sent to. */
@@ -164,6 +164,8 @@ async function checkDeliveries(examination: Examination): Promise<Finding> {
   if (findings.length === 0) return skipped('no location with a readable hook');
   const worst = findings.find(({ state }) => state === 'wrong');
   if (worst) return worst;
+  const left = findingOfLeft(answers.map(({ tried }) => tried));
+  if (left) return left;
   const isAny = findings.some(({ state }) => state === 'ok');
   return { state: isAny ? 'ok' : 'skipped', text: findings.map(({ text }) => text).join('; ') };
 }

@@ -112,5 +112,5 @@ export async function isRefusedHere(address: string, entry: SecretEntry): Promis
  * another section.
  */
 export function allowAdvice(reach: 'loopback' | 'private'): string {
-  return `by default, a forge delivers only to public addresses: in its app.ini set ALLOWED_HOST_LIST = external,${reach}, below [security] on Gitea 1.27 and later, below [webhook] on earlier versions and on Forgejo, and restart it`;
+  return `by default, a forge delivers only to public addresses: in its app.ini set ALLOWED_HOST_LIST = external,${reach}, below [security] on Gitea 1.27 and later, below [webhook] on earlier versions and on Forgejo, and restart it; with the embedded forge, start reeve forge with --hook-hosts ${reach === 'loopback' ? 'loopback' : 'ADDRESS'}`;
 }

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Credentials } from '../../../client/credentials.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { loadForge, readSecret, type Variables } from '../../../server/settings/config.ts';
-import { mergeEnvironments, readEnvFile } from '../../../server/settings/env-file.ts';
+import { mergeEnvironments, readEnvFile, resolvePaths } from '../../../server/settings/env-file.ts';
 import type { Prompt } from '../../output/prompt.ts';
 
 /** The options of `reeve setup`. */
@@ -17,6 +18,9 @@ export type SetupOptions = {
   readonly repository?: readonly string[];
   readonly serve?: readonly string[];
   readonly rules?: readonly string[];
+  readonly createLabels?: boolean;
+  /** Asks nothing: what is not given has its default. */
+  readonly yes?: boolean;
   readonly events?: string;
   readonly dashboard?: string;
   readonly allowAdmin?: boolean;
@@ -33,16 +37,18 @@ export type Answers = {
   readonly forge: { readonly url: string; readonly credentials: Credentials };
   /** Token of an account that may create hooks; used but not stored. */
   readonly setupToken: string | undefined;
-  /** The environment, combined with the values of the env file and the options. */
-  readonly environment: Variables;
+  /** The environment, combined with the values of the env file and the options. Later steps add their answers. */
+  readonly environment: Record<string, string | undefined>;
   readonly envFile: string;
+  /** Whether there is no env file yet. */
+  readonly isFirst: boolean;
   readonly config: string;
 };
 
 /** Variables that are written to the env file unchanged, in addition to those of the webhook. */
 export const keptVariables = [
   ...['FORGE_URL', 'FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'FORGE_USER', 'FORGE_PASSWORD', 'FORGE_PASSWORD_FILE'],
-  ...['REEVE_CONFIG', 'REEVE_DATA', 'REEVE_RULES', 'HOST', 'PORT'],
+  ...['REEVE_CONFIG', 'REEVE_DATA', 'REEVE_RULES', 'DATABASE_URL', 'DATABASE_URL_FILE', 'HOST', 'PORT'],
 ] as const;
 
 /**
@@ -55,9 +61,10 @@ export async function gatherAnswers(
   prompt: Prompt | undefined,
 ): Promise<Answers> {
   const envFile = resolve(options.settings ?? 'reeve.env');
+  const isFirst = !existsSync(envFile);
   const environment: Record<string, string | undefined> = mergeEnvironments(
     readEnvFile(envFile, { mustExist: false }),
-    given,
+    resolvePaths(given, process.cwd()),
   );
   if (options.url !== undefined) environment.FORGE_URL = options.url;
   if (options.tokenFile !== undefined) {
@@ -67,7 +74,7 @@ export async function gatherAnswers(
   }
   if (options.adminTokenFile !== undefined) {
     delete environment.SETUP_TOKEN;
-    environment.SETUP_TOKEN_FILE = options.adminTokenFile;
+    environment.SETUP_TOKEN_FILE = resolve(options.adminTokenFile);
   }
   environment.FORGE_URL ||= await need(prompt, 'URL of the forge', '--url or FORGE_URL');
   if (!(environment.FORGE_TOKEN || environment.FORGE_TOKEN_FILE || environment.FORGE_USER)) {
@@ -78,14 +85,17 @@ export async function gatherAnswers(
       { hidden: true },
     );
   }
-  const config = resolve(options.config ?? environment.REEVE_CONFIG ?? 'reeve.yml');
+  // Everything that setup writes is in one folder by default, which can be moved as a whole.
+  const folder = dirname(envFile);
+  const config = options.config
+    ? resolve(options.config)
+    : environment.REEVE_CONFIG || join(folder, 'reeve.yml');
   environment.REEVE_CONFIG = config;
-  environment.REEVE_DATA = resolve(environment.REEVE_DATA || './data');
-  if (options.rules !== undefined) environment.REEVE_RULES ||= 'rules';
-  if (environment.REEVE_RULES) environment.REEVE_RULES = resolve(environment.REEVE_RULES);
+  environment.REEVE_DATA ||= join(folder, 'data');
   const forge = loadForge(environment);
   if (forge === undefined) throw new ReeveError('usage', 'the forge and a way to sign in are needed');
-  return { forge, setupToken: readSecret(environment, 'SETUP_TOKEN'), environment, envFile, config };
+  const setupToken = readSecret(environment, 'SETUP_TOKEN');
+  return { forge, setupToken, environment, envFile, isFirst, config };
 }
 
 async function need(

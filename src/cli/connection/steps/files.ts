@@ -15,7 +15,7 @@ import { type Finding, ok } from '../finding.ts';
  */
 export async function saveEnvFile(path: string, values: Variables, plan: boolean): Promise<Finding> {
   const live = await readIfPresent(path);
-  const wanted = editEnvText(live ?? '', values);
+  const wanted = editEnvText(live ?? '', values, dirname(path));
   return saveSetupFile({ path, live, wanted, plan, isPrivate: (await modeOf(path)) === 0o600 });
 }
 

@@ -1,35 +1,100 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Client } from '../../../client/client.ts';
+import { operations } from '../../../contract/operations.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { packageRoot } from '../../../platform/package.ts';
 import { nearest } from '../../../rules/problem.ts';
-import { type Finding, ok } from '../finding.ts';
+import type { LoadedRule } from '../../../rules/rule.ts';
+import { loadRuleFiles } from '../../../rules/sources/folder.ts';
+import { missingLabels } from '../../commands/rules/check-forge.ts';
+import type { Prompt } from '../../output/prompt.ts';
+import { count, type Terminal } from '../../output/terminal.ts';
+import { type Finding, ok, warning } from '../finding.ts';
+import type { Answers } from './answers.ts';
 
 /** Folder of the rule files that ship with Reeve. */
 const shipped = join(packageRoot, 'rules');
 
+/** Rule files to offer first: useful for one person with one repository, and nothing in them has to be adapted. */
+const offered = [
+  ...['triage', 'labels', 'branch-labels', 'title', 'welcome'],
+  ...['stale-issues', 'stale-pulls', 'auto-merge'],
+];
+/** The answer of an empty line. */
+const standardAnswer = 'triage labels';
+/** Number of answers with an unknown name that are asked for again. */
+const maxAnswers = 3;
+
+/**
+ * Asks which shipped rule files to begin with. Returns their names; empty for `none`. Throws `usage` if every answer
+ * has an unknown name.
+ */
+export async function askFirstRules(prompt: Prompt, terminal: Terminal): Promise<readonly string[]> {
+  terminal.error('Rules to begin with. At first, they only show what they would change (mode observe):');
+  for (const name of offered) terminal.error(`  ${name.padEnd(14)} ${await firstSentence(name)}`);
+  terminal.error('More: docs/recipes.md and the folder rules of the package.');
+  for (let asked = 1; ; asked += 1) {
+    const answer = await prompt.ask('Names of rules, or none', { standard: standardAnswer });
+    const names = answer.split(/[\s,]+/).filter((name) => name !== '' && name !== 'none');
+    try {
+      await requireShipped(names);
+      return names;
+    } catch (error) {
+      if (!(error instanceof ReeveError) || asked === maxAnswers) throw error;
+      terminal.error(error.message);
+    }
+  }
+}
+
+async function firstSentence(name: string): Promise<string> {
+  const text = await readFile(join(shipped, `${name}.yml`), 'utf8');
+  const [comment = ''] = /^(?:#.*\n)+/.exec(text) ?? [];
+  const [sentence = ''] = /^.*?\.(?= |$)/.exec(comment.replace(/\n?# ?/g, ' ').trim()) ?? [];
+  return sentence;
+}
+
+async function requireShipped(names: readonly string[]): Promise<void> {
+  const known = (await readdir(shipped))
+    .filter((file) => /^[\w-]+\.yml$/.test(file))
+    .map((file) => file.replace(/\.yml$/, ''));
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = nearest(unknown, known);
+  const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`;
+  throw new ReeveError('usage', `no rule file "${unknown}" ships with Reeve; ${hint}`);
+}
+
+/** Returns the folder for the first rules: the one of the settings, otherwise one beside the env file. */
+export function folderOfRules({ environment, envFile }: Answers): string {
+  // Not "rules": in a checkout, that is the folder of all rules that ship, and every one of them would be in force.
+  return environment.REEVE_RULES || join(dirname(envFile), 'reeve-rules');
+}
+
 /**
  * Copies shipped rule files into the folder of the operator's rules, in the mode `observe`: they show what they would
  * change, and change nothing until a person removes that line. Files that exist are left as they are. Throws `usage`
- * for an unknown name.
+ * for an unknown name, and for a path where they cannot be copied.
  */
 export async function copyFirstRules(
   names: readonly string[],
   folder: string,
   plan: boolean,
 ): Promise<Finding> {
-  const known = (await readdir(shipped))
-    .filter((file) => /^[\w-]+\.yml$/.test(file))
-    .map((file) => file.replace(/\.yml$/, ''));
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    const near = nearest(unknown, known);
-    const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`;
-    throw new ReeveError('usage', `no rule file "${unknown}" ships with Reeve; ${hint}`);
-  }
+  await requireShipped(names);
+  if (join(folder, '.') === join(shipped, '.'))
+    throw new ReeveError(
+      'usage',
+      `REEVE_RULES is ${folder}, which has every rule that ships with Reeve: set another folder`,
+    );
+  if (existsSync(folder) && !statSync(folder).isDirectory())
+    throw new ReeveError(
+      'usage',
+      `REEVE_RULES is the file ${folder}: set a folder, and move the file into it`,
+    );
   const missing = names.filter((name) => !existsSync(join(folder, `${name}.yml`)));
-  if (missing.length === 0) return ok(`${names.join(', ')} are in ${folder}`);
+  if (missing.length === 0) return ok(`${names.join(', ')}: already in ${folder}`);
   const files = missing.map((name) => `${name}.yml`).join(', ');
   if (plan) return { state: 'planned', text: `${files} would be copied to ${folder}, in mode observe` };
   await mkdir(folder, { recursive: true });
@@ -38,12 +103,78 @@ export async function copyFirstRules(
     // Not over a file that was created meanwhile.
     await writeFile(join(folder, `${name}.yml`), inObserveMode(text), { flag: 'wx' });
   }
-  return {
-    state: 'changed',
-    text: `${files} copied to ${folder}, in mode observe: reeve runs shows what they would change; remove the line "mode: observe" to let them`,
-  };
+  return { state: 'changed', text: `${files} copied to ${folder}, in mode observe` };
 }
 
 function inObserveMode(text: string): string {
   return text.replace(/^version: 1\n/m, 'version: 1\nmode: observe\n');
+}
+
+/** Loads the operator's rules. `planned`: names of shipped files that a plan would copy, which are loaded as well. */
+export async function loadFirstRules(
+  folder: string | undefined,
+  planned: readonly string[],
+): Promise<readonly LoadedRule[]> {
+  if (!folder) return [];
+  const paths = planned.length === 0 || existsSync(folder) ? [folder] : [];
+  const copies = planned
+    .filter((name) => !existsSync(join(folder, `${name}.yml`)))
+    .map((name) => join(shipped, `${name}.yml`));
+  const files = await loadRuleFiles([...paths, ...copies], { isOperators: true });
+  return files.flatMap(({ rules }) => rules);
+}
+
+/** Colour of labels that setup creates: a grey that is readable in light and dark themes. */
+const labelColour = '8f96a3';
+/** Maximum number of names in a text. */
+const maxNamed = 12;
+
+/**
+ * Creates the labels that the operator's rules set and that do not exist in served repositories, because a rule fails
+ * for a missing label. Nothing is created without consent: `isWanted` (undefined: not decided), otherwise the answer at
+ * the terminal. Returns undefined if no label is missing.
+ */
+export async function createMissingLabels(
+  client: Client,
+  rules: readonly LoadedRule[],
+  options: {
+    readonly listed: readonly string[];
+    readonly isWanted: boolean | undefined;
+    readonly prompt: Prompt | undefined;
+    readonly plan: boolean;
+  },
+): Promise<Finding | undefined> {
+  const { listed, isWanted, prompt, plan } = options;
+  const missing = await missingLabels(rules, { client, repositories: [], listed });
+  const pairs = new Map(
+    missing.flatMap(({ label, repositories }) =>
+      repositories.map((repository) => [`${repository} ${label}`.toLowerCase(), { repository, label }]),
+    ),
+  );
+  if (pairs.size === 0) return undefined;
+  const labels = [...new Set(missing.map(({ label }) => label))];
+  const places = [...new Set(missing.flatMap(({ repositories }) => repositories))];
+  const text = `${shortList(labels)} in ${shortList(places)}`;
+  if (plan && isWanted) return { state: 'planned', text: `would create ${text}` };
+  const isAgreed =
+    isWanted ??
+    /^(?:y|yes)$/i.test(
+      (plan ? '' : await prompt?.ask(`Create the missing labels ${text}? (y/n)`, { standard: 'n' })) ?? '',
+    );
+  if (!isAgreed)
+    return warning(
+      `missing labels: ${text}; a rule that sets one fails there`,
+      'reeve setup --create-labels creates them; or remove them from the rules',
+    );
+  for (const { repository, label } of pairs.values()) {
+    const [owner = '', repo = ''] = repository.split('/');
+    const body = { name: label, color: labelColour };
+    await client.call(operations.createLabel, { params: { owner, repo }, body });
+  }
+  return { state: 'changed', text: `created ${count(pairs.size, 'label')}: ${text}` };
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, maxNamed).join(', ');
+  return names.length > maxNamed ? `${shown} and ${names.length - maxNamed} more` : shown;
 }

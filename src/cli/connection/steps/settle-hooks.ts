@@ -11,10 +11,11 @@ import {
   readFingerprintKey,
   type SecretStore,
 } from '../../../server/settings/secrets/installation-secret.ts';
+import { changedSettings } from '../../../server/settings/settings-in-force.ts';
 import { openStoreAt, storeFileOf } from '../../../store/open-store.ts';
 import type { MemoryRows } from '../../../store/store.ts';
 import { count } from '../../output/terminal.ts';
-import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import { type DeliveryListener, openListener } from '../hooks/listener.ts';
 import {
   entryFor,
@@ -38,7 +39,7 @@ import {
   type Signed,
 } from '../hooks/places.ts';
 import { isRefusedHere } from '../hooks/probe-receiver.ts';
-import { findingOfTest, testHook } from '../hooks/test-hook.ts';
+import { findingOfLeft, findingOfTest, testHook } from '../hooks/test-hook.ts';
 import type { Steps } from './steps.ts';
 
 type Hooks = {
@@ -62,6 +63,8 @@ export type SettledHooks = {
   readonly isWhole: boolean;
   /** Locations without a hook, or with unreadable hooks. */
   readonly absent: readonly HookLocation[];
+  /** Whether the deliveries were observed at a running Reeve. */
+  readonly isRunning: boolean;
 };
 
 /**
@@ -76,7 +79,7 @@ export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
   const listener = await steps.attempt('receiver', () => openListener(settings, entry));
   if ('advice' in listener) {
     steps.tell('receiver', wrong(listener.text, listener.advice), { mustBeRight: true });
-    return { isWhole: false, absent: [] };
+    return { isWhole: false, absent: [], isRunning: false };
   }
   const where = `${settings.host}:${settings.port}`;
   steps.tell(
@@ -89,7 +92,7 @@ export async function settleHooks(hooks: Hooks): Promise<SettledHooks> {
     if (await isRefusedHere(hooks.url, entry)) {
       const advice = `Reeve listens on ${where}: name that port with --webhook, or let the proxy at that address pass ${new URL(hooks.url).pathname} to it`;
       steps.tell('receiver', wrong(`${hooks.url} refuses connections`, advice), { mustBeRight: true });
-      return { isWhole: false, absent: [] };
+      return { isWhole: false, absent: [], isRunning: false };
     }
     return await withStore(hooks, listener);
   } finally {
@@ -132,6 +135,7 @@ async function settleAll(
       ? ((await readFingerprintKey(settings.data, store)) ?? randomBytes(32))
       : loadFingerprintKey(settings.data, { store }),
   );
+  if (listener?.by === 'running') await tellOfRestart(hooks, store, key);
   let isWhole = true;
   const absent: HookLocation[] = [];
   const right: HookLocation[] = [];
@@ -160,7 +164,20 @@ async function settleAll(
     if (right.some(({ level, name }) => level === one.by.level && name === one.by.name))
       await steps.attemptAlone('hook', () => removeCovered(hooks, one, store));
   }
-  return { isWhole, absent };
+  return { isWhole, absent, isRunning: listener?.by === 'running' };
+}
+
+/** Says so if the running Reeve started with other settings than those that setup has written. */
+async function tellOfRestart({ settings, steps }: Hooks, store: Memory, key: Uint8Array): Promise<void> {
+  const { forge } = settings;
+  if (forge === undefined) return;
+  const changed = await changedSettings(store, { ...settings, forge }, key);
+  if (changed.length === 0) return;
+  const text = `the running Reeve started with other settings: ${changed.join(', ')}`;
+  const advice = 'restart it (reeve serve --settings FILE): it reads its settings only at its start';
+  // With another forge or account, it could do nothing with the deliveries that it accepts.
+  const isBlind = changed.some((name) => name === 'FORGE_URL' || name === 'the token');
+  steps.tell('restart', isBlind ? wrong(text, advice) : warning(text, advice));
 }
 
 /** Removes the hook of a repository that a wider hook covers, because both would deliver every event. */
@@ -214,12 +231,11 @@ async function settle(
   const { id, others } = await applyHookPlan({ client, place: location, store }, plan, wish);
   steps.tell('hook', findingOfPlan(plan, location, false));
   if (listener) {
-    const finding = await findingOfTest(
-      await testHook({ client, place: location, hookId: id, listening: listener }),
-      location,
-      url,
-    );
+    const tried = await testHook({ client, place: location, hookId: id, listening: listener });
+    const finding = await findingOfTest(tried, location, url);
     steps.tell('delivery', finding);
+    const left = findingOfLeft([tried]);
+    if (left) steps.tell('test-repository', left);
     // The old hooks stay until the new one is known to work, because one of them may be working.
     if (finding.state === 'wrong') return false;
   }
