@@ -1,6 +1,6 @@
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
-import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { nameOfScope, type PauseScope } from '../../engine/bounds/pauses.ts';
 import type { MonotonicClock } from '../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
@@ -148,6 +148,9 @@ async function registerDashboardPages(
   const { dashboardData: data, dashboardUrl, forge, log, clock } = parts;
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', async (request, reply) => {
+    // First of all, and without reading the body: a forge whose webhook has a wrong path learns the right one.
+    if (request.is404 && !isForBrowser(request))
+      return setSecurityHeaders(reply).code(404).type('text/plain; charset=utf-8').send(missingText);
     if (rejectUnknownHost(request, reply, dashboardUrl)) return reply;
   });
   await app.register(fastifyFormbody, { bodyLimit: maxFormBytes });
@@ -174,6 +177,7 @@ async function registerDashboardPages(
     const title = status === 413 ? 'Too large' : status < 500 ? 'Not understood' : 'Not now';
     return pageHandler.showSignedOut(request, reply.code(status), { title, content: html`<p>${status}</p>` });
   });
+  app.setNotFoundHandler((request, reply) => pageHandler.showMissing(request, reply));
   registerSignIn(app, pageHandler, {
     ...parts,
     forge,
@@ -206,6 +210,14 @@ async function registerDashboardPages(
       setSecurityHeaders(reply).header('cache-control', 'max-age=300').type(type).send(text),
     );
   }
+}
+
+/** Response to other programs, such as a forge whose webhook has a wrong address. */
+const missingText = '404: there is nothing at this path; webhooks go to POST /webhook\n';
+
+/** Returns whether a request asks for a page, as browsers do when they follow a link. */
+function isForBrowser({ method, headers }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) && (headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
 function registerLiveStreams(
