@@ -175,7 +175,7 @@ export async function fillExample(
   await fillExampleWait(store);
   await fillExampleQueue(store);
   await store.addSamples(exampleSamples(exampleNow));
-  return { paths: pathsOf(ids, runs), pages: pagesOf(ids[0] ?? '', runs[0] ?? '') };
+  return { paths: pathsOf(ids, runs), pages: examplePages(ids[0], runs[0]) };
 }
 
 /** Stores the runs of a sweep over four issues. */
@@ -238,8 +238,8 @@ async function fillExampleQueue(store: Store): Promise<void> {
   );
 }
 
-/** Returns a path for each kind of page, by name. */
-function pagesOf(delivery: string, run: string): Readonly<Record<string, string>> {
+/** Returns a path for each kind of page, by name. Without ids, the delivery and the run do not exist. */
+export function examplePages(delivery = '999999', run = 'none'): Readonly<Record<string, string>> {
   return {
     overview: '/',
     activity: '/activity',
