@@ -82,7 +82,8 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
       const floor = item === undefined ? 0 : Math.max(from - searchStretch, 1);
       if (item !== undefined) {
         asked.add('number >= ?', floor);
-        const isOfLane = 'EXISTS (SELECT 1 FROM deliveries WHERE deliveries.id = runs.delivery AND lane = ?)';
+        const isOfLane = `EXISTS (SELECT 1 FROM deliveries
+          WHERE deliveries.id = coalesce(runs.delivery, ${words.namedDelivery}) AND lane = ?)`;
         const named = `"item":${JSON.stringify(item.name)}`;
         asked.add(`(${words.find}(run, ?) > 0 OR ${isOfLane})`, named, item.lane);
       }

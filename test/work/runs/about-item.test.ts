@@ -90,6 +90,22 @@ describe.each(storeKinds)('about one item, in $title', ({ make }) => {
     });
   });
 
+  it('returns runs of attempts that failed, which are stored without their delivery', async () => {
+    const delivery = await settle(1);
+    await settle(2);
+    const [failed, ofOther] = [makeRun({}), makeRun({})];
+    const trigger = (id: string) => ({ ...failed.trigger, delivery: id });
+    await made.store.appendRuns(
+      [
+        { ...failed, trigger: trigger(delivery) },
+        { ...ofOther, trigger: trigger('not a number') },
+      ],
+      { repositoryId: 7 },
+    );
+
+    expect((await about()).runs.map(({ id }) => id)).toEqual([failed.id]);
+  });
+
   it('returns what waits, also jobs, with the time of the next look', async () => {
     await settle(1);
     const job = await enqueue('waiting', '7#1');
@@ -100,7 +116,9 @@ describe.each(storeKinds)('about one item, in $title', ({ make }) => {
 
     const found = await about();
 
-    expect(found.waiting).toMatchObject([{ id: job, state: 'deferred', reason: 'deferred: waits for checks' }]);
+    expect(found.waiting).toMatchObject([
+      { id: job, state: 'deferred', reason: 'deferred: waits for checks' },
+    ]);
     expect(found.looks).toEqual([{ at: new Date('2026-03-01T12:01:00.000Z'), by: { delivery: job } }]);
   });
 
