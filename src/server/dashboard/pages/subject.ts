@@ -131,7 +131,7 @@ function isPullRequest({ runs, waiting, queues }: ShownSubject, kind: string | u
 }
 
 function aboutSubject(
-  { item, looks, queues }: ShownSubject,
+  { item, looks, queues, waiting }: ShownSubject,
   isPull: boolean,
   pageRequest: PageRequest,
 ): Html {
@@ -142,12 +142,15 @@ function aboutSubject(
       html`<div>number ${position} in the <a href="${pageRequest.root}queues">merge queue</a> of ${base} <span class="mark">${phase}</span></div>`,
   );
   return html`<dl><dt>On the forge</dt><dd>${issueLink(forgeUrl, item.repository, item.index, isPull)}</dd>
-<dt>Next look</dt><dd>${next ? html`${time(next.at)} by ${lookLink(next, pageRequest)}` : 'at its next event'}</dd>
+<dt>Next look</dt><dd>${next ? html`${time(next.at)} by ${lookLink(next, waiting, pageRequest)}` : 'at its next event'}</dd>
 ${places.length > 0 ? html`<dt>Merge queue</dt><dd>${places}</dd>` : undefined}</dl>`;
 }
 
-function lookLink({ by }: ComingLook, { root }: PageRequest): Html {
-  if ('delivery' in by) return html`delivery ${deliveryLink(by.delivery, root)}`;
+function lookLink({ by }: ComingLook, waiting: readonly Delivery[], { root }: PageRequest): Html {
+  if ('delivery' in by) {
+    const isJob = waiting.some(({ id, door }) => id === by.delivery && door !== 'webhook');
+    return html`${isJob ? 'job' : 'delivery'} ${deliveryLink(by.delivery, root)}`;
+  }
   return html`the schedule of ${ruleLink(by.rule, root)}`;
 }
 
@@ -167,7 +170,7 @@ ${blocked && html`<div>Someone else wrote <code>${blocked.commit.slice(0, 10)}</
   const ofDeliveries = waiting.map(
     ({ id, state, reason, eventType, receivedAt, retryAt }): readonly TableCell[] => [
       stateMark(state),
-      reason ?? (state === 'claimed' ? 'it is being handled now' : 'its turn'),
+      reason?.replace(/^deferred: /, '') ?? (state === 'claimed' ? 'it is being handled now' : 'its turn'),
       time(receivedAt),
       time(retryAt),
       html`${eventType} ${deliveryLink(id, root)}`,

@@ -41,12 +41,12 @@ it('shows all runs about a pull request, its place in the queue, what it waits f
   expect(text).toContain('<h1>Pull request acme/shop#1</h1>');
   expect(text).toContain('href="https://forge.example.org/acme/shop/pulls/1"');
   expect(text).toMatch(
-    new RegExp(`Next look</dt><dd><time [^>]*>.*?</time> by delivery <a [^>]*>${job}</a>`),
+    new RegExp(`Next look</dt><dd><time [^>]*>.*?</time> by job <a [^>]*>${job}</a>`),
   );
   expect(text).toMatch(/number 2 in the <a href="[./]+queues">merge queue<\/a> of main/);
   const cells = tableCells(text);
   expect(cells[0]?.slice(0, 2)).toEqual(['queued', '#5']);
-  expect(cells[1]?.slice(0, 2)).toEqual(['deferred', 'deferred: its merge waits for ci/test']);
+  expect(cells[1]?.slice(0, 2)).toEqual(['deferred', 'its merge waits for ci/test']);
   expect(cells[2]).toMatchObject({ 1: 'pull_request.opened', 4: id });
   expect(text).toContain(`/runs/${run}"`);
   expect(text).toContain('simulate?kind=pull_request&amp;subject=acme%2Fshop%231');
