@@ -105,7 +105,10 @@ function rowOfRun({ id, trigger, rules, changes, outcomes, refused }: Run): read
   ];
 }
 
-/** Prints what is stored about an issue or pull request: its runs, its places in merge queues, what waits, and when it is looked at next. */
+/**
+ * Prints what is stored about an issue or pull request: its runs, its places in merge queues, what waits, and when it is
+ * looked at next.
+ */
 export function printAboutItem(
   text: string,
   { runs: found, waiting, queues, looks, isWhole }: AboutItem,
