@@ -159,15 +159,21 @@ function incidentNotices(incidents: readonly Incident[], pageRequest: PageReques
   return kinds.flatMap((kind): readonly Notice[] => {
     const found = incidents.filter((incident) => incident.kind === kind);
     if (found.length === 0) return [];
+    const { title, remedy } = kindRow(kind);
     return [
       {
         severity: incidentSeverity[kind] ?? 'failed',
-        text: html`<strong>${kindRow(kind).title}: ${found.length}</strong>`,
+        text: html`<strong>${title}: ${found.length}</strong><div class="muted">${viewCode(remedy)}</div>`,
         rows: found.slice(0, named).map((incident) => incidentRow(incident, pageRequest)),
         rest: found.length - named,
       },
     ];
   });
+}
+
+/** Returns a text in which the parts between backticks are code. */
+function viewCode(text: string): Html {
+  return html`${text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 }
 
 function incidentRow(
@@ -176,13 +182,15 @@ function incidentRow(
 ): NonNullable<Notice['rows']>[number] {
   const on = subject === undefined ? undefined : html` on ${itemLink(forgeUrl, subject, root)}`;
   const times = count === 1 ? undefined : html`${count.toLocaleString('en')} times, last `;
-  const isOfRule = kind !== 'file-broken' && kind !== 'account-changed';
+  // Incidents about rules have the id of the rule as their key.
+  const isOfRule = kind !== 'file-broken' && key.includes('#');
+  const { page } = kindRow(kind);
   const actions = [
     isOfRule
       ? html`<a class="button" href="${root}rules/show?${new URLSearchParams({ rule: key }).toString()}">Show rule</a>`
       : undefined,
-    kind === 'file-broken' ? showLink('rules', 'Show file', root) : undefined,
-    kind === 'sweep-failed' ? showLink('sweeps', 'Show sweeps', root) : undefined,
+    kind === 'file-broken' ? showLink(page, 'Show file', root) : undefined,
+    page === 'sweeps' ? showLink(page, 'Show sweeps', root) : undefined,
     kind === 'account-changed' ? html`<code>reeve adopt ${key}</code>` : undefined,
     run === undefined ? undefined : showLink(`runs/${run}`, 'Show run', root),
   ];

@@ -107,6 +107,7 @@ it('lists what needs attention by severity, each with its action', async () => {
   expect(text).toContain('href="./sweeps">Show sweeps</a>');
   expect(text).toContain('href="./rules">Show file</a>');
   expect(text).toContain('<code>reeve adopt grace</code>');
+  expect(text).toContain('<code>reeve explain RUN</code> shows the condition or step');
   expect(text).toMatch(/<button>Try all again<\/button>/);
   expect(text).toMatch(new RegExp(`action="./deliveries/${id}/run">.*?<button>Try again</button>`, 's'));
   expect(text).toContain('<button>Resume rule triage</button>');
