@@ -40,9 +40,7 @@ it('shows all runs about a pull request, its place in the queue, what it waits f
 
   expect(text).toContain('<h1>Pull request acme/shop#1</h1>');
   expect(text).toContain('href="https://forge.example.org/acme/shop/pulls/1"');
-  expect(text).toMatch(
-    new RegExp(`Next look</dt><dd><time [^>]*>.*?</time> by job <a [^>]*>${job}</a>`),
-  );
+  expect(text).toMatch(new RegExp(`Next look</dt><dd><time [^>]*>.*?</time> by job <a [^>]*>${job}</a>`));
   expect(text).toMatch(/number 2 in the <a href="[./]+queues">merge queue<\/a> of main/);
   const cells = tableCells(text);
   expect(cells[0]?.slice(0, 2)).toEqual(['queued', '#5']);
