@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
 import type { Reeve } from '../work/reeve.ts';
+import { readAboutItem } from '../work/runs/about-item.ts';
 import { readDrift } from '../work/sweeps/drift.ts';
 import {
   describeProgress,
@@ -80,6 +81,8 @@ export function createDashboardData(
       const found = await readDrift(store);
       return found.map((one) => ({ ...one, rule: short(one.rule), since: new Date(one.since) }));
     },
+    aboutItem: (item) =>
+      readAboutItem(item, { store, schedules: scheduledRules(operator()), now: clock.now() }),
     async sweeps() {
       const found = [];
       for (const { id, schedules } of operator()) {

@@ -75,9 +75,18 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
       return row && decodeHeaders(String(row.headers), { uuid: String(row.uuid), bytes: Number(row.bytes) });
     },
 
-    async listRuns({ delivery, repositoryId, since, before, limit } = {}) {
+    async listRuns({ delivery, repositoryId, item, since, before, limit } = {}) {
       const size = pageSizeOf(limit);
-      const asked = new Conditions().add('number < ?', before === undefined ? 2 ** 52 : Number(before));
+      const from = before !== undefined ? Number(before) : item ? (await newestRun(sql)) + 1 : 2 ** 52;
+      const asked = new Conditions().add('number < ?', from);
+      const floor = item === undefined ? 0 : Math.max(from - searchStretch, 1);
+      if (item !== undefined) {
+        asked.add('number >= ?', floor);
+        const isOfLane = `EXISTS (SELECT 1 FROM deliveries
+          WHERE deliveries.id = coalesce(runs.delivery, ${words.namedDelivery}) AND lane = ?)`;
+        const named = `"item":${JSON.stringify(item.name)}`;
+        asked.add(`(${words.find}(run, ?) > 0 OR ${isOfLane})`, named, item.lane);
+      }
       if (delivery !== undefined) asked.add('delivery = ?', rowNumberOf(delivery));
       if (repositoryId !== undefined) asked.add('repository_id = ?', repositoryId);
       if (since !== undefined) asked.add('started_at >= ?', since.toISOString());
@@ -86,7 +95,8 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
         [...asked.values, size],
       );
       const last = rows.length === size ? rows.at(-1)?.number : undefined;
-      return { items: rows.map(runOf), next: last === undefined ? undefined : String(last) };
+      const next = last ?? (floor > 1 ? floor : undefined);
+      return { items: rows.map(runOf), next: next === undefined ? undefined : String(next) };
     },
 
     async readRun(id) {
@@ -127,6 +137,10 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
 
 async function newestId(sql: Sql): Promise<number> {
   return Number((await sql.get('SELECT coalesce(max(id), 0) AS id FROM deliveries'))?.id);
+}
+
+async function newestRun(sql: Sql): Promise<number> {
+  return Number((await sql.get('SELECT coalesce(max(number), 0) AS number FROM runs'))?.number);
 }
 
 /**

@@ -52,6 +52,8 @@ export type SqlWords = {
   readonly door: string;
   /** Function that finds one text in another. */
   readonly find: string;
+  /** The delivery that a run names, for runs that are not stored with their delivery. */
+  readonly namedDelivery: string;
   /** Date by which the retention deletes plain data. */
   readonly memoryDate: string;
   /** Condition that a queue is idle. */

@@ -142,6 +142,11 @@ export type DeliveryQuery = {
 export type RunQuery = {
   readonly delivery?: string;
   readonly repositoryId?: number;
+  /**
+   * Runs that name an item (`acme/shop#7`) in their text, such as in their trigger, and runs of the deliveries in a lane.
+   * Such a search examines a limited number of runs per call, so a page may be short and still have a `next`.
+   */
+  readonly item?: { readonly name: string; readonly lane: string };
   /** Runs that started at this instant or later. */
   readonly since?: Date;
   readonly before?: string;

@@ -89,6 +89,6 @@ it('the dashboard marks observed changes and counts them separately', async () =
 
   expect(text.match(/<span class="mark observed">observed, not sent<\/span>/g)).toHaveLength(2);
   const pageRequest = { root: './', forgeUrl: 'https://forge.example.org', time: () => undefined };
-  const table = await runTable([run], { describeDelivery: async () => undefined }, pageRequest);
+  const table = await runTable([[run]], { describeDelivery: async () => undefined }, pageRequest);
   expect(table.text).toContain('1 change</span> · <span class="whole">2 changes observed, not sent</span>');
 });

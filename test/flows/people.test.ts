@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOAuth2 } from '../../src/client/oauth2.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { redirectUri } from '../../src/server/dashboard/sign-in/forge-sign-in.ts';
+import { makeRun } from '../store/make.ts';
 import { dashboardPassword, makeDashboardApp } from '../support/dashboard-app.ts';
 import { createDashboardClient, type DashboardClient } from '../support/dashboard-client.ts';
 import { passwordOf, uniqueName } from '../support/flow-names.ts';
@@ -269,6 +270,55 @@ describe('people see what they can read on the forge', () => {
       expect(await pageOf(stranger, search)).toBe(nothing);
       expect(await pageOf(writer, search)).toContain(`deliveries/${hidden?.id}"`);
     }
+  });
+
+  it('the page about an issue or pull request shows what the viewer can see; hidden and missing look alike', async () => {
+    const { store } = harness.server;
+    const { items } = await store.listDeliveries({ search: demo, limit: 500 });
+    const opening = items.find(({ eventType }) => eventType === 'pull_request');
+    const run = makeRun({});
+    await store.appendRuns([{ ...run, trigger: { ...run.trigger, delivery: opening?.id ?? '' } }], {
+      repositoryId: opening?.repositoryId ?? 0,
+    });
+    const [stranger, reader, writer] = [await visitAs(eve), await visitAs(ira), await visitAs(people.ada)];
+    const about = async (dashboard: DashboardClient, path: string) => {
+      const { status, text } = await dashboard.get(`/subjects/${path}`);
+      return { status, main: /<main.*<\/main>/s.exec(text)?.[0] ?? '' };
+    };
+
+    const [hidden, missing] = [`${demo}/issues/1`, `${at.owner}/none/issues/1`];
+    expect(await about(stranger, hidden)).toEqual(await about(stranger, missing));
+    expect((await about(stranger, hidden)).status).toBe(404);
+    expect((await about(stranger, `${opened}/issues/1`)).status).toBe(200);
+
+    expect((await about(reader, `${demo}/issues/1`)).main).toMatch(/href="[./]*runs\//);
+    const [pull, none] = [await about(reader, `${demo}/pulls/2`), await about(reader, `${demo}/pulls/4711`)];
+    expect(none.main).toContain(`No run about <span class="whole">${demo}#4711</span> is recorded`);
+    expect(pull.main).toBe(none.main.replaceAll(/([#/])4711/g, '$12'));
+    const seen = await about(writer, `${demo}/pulls/2`);
+    expect(seen.main).toContain(`runs/${run.id}`);
+    expect(seen.main).not.toContain('Simulate');
+  });
+
+  it('a search for an id leads only to what the viewer can see', async () => {
+    const [stranger, writer] = [await visitAs(eve), await visitAs(people.ada)];
+    const { items } = await harness.server.store.listDeliveries({ search: demo, limit: 500 });
+    const { items: runs } = await harness.server.store.listRuns({ limit: 500 });
+    const run = runs.find(({ trigger }) => items.some(({ id }) => id === trigger.delivery));
+    const { id = '' } = items.find((one) => one.id === run?.trigger.delivery) ?? {};
+    const search = async (dashboard: DashboardClient, q: string) => {
+      const { status, headers } = await dashboard.get(`/search?${new URLSearchParams({ q })}`);
+      return { status, to: headers.get('location') };
+    };
+
+    expect(await search(writer, id)).toEqual({ status: 303, to: `./deliveries/${id}` });
+    expect(await search(stranger, id)).toEqual({ status: 200, to: null });
+    expect(await search(writer, run?.id ?? '')).toEqual({ status: 303, to: `./runs/${run?.id}` });
+    expect(await search(stranger, run?.id ?? '')).toEqual({
+      status: 303,
+      to: `./deliveries?search=${run?.id}`,
+    });
+    expect(await search(stranger, 'mark')).toEqual({ status: 303, to: './deliveries?search=mark' });
   });
 
   it('only operators can open operator pages and use their buttons', async () => {

@@ -5,6 +5,7 @@ import { type AppParts, createApp } from '../../src/server/app.ts';
 import { createMetrics } from '../../src/server/dashboard/metrics.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createCommandQueue } from '../../src/work/merge-queue/queue-commands.ts';
+import { readAboutItem } from '../../src/work/runs/about-item.ts';
 
 const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
 
@@ -33,6 +34,7 @@ export function dashboardData(store: Store, now: () => Date = standingClock): Ap
     schedules: async () => [],
     runners: async () => [],
     drift: async () => [],
+    aboutItem: (item) => readAboutItem(item, { store, schedules: [], now: now() }),
     forge: () => ({ state: 'ok' }),
     refusals: () => new Map(),
     sweeps: async () => [],

@@ -1,7 +1,10 @@
 /** Dashboard client without a browser. It keeps the session cookie and does not follow redirects. */
 export type DashboardClient = {
   /** Requests a page by its path. */
-  get(path: string): Promise<{ status: number; text: string; headers: Headers }>;
+  get(
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string; headers: Headers }>;
   /** Presses the button of the page whose form submits to the path `action`, with additional fields. */
   submit(page: string, action: string, fields?: Readonly<Record<string, string>>): Promise<Sent>;
   /** Presses a button like `submit`, and returns the resulting page. */
@@ -29,8 +32,8 @@ export async function signInWithPassword(url: string, password: string): Promise
 
 /** Returns a client with this cookie. */
 export function createDashboardClient(url: string, cookie: string): DashboardClient {
-  const get: DashboardClient['get'] = async (path) => {
-    const answer = await fetch(`${url}${path}`, { headers: { cookie }, redirect: 'manual' });
+  const get: DashboardClient['get'] = async (path, headers) => {
+    const answer = await fetch(`${url}${path}`, { headers: { ...headers, cookie }, redirect: 'manual' });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
   const sendForm = (action: string, mark: string, fields: Readonly<Record<string, string>> = {}) =>

@@ -112,7 +112,10 @@ function runOfKind(kind: (typeof kinds)[number], n: number): Run | undefined {
 }
 
 /** Fills a store with deliveries and jobs of every outcome, and returns the paths of the pages that show them. */
-export async function fillExample(store: Store, count = 24): Promise<{ readonly paths: readonly string[] }> {
+export async function fillExample(
+  store: Store,
+  count = 24,
+): Promise<{ readonly paths: readonly string[]; readonly pages: Readonly<Record<string, string>> }> {
   const ids: string[] = [];
   const runs: string[] = [];
   const at: { [key: string]: number } = {};
@@ -142,9 +145,9 @@ export async function fillExample(store: Store, count = 24): Promise<{ readonly 
       ]);
       continue;
     }
-    await store.route([{ id, to: 'lane', lane: `${repository}#${n}`, repository, repositoryId }]);
+    await store.route([{ id, to: 'lane', lane: `${repositoryId}#${n}`, repository, repositoryId }]);
     if (kind === 'waiting') continue;
-    const [claim] = await store.claim({ limit: 1, leaseMs: 60_000, only: [`${repository}#${n}`] });
+    const [claim] = await store.claim({ limit: 1, leaseMs: 60_000, only: [`${repositoryId}#${n}`] });
     if (claim === undefined) throw new Error('nothing to claim');
     if (at[kind] === undefined || kind === 'dead') ids.push(id);
     at[kind] = n;
@@ -168,13 +171,53 @@ export async function fillExample(store: Store, count = 24): Promise<{ readonly 
   await store.pause({ kind: 'repository', name: 'acme/legacy' }, '@ada (12) by the dashboard');
   await store.noteAudit({ by: '@ada (12) by the dashboard', action: 'revert', object: `run ${runs[0]}` });
   await store.noteAudit({ by: 'root by reeve redrive', action: 'redrive', object: `delivery ${ids[0]}` });
+  await fillExampleSweep(store);
+  await fillExampleWait(store);
   await fillExampleQueue(store);
   await store.addSamples(exampleSamples(exampleNow));
-  return { paths: pathsOf(ids, runs) };
+  return { paths: pathsOf(ids, runs), pages: examplePages(ids[0], runs[0]) };
+}
+
+/** Stores the runs of a sweep over four issues. */
+async function fillExampleSweep(store: Store): Promise<void> {
+  const runs = [4, 6, 8, 9].map((n, index) =>
+    makeExampleRun(100 + n, {
+      trigger: {
+        door: 'cron',
+        kind: 'schedule',
+        activity: '',
+        delivery: '1',
+        item: `acme/shop#${n}`,
+        slot: ago(20).toISOString(),
+        at: ago(20 - index).toISOString(),
+      },
+      rules: [verdict('stale', index === 0 ? 'matched' : 'unmatched')],
+      changes: [],
+      outcomes: [],
+    }),
+  );
+  await store.appendRuns(runs, { repositoryId: shop.repositoryId });
+}
+
+/** Stores a job that looks at `acme/shop#8` again in a minute. */
+async function fillExampleWait(store: Store): Promise<void> {
+  const lane = `${shop.repositoryId}#8`;
+  const { id } = await store.enqueue({
+    door: 'cron',
+    uuid: 'waiting 8',
+    kind: 'waiting',
+    lane,
+    receivedAt: ago(3),
+    payload: {},
+  });
+  await store.route([{ id, to: 'lane', lane, repositoryId: shop.repositoryId }]);
+  const [claim] = await store.claim({ limit: 1, leaseMs: 60_000, only: [lane] });
+  if (claim === undefined) throw new Error('nothing to claim');
+  await store.defer(claim, [], { afterMs: 60_000, why: 'its merge waits for the checks ci/build, ci/test' });
 }
 
 async function fillExampleQueue(store: Store): Promise<void> {
-  const entries = [41, 42, 57].map((number) =>
+  const entries = [41, 8, 57].map((number) =>
     makeQueueEntry(number, { enteredAt: ago(number).toISOString(), rule: '/srv/rules/queue.yml#queue' }),
   );
   const events = (['merged', 'left', 'foreign-write', 'moved'] as const).map((kind, index) => ({
@@ -195,6 +238,35 @@ async function fillExampleQueue(store: Store): Promise<void> {
   );
 }
 
+/** Returns a path for each kind of page, by name. Without ids, the delivery and the run do not exist. */
+export function examplePages(delivery = '999999', run = 'none'): Readonly<Record<string, string>> {
+  return {
+    overview: '/',
+    activity: '/activity',
+    'activity of a month': '/activity?over=month',
+    deliveries: '/deliveries',
+    'dead deliveries': '/deliveries?state=dead',
+    'internal jobs': '/deliveries?show=jobs',
+    'a delivery': `/deliveries/${delivery}`,
+    runs: '/runs',
+    'a run': `/runs/${run}`,
+    'merge queues': '/queues',
+    'a pull request': '/subjects/acme/shop/pulls/8',
+    'an issue without runs': '/subjects/acme/shop/issues/4711',
+    rules: '/rules',
+    'a rule': '/rules/show?rule=triage.yml%23triage',
+    sweeps: '/sweeps',
+    drift: '/drift',
+    simulate: '/simulate',
+    runners: '/runners',
+    processes: '/processes',
+    audit: '/audit',
+    search: '/search',
+    'search without a result': '/search?q=999999',
+    'an unknown path': '/no/such/page',
+  };
+}
+
 function pathsOf(ids: readonly string[], runs: readonly string[]): readonly string[] {
   const lists = 'activity deliveries runs sweeps runners drift rules queues processes audit simulate';
   return [
@@ -204,6 +276,9 @@ function pathsOf(ids: readonly string[], runs: readonly string[]): readonly stri
     '/deliveries?state=dead',
     '/deliveries?show=jobs',
     '/rules/show?rule=triage.yml%23triage',
+    '/subjects/acme/shop/pulls/8',
+    '/subjects/acme/shop/issues/4711',
+    '/search',
     ...ids.map((id) => `/deliveries/${id}`),
     ...runs.slice(0, 3).map((id) => `/runs/${id}`),
   ];

@@ -13,7 +13,7 @@ type KindRow = {
   readonly looks: string;
   readonly fails: string;
   readonly remedy: string;
-  /** Page of the dashboard with the details. */
+  /** Page of the dashboard with the details; empty: the overview. */
   readonly page: string;
   /** Lifetime of an incident that does not occur again. If absent, the incident lasts until it is cleared. */
   readonly lastsMs?: number;
@@ -57,7 +57,7 @@ export const incidentKinds = {
       'A rule names a login that belongs to a different account than when Reeve first used it, or to no account that Reeve can see. Nothing is granted to this login. If this does not occur again within seven days, it is no longer listed.',
     remedy:
       '`reeve adopt LOGIN` confirms the account that has the login now; otherwise correct the login in the rule file.',
-    page: 'incidents',
+    page: '',
     lastsMs: 7 * dayMs,
   },
   'file-broken': {

@@ -148,9 +148,11 @@ header{background:var(--panel);border-bottom:1px solid var(--line)}
 .brand{display:flex;gap:.5rem;align-items:center;font-size:1.125rem;font-weight:650;letter-spacing:-.01em;color:var(--text);text-decoration:none}
 .brand svg{width:1.625rem;height:1.625rem;flex:none}.brand rect{fill:var(--brand)}.brand path{fill:none;stroke:var(--panel);stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round}
 .bar form{display:flex;gap:.75rem;align-items:center;color:var(--muted);font-size:var(--small);min-width:0}.bar form span{overflow-wrap:anywhere}
-nav{overflow-x:auto;scrollbar-width:thin}nav ul{display:flex;list-style:none;gap:.25rem;width:max-content;min-width:min(100%,84rem)}
+nav ul{display:flex;flex-wrap:wrap;list-style:none;gap:0 .25rem}
 nav a{display:block;padding:.5rem .625rem;color:var(--muted);text-decoration:none;white-space:nowrap;border-bottom:2px solid transparent}
 nav a:hover{color:var(--text);border-color:var(--line)}nav [aria-current]{color:var(--text);font-weight:600;border-color:var(--brand)}
+nav.pages{background:var(--page);border-top:1px solid var(--line)}nav.pages a{padding:.375rem .625rem;font-size:var(--small)}
+.find{display:flex;gap:.375rem;flex:1 1 12rem;max-width:26rem;margin:0 auto 0 1rem}.bar .find{gap:.375rem}.find input{flex:1;min-width:0;color:var(--text)}main .find{margin:.75rem 0}
 #live{position:sticky;bottom:0;margin:0;padding:0 1.25rem;text-align:right;font-size:var(--small);background:var(--page)}
 main{padding-top:1.25rem;padding-bottom:4rem;overflow-wrap:anywhere}
 h1{font-size:1.5rem;line-height:1.25;letter-spacing:-.015em;margin:0 0 1rem}h2{font-size:1.125rem;line-height:1.3;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
@@ -176,7 +178,7 @@ button,input,select{font:inherit;color:inherit;background:var(--panel);border:1p
 button{cursor:pointer;font-weight:550;background:var(--soft)}button:hover{border-color:var(--text)}
 form.filter{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:.75rem 0}form.filter label{display:grid;gap:.2rem;font-size:var(--small);color:var(--muted)}form.filter input,form.filter select{color:var(--text)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.625rem;list-style:none;padding:0}.tiles a,.tiles li>div{display:block;padding:.625rem .875rem;background:var(--panel);border:1px solid var(--line);border-radius:.5rem;text-decoration:none;color:var(--muted)}.tiles a:hover{border-color:var(--muted)}.tiles strong{display:block;font-size:1.5rem;line-height:1.2;font-weight:650;color:var(--text);font-variant-numeric:tabular-nums}
-.notes{padding:.5rem 1rem .5rem 2rem;background:var(--panel);border:1px solid var(--line);border-left:.25rem solid var(--wait);border-radius:.5rem}.notes li{padding:.125rem 0}.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center;margin:.75rem 0}
+.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center;margin:.75rem 0}
 .tabs{display:flex;flex-wrap:wrap;gap:.375rem;list-style:none;padding:0}.tabs a{display:block;padding:.2rem .75rem;border:1px solid var(--line);border-radius:1rem;text-decoration:none;background:var(--panel)}.tabs [aria-current]{background:var(--text);border-color:var(--text);color:var(--page)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem}
 .chart{margin:0;min-width:0;background:var(--panel);border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem}.chart figcaption{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:baseline;justify-content:space-between}.chart h2{margin:0}
@@ -184,9 +186,21 @@ form.filter{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:.75rem
 .plot{display:grid;grid-template-columns:4.25rem minmax(0,1fr);grid-template-rows:10rem;gap:.5rem;margin-top:.75rem}.axis{display:flex;flex-direction:column;justify-content:space-between;text-align:right;font-size:var(--small);line-height:1;color:var(--muted);font-variant-numeric:tabular-nums;white-space:nowrap}
 .plot svg{display:block;width:100%;height:10rem;overflow:visible;border-top:1px dotted var(--line);border-bottom:1px solid var(--muted)}.chart path{vector-effect:non-scaling-stroke;fill:none}.chart .grid{stroke:var(--line);stroke-dasharray:2 3}.chart .line{stroke:currentColor;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.chart .dashed{stroke-dasharray:5 4}.chart .bars{fill:currentColor}
 .chart .ok{color:var(--ok);background:none}.chart .bad{color:var(--bad)}.chart .wait{color:light-dark(#b06f00,#f3cd7a)}.chart .busy{color:var(--busy)}.chart .plain{color:var(--muted)}.times{display:flex;justify-content:space-between;gap:.5rem;padding-left:4.75rem;margin-top:.35rem;font-size:var(--small);color:var(--muted)}.chart p{font-size:var(--small)}
+/* Overview, menus and pages about one item. */
+.head{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:start;justify-content:space-between;margin-bottom:1rem}.head h1{margin:0}.head .actions{margin:0}
+.button{display:inline-block;background:var(--soft);color:var(--text);border:1px solid light-dark(#8a929e,#5b6573);border-radius:.375rem;padding:.3rem .7rem;font-weight:550;text-decoration:none;white-space:nowrap}.button:hover{border-color:var(--text)}
+.menu{position:relative;margin:0}.menu summary{list-style:none}.menu summary::-webkit-details-marker{display:none}.menu summary::after{content:" ▾"}
+.menu>div{position:absolute;right:0;z-index:2;width:min(22rem,calc(100vw - 1.75rem));background:var(--panel);border:1px solid var(--line);border-radius:.5rem;padding:.5rem 1rem 1rem;box-shadow:0 .5rem 1.5rem #0003}.menu form{display:grid;gap:.375rem;margin-top:.75rem}.menu label{display:grid;gap:.2rem;font-size:var(--small);color:var(--muted)}.menu input{color:var(--text)}
+.empty{background:var(--panel);border:1px dashed light-dark(#a9b1bc,#4a5361);border-radius:.5rem;padding:1rem;color:var(--muted)}.empty strong{color:var(--text)}
+.attention,.attention ul{list-style:none;margin:0;padding:0}.attention{display:grid;gap:.625rem}.attention>li{background:var(--panel);border:1px solid var(--line);border-left:.25rem solid var(--muted);border-radius:.5rem;padding:.625rem .875rem}.attention>.critical,.attention>.failed{border-left-color:var(--bad);color:inherit}.attention>.warning{border-left-color:light-dark(#b06f00,#f3cd7a)}.attention>.critical{background:var(--bad-soft)}
+.attention .what,.attention ul li{display:flex;flex-wrap:wrap;gap:.375rem 1rem;align-items:start;justify-content:space-between}.attention .what>div:first-child,.attention ul li>div:first-child{flex:1 1 18rem;min-width:0}.attention .muted{font-size:var(--small)}.attention ul{margin-top:.5rem}.attention ul li{border-top:1px solid var(--line);padding:.5rem 0 .375rem}
+.do{display:flex;flex-wrap:wrap;gap:.375rem;align-items:center}.do .button,.do button{font-size:var(--small);padding:.2rem .6rem}
+.counts{display:flex;flex-wrap:wrap;gap:.375rem 1rem;list-style:none;padding:0}.counts a{color:var(--text);text-decoration:none;font-variant-numeric:tabular-nums}
+.day{grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr))}.day a{height:100%;display:flex!important;flex-direction:column}.spark{display:block;width:100%;height:2rem;margin-top:auto;padding-top:.375rem}.spark path{fill:currentColor}.spark .ok{color:var(--ok);background:none}.spark .bad{color:var(--bad)}.spark .wait{color:light-dark(#b06f00,#f3cd7a)}.spark .busy{color:var(--busy)}.spark .plain{color:var(--muted)}
 [role=alert]{background:var(--bad-soft);border-left:.25rem solid var(--bad);border-radius:.25rem;padding:.5rem .75rem}
 @media (max-width:600px){
-.bar,nav ul,main{padding-left:.875rem;padding-right:.875rem}nav ul{padding-left:.25rem}h1{font-size:1.25rem}
+.bar,nav ul,main{padding-left:.875rem;padding-right:.875rem}nav ul{padding-left:.25rem;padding-right:.25rem}h1{font-size:1.25rem}
+.bar{flex-wrap:wrap}.find{order:1;flex-basis:100%;max-width:none;margin:0 0 .25rem}
 dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}
 .wide{background:none;border:0;overflow:visible}table,tbody,tr,td{display:block}thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 tr{background:var(--panel);border:1px solid var(--line);border-radius:.5rem;margin:0 0 .625rem;padding:.375rem .75rem}

@@ -2,6 +2,7 @@ import type { PauseScope } from '../../engine/bounds/pauses.ts';
 import type { Incident } from '../../engine/incidents/incident.ts';
 import type { Store } from '../../store/store.ts';
 import type { CommandQueue } from '../../work/merge-queue/queue-commands.ts';
+import type { AboutItem, NumberedItem } from '../../work/runs/about-item.ts';
 import type { SimulatedSubject, Simulation } from '../../work/runs/simulate.ts';
 
 /** Coverage of a rule by its rule tests. */
@@ -125,6 +126,8 @@ export type DashboardData = {
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
   readonly runners: () => Promise<readonly RunnerState[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;
+  /** Returns everything that is stored about an issue or pull request. */
+  readonly aboutItem: (item: NumberedItem) => Promise<AboutItem>;
   /** Deliveries refused by the receiver since startup, by status. */
   readonly refusals: () => ReadonlyMap<number, number>;
 };

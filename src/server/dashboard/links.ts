@@ -11,16 +11,20 @@ export function repositoryLink(forgeUrl: string, name: string): Html {
 
 /**
  * Returns a link to the subject of a delivery: a pull request or issue, otherwise the repository; undefined if there is
- * neither.
+ * neither. With `root`, issues and pull requests lead to their pages of the dashboard, otherwise to the forge.
  */
 export function subjectLink(
   forgeUrl: string,
   { repository, lane, eventType }: Pick<Delivery, 'repository' | 'lane' | 'eventType'>,
+  root?: string,
 ): Html | undefined {
   if (repository === undefined) return undefined;
   const number = /#(\d{1,15})$/.exec(lane ?? '')?.[1];
   if (number === undefined) return repositoryLink(forgeUrl, repository);
-  return issueLink(forgeUrl, repository, Number(number), eventType.startsWith('pull_request'));
+  const isPull = eventType.startsWith('pull_request');
+  return root === undefined
+    ? issueLink(forgeUrl, repository, Number(number), isPull)
+    : subjectPageLink(root, repository, Number(number), { isPull });
 }
 
 /** Returns a link to an issue or pull request; a forge redirects `issues` to `pulls` for pull requests. */
@@ -31,23 +35,37 @@ export function issueLink(forgeUrl: string, repository: string, number: number, 
   return html`<a href="${forgeUrl}/${path}/${isPull ? 'pulls' : 'issues'}/${number}">${text}</a>`;
 }
 
-/**
- * Returns a link for a text that begins with the name of a repository or issue, such as an item of a sweep or a
- * subject.
- */
-export function itemLink(forgeUrl: string, item: string): Html {
-  const [, repository, number] = /^([\w.-]+\/[\w.-]+)(?:#(\d{1,15}))?$/.exec(item) ?? [];
-  if (repository === undefined) return markIds(item);
-  return number === undefined
-    ? repositoryLink(forgeUrl, repository)
-    : issueLink(forgeUrl, repository, Number(number));
+/** Returns the path of the page about an issue or pull request; undefined if the name of the repository is invalid. */
+export function subjectPath(repository: string, number: number, isPull = false): string | undefined {
+  const path = pathOfRepository(repository);
+  return path && `subjects/${path}/${isPull ? 'pulls' : 'issues'}/${number}`;
 }
 
-/** Returns a link to a pull request, `#7`, for places that show its repository as well. */
-export function pullLink(forgeUrl: string, repository: string, number: number): Html {
-  const text = markIds(`#${number}`);
-  const path = pathOfRepository(repository);
-  return path === undefined ? text : html`<a href="${forgeUrl}/${path}/pulls/${number}">${text}</a>`;
+/** Returns a link to the page about an issue or pull request: `acme/shop#7`, or the given text. */
+export function subjectPageLink(
+  root: string,
+  repository: string,
+  number: number,
+  {
+    isPull = false,
+    text = `${repository}#${number}`,
+  }: { readonly isPull?: boolean; readonly text?: string } = {},
+): Html {
+  const path = subjectPath(repository, number, isPull);
+  return path === undefined ? markIds(text) : html`<a href="${root}${path}">${markIds(text)}</a>`;
+}
+
+/**
+ * Returns a link for a text that begins with the name of a repository or issue, such as an item of a sweep or a
+ * subject. With `root`, issues and pull requests lead to their pages of the dashboard, otherwise to the forge.
+ */
+export function itemLink(forgeUrl: string, item: string, root?: string): Html {
+  const [, repository, number] = /^([\w.-]+\/[\w.-]+)(?:#(\d{1,15}))?$/.exec(item) ?? [];
+  if (repository === undefined) return markIds(item);
+  if (number === undefined) return repositoryLink(forgeUrl, repository);
+  return root === undefined
+    ? issueLink(forgeUrl, repository, Number(number))
+    : subjectPageLink(root, repository, Number(number));
 }
 
 /**

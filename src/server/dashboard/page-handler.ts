@@ -44,13 +44,18 @@ type ActAudience = PageAudience | 'signing-out';
 
 /** Handles requests for pages and forms. */
 export interface PageHandler {
-  /** Sends the page that `view` returns, or 404 for undefined. An anonymous viewer gets the sign-in page. */
+  /**
+   * Sends the page that `view` returns, a redirect to the path that it returns, or 404 for undefined. An anonymous viewer
+   * gets the sign-in page.
+   */
   show(
     request: FastifyRequest,
     reply: FastifyReply,
     audience: PageAudience,
-    view: (pageRequest: PageRequest) => Promise<PageView | undefined>,
+    view: (pageRequest: PageRequest) => Promise<PageView | string | undefined>,
   ): Promise<FastifyReply>;
+  /** Sends the page for a path that does not exist, with 404. */
+  showMissing(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
   /** Sends bytes as a download, with a content type that browsers do not render as a page, or 404 for undefined. */
   send(
     request: FastifyRequest,
@@ -103,7 +108,9 @@ export function createPageHandler(options: {
     request: FastifyRequest,
     reply: FastifyReply,
     audience: ActAudience,
-    run: (session: Session) => Promise<FastifyReply | undefined>,
+    // A reply is itself awaitable, and resolves to undefined. `run` therefore returns a function that sends it: a reply
+    // would look like a page that does not exist.
+    run: (session: Session) => Promise<(() => FastifyReply) | undefined>,
   ): Promise<FastifyReply> => {
     let session: Session | undefined;
     try {
@@ -114,7 +121,8 @@ export function createPageHandler(options: {
       if (audience === 'operators' && !session.viewer.isOperator) {
         return send(request, reply.code(403), session, forOperators);
       }
-      return (await run(session)) ?? send(request, reply.code(404), session, notThere);
+      const sendAnswer = await run(session);
+      return sendAnswer === undefined ? send(request, reply.code(404), session, notThere) : sendAnswer();
     } catch (error) {
       if (error instanceof SignedOut) {
         await sessions.end(request, reply);
@@ -130,33 +138,50 @@ export function createPageHandler(options: {
     show: (request, reply, audience, view) =>
       answer(request, reply, audience, async (session) => {
         const shown = await view(visitOf(request, session));
-        return shown && send(request, reply, session, shown);
+        if (typeof shown === 'string') return () => redirectTo(request, reply, shown);
+        return shown && (() => send(request, reply.code(shown.status ?? 200), session, shown));
       }),
     send: (request, reply, find) =>
       answer(request, reply, 'everyone', async (session) => {
         const file = await find(visitOf(request, session));
         return (
           file &&
-          setSecurityHeaders(reply)
-            .type('application/octet-stream')
-            .header('content-disposition', `attachment; filename="${file.name}"`)
-            .send(Buffer.from(file.bytes))
+          (() =>
+            setSecurityHeaders(reply)
+              .type('application/octet-stream')
+              .header('content-disposition', `attachment; filename="${file.name}"`)
+              .send(Buffer.from(file.bytes)))
         );
       }),
     stream: (request, reply, open) =>
-      answer(request, reply, 'everyone', async ({ id }) => sendEvents(reply, open(id))),
+      answer(
+        request,
+        reply,
+        'everyone',
+        async ({ id }) =>
+          () =>
+            sendEvents(reply, open(id)),
+      ),
     act: (request, reply, audience, act) =>
       answer(request, reply, audience, async (session) => {
         if (!sessions.hasCsrfToken(request, session, requestPathOf(request).slice(1)))
-          return send(request, reply.code(403), session, outOfDate);
-        const path = await act(visitOf(request, session));
-        if (typeof path === 'object') return send(request, reply.code(path.status ?? 200), session, path);
-        return path === undefined
-          ? undefined
-          : setSecurityHeaders(reply).redirect(`${rootOf(request)}${path}`, 303);
+          return () => send(request, reply.code(403), session, outOfDate);
+        const done = await act(visitOf(request, session));
+        if (typeof done === 'string') return () => redirectTo(request, reply, done);
+        return done && (() => send(request, reply.code(done.status ?? 200), session, done));
       }),
+    async showMissing(request, reply) {
+      // Whether the path exists does not depend on the viewer: without a session, or if the forge cannot confirm it, the
+      // same page has no navigation.
+      const session = await sessions.find(request).catch(() => undefined);
+      return send(request, reply.code(404), session, notThere);
+    },
     showSignedOut,
   };
+}
+
+function redirectTo(request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply {
+  return setSecurityHeaders(reply).redirect(`${rootOf(request)}${path}`, 303);
 }
 
 function sendEvents(reply: FastifyReply, stream: Readable | undefined): FastifyReply {

@@ -60,6 +60,12 @@ export function isSecureHost(request: FastifyRequest, dashboardUrl: string | und
   return protocol === 'https:' && hostname.replace(/^\[|\]$/g, '') === hostOf(request);
 }
 
+/** Returns the path of the navigation entry to which a page belongs. */
+function navPathOf(path: string): string {
+  const [, first = ''] = path.split('/');
+  return first === 'subjects' ? 'deliveries' : first;
+}
+
 /** Audience of a page: every signed-in viewer, or operators only. */
 export type PageAudience = 'everyone' | 'operators';
 
@@ -103,7 +109,7 @@ export function createPageReplies(options: {
     return {
       root,
       entries: entries.filter(({ audience }) => viewer.isOperator || audience === 'everyone'),
-      currentPath: requestPathOf(request).split('/')[1] ?? '',
+      currentPath: navPathOf(requestPathOf(request)),
       viewer: { name: viewer.name, signOutMark: sessions.csrfToken(session, 'sign-out') },
     };
   };

@@ -8,10 +8,12 @@ export type PageView = {
   readonly status?: number;
   /** Whether the page updates while it is open; default: no. */
   readonly isLive?: boolean;
+  /** Buttons and menus beside the heading. */
+  readonly actions?: Html | undefined;
 };
 
-/** One entry of the navigation bar. */
-export type NavEntry = { readonly path: string; readonly text: string };
+/** One entry of the navigation. Entries of one group follow each other. */
+export type NavEntry = { readonly path: string; readonly text: string; readonly group: string };
 
 /** Fields of the frame around a page. */
 export type PageFrame = {
@@ -39,13 +41,9 @@ export const markImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2
  * files.
  */
 export function wholePage(
-  { title, content, isLive = false }: PageView,
+  { title, content, actions, isLive = false }: PageView,
   { root, entries, currentPath, viewer, leadsTo }: PageFrame,
 ): string {
-  const bar = entries.map(({ path, text }) => {
-    const current = path === currentPath ? html` aria-current="page"` : undefined;
-    return html`<li><a href="${root}${path}"${current}>${text}</a></li>`;
-  });
   const leaving = leadsTo && html`<meta http-equiv="refresh" content="0; url=${leadsTo}">`;
   const signOut =
     viewer &&
@@ -58,11 +56,44 @@ export function wholePage(
 <title>${title} · Reeve</title><link rel="icon" type="image/svg+xml" href="${root}assets/mark.svg">
 <link rel="stylesheet" href="${root}assets/dashboard.css">${live}</head>
 <body><a class="skip" href="#main">Skip to the page</a>
-<header><div class="bar"><a class="brand" href="${root}">${productMark}Reeve</a>${signOut}</div>
-${bar.length > 0 ? html`<nav aria-label="Pages"><ul>${bar}</ul></nav>` : undefined}</header>
-<main id="main"><h1>${title}</h1>${content}</main></body>
+<header><div class="bar"><a class="brand" href="${root}">${productMark}Reeve</a>${viewer && searchForm(root)}${signOut}</div>
+${viewNavigation(entries, root, currentPath)}</header>
+<main id="main"><div class="head"><h1>${title}</h1>${actions}</div>${content}</main></body>
 </html>
 `.text;
+}
+
+/** Returns the form that finds a page by the name of what it shows. */
+function searchForm(root: string): Html {
+  return html`<form class="find" role="search" method="get" action="${root}search"><input type="search" name="q" aria-label="Search for owner/repo#7, owner/repo, a rule, a delivery or a run" placeholder="owner/repo#7" autocomplete="off"><button>Search</button></form>`;
+}
+
+/** Returns the groups of the navigation, and below them the pages of the current group. */
+function viewNavigation(
+  entries: readonly NavEntry[],
+  root: string,
+  currentPath: string | undefined,
+): Html | undefined {
+  const groups = Map.groupBy(entries, ({ group }) => group);
+  const current = entries.find(({ path }) => path === currentPath)?.group;
+  const shown = current === undefined ? [] : (groups.get(current) ?? []);
+  const tabs = [...groups].map(([group, [first]]) => {
+    // The group of a single page is that page.
+    const mark =
+      group !== current
+        ? undefined
+        : shown.length > 1
+          ? html` aria-current="true"`
+          : html` aria-current="page"`;
+    return html`<li><a href="${root}${first?.path}"${mark}>${group}</a></li>`;
+  });
+  if (tabs.length === 0) return undefined;
+  const pages = shown.map(({ path, text }) => {
+    const mark = path === currentPath ? html` aria-current="page"` : undefined;
+    return html`<li><a href="${root}${path}"${mark}>${text}</a></li>`;
+  });
+  return html`<nav aria-label="Groups of pages"><ul>${tabs}</ul></nav>
+${pages.length > 1 ? html`<nav class="pages" aria-label="Pages of ${current}"><ul>${pages}</ul></nav>` : undefined}`;
 }
 
 /**
@@ -120,9 +151,9 @@ const wideWord = /[^\s<>]{25,}/;
 export function table(
   heads: readonly string[],
   rows: readonly (readonly TableCell[])[],
-  empty: string,
+  empty: Html | string,
 ): Html {
-  if (rows.length === 0) return html`<p>${empty}</p>`;
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const head = heads.map((text) => html`<th role="columnheader" scope="col">${text}</th>`);
   const body = rows.map(
     (cells) => html`<tr role="row">${cells.map((cell, at) => viewCell(cell, heads[at] ?? ''))}</tr>\n`,

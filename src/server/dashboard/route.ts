@@ -1,6 +1,6 @@
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
-import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { nameOfScope, type PauseScope } from '../../engine/bounds/pauses.ts';
 import type { MonotonicClock } from '../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
@@ -28,7 +28,9 @@ import { queuesPage } from './pages/queues.ts';
 import { rulePage, rulesPage } from './pages/rules.ts';
 import { runnersPage } from './pages/runners.ts';
 import { runPage, runsPage } from './pages/runs.ts';
+import { searchPage } from './pages/search.ts';
 import { askedSimulation, failedSimulationView, simulatePage, simulationView } from './pages/simulate.ts';
+import { subjectPage } from './pages/subject.ts';
 import { sweepsPage } from './pages/sweeps.ts';
 import { createForgeAccounts, type ForgeSignIn } from './sign-in/forge-accounts.ts';
 import { createSessions } from './sign-in/sessions.ts';
@@ -58,35 +60,44 @@ export type DashboardParts = {
 type PageRow = {
   readonly path: string;
   readonly audience: PageAudience;
-  /** Text in the navigation bar; absent: only other pages link to the page. */
-  readonly entry?: string;
+  /** Group and text in the navigation; absent: only other pages link to the page. */
+  readonly entry?: readonly [group: 'Overview' | 'Events' | 'Rules' | 'System', text: string];
   /** Whether the page is updated live; default: true. */
   readonly isLive?: boolean;
-  readonly view: (pageRequest: PageRequest, data: DashboardData) => Promise<PageView | undefined>;
+  /** Returns the page, or the path to which it leads. */
+  readonly view: (pageRequest: PageRequest, data: DashboardData) => Promise<PageView | string | undefined>;
 };
 
-/** All pages. */
+/** All pages, those of a group together. */
 const pages: readonly PageRow[] = [
-  { path: '/', audience: 'everyone', entry: 'Overview', view: overviewPage },
-  { path: '/activity', audience: 'operators', entry: 'Activity', view: activityPage },
-  { path: '/deliveries', audience: 'everyone', entry: 'Deliveries', view: deliveriesPage },
+  { path: '/', audience: 'everyone', entry: ['Overview', 'Overview'], view: overviewPage },
+  { path: '/activity', audience: 'operators', entry: ['Overview', 'Activity'], view: activityPage },
+  { path: '/deliveries', audience: 'everyone', entry: ['Events', 'Deliveries'], view: deliveriesPage },
   { path: '/deliveries/:id', audience: 'everyone', view: deliveryPage },
-  { path: '/runs', audience: 'operators', entry: 'Runs', view: runsPage },
+  { path: '/runs', audience: 'operators', entry: ['Events', 'Runs'], view: runsPage },
   { path: '/runs/:id', audience: 'everyone', view: runPage },
-  { path: '/sweeps', audience: 'operators', entry: 'Sweeps', view: sweepsPage },
-  { path: '/runners', audience: 'operators', entry: 'Runners', view: runnersPage },
-  { path: '/drift', audience: 'operators', entry: 'Drift', view: driftPage },
-  { path: '/rules', audience: 'operators', entry: 'Rules', view: rulesPage },
+  { path: '/queues', audience: 'operators', entry: ['Events', 'Merge queues'], view: queuesPage },
+  { path: '/subjects/:owner/:repo/:kind/:index', audience: 'everyone', view: subjectPage },
+  { path: '/rules', audience: 'operators', entry: ['Rules', 'Rules'], view: rulesPage },
   { path: '/rules/show', audience: 'operators', view: rulePage },
-  { path: '/queues', audience: 'operators', entry: 'Merge queues', view: queuesPage },
-  { path: '/processes', audience: 'operators', entry: 'Processes', view: processesPage },
-  { path: '/audit', audience: 'operators', entry: 'Audit', view: auditPage },
-  { path: '/simulate', audience: 'operators', entry: 'Simulate', isLive: false, view: simulatePage },
+  { path: '/sweeps', audience: 'operators', entry: ['Rules', 'Sweeps'], view: sweepsPage },
+  { path: '/drift', audience: 'operators', entry: ['Rules', 'Drift'], view: driftPage },
+  {
+    path: '/simulate',
+    audience: 'operators',
+    entry: ['Rules', 'Simulate'],
+    isLive: false,
+    view: simulatePage,
+  },
+  { path: '/runners', audience: 'operators', entry: ['System', 'Runners'], view: runnersPage },
+  { path: '/processes', audience: 'operators', entry: ['System', 'Processes'], view: processesPage },
+  { path: '/audit', audience: 'operators', entry: ['System', 'Audit'], view: auditPage },
+  { path: '/search', audience: 'everyone', isLive: false, view: searchPage },
 ];
 
 const entries: readonly (NavEntry & { readonly audience: PageAudience })[] = pages.flatMap(
   ({ path, audience, entry }) =>
-    entry === undefined ? [] : [{ path: path.slice(1), audience, text: entry }],
+    entry === undefined ? [] : [{ path: path.slice(1), audience, group: entry[0], text: entry[1] }],
 );
 
 /** Maximum size of a form in bytes. */
@@ -148,6 +159,9 @@ async function registerDashboardPages(
   const { dashboardData: data, dashboardUrl, forge, log, clock } = parts;
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', async (request, reply) => {
+    // First of all, and without reading the body: a forge whose webhook has a wrong path learns the right one.
+    if (request.is404 && !isForBrowser(request))
+      return setSecurityHeaders(reply).code(404).type('text/plain; charset=utf-8').send(missingText);
     if (rejectUnknownHost(request, reply, dashboardUrl)) return reply;
   });
   await app.register(fastifyFormbody, { bodyLimit: maxFormBytes });
@@ -174,6 +188,7 @@ async function registerDashboardPages(
     const title = status === 413 ? 'Too large' : status < 500 ? 'Not understood' : 'Not now';
     return pageHandler.showSignedOut(request, reply.code(status), { title, content: html`<p>${status}</p>` });
   });
+  app.setNotFoundHandler((request, reply) => pageHandler.showMissing(request, reply));
   registerSignIn(app, pageHandler, {
     ...parts,
     forge,
@@ -187,7 +202,7 @@ async function registerDashboardPages(
     app.get(path, (request, reply) =>
       pageHandler.show(request, reply, audience, async (pageRequest) => {
         const shown = await view(pageRequest, data);
-        return shown && { ...shown, isLive };
+        return typeof shown === 'object' ? { ...shown, isLive } : shown;
       }),
     );
   }
@@ -206,6 +221,14 @@ async function registerDashboardPages(
       setSecurityHeaders(reply).header('cache-control', 'max-age=300').type(type).send(text),
     );
   }
+}
+
+/** Response to other programs, such as a forge whose webhook has a wrong address. */
+const missingText = '404: there is nothing at this path; webhooks go to POST /webhook\n';
+
+/** Returns whether a request asks for a page, as browsers do when they follow a link. */
+function isForBrowser({ method, headers }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) && (headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
 function registerLiveStreams(

@@ -43,6 +43,8 @@ const words: SqlWords = {
   isUnrouted: 'NOT routed',
   door: 'door',
   find: 'strpos',
+  namedDelivery: `CASE WHEN run::json #>> '{trigger,delivery}' ~ '^[0-9]{1,15}$'
+    THEN (run::json #>> '{trigger,delivery}')::bigint END`,
   // The server cannot parse JSON that may contain NUL.
   memoryDate: 'at',
   isAtRest: 'is_at_rest',

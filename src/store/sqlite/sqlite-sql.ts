@@ -8,6 +8,7 @@ const words: SqlWords = {
   isUnrouted: 'routed = 0',
   door: '+door',
   find: 'instr',
+  namedDelivery: "CAST(json_extract(run, '$.trigger.delivery') AS INTEGER)",
   memoryDate: "json_extract(value, '$.at')",
   // A pause is kept until it is ended, and a foreign write until the checks of the base have passed.
   isAtRest: `(json_array_length(state, '$.entries') = 0 AND json_array_length(state, '$.outbox') = 0

@@ -23,7 +23,9 @@ export function routeDelivery(
 ): RoutedDelivery {
   const { id, lane } = delivery;
   if (delivery.door !== 'webhook') {
-    return { routing: { id, to: 'lane', lane: lane ?? `job ${delivery.eventType}` } };
+    return {
+      routing: { id, to: 'lane', lane: lane ?? `job ${delivery.eventType}`, ...repositoryOfLane(lane) },
+    };
   }
   try {
     const event = eventOf(delivery);
@@ -41,6 +43,15 @@ export function routeDelivery(
     // A parser error concerns only this delivery, and the next one must still get its lane.
     return { routing: { id, to: 'dead', reason: messageOf(error) } };
   }
+}
+
+/**
+ * Returns the repository of a job in the lane of one repository or pull request (`7#12`), so that its runs are found as
+ * runs about this repository. The name is omitted: without it, only operators see the job.
+ */
+function repositoryOfLane(lane = ''): { readonly repositoryId?: number } {
+  const id = /^(?:concerned )?(\d{1,15})(?:#\d+)?$/.exec(lane)?.[1];
+  return id === undefined ? {} : { repositoryId: Number(id) };
 }
 
 const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });

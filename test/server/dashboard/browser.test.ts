@@ -9,6 +9,7 @@ import type { RecordedChange, Run } from '../../../src/engine/record.ts';
 import type { AppParts } from '../../../src/server/app.ts';
 import { redirectUri } from '../../../src/server/dashboard/sign-in/forge-sign-in.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { readAboutItem } from '../../../src/work/runs/about-item.ts';
 import { makeDelivery, makeRun } from '../../store/make.ts';
 import { axeViolations } from '../../support/axe.ts';
 import { dashboardPassword, makeDashboardApp, storeCommands } from '../../support/dashboard-app.ts';
@@ -268,6 +269,7 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
     schedules: async () => [],
     runners: async () => [],
     drift: async () => [],
+    aboutItem: (item) => readAboutItem(item, { store, schedules: [], now: new Date('2030-01-01T00:00:00Z') }),
     sweeps: async () => [],
     forge: () => ({ state: 'ok' }),
     refusals: () => new Map([[413, 2]]),
@@ -284,7 +286,7 @@ const known = new Set(
 const knownAttributes = new Set(
   (
     'lang charset name content rel href class method action type value tabindex role aria-label scope datetime open selected ' +
-    'autocomplete required hidden id http-equiv title data-label aria-current aria-hidden viewBox preserveAspectRatio aria-labelledby width height rx d'
+    'autocomplete placeholder required hidden id http-equiv title data-label aria-current aria-hidden viewBox preserveAspectRatio aria-labelledby width height rx d'
   ).split(' '),
 );
 

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../../src/platform/log.ts';
+import { type Log, silentLog } from '../../../src/platform/log.ts';
 import { createChangeWatch, createLiveStreams } from '../../../src/server/dashboard/streams.ts';
 import { makeRun } from '../../store/make.ts';
-import { dashboardData } from '../../support/dashboard-app.ts';
+import { dashboardData, dashboardPassword, makeDashboardApp } from '../../support/dashboard-app.ts';
 import { serveDashboard } from '../../support/serve-dashboard.ts';
 import { storeKinds } from '../../support/store-kinds.ts';
 
@@ -62,4 +65,40 @@ it('a page that follows changes includes our own script; other pages include non
     '<script src="./assets/live.js" defer></script>',
   ]);
   expect((await dashboard.operator.get('/simulate')).text).not.toContain('<script');
+});
+
+it('a window that is closed leaves nothing in the log, whether the stream has begun or not', async () => {
+  const logged: unknown[] = [];
+  const note = (...line: unknown[]): void => void logged.push(line);
+  const log: Log = { ...silentLog, warn: note, error: note };
+  const app = makeDashboardApp(dashboard.store, { log });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const signedIn = await fetch(`${url}/sign-in`, {
+    method: 'POST',
+    body: new URLSearchParams({ password: dashboardPassword }),
+    redirect: 'manual',
+  });
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const openStream = (path: string): ClientRequest =>
+    request(`${url}${path}`, { headers: { cookie } })
+      .on('error', () => {})
+      .end();
+
+  for (const path of ['/live', '/runs']) {
+    const begun = openStream(path);
+    const [answer] = (await once(begun, 'response')) as [IncomingMessage];
+    await once(answer, 'data');
+    begun.destroy();
+    const unanswered = openStream(path);
+    await once(unanswered, 'finish');
+    unanswered.destroy();
+  }
+
+  const connections = () =>
+    new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)));
+  await expect.poll(connections).toBeLessThanOrEqual(1);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(logged).toEqual([]);
+  await app.close();
 });

@@ -97,5 +97,5 @@ it('a table repeats its column heads in each cell, and leaves empty cells empty'
 
   expect(text).toContain('<td role="cell" data-label="when"><div><i>now</i></div></td><td role="cell"></td>');
   expect(text).toContain('<td role="cell" class="long" data-label="what">');
-  expect(table(['when'], [], 'none').text).toBe('<p>none</p>');
+  expect(table(['when'], [], 'none').text).toBe('<p class="empty">none</p>');
 });

@@ -1,16 +1,21 @@
 import type { Run } from '../../../engine/record.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
+import type { LoadedRule } from '../../../rules/rule.ts';
+import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import type { Delivery } from '../../../store/store.ts';
+import { parseItem, readAboutItem } from '../../../work/runs/about-item.ts';
+import { scheduledRules } from '../../../work/sweeps/sweeps.ts';
 import { printRun } from '../../output/print-run.ts';
 import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { describeTarget, findRuns, whyNoRun } from './find-target.ts';
-import { parseItem, printAboutItem, readAboutItem } from './list.ts';
+import { printAboutItem } from './list.ts';
 
 /**
  * Prints the recorded verdict of each rule of a run, without requests. `id` is the id of a run, the id of a delivery
- * (for all its runs, or the reason why it has none), `owner/repo#7` (for a list of all runs about it, and what waits), or
+ * (for all its runs, or the reason why it has none), `owner/repo#7` (for a list of all runs about it, what waits, and when it is looked at next), or
  * `last`. Returns the exit status.
  */
 export async function explain(
@@ -23,7 +28,10 @@ export async function explain(
   try {
     const item = parseItem(id);
     if (item !== undefined) {
-      const about = await readAboutItem(item, store);
+      const schedules = scheduledRules(await readOperatorRules(settings.rules));
+      const about = await readAboutItem(item, { store, schedules, now: systemClock.now() });
+      if (about.repositoryId === undefined && about.runs.length === 0)
+        throw new ReeveError('usage', `nothing about ${item.repository} is stored`);
       if (options.json) terminal.out(JSON.stringify(about));
       else printAboutItem(id, about, terminal);
       return 0;
@@ -53,6 +61,17 @@ export async function explain(
     return 0;
   } finally {
     await store.close();
+  }
+}
+
+/** Returns the usable rules of the operator. Files that cannot be read have no schedules; `reeve check` says why. */
+async function readOperatorRules(path: string | undefined): Promise<readonly LoadedRule[]> {
+  try {
+    const files = path === undefined ? [] : await loadRuleFiles([path], { isOperators: true });
+    return files.flatMap(({ rules }) => rules);
+  } catch (error) {
+    if (error instanceof ReeveError) return [];
+    throw error;
   }
 }
 

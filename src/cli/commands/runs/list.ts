@@ -8,6 +8,7 @@ import {
   deliveryStates,
   type StoreQueries,
 } from '../../../store/store.ts';
+import { type AboutItem, findStoredRepository } from '../../../work/runs/about-item.ts';
 import { plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { whyNoRun } from './find-target.ts';
@@ -104,84 +105,33 @@ function rowOfRun({ id, trigger, rules, changes, outcomes, refused }: Run): read
   ];
 }
 
-/** An issue or a pull request: `owner/repo#7`. */
-export type NumberedItem = { readonly repository: string; readonly index: number };
-
-/** Parses `owner/repo#7`; undefined for any other text. */
-export function parseItem(text: string): NumberedItem | undefined {
-  const [, repository = '', index = ''] = /^([^/\s]+\/[^/#\s]+)#(\d{1,9})$/.exec(text) ?? [];
-  return repository === '' ? undefined : { repository, index: Number(index) };
-}
-
-/** Everything that is stored about one issue or pull request. */
-export type StoredAboutItem = {
-  /** Runs about the item, newest first. */
-  readonly runs: readonly Run[];
-  /** Deliveries and jobs about it that wait for their turn, a retry or room in a budget. */
-  readonly waiting: readonly Delivery[];
-  /** Whether all runs of the repository were searched. */
-  readonly isWhole: boolean;
-};
-
-/** Returns what is stored about an issue or pull request. Throws `usage` if nothing is stored about its repository. */
-export async function readAboutItem(
-  { repository, index }: NumberedItem,
-  store: StoreQueries,
-): Promise<StoredAboutItem> {
-  const repositoryId = await findRepository(repository, store);
-  const key = `${repository}#${index}`.toLowerCase();
-  const lane = `${repositoryId}#${index}`;
-  const found: Run[] = [];
-  let searched = 0;
-  let before: string | undefined;
-  do {
-    const page = await store.listRuns({ repositoryId, limit: 500, ...(before ? { before } : {}) });
-    for (const run of page.items) {
-      const { item, delivery } = run.trigger;
-      const isIt =
-        item === undefined
-          ? delivery !== undefined && (await store.describeDelivery(delivery))?.lane === lane
-          : item.toLowerCase() === key;
-      if (isIt) found.push(run);
-    }
-    searched += page.items.length;
-    before = page.next;
-  } while (before !== undefined && searched < maxSearched);
-  const waiting: Delivery[] = [];
-  for (const state of ['claimed', 'accepted', 'retry', 'deferred'] as const) {
-    const { items } = await store.listDeliveries({ repositoryId, state, limit: 500 });
-    waiting.push(...items.filter((one) => one.lane === lane));
-  }
-  return { runs: found, waiting, isWhole: before === undefined };
-}
-
-/** Prints what is stored about an issue or pull request: its runs, and what waits. */
+/**
+ * Prints what is stored about an issue or pull request: its runs, its places in merge queues, what waits, and when it is
+ * looked at next.
+ */
 export function printAboutItem(
   text: string,
-  { runs: found, waiting, isWhole }: StoredAboutItem,
+  { runs: found, waiting, queues, looks, isWhole }: AboutItem,
   terminal: Terminal,
 ): void {
   if (found.length === 0) terminal.out(`No run about ${plain(text)} is recorded.`);
   else terminal.out(tableOf(runHeads, found.map(rowOfRun)));
-  if (!isWhole)
-    terminal.out(terminal.style('dim', `searched the last ${maxSearched} runs of the repository`));
+  if (!isWhole) terminal.out(terminal.style('dim', 'older runs were not searched'));
+  for (const { base, position, phase, waitsFor } of queues)
+    terminal.out(plain(`number ${position} in the merge queue of ${base}, ${phase}: waits for ${waitsFor}`));
   for (const one of waiting) terminal.out(plain(`delivery ${one.id}, ${one.eventType}: ${whyNoRun(one)}`));
   if (waiting.length === 0) terminal.out('Nothing about it waits.');
+  const [next] = looks;
+  if (next === undefined) return;
+  const { by } = next;
+  const cause = 'delivery' in by ? `delivery ${by.delivery}` : `the schedule of ${nameOfRule(by.rule)}`;
+  terminal.out(plain(`Next look: ${timeOf(next.at)} UTC, by ${cause}`));
 }
 
-/** Returns the id of a repository by its name, from the deliveries about it. */
 async function findRepository(name: string, store: StoreQueries): Promise<number> {
-  for (let before: string | undefined; ; ) {
-    const page = await store.listDeliveries({ search: name, limit: 500, ...(before ? { before } : {}) });
-    const found = page.items.find(
-      ({ repository, repositoryId }) =>
-        repositoryId !== undefined && repository?.toLowerCase() === name.toLowerCase(),
-    );
-    if (found?.repositoryId !== undefined) return found.repositoryId;
-    if (page.next === undefined) break;
-    before = page.next;
-  }
-  throw new ReeveError('usage', `no delivery about ${name} is stored`);
+  const found = await findStoredRepository(name, store);
+  if (found === undefined) throw new ReeveError('usage', `no delivery about ${name} is stored`);
+  return found.repositoryId;
 }
 
 async function withStore(settings: Settings, work: (store: StoreQueries) => Promise<void>): Promise<number> {

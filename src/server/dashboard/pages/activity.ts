@@ -207,11 +207,13 @@ function formatKnown(value: number | undefined, format: (value: number) => strin
   return value === undefined ? '–' : format(value);
 }
 
-function formatCount(value: number): string {
+/** Returns a number with thousands separators. */
+export function formatCount(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
-function formatMs(ms: number): string {
+/** Returns a duration with its unit, rounded to about two digits. */
+export function formatMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
   if (seconds < 120) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
@@ -268,6 +270,12 @@ export function viewChart(chart: Chart): Html {
 <div class="times" aria-hidden="true">${times.map((time) => html`<span>${time}</span>`)}</div>
 <p class="muted">${summary}</p>
 <details><summary>${title} as a table</summary>${table(chart.table.heads, chart.table.rows, 'No values yet.')}</details></figure>`;
+}
+
+/** Returns a small bar chart without axes. It only illustrates the number beside it, so screen readers skip it. */
+export function viewSparkline(values: readonly (number | undefined)[], colour: ChartSeries['colour']): Html {
+  const top = Math.max(1, ...values.map((value = 0) => value));
+  return html`<svg class="spark" viewBox="0 0 ${Math.max(values.length, 1)} ${height}" preserveAspectRatio="none" aria-hidden="true"><path class="${colour}" d="${barPath(values, [], top)}"/></svg>`;
 }
 
 function shapesOf(series: readonly ChartSeries[], top: number): readonly Html[] {

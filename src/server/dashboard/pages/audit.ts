@@ -35,7 +35,10 @@ export async function auditPage(
   ]);
   const last = found.length > shown ? entries.at(-1)?.number : undefined;
   const older = last && html`<p><a rel="next" href="${root}audit?before=${last}">Older</a></p>`;
-  const empty = before === undefined ? 'No entries yet.' : 'No older entries.';
+  const empty =
+    before === undefined
+      ? 'No entries yet. An entry appears when someone runs deliveries again, reverts a run, pauses or resumes writes, or changes a merge queue.'
+      : 'No older entries.';
   const content = html`${table(['when', 'who', 'did', 'what'], rows, empty)}
 ${older || undefined}
 <p>The newest 10,000 entries are kept.</p>`;

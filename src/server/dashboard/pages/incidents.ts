@@ -1,26 +1,11 @@
-import {
-  type Incident,
-  type IncidentKind,
-  incidentKinds,
-  kindRow,
-} from '../../../engine/incidents/incident.ts';
+import { type Incident, kindRow } from '../../../engine/incidents/incident.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { itemLink, ruleLink } from '../links.ts';
 import { markIds, table } from '../page.ts';
 import type { PageLinks } from '../page-handler.ts';
 
-/** Maximum number of incidents on the overview; the metrics count all. */
+/** Maximum number of incidents of a rule on its page; the metrics count all. */
 const shown = 50;
-
-/** Returns one line per kind of incident with the number of incidents, linked to the page with the details. */
-export function incidentLines(incidents: readonly Incident[], root: string): readonly Html[] {
-  const kinds = Object.keys(incidentKinds) as readonly IncidentKind[];
-  return kinds.flatMap((kind) => {
-    const { title, page } = kindRow(kind);
-    const count = incidents.filter((incident) => incident.kind === kind).length;
-    return count === 0 ? [] : [html`<li><a href="${root}${page}">${title}: ${count}</a></li>`];
-  });
-}
 
 /** Returns the table of incidents, most recently seen first; undefined if there are none. */
 export function incidentTable(

@@ -10,26 +10,28 @@ const shown = 50;
 /** Pause of one rule or repository. */
 type NamedScope = Exclude<PauseScope, { readonly kind: 'all' }>;
 
-/** Returns one line per active pause: scope, start, author, and the button that ends the pause. */
-export function pauseLines(pauses: readonly Pause[], pageRequest: PageRequest): readonly Html[] {
-  const lines = pauses
-    .slice(0, shown)
-    .map((pause) => html`<li>${describePause(pause, pageRequest, '')}</li>`);
+/** Returns a text per active pause, with the button that ends the pause. */
+export function pauseLines(
+  pauses: readonly Pause[],
+  pageRequest: PageRequest,
+): readonly { readonly text: Html; readonly action?: Html }[] {
+  const lines = pauses.slice(0, shown).map((pause) => describePause(pause, pageRequest, ''));
   const rest = pauses.length - shown;
   return rest > 0
-    ? [...lines, html`<li>And ${count(rest, 'more pause')}; <code>reeve pause</code> prints all.</li>`]
+    ? [...lines, { text: html`And ${count(rest, 'more pause')}; <code>reeve pause</code> prints all.` }]
     : lines;
 }
 
-/** Returns the forms that pause all writes, a rule or a repository. */
-export function pauseForms(pauses: readonly Pause[], pageRequest: PageRequest): Html {
+/** Returns the menu that pauses all writes, a rule or a repository. It opens without a script. */
+export function pauseMenu(pauses: readonly Pause[], pageRequest: PageRequest): Html {
   const isWhole = pauses.some(({ scope }) => scope.kind === 'all');
   const all = isWhole
     ? undefined
     : pageRequest.button('pauses', 'Pause all writes', hiddenFields({ kind: 'all' }));
-  const named = html`<label>Rule or OWNER/REPO <input name="name" required autocomplete="off"></label> `;
-  return html`<p>A pause stops writes, starting with the next request. Deliveries are kept and run after the pause.</p>
-${all}${pageRequest.button('pauses', 'Pause its writes', named)}`;
+  const field = html`<label>Rule or OWNER/REPO <input name="name" required autocomplete="off"></label> `;
+  return html`<details class="menu"><summary class="button">Pause</summary><div>
+<p>A pause stops writes, starting with the next request. Deliveries are kept and run after the pause.</p>
+${all}${pageRequest.button('pauses', 'Pause its writes', field)}</div></details>`;
 }
 
 /**
@@ -43,17 +45,27 @@ export function pauseControl(
   back: string,
 ): Html {
   if (pauses.length > 0)
-    return html`${pauses.map((pause) => html`<div>${describePause(pause, pageRequest, back)}</div>`)}`;
+    return html`${pauses.map((pause) => {
+      const { text, action } = describePause(pause, pageRequest, back);
+      return html`<div>${text} ${action}</div>`;
+    })}`;
   const { kind, name } = scope;
   return pageRequest.button('pauses', `Pause ${kind} ${name}`, hiddenFields({ kind, name, back }));
 }
 
-function describePause({ scope, at, by }: Pause, pageRequest: PageRequest, back: string): Html {
+function describePause(
+  { scope, at, by }: Pause,
+  pageRequest: PageRequest,
+  back: string,
+): { readonly text: Html; readonly action: Html } {
   const { kind } = scope;
   const { time, forgeUrl } = pageRequest;
   const what = kind === 'all' ? 'all writes' : `${kind} ${scope.name}`;
   const fields = hiddenFields({ kind, name: nameOfScope(scope), back });
-  return html`Paused: ${what}, since ${time(at)} by ${personLink(forgeUrl, by)} ${pageRequest.button('pauses/end', `Resume ${what}`, fields)}`;
+  return {
+    text: html`Paused: ${what}, since ${time(at)} by ${personLink(forgeUrl, by)}`,
+    action: pageRequest.button('pauses/end', `Resume ${what}`, fields),
+  };
 }
 
 function hiddenFields(fields: Readonly<Record<string, string>>): Html {

@@ -7,7 +7,7 @@ import {
   describeBusyQueues,
 } from '../../../work/merge-queue/describe-queue.ts';
 import type { DashboardData } from '../data.ts';
-import { personLink, pullLink } from '../links.ts';
+import { personLink, subjectPageLink } from '../links.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 
@@ -51,7 +51,7 @@ export async function queuesPage(
   });
   const content = html`${only && html`<p><a href="${pageRequest.root}queues">All merge queues</a></p>`}
 ${before === undefined ? undefined : html`<p><a href="${pageRequest.root}queues?${addressOf(only)}">Newest events</a></p>`}
-${sections.length > 0 ? sections : html`<p>No merge queue contains a pull request or is paused.</p>`}
+${sections.length > 0 ? sections : html`<p class="empty">No merge queue contains a pull request or is paused. A pull request appears here when a rule with the action <code>queue-merge</code> matches it.</p>`}
 ${rest > 0 ? html`<p>And ${count(rest, 'more queue')}; <code>reeve queue list</code> prints all.</p>` : undefined}
 <h2>History</h2>
 ${historyTable(found.slice(0, shownEvents), pageRequest, before)}
@@ -86,14 +86,14 @@ ${rest > 0 ? html`<p>And ${rest} more; <code>reeve queue list</code> prints all.
 function entryCells(
   { position, number, priority, phase, enteredAt, turnAt, waitsFor }: DescribedEntry,
   queue: DescribedQueue,
-  { button, time, forgeUrl }: PageRequest,
+  { button, time, root }: PageRequest,
 ): readonly (Html | string | number | undefined)[] {
   const fields = hiddenQueueFields(queue, number);
   const place = html`${fields}<label>Position of #${number} <input name="position" value="1" required autocomplete="off"></label> `;
   const change = html`${button('queues/move', `Move #${number}`, place)}${button('queues/remove', `Remove #${number}`, fields)}`;
   return [
     position,
-    pullLink(forgeUrl, queue.repository, number),
+    subjectPageLink(root, queue.repository, number, { isPull: true, text: `#${number}` }),
     priority,
     html`<span class="mark">${phase}</span>`,
     time(enteredAt),
@@ -123,7 +123,9 @@ function historyTable(
   const rows = events.map((event) => [
     time(event.at),
     html`<a href="${root}queues?${addressOf(event)}">${event.repository} ${event.base}</a>`,
-    event.number === undefined ? undefined : pullLink(forgeUrl, event.repository, event.number),
+    event.number === undefined
+      ? undefined
+      : subjectPageLink(root, event.repository, event.number, { isPull: true, text: `#${event.number}` }),
     event.run === undefined
       ? eventWords[event.kind]
       : html`<a href="${root}runs/${event.run}">${eventWords[event.kind]}</a>`,
@@ -132,7 +134,13 @@ function historyTable(
     event.enteredAt && durationWords(event.at.getTime() - event.enteredAt.getTime()),
   ]);
   const heads = ['when', 'queue', 'pull request', 'what', 'why', 'who', 'time in the queue'];
-  return table(heads, rows, before === undefined ? 'Nothing has happened yet.' : 'No older events.');
+  return table(
+    heads,
+    rows,
+    before === undefined
+      ? 'Nothing has happened yet. Each pull request that enters, is merged or leaves is listed here.'
+      : 'No older events.',
+  );
 }
 
 function olderLink(

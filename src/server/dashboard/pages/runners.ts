@@ -1,3 +1,4 @@
+import { html } from '../../../platform/http/html.ts';
 import type { DashboardData } from '../data.ts';
 import { type PageView, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
@@ -22,6 +23,6 @@ export async function runnersPage({ time }: PageRequest, data: DashboardData): P
     labels.join(' '),
   ]);
   const heads = ['runner', 'where', 'status', 'since', 'now', 'flaps', 'labels'];
-  const empty = 'No sweep has observed a runner yet: this requires a rule with `each: runner`.';
+  const empty = html`No sweep has observed a runner yet. Runners appear here after the first sweep of a rule with <code>each: runner</code>, if the account may see them.`;
   return { title: 'Runners', content: table(heads, rows, empty) };
 }

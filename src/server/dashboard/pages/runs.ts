@@ -13,18 +13,72 @@ type RunStore = { readonly store: StoreQueries };
 
 const runHeads = ['outcome', 'event', 'about', 'rules that matched', 'by', 'when'] as const;
 
+/** Runs of one row: the runs of a sweep or another job, or one run. The newest is first. */
+export type RunGroup = readonly [Run, ...Run[]];
+
+/** Groups runs, which are ordered newest first: the runs of a job are one group. */
+export function groupRuns(runs: readonly Run[]): readonly RunGroup[] {
+  const groups = new Map<string, [Run, ...Run[]]>();
+  for (const run of runs) {
+    const { door, delivery } = run.trigger;
+    const key = door === 'webhook' || delivery === undefined ? run.id : `job ${delivery}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [run]);
+    else group.push(run);
+  }
+  return [...groups.values()];
+}
+
 /** Returns a table of runs for operators, each with the subject of its delivery. */
 export async function runTable(
-  runs: readonly Run[],
+  groups: readonly RunGroup[],
   store: Pick<StoreQueries, 'describeDelivery'>,
   pageRequest: PageLinks,
 ): Promise<Html> {
-  const rows = runs.map(async (run) => {
-    const { delivery: id } = run.trigger;
+  const rows = groups.map(async (group) => {
+    const { delivery: id } = group[0].trigger;
     const delivery = id === undefined ? undefined : await store.describeDelivery(id);
-    return runRow(run, delivery, pageRequest);
+    return group.length === 1
+      ? runRow(group[0], delivery, pageRequest)
+      : groupRow(group, delivery, pageRequest);
   });
-  return table(runHeads, await Promise.all(rows), 'No run.');
+  return table(runHeads, await Promise.all(rows), noRuns);
+}
+
+const noRuns =
+  'No run is recorded. A run appears when a webhook of a served repository arrives that a rule listens to, or when a sweep visits an item.';
+
+/** Order of the results of runs, the most severe first. */
+const markOrder = ['failed', 'refused', 'deferred', 'applied', 'observed', 'matched', 'unmatched'];
+
+/** Returns the row of several runs of one job. */
+function groupRow(
+  runs: RunGroup,
+  job: Delivery | undefined,
+  { root, time, forgeUrl }: PageLinks,
+): readonly TableCell[] {
+  const [newest] = runs;
+  const summaries = runs.map((run) => summarizeRun(run, operatorAccess).mark);
+  const marks = markOrder.filter((mark) => summaries.includes(mark));
+  const counts = marks.map((mark) => `${summaries.filter((one) => one === mark).length} ${mark}`);
+  const items = [...new Set(runs.map(({ trigger }) => trigger.item ?? ''))];
+  const names = [
+    ...new Set(
+      runs
+        .flatMap(({ rules }) => rules.filter(({ verdict }) => verdict === 'matched'))
+        .map(({ rule }) => nameOfRule(rule)),
+    ),
+  ];
+  const { kind, door, at, delivery = '' } = newest.trigger;
+  const to = job === undefined ? `${root}runs/${newest.id}` : `${root}deliveries/${delivery}`;
+  return [
+    viewOutcome({ mark: marks[0] ?? 'unmatched', parts: [`${runs.length} runs`, ...counts] }, to),
+    kind,
+    items.length === 1 ? itemLink(forgeUrl, items[0] ?? '', root) : `${items.length} items`,
+    names.join(', '),
+    door,
+    html`<a href="${to}">${time(at)}</a>`,
+  ];
 }
 
 function runRow(
@@ -35,11 +89,11 @@ function runRow(
   const { trigger, rules } = run;
   const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
   const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
-  const about = delivery ? subjectLink(forgeUrl, delivery) : itemLink(forgeUrl, trigger.item ?? '');
+  const about = delivery ? subjectLink(forgeUrl, delivery, root) : undefined;
   return [
     viewOutcome(summarizeRun(run, operatorAccess), `${root}runs/${run.id}`),
     `${trigger.kind}${activity}`,
-    trigger.item === undefined ? about : itemLink(forgeUrl, trigger.item),
+    trigger.item === undefined ? about : itemLink(forgeUrl, trigger.item, root),
     matched.join(', '),
     trigger.door,
     html`<a href="${root}runs/${run.id}">${time(trigger.at)}</a>`,
@@ -52,7 +106,12 @@ export async function runsPage(pageRequest: PageRequest, { store }: RunStore): P
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
   const { items, next } = await store.listRuns(before === undefined ? {} : { before });
   const older = next && html`<p><a rel="next" href="${root}runs?before=${next}">Older</a></p>`;
-  return { title: 'Runs', content: html`${await runTable(items, store, pageRequest)}${older || undefined}` };
+  const rows = await runTable(
+    items.map((run): RunGroup => [run]),
+    store,
+    pageRequest,
+  );
+  return { title: 'Runs', content: html`${rows}${older || undefined}` };
 }
 
 /** Shows one run to viewers who may see its delivery. A run without a delivery is shown only to operators. */

@@ -227,7 +227,7 @@ export async function saveScheduleList(store: Store, rules: readonly LoadedRule[
   await store.revise(listKey, (kept) => (JSON.stringify(kept ?? []) === json ? kept : list));
 }
 
-export async function readScheduleList(store: Store): Promise<readonly Scheduled[]> {
+export async function readScheduleList(store: Pick<Store, 'recall'>): Promise<readonly Scheduled[]> {
   // Store boundary: only `saveScheduleList` writes the value under this key.
   const list = ((await store.recall(listKey)) ?? []) as readonly RuleSchedule[];
   return list.map(sweepOf);

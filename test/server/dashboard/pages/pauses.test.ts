@@ -30,7 +30,7 @@ it('the overview pauses all writes, shows who paused them and since when, and re
   const { text } = await dashboard.operator.get('/');
   expect(text).toMatch(
     new RegExp(
-      `Paused: all writes, since <time datetime="${pause?.at.toISOString()}"[^>]*>[^<]*</time> by ${by} `,
+      `Paused: all writes, since <time datetime="${pause?.at.toISOString()}"[^>]*>[^<]*</time> by ${by}`,
     ),
   );
   expect(text).not.toContain('Pause all writes');

@@ -40,7 +40,7 @@ describe('an anonymous viewer', () => {
       expect(answer.statusCode).toBe(401);
       expect(answer.headers['www-authenticate']).toContain('Session');
       expect(answer.body).toContain(`name="to" value="${path}"`);
-      expect(answer.body).not.toContain('<nav aria-label="Pages"><ul><li>');
+      expect(answer.body).not.toContain('<nav');
     }
   });
 
