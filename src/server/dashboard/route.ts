@@ -20,7 +20,8 @@ import { createPageHandler, type PageHandler, type PageRequest, rejectUnknownHos
 import { isSecureHost, type PageAudience, setSecurityHeaders } from './page-replies.ts';
 import { activityPage } from './pages/activity.ts';
 import { auditPage } from './pages/audit.ts';
-import { canRedrive, deliveriesPage, deliveryPage, findDelivery } from './pages/deliveries.ts';
+import { canRedrive, deliveriesPage, findDelivery } from './pages/deliveries.ts';
+import { deliveryPage } from './pages/delivery.ts';
 import { driftPage } from './pages/drift.ts';
 import { overviewPage } from './pages/overview.ts';
 import { processesPage } from './pages/processes.ts';

@@ -503,7 +503,7 @@ describe.skipIf(!hasBrowser)(title, () => {
 
       await page.waitForURL(`${url}/deliveries`);
       expect(await page.locator('header').innerText()).toContain(`@${people.root} (`);
-      await follow(page.locator('tr', { hasText: 'issues' }).first().locator('a.id'));
+      await follow(page.locator('.rows li', { hasText: 'issue opened' }).first().getByRole('link'));
       await follow(page.getByRole('button', { name: 'Run it again' }));
       expect(await page.locator('dl').innerText()).toMatch(
         new RegExp(`by @${people.root} \\(\\d+\\) by the dashboard`),

@@ -66,7 +66,9 @@ describe('a delivery', () => {
     const { status, text } = await operator.get(`/deliveries/${id}`);
 
     expect(status).toBe(200);
-    expect(text).toContain(`Delivery ${id}: issues in acme/demo#1`);
+    expect(text).toContain('<h1>#1 a bug</h1>');
+    expect(text).toMatch(/issue opened by ada in <a/);
+    expect(text.indexOf('issue.title</code> = a bug')).toBeLessThan(text.indexOf('Delivery UUID'));
     expect(text).toMatch(/<strong>mark<\/strong> <span class="mark matched">matched/);
     expect(text).toContain('issue.title.contains(&quot;bug&quot;)');
     expect(text).toContain('issue.title</code> = a bug');
@@ -141,7 +143,7 @@ describe('the list of deliveries', () => {
   it('is filtered by state and by a search term', async () => {
     const [id = ''] = await idsOf('issues');
     const linked = async (query: string) =>
-      (await operator.get(`/deliveries?${query}`)).text.includes(`deliveries/${id}"`);
+      (await operator.get(`/deliveries?${query}`)).text.includes(`id="delivery-${id}"`);
 
     expect(await linked('')).toBe(true);
     expect(await linked('state=settled&search=ACME')).toBe(true);
@@ -163,10 +165,10 @@ describe('the list of deliveries', () => {
       });
     }
     const seen: string[] = [];
-    let path: string | undefined = '/deliveries?show=all';
+    let path: string | undefined = '/deliveries?show=all&own=shown';
     while (path !== undefined) {
       const { text }: { text: string } = await operator.get(path);
-      seen.push(...[...text.matchAll(/class="id" href="\.\/deliveries\/(\d+)"/g)].map(([, id = '']) => id));
+      seen.push(...[...text.matchAll(/<li id="delivery-(\d+)"/g)].map(([, id = '']) => id));
       const next: string | undefined = /rel="next" href="\.\/([^"]+)"/.exec(text)?.[1];
       path = next && `/${next.replaceAll('&amp;', '&')}`;
     }
