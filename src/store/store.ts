@@ -176,7 +176,7 @@ export type RunQuery = {
 };
 
 /** Manual actions that the audit records. */
-export type AuditAction = 'redrive' | 'revert' | PersonsEdit['action'];
+export type AuditAction = 'redrive' | 'revert' | 'sweep' | PersonsEdit['action'];
 
 /** A recorded manual action. */
 export type AuditEntry = {

@@ -303,6 +303,19 @@ function pathsOf(ids: readonly string[], runs: readonly string[]): readonly stri
   ];
 }
 
+const exampleSource = `version: 1
+rules:
+  triage:
+    description: Labels pull requests by the files that they change. # for reviewers
+    on: { pull_request: [opened, edited, synchronized] }
+    if: pull_request.title.startsWith("WIP") && !pull_request.draft
+    steps:
+      - uses: set-labels
+        with: { add: ["needs review"] }
+      - uses: comment
+        with: { key: hello, text: "Thanks, {{ pull_request.user.login }}!" }
+`;
+
 const exampleRule = (name: string, more: Partial<RuleRow> = {}): RuleRow => ({
   id: `/srv/rules/${name}.yml#${name}`,
   name,
@@ -353,9 +366,15 @@ export function exampleData(store: Store, forgeUrl = 'https://forge.example.org'
     rules: () => [
       exampleRule('triage'),
       exampleRule('reviewers', { description: undefined }),
-      exampleRule('stale', { mode: 'observe', listensTo: ['0 3 * * * UTC over issue'] }),
+      exampleRule('stale', {
+        mode: 'observe',
+        listensTo: ['at 03:00 every day, UTC over issue'],
+        clocks: ['0 3 * * * UTC'],
+      }),
       exampleRule('continuous-integration-templates-are-up-to-date', { listensTo: ['push'] }),
     ],
+    ruleSource: async () => exampleSource,
+    reach: async () => ({ repositories: [shop.repository, long.repository], served: 5, isWhole: true }),
     incidents: async () => [
       exampleIncident('rule-failed', 'reviewers.yml#reviewers', 'team `checkout` does not exist in acme'),
       exampleIncident(

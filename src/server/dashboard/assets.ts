@@ -142,6 +142,7 @@ form.filter label.check{display:flex;gap:.4rem;align-items:center;color:var(--te
 .empty{background:var(--panel);border:1px dashed var(--line);border-radius:.5rem;padding:.75rem 1rem;margin:.75rem 0;max-width:52rem}
 .result{font-weight:600;white-space:nowrap}.result.held{color:var(--ok)}.result.error{color:var(--bad)}.result.not,.result.unevaluated{color:var(--muted)}
 summary h2,summary h3{display:inline;margin:0}.where{margin:.25rem 0}
+.names{columns:18rem;list-style:none;padding:0}
 .source{padding:.75rem 0;tab-size:2}.source .line{display:block;padding:0 .75rem;min-height:1.5em}.source .line.here{background:var(--wait-soft)}.source .n{display:inline-block;width:2.5em;margin-right:1em;text-align:right;color:var(--muted);user-select:none}
 .source .n::before{content:attr(data-n)}
 .hl-key{color:light-dark(#0b4fad,#8ab4f8)}.hl-comment{color:var(--muted);font-style:italic}.hl-string{color:light-dark(#0a5c1e,#86dfa0)}.hl-number,.hl-word{color:light-dark(#8a3b00,#f3b27a)}.hl-name{color:light-dark(#5b2a9c,#cbb2ff)}.hl-call{color:light-dark(#8c1d5c,#ff9fd0)}.hl-mark{color:var(--muted)}

@@ -275,6 +275,16 @@ function registerCommands(
     }),
   );
 
+  app.post('/rules/run', (request, reply) =>
+    pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
+      const rule = data.rules().find(({ id }) => id === fields.get('rule'));
+      if (rule === undefined || (rule.clocks ?? []).length === 0) return undefined;
+      const job = await commands.sweep(rule.id, viewerWords(viewer));
+      log.info({ rule: rule.id, job, by: viewer.name }, 'a sweep is started');
+      return `deliveries/${job}`;
+    }),
+  );
+
   app.post('/deliveries/dead/run', (request, reply) =>
     pageHandler.act(request, reply, 'operators', async (pageRequest) => {
       let before: string | undefined;

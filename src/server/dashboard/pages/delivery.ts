@@ -60,7 +60,6 @@ export async function deliveryPage(
   const content = html`${await steps(delivery, pageRequest, store)}
 <p class="lead"><span class="mark ${mark}">${mark}</span> ${eventWords(delivery)}${subject && html` in ${subject}`}, ${time(delivery.receivedAt)}</p>
 <div class="actions">${aboutLink(delivery, root)}${viewer.isOperator && event ? simulation(event, root) : undefined}
-${event && items.length > 0 ? html`<a class="button" href="${root}deliveries/${delivery.id}/test-case">Copy as test case</a>` : undefined}
 ${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
 ${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}</div>
 ${runs.length > 0 ? runs : withoutRun(delivery)}

@@ -4,6 +4,7 @@ import type { RecordedChange, Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../../rules/verdict.ts';
 import type { StoredHeaders } from '../../../store/stored-headers.ts';
+import { viewExpression } from '../highlight.ts';
 import { placeLink, ruleLink } from '../links.ts';
 import { type TableCell, table } from '../page.ts';
 import {
@@ -55,7 +56,7 @@ function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess, links: RunLin
       : { file, line, commit, source: '' };
   const rows = findings.map((finding) => [
     seenBy(finding, verdict, viewerAccess),
-    html`<code>${finding.expression}</code>`,
+    html`<code>${viewExpression(finding.expression)}</code>`,
     html`<span class="result ${finding.result}">${resultWords[finding.result]}</span>`,
     `${finding.line}:${finding.column}`,
   ]);
