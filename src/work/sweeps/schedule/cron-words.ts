@@ -64,7 +64,9 @@ function wordsOfTime(cron: string): string | undefined {
 function wordsOfDays(cron: string): string | undefined {
   const { dayOfMonth, dayOfWeek, month } = parse(cron);
   const [, , dayField = '*', , weekdayField = '*'] = cron.trim().split(/\s+/);
-  const dates = sorted(dayOfMonth);
+  const dates = sorted(dayOfMonth.filter((date) => typeof date === 'number'));
+  // `L`, the last day of the month.
+  if (dates.length < new Set(dayOfMonth).size) return undefined;
   const weekdaysOf = [...new Set(dayOfWeek.map((one) => Number(one) % 7))].toSorted((a, b) => a - b);
   const isEveryDate = isWhole(dates, 1, 31);
   const isEveryWeekday = isWhole(weekdaysOf, 0, 6);

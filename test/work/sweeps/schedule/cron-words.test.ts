@@ -35,6 +35,7 @@ it.each([
   '0 1-10/3,22 */3 * *',
   '0 4 */2 * MON',
   '0 4 1-31 * MON',
+  '0 4 L * *',
   '0 22-2,4,7,9,11 * * *',
 ])('returns the expression %s, which has no short and exact words', (cron) => {
   expect(describeSchedule({ cron, timezone: 'Europe/Berlin' })).toBe(`${cron} Europe/Berlin`);
