@@ -21,6 +21,12 @@ export const skipReasons = {
 } as const;
 export type SkipReason = keyof typeof skipReasons;
 
+/** Start of the reason of deliveries that Reeve itself caused and for which no rule ran. */
+export const ownPrefix = 'own: ';
+
+/** Reason of such a delivery. */
+export const ownReason = `${ownPrefix}${skipReasons.own}`;
+
 /** Returns why a rule was skipped or failed: the recorded reason, with an explanation for a known skip reason. */
 export function wordsOf({ verdict, reason }: Judgement): string | undefined {
   if (verdict !== 'skipped' || reason === undefined) return reason;

@@ -1,5 +1,11 @@
+import { readFile, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
+import type { Client } from '../client/client.ts';
+import { createUnlimitedMeter } from '../patterns/meter.ts';
+import { createTtlCache } from '../platform/cache/caches.ts';
 import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
+import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
 import type { Reeve } from '../work/reeve.ts';
@@ -12,6 +18,7 @@ import {
   SweepStore,
 } from '../work/sweeps/progress.ts';
 import { createCron } from '../work/sweeps/schedule/cron.ts';
+import { describeSchedule } from '../work/sweeps/schedule/cron-words.ts';
 import {
   keyOfSchedule,
   type Scheduled,
@@ -19,6 +26,7 @@ import {
   type ScheduleState,
 } from '../work/sweeps/schedule/schedule.ts';
 import { scheduledRules } from '../work/sweeps/sweeps.ts';
+import { type ServedBy, servedRepositories } from '../work/sweeps/targets/repositories.ts';
 import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from './dashboard/data.ts';
 import type { MetricData } from './dashboard/metrics.ts';
@@ -29,7 +37,7 @@ import type { RuleCoverage } from './rule-coverage.ts';
  * modules that provide the data. Rule files are shown by their path in `folder`.
  */
 export function createDashboardData(
-  { store, rules, clock }: Reeve,
+  { store, rules, clock, client, served }: Reeve,
   {
     folder = '',
     scheduler,
@@ -54,6 +62,7 @@ export function createDashboardData(
     return within.startsWith('..') ? path : within;
   };
   const operator = (): readonly LoadedRule[] => rules.operator();
+  const servedNames = createTtlCache<'served', ServedNames>({ maxAgeMs: 60_000, maxEntries: 1, clock });
 
   return {
     store,
@@ -62,6 +71,31 @@ export function createDashboardData(
     forge,
     refusals,
     rules: () => operator().map((rule) => ({ ...rowOf(rule, short), coverage: coverage?.of(rule) })),
+    async ruleSource(id) {
+      const rule = operator().find((one) => one.id === id);
+      if (rule === undefined) return undefined;
+      try {
+        const { size } = await stat(rule.source);
+        return size > maxSourceBytes ? undefined : await readFile(rule.source, 'utf8');
+      } catch {
+        return undefined;
+      }
+    },
+    async reach(id) {
+      const rule = operator().find((one) => one.id === id);
+      if (rule === undefined) return { repositories: [], served: 0, isWhole: true };
+      try {
+        const { names, isWhole } = await servedNames.get('served', () => readServedNames(client, served));
+        const meter = createUnlimitedMeter();
+        const isIn = (fullName: string): boolean => {
+          const [owner = '', name = ''] = fullName.split('/');
+          return isInScope(rule, { kind: 'repository', repository: { id: 0, owner, name } }, meter);
+        };
+        return { repositories: names.filter(isIn), served: names.length, isWhole };
+      } catch (error) {
+        return { error: messageOf(error) };
+      }
+    },
     async incidents() {
       const found = await store.listIncidents();
       return found.map((one) => (one.level === 'operator' ? { ...one, key: short(one.key) } : one));
@@ -99,6 +133,25 @@ export function createDashboardData(
       return rows;
     },
   };
+}
+
+/** Maximum size of a rule file on a page. */
+const maxSourceBytes = 256 * 1024;
+/** Maximum number of served repositories that are listed for a page, and the time for it. */
+const maxServed = 2_000;
+const servedTimeoutMs = 10_000;
+
+type ServedNames = { readonly names: readonly string[]; readonly isWhole: boolean };
+
+/** Returns the full names of the served repositories, sorted. */
+async function readServedNames(client: Client, served: ServedBy): Promise<ServedNames> {
+  const counted = client.counted({ signal: AbortSignal.timeout(servedTimeoutMs), tries: 1 });
+  const names: string[] = [];
+  for await (const { repositories } of servedRepositories(counted, served)) {
+    names.push(...repositories.map(({ owner, name }) => `${owner.login}/${name}`));
+    if (names.length > maxServed) return { names: names.slice(0, maxServed).toSorted(), isWhole: false };
+  }
+  return { names: names.toSorted(), isWhole: true };
 }
 
 /** Returns the row of one schedule. */
@@ -148,8 +201,9 @@ function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
   const events = on.flatMap(({ family, activities }) =>
     activities === undefined ? [family] : activities.map((activity) => `${family}.${activity}`),
   );
-  const clocks = schedules.map((schedule) => `${clockOf(schedule)}${over}`);
-  return { id, name, file: short(source), line, mode, description, listensTo: [...events, ...clocks] };
+  const times = schedules.map((schedule) => `${describeSchedule(schedule)}${over}`);
+  const clocks = schedules.map(clockOf);
+  return { id, name, file: short(source), line, mode, description, listensTo: [...events, ...times], clocks };
 }
 
 function clockOf({ cron, timezone }: { cron: string; timezone: string }): string {

@@ -1,8 +1,10 @@
 import { createOAuth2, type SignInApplication } from '../client/oauth2.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
+import { nameOfRule } from '../rules/verdict.ts';
 import type { Store } from '../store/store.ts';
 import { createCommandQueue } from '../work/merge-queue/queue-commands.ts';
+import { startSweepByHand } from '../work/sweeps/by-hand.ts';
 import type { Activity } from './activity.ts';
 import { type AppParts, createApp, listenOn } from './app.ts';
 import type { Metrics } from './dashboard/metrics.ts';
@@ -92,6 +94,12 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
         const isChanged = await commandQueue(queue, command, by);
         wake();
         return isChanged;
+      },
+      async sweep(rule, by) {
+        const id = await startSweepByHand(rule, parts.store, { patterns: [], now: parts.clock.now() });
+        await parts.store.noteAudit({ by, action: 'sweep', object: `rule ${nameOfRule(rule)}` });
+        wake();
+        return id;
       },
       simulate: options.simulate,
     },

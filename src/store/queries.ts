@@ -1,4 +1,5 @@
 import type { Run } from '../engine/record.ts';
+import { ownPrefix } from '../rules/verdict.ts';
 import {
   deliveryColumns,
   deliveryOf,
@@ -24,15 +25,19 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
   const oldest = oldestQuery(words);
 
   return {
-    async listDeliveries({ door, state, search = '', repositoryId, before, limit } = {}) {
+    async listDeliveries(query = {}) {
+      const { door, state, search = '', repositoryId, withoutOwn = false, before, after, limit } = query;
       const size = pageSizeOf(limit);
-      const from = before === undefined ? (await newestId(sql)) + 1 : Number(before);
-      const asked = new Conditions().add('deliveries.id < ?', from);
+      const newest = before === undefined ? await newestId(sql) : 0;
+      const isUp = after !== undefined;
+      const from = isUp ? Number(after) : before === undefined ? newest + 1 : Number(before);
+      const asked = new Conditions().add(`deliveries.id ${isUp ? '>' : '<'} ?`, from);
       if (door !== undefined) asked.add(`${words.door} ${door === 'job' ? '<>' : '='} 'webhook'`);
       const inState = state && few[state];
       if (inState !== undefined) asked.add(inState);
       else if (state !== undefined) asked.add('state = ?', state);
       if (repositoryId !== undefined) asked.add('repository_id = ?', repositoryId);
+      if (withoutOwn) asked.add('(reason IS NULL OR reason NOT LIKE ?)', `${ownPrefix}%`);
       if (search !== '') {
         const text = search.toLowerCase();
         const columns = ['event_type', 'repository', 'uuid'];
@@ -41,16 +46,18 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
       }
       // In lists of settled or of all deliveries, a filter may skip many rows.
       const isFew = state !== undefined && state !== 'settled';
-      const isStretch = (search !== '' || repositoryId !== undefined || door !== undefined) && !isFew;
-      const floor = isStretch ? Math.max(from - searchStretch, 1) : 0;
-      if (floor > 0) asked.add('deliveries.id >= ?', floor);
+      const isFiltered = search !== '' || repositoryId !== undefined || door !== undefined || withoutOwn;
+      const isStretch = isFiltered && !isFew;
+      const end = isUp ? from + searchStretch : Math.max(from - searchStretch, 1);
+      if (isStretch) asked.add(`deliveries.id ${isUp ? '<=' : '>='} ?`, end);
       const rows = await sql.all(
-        `SELECT ${deliveryColumns} FROM deliveries WHERE ${asked.sql} ORDER BY deliveries.id DESC LIMIT ?`,
+        `SELECT ${deliveryColumns} FROM deliveries WHERE ${asked.sql} ORDER BY deliveries.id ${isUp ? 'ASC' : 'DESC'} LIMIT ?`,
         [...asked.values, size],
       );
       const items = rows.map(deliveryOf);
       const last = items.length === size ? items.at(-1)?.id : undefined;
-      return { items, next: last ?? (floor > 1 ? String(floor) : undefined) };
+      const isMore = isStretch && (isUp ? end < newest : end > 1);
+      return { items, next: last ?? (isMore ? String(end) : undefined) };
     },
 
     async readDelivery(id) {

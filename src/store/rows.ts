@@ -8,13 +8,15 @@ import {
   type DeliveryWithBody,
   type Door,
   deliveryStates,
+  type EventSummary,
   type NewJob,
+  type Routing,
 } from './store.ts';
 
 /** The columns that `deliveryOf` reads. */
 export const deliveryColumns = `deliveries.id, door, uuid, event_type, entry, content_type, received_at, state, bytes, lane,
   repository_id, repository, attempts, crashes, failing_since, retry_at, settled_at, reason, copy_of, repeat_of, checkpoint,
-  redriven_at, redriven_by`;
+  redriven_at, redriven_by, summary`;
 
 /** Returns a stored row as a delivery. */
 export function deliveryOf(row: SqlRow): Delivery {
@@ -42,6 +44,7 @@ export function deliveryOf(row: SqlRow): Delivery {
     checkpoint: row.checkpoint === null ? undefined : JSON.parse(String(row.checkpoint)),
     redrivenAt: dateOf(row.redriven_at),
     redrivenBy: optionalText(row.redriven_by),
+    summary: summaryOf(row.summary),
   };
 }
 
@@ -53,6 +56,16 @@ export function deliveryWithBodyOf(row: SqlRow): DeliveryWithBody {
 /** Returns a stored run, which is plain data written by this program or an earlier version. */
 export function runOf(row: SqlRow): Run {
   return JSON.parse(String(row.run)) as Run;
+}
+
+/** Returns a stored summary, which this program or another version has encoded. */
+function summaryOf(value: unknown): EventSummary | undefined {
+  return typeof value === 'string' ? (JSON.parse(value) as EventSummary) : undefined;
+}
+
+/** Returns the summary of a routing as stored; null if there is none. */
+export function encodeSummary(routing: Routing): string | null {
+  return 'summary' in routing && routing.summary !== undefined ? JSON.stringify(routing.summary) : null;
 }
 
 function doorOf(value: unknown): Door {

@@ -18,8 +18,23 @@ export type Door = 'webhook' | 'cron' | 'cli';
 export const deliveryStates = ['accepted', 'claimed', 'retry', 'deferred', 'settled', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** Lane of a delivery, and its repository, if any. */
-export type Route = { readonly lane: string; readonly repositoryId?: number; readonly repository?: string };
+/** What an event is about, for lists. Texts of the event, not verified with the forge. */
+export type EventSummary = {
+  /** The payload's `action` (`opened`); absent if this kind of event has none. */
+  readonly activity?: string;
+  /** Title of the issue or pull request, first line of the commit of a push, or the name of what the event is about. */
+  readonly title?: string;
+  /** Login of the sender. */
+  readonly actor?: string;
+};
+
+/** Lane of a delivery, its repository, if any, and what it is about. */
+export type Route = {
+  readonly lane: string;
+  readonly repositoryId?: number;
+  readonly repository?: string;
+  readonly summary?: EventSummary;
+};
 
 /** A delivery from the receiver: verified, otherwise unchanged. */
 export type NewDelivery = {
@@ -96,6 +111,8 @@ export type Delivery = {
   readonly checkpoint: unknown;
   readonly redrivenAt: Date | undefined;
   readonly redrivenBy: string | undefined;
+  /** Absent for jobs, malformed deliveries and those stored by earlier versions. */
+  readonly summary: EventSummary | undefined;
 };
 
 export type DeliveryWithBody = Delivery & { readonly body: Uint8Array };
@@ -134,7 +151,11 @@ export type DeliveryQuery = {
   /** Part of the Event-Type, the repository's full name or the uuid; case-insensitive. */
   readonly search?: string;
   readonly repositoryId?: number;
+  /** Leaves out events that Reeve itself caused and for which no rule ran. */
+  readonly withoutOwn?: boolean;
   readonly before?: string;
+  /** Returns the deliveries after this id instead, oldest first. Not with `before`. */
+  readonly after?: string;
   /** At most 500; default 50. */
   readonly limit?: number;
 };
@@ -155,7 +176,7 @@ export type RunQuery = {
 };
 
 /** Manual actions that the audit records. */
-export type AuditAction = 'redrive' | 'revert' | PersonsEdit['action'];
+export type AuditAction = 'redrive' | 'revert' | 'sweep' | PersonsEdit['action'];
 
 /** A recorded manual action. */
 export type AuditEntry = {
@@ -293,7 +314,7 @@ export interface DeliveryHistory {
 /** The read-only methods of a store for deliveries and runs. */
 export interface StoreQueries extends HeaderRows {
   /**
-   * Lists deliveries, newest first. A search examines a limited number of rows per call, so a page may be short and
+   * Lists deliveries, newest first; with `after`, oldest first, and `next` is the `after` of the next call. A search examines a limited number of rows per call, so a page may be short and
    * still have a `next`.
    */
   listDeliveries(query?: DeliveryQuery): Promise<Page<Delivery>>;

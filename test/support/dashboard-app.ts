@@ -6,6 +6,7 @@ import { createMetrics } from '../../src/server/dashboard/metrics.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createCommandQueue } from '../../src/work/merge-queue/queue-commands.ts';
 import { readAboutItem } from '../../src/work/runs/about-item.ts';
+import { startSweepByHand } from '../../src/work/sweeps/by-hand.ts';
 
 const standingClock = (): Date => new Date('2030-01-01T00:00:00Z');
 
@@ -19,6 +20,7 @@ export function storeCommands(store: Store): AppParts['commands'] {
     pause: (scope, by) => store.pause(scope, by),
     resume: (scope, by) => store.resume(scope, by),
     queue: createCommandQueue(store, { now: standingClock }),
+    sweep: (rule) => startSweepByHand(rule, store, { patterns: [], now: standingClock() }),
     simulate: async () => ({ runs: [], left: [], broken: [], ignored: undefined }),
   };
 }
@@ -32,6 +34,8 @@ export function dashboardData(store: Store, now: () => Date = standingClock): Ap
     rules: () => [],
     incidents: async () => [],
     schedules: async () => [],
+    ruleSource: async () => undefined,
+    reach: async () => ({ repositories: [], served: 0, isWhole: true }),
     runners: async () => [],
     drift: async () => [],
     aboutItem: (item) => readAboutItem(item, { store, schedules: [], now: now() }),

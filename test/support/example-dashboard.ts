@@ -3,7 +3,7 @@ import type { RecordedChange, Run } from '../../src/engine/record.ts';
 import type { Verdict } from '../../src/rules/verdict.ts';
 import type { AppParts } from '../../src/server/app.ts';
 import type { RuleRow, ScheduleRow } from '../../src/server/dashboard/data.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { EventSummary, Store } from '../../src/store/store.ts';
 import { makeDelivery } from '../store/make.ts';
 import { dashboardData } from './dashboard-app.ts';
 import { exampleSamples } from './example-samples.ts';
@@ -82,6 +82,23 @@ export function makeExampleRun(n: number, given: Partial<Run> = {}): Run {
 /** Kinds of deliveries in the example, used in turn. */
 const kinds = ['applied', 'unmatched', 'failed', 'ignored', 'dead', 'long', 'observed', 'waiting'] as const;
 
+const titles = [
+  'Keep the cart when a session ends',
+  'WIP: move checkout to the new payment service, with a retry for every step that may fail on a slow network',
+  'Fix the build',
+  'Totals are wrong for orders with more than one voucher',
+];
+
+/** Returns what the example delivery with this number is about. */
+function exampleSummary(n: number): EventSummary {
+  const activity = ['opened', 'opened', undefined, 'approved'][n % 4];
+  return {
+    ...(activity === undefined ? {} : { activity }),
+    title: `${activity === undefined ? 'main: ' : ''}${titles[n % titles.length]}`,
+    actor: ['ada', 'grace', 'reeve-bot'][n % 3] ?? 'ada',
+  };
+}
+
 function runOfKind(kind: (typeof kinds)[number], n: number): Run | undefined {
   if (kind === 'applied' || kind === 'long') return makeExampleRun(n);
   if (kind === 'unmatched')
@@ -141,13 +158,15 @@ export async function fillExample(
           lane: repository,
           repository,
           repositoryId,
+          summary: exampleSummary(n),
         },
       ]);
       continue;
     }
-    await store.route([{ id, to: 'lane', lane: `${repositoryId}#${n}`, repository, repositoryId }]);
+    const lane = `${repositoryId}#${n}`;
+    await store.route([{ id, to: 'lane', lane, repository, repositoryId, summary: exampleSummary(n) }]);
     if (kind === 'waiting') continue;
-    const [claim] = await store.claim({ limit: 1, leaseMs: 60_000, only: [`${repositoryId}#${n}`] });
+    const [claim] = await store.claim({ limit: 1, leaseMs: 60_000, only: [lane] });
     if (claim === undefined) throw new Error('nothing to claim');
     if (at[kind] === undefined || kind === 'dead') ids.push(id);
     at[kind] = n;
@@ -284,6 +303,19 @@ function pathsOf(ids: readonly string[], runs: readonly string[]): readonly stri
   ];
 }
 
+const exampleSource = `version: 1
+rules:
+  triage:
+    description: Labels pull requests by the files that they change. # for reviewers
+    on: { pull_request: [opened, edited, synchronized] }
+    if: pull_request.title.startsWith("WIP") && !pull_request.draft
+    steps:
+      - uses: set-labels
+        with: { add: ["needs review"] }
+      - uses: comment
+        with: { key: hello, text: "Thanks, {{ pull_request.user.login }}!" }
+`;
+
 const exampleRule = (name: string, more: Partial<RuleRow> = {}): RuleRow => ({
   id: `/srv/rules/${name}.yml#${name}`,
   name,
@@ -334,9 +366,15 @@ export function exampleData(store: Store, forgeUrl = 'https://forge.example.org'
     rules: () => [
       exampleRule('triage'),
       exampleRule('reviewers', { description: undefined }),
-      exampleRule('stale', { mode: 'observe', listensTo: ['0 3 * * * UTC over issue'] }),
+      exampleRule('stale', {
+        mode: 'observe',
+        listensTo: ['at 03:00 every day, UTC over issue'],
+        clocks: ['0 3 * * * UTC'],
+      }),
       exampleRule('continuous-integration-templates-are-up-to-date', { listensTo: ['push'] }),
     ],
+    ruleSource: async () => exampleSource,
+    reach: async () => ({ repositories: [shop.repository, long.repository], served: 5, isWhole: true }),
     incidents: async () => [
       exampleIncident('rule-failed', 'reviewers.yml#reviewers', 'team `checkout` does not exist in acme'),
       exampleIncident(

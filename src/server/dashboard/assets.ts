@@ -127,6 +127,29 @@ export const liveScript = `'use strict';
 })();
 `;
 
+/** Styles of the lists and pages of deliveries and rules. */
+const deliveryAndRuleStyles = `
+.rows{list-style:none;margin:.75rem 0;padding:0;background:var(--panel);border:1px solid var(--line);border-radius:.5rem}
+.rows>li{position:relative;display:grid;grid-template-columns:6.5rem minmax(0,3fr) minmax(0,2fr) 6.5rem;gap:.25rem 1rem;align-items:start;padding:.625rem .875rem;border-bottom:1px solid var(--line)}
+.rows>li>.mark{justify-self:start}.rows>li:last-child{border-bottom:0}.rows>li:first-child{border-radius:.5rem .5rem 0 0}.rows>li:hover{background:var(--soft)}.rows>li:hover .mark{box-shadow:0 0 0 1px var(--line)}
+.row-link{font-weight:600;color:var(--text);text-decoration:none}.rows>li:hover .row-link{text-decoration:underline}
+.row-link::after{content:"";position:absolute;inset:0}.row-link:focus-visible{outline:0}.row-link:focus-visible::after{outline:2px solid var(--link);outline-offset:-2px;border-radius:.375rem}
+.row-main,.row-result{min-width:0}.row-result,.rows .muted,.row-time{font-size:var(--small);line-height:1.5rem;color:var(--muted)}.row-time{text-align:right}.rows time{position:relative}
+form.filter label.check{display:flex;gap:.4rem;align-items:center;color:var(--text);min-height:2.1rem}
+.pager{display:flex;flex-wrap:wrap;gap:.25rem 1rem;font-size:var(--small)}.pager a{padding:.25rem 0}.pager [rel=prev]::before{content:"← "}.pager [rel=next]::after{content:" →"}
+.lead{color:var(--muted)}.lead .mark{margin-right:.25rem}
+.button{display:inline-block;background:var(--soft);color:inherit;font-weight:550;text-decoration:none;border:1px solid light-dark(#8a929e,#5b6573);border-radius:.375rem;padding:.3rem .7rem}.button:hover{border-color:var(--text)}
+.empty{background:var(--panel);border:1px dashed var(--line);border-radius:.5rem;padding:.75rem 1rem;margin:.75rem 0;max-width:52rem}
+.result{font-weight:600;white-space:nowrap}.result.held{color:var(--ok)}.result.error{color:var(--bad)}.result.not,.result.unevaluated{color:var(--muted)}
+summary h2,summary h3{display:inline;margin:0}.where{margin:.25rem 0}
+.names{columns:18rem;list-style:none;padding:0}
+.source{padding:.75rem 0;tab-size:2}.source .line{display:block;padding:0 .75rem;min-height:1.5em}.source .line.here{background:var(--wait-soft)}.source .n{display:inline-block;width:2.5em;margin-right:1em;text-align:right;color:var(--muted);user-select:none}
+.source .n::before{content:attr(data-n)}
+.hl-key{color:light-dark(#0b4fad,#8ab4f8)}.hl-comment{color:var(--muted);font-style:italic}.hl-string{color:light-dark(#0a5c1e,#86dfa0)}.hl-number,.hl-word{color:light-dark(#8a3b00,#f3b27a)}.hl-name{color:light-dark(#5b2a9c,#cbb2ff)}.hl-call{color:light-dark(#8c1d5c,#ff9fd0)}.hl-mark{color:var(--muted)}
+@media (max-width:900px){.rows>li{grid-template-columns:6.5rem minmax(0,1fr) auto}.row-main{grid-column:2}.row-time{grid-column:3;grid-row:1}.row-result{grid-column:2/-1}}
+@media (max-width:600px){.rows>li{grid-template-columns:minmax(0,1fr) auto}.rows>li>.mark{justify-self:start;grid-column:1;grid-row:1}.row-time{grid-column:2;grid-row:1}.row-main,.row-result{grid-column:1/-1}.row-result:empty{display:none}.source .n{width:2em;margin-right:.75em}}
+`;
+
 /**
  * The style sheet. Each colour has a meaning: green is done, red needs manual action, amber is waiting, blue is in
  * progress, grey is nothing to do.
@@ -206,4 +229,4 @@ dl{grid-template-columns:minmax(0,1fr);gap:0}dd{margin:0 0 .5rem}
 tr{background:var(--panel);border:1px solid var(--line);border-radius:.5rem;margin:0 0 .625rem;padding:.375rem .75rem}
 td,td.long{border:0;padding:.2rem 0;display:grid;grid-template-columns:6.5rem minmax(0,1fr);gap:.5rem;min-width:0;overflow-wrap:anywhere}td.long,td.whole-line{grid-template-columns:minmax(0,1fr);gap:0}td:empty{display:none}.outcome{min-width:0}
 td::before{content:attr(data-label);color:var(--muted);font-size:var(--small);line-height:1.5rem}}
-`;
+${deliveryAndRuleStyles}`;

@@ -26,12 +26,19 @@ export type RuleRow = {
   readonly file: string;
   readonly line: number;
   readonly mode: 'observe' | 'enforce';
-  /** Events and schedules of the rule: `pull_request.opened`, `0 3 * * * UTC over repository`. */
+  /** Events of the rule, and its schedules in words: `pull_request.opened`, `at 03:00 every day, UTC, over repository`. */
   readonly listensTo: readonly string[];
+  /** Schedules of the rule as expressions with their timezone: `0 3 * * * UTC`. */
+  readonly clocks?: readonly string[];
   readonly description: string | undefined;
   /** Absent: rule tests are not run here. */
   readonly coverage?: TestCoverage | undefined;
 };
+
+/** Repositories that a rule reaches, or why they cannot be listed now. `isWhole`: false if there are more. */
+export type RuleReach =
+  | { readonly repositories: readonly string[]; readonly served: number; readonly isWhole: boolean }
+  | { readonly error: string };
 
 /** One schedule of a rule, with its latest sweep. */
 export type ScheduleRow = {
@@ -126,6 +133,10 @@ export type DashboardData = {
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
   readonly runners: () => Promise<readonly RunnerState[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;
+  /** Returns the text of the file of a rule as it is now; undefined if it cannot be read or is larger than 256 KiB. */
+  readonly ruleSource: (id: string) => Promise<string | undefined>;
+  /** Returns the served repositories that the scope of a rule includes, as of the last minute. */
+  readonly reach: (id: string) => Promise<RuleReach>;
   /** Returns everything that is stored about an issue or pull request. */
   readonly aboutItem: (item: NumberedItem) => Promise<AboutItem>;
   /** Deliveries refused by the receiver since startup, by status. */
@@ -145,6 +156,8 @@ export type DashboardCommands = {
    * audit.
    */
   readonly queue: CommandQueue;
+  /** Starts the sweep of a rule with a schedule now, as `reeve sweep` does. Returns the id of its job. */
+  readonly sweep: (rule: string, by: string) => Promise<string>;
   /** Plans the rules in force for a live subject, with a time limit. Writes nothing. */
   readonly simulate: (subject: SimulatedSubject) => Promise<Simulation>;
 };

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../platform/http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
+import type { SimulatedKind } from '../../work/runs/simulate.ts';
 import { markIds } from './page.ts';
 
 /** Returns a link to a repository on the forge, or plain text if the name is invalid. */
@@ -94,6 +95,11 @@ function pathOfRepository(name: string): string | undefined {
   const parts = name.split('/');
   const isName = parts.length === 2 && parts.every((part) => part !== '' && part !== '.' && part !== '..');
   return isName ? parts.map(encodeURIComponent).join('/') : undefined;
+}
+
+/** Returns a link to the form that simulates the rules on a subject, filled in. */
+export function simulateLink(root: string, kind: SimulatedKind, subject: string): Html {
+  return html`<a class="button" href="${root}simulate?${new URLSearchParams({ kind, subject }).toString()}">Simulate with this</a>`;
 }
 
 /** Returns a link to the page of a delivery. */

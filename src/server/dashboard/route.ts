@@ -20,7 +20,8 @@ import { createPageHandler, type PageHandler, type PageRequest, rejectUnknownHos
 import { isSecureHost, type PageAudience, setSecurityHeaders } from './page-replies.ts';
 import { activityPage } from './pages/activity.ts';
 import { auditPage } from './pages/audit.ts';
-import { canRedrive, deliveriesPage, deliveryPage, findDelivery } from './pages/deliveries.ts';
+import { canRedrive, deliveriesPage, findDelivery } from './pages/deliveries.ts';
+import { deliveryPage } from './pages/delivery.ts';
 import { driftPage } from './pages/drift.ts';
 import { overviewPage } from './pages/overview.ts';
 import { processesPage } from './pages/processes.ts';
@@ -271,6 +272,16 @@ function registerCommands(
         : 0;
       if (count > 0) log.info({ delivery: id, by: pageRequest.viewer.name }, 'runs again');
       return `deliveries/${id}`;
+    }),
+  );
+
+  app.post('/rules/run', (request, reply) =>
+    pageHandler.act(request, reply, 'operators', async ({ fields, viewer }) => {
+      const rule = data.rules().find(({ id }) => id === fields.get('rule'));
+      if (rule === undefined || (rule.clocks ?? []).length === 0) return undefined;
+      const job = await commands.sweep(rule.id, viewerWords(viewer));
+      log.info({ rule: rule.id, job, by: viewer.name }, 'a sweep is started');
+      return `deliveries/${job}`;
     }),
   );
 

@@ -95,6 +95,7 @@ export const copiedTables: readonly CopiedTable[] = [
       redriven_at: 'time',
       redriven_by: 'text',
       header_set: 'integer',
+      summary: 'text',
     },
     unset: { sqlite: ['lease'], postgres: ['lease', 'worker'] },
     expressions: releaseClaims,

@@ -1,6 +1,6 @@
 import { copyWindowMs } from '../fingerprint.ts';
 import { isolationMsOf, leaseLost, nextSuspected } from '../leases.ts';
-import { deliveryColumns, deliveryWithBodyOf, turnOf } from '../rows.ts';
+import { deliveryColumns, deliveryWithBodyOf, encodeSummary, turnOf } from '../rows.ts';
 import type { SqlRow } from '../sql.ts';
 import type { Claim, ClaimOptions, DeliveryClaims, Routing } from '../store.ts';
 import { isDuplicate, prepareOnce, type Queryable } from './connections.ts';
@@ -59,6 +59,7 @@ function valuesOf(routings: readonly Routing[]): readonly unknown[] {
         : null,
     ),
     routings.map((routing) => ('reason' in routing ? storableOrNull(routing.reason) : null)),
+    routings.map((routing) => storableOrNull(encodeSummary(routing) ?? undefined)),
   ];
 }
 
@@ -77,9 +78,10 @@ const unrouted = prepareOnce(`
  */
 const route = `
   WITH given AS MATERIALIZED (
-    SELECT id, state, lane, turn, repository_id, repository, decode(digest, 'hex') AS digest, reason
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
-      AS given (id, state, lane, turn, repository_id, repository, digest, reason)
+    SELECT id, state, lane, turn, repository_id, repository, decode(digest, 'hex') AS digest, reason, summary
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[],
+        $9::text[])
+      AS given (id, state, lane, turn, repository_id, repository, digest, reason, summary)
   ), open AS MATERIALIZED (
     SELECT id FROM deliveries WHERE id = ANY ($1::bigint[]) AND state = 'accepted' AND NOT routed ORDER BY id FOR UPDATE
   ), firsts AS MATERIALIZED (
@@ -94,8 +96,8 @@ const route = `
       ELSE coalesce(given.repository_id, deliveries.repository_id) END,
     repository = CASE WHEN given.state = 'accepted' THEN given.repository
       ELSE coalesce(given.repository, deliveries.repository) END,
-    reason = coalesce(given.reason, deliveries.reason),
-    settled_at = CASE WHEN given.state <> 'accepted' THEN ${nowSql(9)} END,
+    reason = coalesce(given.reason, deliveries.reason), summary = coalesce(given.summary, deliveries.summary),
+    settled_at = CASE WHEN given.state <> 'accepted' THEN ${nowSql(10)} END,
     repeat_of = CASE WHEN given.digest IS NOT NULL THEN least(
       (SELECT earlier.delivery FROM digests AS earlier JOIN deliveries AS it ON it.id = earlier.delivery
         WHERE earlier.digest = given.digest AND earlier.delivery < given.id AND it.state <> 'dead'

@@ -181,6 +181,11 @@ const steps: readonly MigrationStep[] = [
     );
     `,
   },
+  {
+    leastCompatible: 1,
+    // A process of the previous version routes deliveries without a summary.
+    sql: 'ALTER TABLE deliveries ADD COLUMN summary text',
+  },
 ];
 
 /** The newest schema that this program knows. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { isolationMsOf, nextSuspected } from '../leases.ts';
-import { deliveryColumns, deliveryWithBodyOf, turnOf } from '../rows.ts';
+import { deliveryColumns, deliveryWithBodyOf, encodeSummary, turnOf } from '../rows.ts';
 import type { SqlRow } from '../sql.ts';
 import type { Claim, DeliveryClaims, DeliveryWithBody, Routing } from '../store.ts';
 import type { SqliteContext } from './context.ts';
@@ -157,12 +157,13 @@ export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note
      WHERE state = 'accepted' AND routed = 0 ORDER BY deliveries.id LIMIT ?`,
   );
   const toLane = database.prepare(
-    `UPDATE deliveries SET routed = 1, lane = ?, turn = ?, repository_id = ?, repository = ?, repeat_of = ?
+    `UPDATE deliveries SET routed = 1, lane = ?, turn = ?, repository_id = ?, repository = ?, repeat_of = ?,
+       summary = coalesce(?, summary)
      WHERE id = ? AND state = 'accepted' AND routed = 0`,
   );
   const toEnd = database.prepare(
     `UPDATE deliveries SET routed = 1, state = ?, reason = ?, settled_at = ?, lane = coalesce(?, lane),
-       repository_id = coalesce(?, repository_id), repository = coalesce(?, repository)
+       repository_id = coalesce(?, repository_id), repository = coalesce(?, repository), summary = coalesce(?, summary)
      WHERE id = ? AND state = 'accepted' AND routed = 0`,
   );
 
@@ -186,18 +187,28 @@ export function createRoutings(database: DatabaseSync, noteDigest: Repeats['note
       let settled = 0;
       for (const routing of routings) {
         const repository = 'repository' in routing ? (routing.repository ?? null) : null;
+        const summary = encodeSummary(routing);
         const repositoryId = 'repositoryId' in routing ? (routing.repositoryId ?? null) : null;
         if (routing.to === 'lane') {
           const { lane, digest } = routing;
           const id = Number(routing.id);
           const original = digest === undefined ? undefined : noteDigest(id, digest);
-          toLane.run(lane, turnOf(lane), repositoryId, repository, original ?? null, id);
+          toLane.run(lane, turnOf(lane), repositoryId, repository, original ?? null, summary, id);
           continue;
         }
         const lane = 'lane' in routing ? (routing.lane ?? null) : null;
         const id = Number(routing.id);
         const { to, reason } = routing;
-        const { changes } = toEnd.run(to, reason, at.toISOString(), lane, repositoryId, repository, id);
+        const { changes } = toEnd.run(
+          to,
+          reason,
+          at.toISOString(),
+          lane,
+          repositoryId,
+          repository,
+          summary,
+          id,
+        );
         if (to === 'settled') settled += Number(changes);
       }
       return settled;

@@ -159,6 +159,8 @@ export const migrations: readonly string[] = [
   CREATE INDEX unclaimed ON deliveries (mark) WHERE state = 'accepted' AND attempts = 0 AND door = 'webhook';
   CREATE INDEX deliveries_of_digest ON digests (substr(digest, 1, 8));
   `,
+  // What an event is about, for lists.
+  'ALTER TABLE deliveries ADD COLUMN summary TEXT',
 ];
 
 /** The newest schema that this program knows. */

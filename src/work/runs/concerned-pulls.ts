@@ -11,7 +11,7 @@ import type { ReeveError } from '../../platform/errors.ts';
 import { type RuleSet, runsForConcerned } from '../../rules/rule.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { InForce } from '../../rules/sources/rule-source.ts';
-import { skipReasons } from '../../rules/verdict.ts';
+import { ownReason } from '../../rules/verdict.ts';
 import type { Handled, HandleJob } from '../../store/leases.ts';
 import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
@@ -69,7 +69,7 @@ export function createConcernedPulls(reeve: Reeve, parts: RunParts): ConcernedPu
       if (concern === undefined) return { runs: [] };
       const { signal } = force;
       const { isOwn, cause } = await findOrigin(event, delivery, reeve, signal);
-      if (isOwn && cause === undefined) return { runs: [], reason: `own: ${skipReasons.own}` };
+      if (isOwn && cause === undefined) return { runs: [], reason: ownReason };
       const counted = client.counted({ signal });
       const numbers = await findNumbers(event.repository, concern, { client: counted, memory });
       if (numbers.length <= maxWithEvent) {

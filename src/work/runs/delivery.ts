@@ -6,13 +6,14 @@ import { ReeveError } from '../../platform/errors.ts';
 import { runsForConcerned } from '../../rules/rule.ts';
 import { type AdmittedEvent, retryDenial } from '../../rules/sources/admission.ts';
 import type { InForce, RuleSource } from '../../rules/sources/rule-source.ts';
+import { ownReason, type SkipReason } from '../../rules/verdict.ts';
 import type { Handled, Lease } from '../../store/leases.ts';
 import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
 import { type ConcernedPulls, hasConcernedRules } from './concerned-pulls.ts';
 import type { JudgePeers } from './peers.ts';
 import type { Preview } from './preview.ts';
-import { deliveryOrigin, isWorthRecording, type RunAttempt } from './run-attempt.ts';
+import { deliveryOrigin, findOrigin, isWorthRecording, type RunAttempt } from './run-attempt.ts';
 import type { LeaveWaiting } from './waiting.ts';
 
 /**
@@ -87,22 +88,33 @@ export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): Deliv
         if (peers.retry !== undefined) throw peers.retry;
         const nothing = isHeard(event, force) ? undefined : 'no rule listens to this event';
         if (nothing !== undefined || !hasConcernedRules(force.rules, event)) {
-          return {
-            runs,
-            deferral: ran?.deferral ?? peers.deferral,
-            reason: runs.length === 0 ? nothing : undefined,
-          };
+          if (runs.length > 0 || nothing === undefined)
+            return { runs, deferral: ran?.deferral ?? peers.deferral, reason: reasonOf(runs) };
+          return { runs, reason: (await isKnownOwn(event, delivery, signal)) ? ownReason : nothing };
         }
         const others = await parts.concerned.run(delivery, event, { ...force, signal });
         runs.push(...others.runs);
         if (others.retry !== undefined) throw others.retry;
         const { reason = 'no open pull request is concerned', deferral = ran?.deferral ?? peers.deferral } =
           others;
-        return { runs, deferral, reason: runs.length === 0 ? reason : undefined };
+        return { runs, deferral, reason: runs.length === 0 ? reason : reasonOf(runs) };
       }
     } catch (error) {
       if (isWorthRecording(runs, error)) await store.appendRuns(runs, { repositoryId: event.repository.id });
       throw error;
+    }
+  };
+
+  /** Returns whether Reeve caused an event for which no rule runs. If this cannot be found out now, it did not. */
+  const isKnownOwn = async (
+    event: AdmittedEvent,
+    delivery: Delivery,
+    signal?: AbortSignal,
+  ): Promise<boolean> => {
+    try {
+      return (await findOrigin(event, delivery, reeve, signal)).isOwn === true;
+    } catch {
+      return false;
     }
   };
 
@@ -152,6 +164,14 @@ async function readForce(
 /** Returns whether a repeat is refused. A delivery that an operator redrives runs regardless of the setting. */
 function isRefusedRepeat({ repeatOf, redrivenAt }: Delivery, repeated: RepeatedChoice | undefined): boolean {
   return repeated === 'refuse' && repeatOf !== undefined && !redrivenAt;
+}
+
+/** Returns why no rule ran, if Reeve itself caused the event. */
+function reasonOf(runs: readonly Run[]): string | undefined {
+  const verdicts = runs.flatMap(({ rules }) => rules);
+  const isOwn =
+    verdicts.length > 0 && verdicts.every(({ reason }) => reason === ('own' satisfies SkipReason));
+  return isOwn ? ownReason : undefined;
 }
 
 /** Returns whether a rule matches the event itself, not only the pull requests that it concerns. */

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { Family } from '../../contract/events/event-families.ts';
 import { type Event, laneOf, parseDelivery, parseEvent } from '../../contract/events/events.ts';
 import { parsePayload } from '../../contract/events/parse-payload.ts';
+import { readMember } from '../../contract/events/payload-members.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { digestOfBody } from '../../store/fingerprint.ts';
-import type { DeliveryWithBody, Routing } from '../../store/store.ts';
+import type { DeliveryWithBody, EventSummary, Routing } from '../../store/store.ts';
 
 /** Returns a stored delivery as an event. Throws `delivery-malformed`. */
 export function eventOf(delivery: { readonly eventType: string; readonly body: Uint8Array }): Event {
@@ -34,7 +36,7 @@ export function routeDelivery(
       repository === undefined
         ? {}
         : { repositoryId: repository.id, repository: `${repository.owner}/${repository.name}` };
-    const route = { lane: laneOf(event), ...about };
+    const route = { lane: laneOf(event), summary: summarizeEvent(event), ...about };
     if (event.family === undefined) {
       return { routing: { id, to: 'settled', reason: `unknown kind ${delivery.eventType}`, ...route } };
     }
@@ -52,6 +54,70 @@ export function routeDelivery(
 function repositoryOfLane(lane = ''): { readonly repositoryId?: number } {
   const id = /^(?:concerned )?(\d{1,15})(?:#\d+)?$/.exec(lane)?.[1];
   return id === undefined ? {} : { repositoryId: Number(id) };
+}
+
+/** Maximum length of a text of a summary. */
+const maxSummaryChars = 200;
+
+/** Members of the payload that contain the title of an event without an issue or pull request, by family. */
+const titleMembers: Readonly<Partial<Record<Family, readonly (readonly string[])[]>>> = {
+  release: [
+    ['release', 'name'],
+    ['release', 'tag_name'],
+  ],
+  fork: [['forkee', 'full_name']],
+  wiki: [['page']],
+  package: [['package', 'name']],
+  status: [['context']],
+  workflow_run: [
+    ['workflow_run', 'display_title'],
+    ['workflow_run', 'name'],
+  ],
+  workflow_job: [['workflow_job', 'name']],
+  action_run_failure: [['run', 'title']],
+  action_run_recover: [['run', 'title']],
+  action_run_success: [['run', 'title']],
+};
+
+/** Returns what an event is about, for lists of deliveries. */
+export function summarizeEvent(event: Event): EventSummary {
+  const { activity, sender } = event;
+  const title = shortLine(titleOf(event));
+  const actor = shortLine(sender?.login);
+  return {
+    ...(activity === '' ? {} : { activity: activity.slice(0, maxSummaryChars) }),
+    ...(title === undefined ? {} : { title }),
+    ...(actor === undefined ? {} : { actor }),
+  };
+}
+
+function titleOf({ family, payload, subject }: Event): unknown {
+  const read = (...path: readonly string[]): unknown =>
+    path.reduce<unknown>((holder, name) => readMember(holder, name), payload);
+  if (subject?.ref !== undefined) {
+    const name = `${subject.isTag ? 'tag' : 'branch'} ${subject.ref}`;
+    if (family !== 'push') return `${name} ${family === 'create' ? 'created' : 'deleted'}`;
+    const message = shortLine(read('head_commit', 'message'));
+    return message === undefined ? name : `${subject.ref}: ${message}`;
+  }
+  const ofFamily = (family && titleMembers[family]) ?? [];
+  const found = [
+    ...ofFamily.map((path) => read(...path)),
+    read('pull_request', 'title'),
+    read('issue', 'title'),
+  ];
+  return found.find((one) => typeof one === 'string' && one.trim() !== '');
+}
+
+/** Returns the first line of a text, shortened; undefined if there is none. */
+function shortLine(text: unknown): string | undefined {
+  if (typeof text !== 'string') return undefined;
+  const [line = ''] = text.trim().split(/\r?\n/, 1);
+  // The beginning is enough to cut a text of any size.
+  const letters = [...line.slice(0, 2 * maxSummaryChars + 2)];
+  const short =
+    letters.length > maxSummaryChars ? `${letters.slice(0, maxSummaryChars - 1).join('')}…` : line;
+  return short === '' ? undefined : short.toWellFormed();
 }
 
 const CaughtUp = z.object({ eventType: z.string(), payload: z.record(z.string(), z.unknown()) });

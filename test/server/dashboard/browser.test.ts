@@ -267,6 +267,8 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
     rules: () => [],
     incidents: async () => [],
     schedules: async () => [],
+    ruleSource: async () => undefined,
+    reach: async () => ({ repositories: [], served: 0, isWhole: true }),
     runners: async () => [],
     drift: async () => [],
     aboutItem: (item) => readAboutItem(item, { store, schedules: [], now: new Date('2030-01-01T00:00:00Z') }),
@@ -503,7 +505,7 @@ describe.skipIf(!hasBrowser)(title, () => {
 
       await page.waitForURL(`${url}/deliveries`);
       expect(await page.locator('header').innerText()).toContain(`@${people.root} (`);
-      await follow(page.locator('tr', { hasText: 'issues' }).first().locator('a.id'));
+      await follow(page.locator('.rows li', { hasText: 'issue opened' }).first().getByRole('link'));
       await follow(page.getByRole('button', { name: 'Run it again' }));
       expect(await page.locator('dl').innerText()).toMatch(
         new RegExp(`by @${people.root} \\(\\d+\\) by the dashboard`),

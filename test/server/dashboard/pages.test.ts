@@ -66,9 +66,11 @@ describe('a delivery', () => {
     const { status, text } = await operator.get(`/deliveries/${id}`);
 
     expect(status).toBe(200);
-    expect(text).toContain(`Delivery ${id}: issues in acme/demo#1`);
+    expect(text).toContain('<h1>#1 a bug</h1>');
+    expect(text).toMatch(/issue opened by ada in <a/);
+    expect(text.indexOf('issue.title</code> = a bug')).toBeLessThan(text.indexOf('Delivery UUID'));
     expect(text).toMatch(/<strong>mark<\/strong> <span class="mark matched">matched/);
-    expect(text).toContain('issue.title.contains(&quot;bug&quot;)');
+    expect(text.replaceAll(/<\/?span[^>]*>/g, '')).toContain('issue.title.contains(&quot;bug&quot;)');
     expect(text).toContain('issue.title</code> = a bug');
     expect(text).toContain('+ label:kept');
     expect(text).toMatch(/PUT \/repos\/acme\/demo\/issues\/1\/labels/);
@@ -141,7 +143,7 @@ describe('the list of deliveries', () => {
   it('is filtered by state and by a search term', async () => {
     const [id = ''] = await idsOf('issues');
     const linked = async (query: string) =>
-      (await operator.get(`/deliveries?${query}`)).text.includes(`deliveries/${id}"`);
+      (await operator.get(`/deliveries?${query}`)).text.includes(`id="delivery-${id}"`);
 
     expect(await linked('')).toBe(true);
     expect(await linked('state=settled&search=ACME')).toBe(true);
@@ -163,10 +165,10 @@ describe('the list of deliveries', () => {
       });
     }
     const seen: string[] = [];
-    let path: string | undefined = '/deliveries?show=all';
+    let path: string | undefined = '/deliveries?show=all&own=shown';
     while (path !== undefined) {
       const { text }: { text: string } = await operator.get(path);
-      seen.push(...[...text.matchAll(/class="id" href="\.\/deliveries\/(\d+)"/g)].map(([, id = '']) => id));
+      seen.push(...[...text.matchAll(/<li id="delivery-(\d+)"/g)].map(([, id = '']) => id));
       const next: string | undefined = /rel="next" href="\.\/([^"]+)"/.exec(text)?.[1];
       path = next && `/${next.replaceAll('&amp;', '&')}`;
     }
@@ -202,12 +204,47 @@ describe('a dead delivery', () => {
   });
 });
 
+describe('the page of a rule', () => {
+  it('shows the source of its file with colours, its schedule, and the repositories that it reaches', async () => {
+    const { text } = await operator.get('/rules/show?rule=nightly.yml%23nightly');
+
+    const source = /<pre class="source"[^>]*>(.*?)<\/pre>/s.exec(text)?.[1] ?? '';
+    const lines = [...source.matchAll(/<span class="line.*?(?=<span class="line|<\/code>)/gs)];
+    expect(lines.map(([line]) => line.replaceAll(/<[^>]*>/g, '')).join('\n')).toBe(
+      operatorRules.trimEnd().replaceAll('"', '&quot;'),
+    );
+    expect(source).toContain('<span class="hl-key">mode</span>');
+    expect(text).toContain('<code>0 3 * * * UTC</code>');
+    expect(text).toContain('1 of 1 served repository.');
+    expect(text).toMatch(/<li><a href="[^"]*\/acme\/demo">/);
+  });
+
+  it('starts the sweep of a rule with a schedule, for operators, with a form token only', async () => {
+    const page = '/rules/show?rule=nightly.yml%23nightly';
+    const id = `${join(folder, 'nightly.yml')}#nightly`;
+
+    expect((await operator.post('rules/run', 'wrong', { rule: id })).status).toBe(403);
+    const unknown = await operator.submit(page, 'rules/run', { rule: 'nightly' });
+    expect(unknown.status).toBe(404);
+    const { status, location } = await operator.submit(page, 'rules/run', { rule: id });
+
+    expect(status).toBe(303);
+    const job = /deliveries\/(\d+)$/.exec(location ?? '')?.[1] ?? '';
+    await expect.poll(async () => (await harness.server.store.readDelivery(job))?.state).toBe('settled');
+    expect((await harness.server.store.listAudit({ limit: 1 }))[0]).toMatchObject({
+      action: 'sweep',
+      by: 'operator by the dashboard',
+      object: 'rule nightly',
+    });
+  });
+});
+
 describe('the other pages', () => {
   it('show rules with their events, and invalid files with line and column', async () => {
     const { text } = await operator.get('/rules');
 
     expect(text).toContain('nightly.yml:3');
-    expect(text).toContain('0 3 * * * UTC over repository');
+    expect(text).toContain('at 03:00 every day, UTC over repository');
     expect(text).toContain('Holds every repository against nothing much.');
     expect(text).toContain('broken.yml:3:16: unknown-kind');
     expect(text).not.toContain(folder);

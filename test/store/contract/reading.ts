@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Claim, type DeliveryState, deliveryStates } from '../../../src/store/store.ts';
+import { ownReason } from '../../../src/rules/verdict.ts';
+import {
+  type Claim,
+  type DeliveryQuery,
+  type DeliveryState,
+  deliveryStates,
+} from '../../../src/store/store.ts';
 import { collect, makeDelivery, makeRun } from '../make.ts';
 import type { StoreBench } from './store-bench.ts';
 
@@ -66,6 +72,44 @@ export function describeReading(bench: StoreBench): void {
       expect(
         (await bench.store.listDeliveries({ door: 'job', search: 'sweep', before: cli })).items,
       ).toMatchObject([{ id: cron }]);
+    });
+
+    it('keeps what a delivery is about', async () => {
+      const ids = await collect(2, async () => (await bench.store.accept(makeDelivery())).id);
+      const [first = '', second = ''] = ids;
+      const summary = { activity: 'opened', title: 'Fix “the” build\u0000', actor: 'alice' };
+      await bench.store.route([
+        { id: first, to: 'lane', lane: '7#1', summary },
+        { id: second, to: 'settled', reason: 'unknown kind', summary: { actor: 'bob' } },
+      ]);
+
+      expect((await bench.store.listDeliveries()).items.map((one) => one.summary)).toEqual([
+        { actor: 'bob' },
+        summary,
+      ]);
+      await bench.store.redrive([second], 'ada', { settled: true });
+      await bench.store.route([{ id: second, to: 'lane', lane: '7' }]);
+      expect((await bench.store.describeDelivery(second))?.summary).toEqual({ actor: 'bob' });
+    });
+
+    it('lists in both directions, with or without the events that Reeve caused', async () => {
+      const ids = await collect(6, async () => (await bench.store.accept(makeDelivery())).id);
+      await bench.store.route(
+        ids.map((id, at) => ({ id, to: 'settled', reason: at % 2 === 0 ? ownReason : 'no rule listens' })),
+      );
+      const find = async (query: DeliveryQuery) => {
+        const { items, next } = await bench.store.listDeliveries(query);
+        return { found: items.map(({ id }) => ids.indexOf(id)), next };
+      };
+
+      expect((await find({ withoutOwn: true })).found).toEqual([5, 3, 1]);
+      expect((await find({ after: '0' })).found).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(await find({ after: ids[1] ?? '', withoutOwn: true, limit: 1 })).toEqual({
+        found: [3],
+        next: ids[3],
+      });
+      expect(await find({ after: ids[3] ?? '', withoutOwn: true })).toEqual({ found: [5], next: undefined });
+      expect((await find({ before: ids[3] ?? '', withoutOwn: true })).found).toEqual([1]);
     });
 
     it('reads the latest run of each of several deliveries', async () => {

@@ -29,7 +29,8 @@ async function claimHostile(store: Store): Promise<Claim> {
       route: { lane: hostile, repository: hostile, repositoryId: 7 },
     }),
   );
-  await store.route([{ id, to: 'lane', lane: hostile, repository: hostile, repositoryId: 7 }]);
+  const summary = { activity: hostile, title: hostile, actor: hostile };
+  await store.route([{ id, to: 'lane', lane: hostile, repository: hostile, repositoryId: 7, summary }]);
   const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
   if (claim?.id !== id) throw new Error(`delivery ${id} was not claimed`);
   return claim;

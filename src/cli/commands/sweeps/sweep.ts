@@ -7,6 +7,7 @@ import { startServer } from '../../../server/server.ts';
 import { type Settings, secretValues } from '../../../server/settings/config.ts';
 import { openStoreAt } from '../../../store/open-store.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
+import { hasSweepEnded, startSweepByHand } from '../../../work/sweeps/by-hand.ts';
 import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../work/sweeps/progress.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
@@ -15,9 +16,6 @@ import { watchSignals } from '../process.ts';
 import { findSweepRules } from './sweep-rule.ts';
 
 type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
-
-/** The unfinished job that was started manually. The same command continues it. */
-type ByHand = { readonly job: string; readonly in: readonly string[] };
 
 /** Exit status of an interrupted command, as in shells. */
 const interrupted = 130;
@@ -43,7 +41,7 @@ export async function sweep(
   if (door === undefined) return interrupted;
   const line = createProgressLine(rule.name, { stream, clock: systemClock });
   try {
-    const job = await startJob(rule, options.in ?? [], door.store);
+    const job = await startSweepByHand(rule.id, door.store, { patterns: options.in ?? [], now: new Date() });
     const ended = await Promise.race([
       follow(job, door.store, line),
       stop.received.then(() => undefined),
@@ -120,39 +118,13 @@ function quietest(level: Settings['logLevel']): Settings['logLevel'] {
   return level === 'info' ? 'error' : level;
 }
 
-async function startJob(rule: LoadedRule, patterns: readonly string[], store: Store): Promise<string> {
-  const key = `sweep-by-hand ${rule.id}`;
-  // Boundary to the store: only this function writes this key.
-  const before = (await store.recall(key)) as ByHand | undefined;
-  if (before && JSON.stringify(before.in) === JSON.stringify(patterns)) {
-    const delivery = await store.readDelivery(before.job);
-    if (delivery && !hasEnded(delivery)) return before.job;
-  }
-  const now = new Date();
-  const slot = `${rule.id}#by hand@${now.toISOString()}`;
-  const { id } = await store.enqueue({
-    door: 'cli',
-    uuid: slot,
-    kind: 'sweep',
-    lane: `sweep ${rule.id}`,
-    receivedAt: now,
-    payload: { rule: rule.id, slot, ...(patterns.length > 0 ? { in: patterns } : {}) },
-  });
-  await store.remember(key, { job: id, in: patterns } satisfies ByHand);
-  return id;
-}
-
-function hasEnded({ state }: Delivery): boolean {
-  return state === 'settled' || state === 'dead' || state === 'deferred';
-}
-
 async function follow(job: string, store: Store, line: ProgressLine): Promise<Delivery> {
   for (;;) {
     const delivery = await store.readDelivery(job);
     if (delivery === undefined) throw new ReeveError('internal', `job ${job} is gone`);
     const checkpoint = delivery.checkpoint as SweepCheckpoint | null | undefined;
     if (checkpoint?.progress) line.show(checkpoint.progress);
-    if (hasEnded(delivery)) return delivery;
+    if (hasSweepEnded(delivery)) return delivery;
     await sleep(200);
   }
 }

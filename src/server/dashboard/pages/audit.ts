@@ -10,6 +10,7 @@ const shown = 50;
 const actionWords: Readonly<Record<AuditAction, string>> = {
   redrive: 'ran again',
   revert: 'reverted',
+  sweep: 'started the sweep of',
   move: 'moved',
   remove: 'removed',
   pause: 'paused',

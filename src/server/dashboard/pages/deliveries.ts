@@ -1,21 +1,18 @@
-import { parsePayload } from '../../../contract/events/parse-payload.ts';
-import { isOfRepository, type Pause } from '../../../engine/bounds/pauses.ts';
+import { familyOf } from '../../../contract/events/event-families.ts';
 import { isObserved, observedWords } from '../../../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
-import { commonSkip } from '../../../rules/verdict.ts';
+import { commonSkip, nameOfRule, ownPrefix } from '../../../rules/verdict.ts';
 import type { StoreQueries } from '../../../store/store.ts';
 import {
   type Delivery,
   type DeliveryQuery,
   type DeliveryState,
-  type DeliveryWithBody,
   deliveryStates,
   type Page,
 } from '../../../store/store.ts';
-import type { DashboardData, DashboardStore } from '../data.ts';
-import { deliveryLink, personLink, subjectLink } from '../links.ts';
-import { markIds, type PageView, type TableCell, table } from '../page.ts';
+import type { DashboardData } from '../data.ts';
+import { markIds, type PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import {
   type DeliveryAccess,
@@ -24,8 +21,6 @@ import {
   type Viewer,
   type ViewerAccess,
 } from '../visibility.ts';
-import { pauseControl } from './pauses.ts';
-import { viewHeaders, viewRun } from './run-view.ts';
 
 const shown = 50;
 /** Maximum number of deliveries read for one page of a viewer with limited access. */
@@ -35,55 +30,94 @@ const maxLooked = 200;
 const doors = { events: 'webhook', jobs: 'job', all: undefined } as const;
 type Shown = keyof typeof doors;
 
+/** What a list of deliveries shows. The page of a delivery keeps it for its links to the previous and next one. */
+export type ListFilter = {
+  readonly show: Shown;
+  readonly state: DeliveryState | undefined;
+  readonly search: string;
+  /** Whether events that Reeve itself caused are listed. */
+  readonly withOwn: boolean;
+};
+
+/**
+ * Returns the filter of a query. A list by state includes jobs, like the counts of the overview; other lists include
+ * jobs only on request.
+ */
+export function listFilterOf(query: URLSearchParams): ListFilter {
+  const state = deliveryStates.find((one) => one === query.get('state'));
+  const asked = query.get('show') ?? '';
+  const show = Object.hasOwn(doors, asked) ? (asked as Shown) : state === undefined ? 'events' : 'all';
+  const search = (query.get('search') ?? '').trim().slice(0, 200);
+  return { show, state, search, withOwn: query.get('own') === 'shown' };
+}
+
+/** Returns the query of a filter, with further parameters, as the end of a link; empty for the list without a filter. */
+export function queryOfFilter(
+  { show, state, search, withOwn }: ListFilter,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const isUsual = show === (state === undefined ? 'events' : 'all');
+  const query = new URLSearchParams({
+    ...(isUsual ? {} : { show }),
+    ...(state === undefined ? {} : { state }),
+    ...(search === '' ? {} : { search }),
+    ...(withOwn ? { own: 'shown' } : {}),
+    ...more,
+  }).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
 /** Shows the deliveries that a viewer may see, newest first, filtered by kind, state and a search. */
 export async function deliveriesPage(pageRequest: PageRequest, { store }: DashboardData): Promise<PageView> {
   const { query, viewer, root } = pageRequest;
-  const state = deliveryStates.find((one) => one === query.get('state'));
-  const search = (query.get('search') ?? '').trim().slice(0, 200);
+  const filter = listFilterOf(query);
   const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
-  const show = shownOf(query, state);
-  const door = doors[show];
-  const asked = {
-    ...(door ? { door } : {}),
-    ...(state ? { state } : {}),
-    ...(search ? { search } : {}),
-    ...(before ? { before } : {}),
-  };
+  const page = before === undefined ? {} : { before };
   const { items, next, unknown } = viewer.isOperator
-    ? await visibleToOperators(store, asked)
-    : await visibleTo(viewer, store, asked);
-  const rows = await deliveryRows(items, store, pageRequest);
-  const filter = { show, state: state ?? '', search };
-  const older = next && new URLSearchParams({ ...filter, before: next }).toString();
+    ? await visibleToOperators(store, filter, page)
+    : await visibleTo(viewer, store, { filter, page, range: maxLooked });
+  const rows = await deliveryRows(items, store, { filter, pageRequest });
+  const { show, state, search } = filter;
   const mayRedrive =
     state === 'dead' && show === 'all' && search === '' && viewer.isOperator && rows.length > 0;
-  const empty = next ? 'You may see none of these; there are older ones.' : 'No delivery.';
+  const list =
+    rows.length > 0
+      ? html`<ul class="rows">${rows}</ul>`
+      : emptyList(filter, { hasMore: next !== undefined, pageRequest });
+  const newest =
+    before === undefined ? undefined : html`<a href="${root}deliveries${queryOfFilter(filter)}">Newest</a>`;
+  const older =
+    next === undefined
+      ? undefined
+      : html`<a rel="next" href="${root}deliveries${queryOfFilter(filter, { before: next })}">Older</a>`;
   const content = html`${viewer.isOperator ? kindTabs(root, filter) : undefined}
 ${filterForm(root, filter)}
 ${mayRedrive ? pageRequest.button('deliveries/dead/run', 'Try all dead ones again') : undefined}
-${table(['outcome', 'event', 'about', 'received', 'id'], rows, empty)}
+${list}
 ${unknown > 0 ? html`<p role="alert">For ${unknown} of them, the forge did not say whether you may see them.</p>` : undefined}
-${older ? html`<p><a rel="next" href="${root}deliveries?${older}">Older</a></p>` : undefined}`;
+${newest || older ? html`<p class="pager">${newest}${older}</p>` : undefined}`;
   return { title: 'Deliveries', content };
 }
 
-/**
- * Returns which deliveries a list shows. A list by state includes jobs, like the counts of the overview; other lists
- * include jobs only on request.
- */
-function shownOf(query: URLSearchParams, state: DeliveryState | undefined): Shown {
-  const asked = query.get('show') ?? '';
-  if (asked in doors) return asked as Shown;
-  return state === undefined ? 'events' : 'all';
-}
-
 type Seen = { readonly delivery: Delivery; readonly access: 'reader' | 'administrator' };
-
-type DeliveryFilter = Pick<DeliveryQuery, 'door' | 'state' | 'search' | 'before'>;
 type Visible = Page<Seen> & { readonly unknown: number };
+/** Position of a page: deliveries before or after an id. */
+type Place = Pick<DeliveryQuery, 'before' | 'after'>;
 
-async function visibleToOperators(store: StoreQueries, filter: DeliveryFilter): Promise<Visible> {
-  const { items, next } = await store.listDeliveries({ ...filter, limit: shown });
+async function visibleToOperators(
+  store: StoreQueries,
+  { show, state, search, withOwn }: ListFilter,
+  page: Place & { readonly limit?: number },
+): Promise<Visible> {
+  const door = doors[show];
+  const { items, next } = await store.listDeliveries({
+    limit: shown,
+    ...page,
+    ...(door ? { door } : {}),
+    ...(state ? { state } : {}),
+    ...(search ? { search } : {}),
+    withoutOwn: !withOwn,
+  });
   return { items: items.map((delivery) => ({ delivery, access: 'administrator' })), next, unknown: 0 };
 }
 
@@ -95,23 +129,20 @@ async function visibleToOperators(store: StoreQueries, filter: DeliveryFilter): 
 async function visibleTo(
   viewer: Viewer,
   store: StoreQueries,
-  { door, state, search = '', before }: DeliveryFilter,
+  { filter, page, range }: { readonly filter: ListFilter; readonly page: Place; readonly range: number },
 ): Promise<Visible> {
+  const { search } = filter;
   const repositoryId = search.includes('/') ? await viewer.findRepository(search) : undefined;
   const stretch = await store.listDeliveries({
-    limit: maxLooked,
-    ...(before === undefined ? {} : { before }),
+    limit: range,
+    ...page,
     ...(repositoryId === undefined ? {} : { repositoryId }),
   });
   const accesses = await Promise.all(stretch.items.map((delivery) => viewer.accessTo(delivery)));
-  const isWanted = (delivery: Delivery): boolean =>
-    (state === undefined || delivery.state === state) &&
-    (door === undefined || (delivery.door === 'webhook') === (door === 'webhook')) &&
-    isFoundBy(delivery, search);
   const visible = stretch.items.flatMap((delivery, at): readonly Seen[] => {
     const access = accesses[at];
     const isSeen = access === 'reader' || access === 'administrator';
-    return isSeen && isWanted(delivery) ? [{ delivery, access }] : [];
+    return isSeen && isWanted(delivery, filter) ? [{ delivery, access }] : [];
   });
   const items = visible.slice(0, shown);
   return {
@@ -121,12 +152,36 @@ async function visibleTo(
   };
 }
 
-function isFoundBy({ eventType, repository = '', uuid }: Delivery, search: string): boolean {
+function isWanted(delivery: Delivery, { show, state, search, withOwn }: ListFilter): boolean {
+  const { eventType, repository = '', uuid } = delivery;
+  const door = doors[show];
+  if (state !== undefined && delivery.state !== state) return false;
+  if (door !== undefined && (delivery.door === 'webhook') !== (door === 'webhook')) return false;
+  if (!withOwn && delivery.reason?.startsWith(ownPrefix)) return false;
   const text = search.toLowerCase();
   return [eventType, repository, uuid].some((one) => one.toLowerCase().includes(text));
 }
 
-type ListFilter = { readonly show: Shown; readonly state: string; readonly search: string };
+/** Maximum number of deliveries in each direction in which the previous and next visible one are searched. */
+const neighbourRange = 50;
+
+/** Returns the ids of the next newer and the next older delivery that the viewer may see in a list. */
+export async function findNeighbours(
+  id: string,
+  {
+    filter,
+    viewer,
+    store,
+  }: { readonly filter: ListFilter; readonly viewer: Viewer; readonly store: StoreQueries },
+): Promise<{ readonly newer: string | undefined; readonly older: string | undefined }> {
+  const find = async (page: Place): Promise<string | undefined> => {
+    const { items } = viewer.isOperator
+      ? await visibleToOperators(store, filter, { ...page, limit: 1 })
+      : await visibleTo(viewer, store, { filter, page, range: neighbourRange });
+    return items[0]?.delivery.id;
+  };
+  return { newer: await find({ after: id }), older: await find({ before: id }) };
+}
 
 const tabWords: Readonly<Record<Shown, string>> = {
   events: 'Events of the forge',
@@ -136,14 +191,15 @@ const tabWords: Readonly<Record<Shown, string>> = {
 
 function kindTabs(root: string, filter: ListFilter): Html {
   const tabs = (Object.keys(doors) as readonly Shown[]).map((show) => {
-    const to = new URLSearchParams({ ...filter, show }).toString();
     const current = show === filter.show ? html` aria-current="true"` : undefined;
-    return html`<li><a href="${root}deliveries?${to}"${current}>${tabWords[show]}</a></li>`;
+    // Named even if it is the usual one, because the usual one depends on the state.
+    const to = queryOfFilter({ ...filter, show }, { show });
+    return html`<li><a href="${root}deliveries${to}"${current}>${tabWords[show]}</a></li>`;
   });
   return html`<ul class="tabs">${tabs}</ul>`;
 }
 
-function filterForm(root: string, { show, state, search }: ListFilter): Html {
+function filterForm(root: string, { show, state, search, withOwn }: ListFilter): Html {
   const options = deliveryStates.map((one) =>
     one === state
       ? html`<option value="${one}" selected>${one}</option>`
@@ -153,15 +209,55 @@ function filterForm(root: string, { show, state, search }: ListFilter): Html {
 <input type="hidden" name="show" value="${show}">
 <label>State <select name="state"><option value="">any</option>${options}</select></label>
 <label>Kind, repository or delivery UUID <input type="search" name="search" value="${search}"></label>
+<label class="check"><input type="checkbox" name="own" value="shown"${withOwn ? html` checked` : undefined}> Reeve’s own events</label>
 <button>Show</button></form>`;
+}
+
+/** What makes a delivery appear in the list of a state. */
+const stateWords: Readonly<Record<DeliveryState, string>> = {
+  accepted:
+    'Nothing waits for its turn. A delivery is listed here between its arrival and its first attempt.',
+  claimed: 'Nothing is being handled. A delivery is listed here while its rules run.',
+  retry:
+    'Nothing waits for a retry. A delivery is listed here if the forge did not answer, until the next attempt.',
+  deferred:
+    'Nothing is deferred. A delivery is listed here while it waits for room in an hourly budget, or for the end of a pause.',
+  settled: 'Nothing has been handled yet. A delivery is listed here once its rules have run.',
+  dead: 'Nothing is dead. A delivery is listed here if all its attempts failed, or if its content is malformed.',
+};
+
+/** Says what would make a delivery appear. */
+function emptyList(
+  filter: ListFilter,
+  { hasMore, pageRequest }: { readonly hasMore: boolean; readonly pageRequest: PageRequest },
+): Html {
+  const { root, viewer } = pageRequest;
+  const { show, state, search, withOwn } = filter;
+  const own = withOwn
+    ? undefined
+    : html`<p>Events that Reeve itself caused are hidden: <a href="${root}deliveries${queryOfFilter({ ...filter, withOwn: true })}">show them</a>.</p>`;
+  if (hasMore)
+    return html`<div class="empty"><p>None of the deliveries examined for this page matches, or you may see none of them. There are older ones.</p>${own}</div>`;
+  if (search !== '')
+    return html`<div class="empty"><p><strong>No delivery matches “${search}”.</strong></p>
+<p>The search finds parts of the kind, the repository and the delivery UUID. <a href="${root}deliveries">Clear the filters</a></p>${own}</div>`;
+  if (state !== undefined) return html`<div class="empty"><p>${stateWords[state]}</p></div>`;
+  if (show === 'jobs')
+    return html`<div class="empty"><p><strong>No job has run yet.</strong></p>
+<p>A job is listed here when a schedule is due, and when Reeve starts and looks for missed events.</p></div>`;
+  const where = viewer.isOperator
+    ? html`<p>Open an issue in a repository with a webhook for this address, or press <em>Test delivery</em> in the settings of the
+webhook. <code>reeve setup</code> creates webhooks, and <code>reeve doctor</code> finds out why no event arrives.</p>`
+    : html`<p>Open an issue in a repository that Reeve serves. You see the events of the repositories that you can read.</p>`;
+  return html`<div class="empty"><p><strong>No event has arrived yet.</strong></p>${where}${own}</div>`;
 }
 
 async function deliveryRows(
   items: readonly Seen[],
   store: StoreQueries,
-  pageRequest: PageRequest,
-): Promise<readonly (readonly TableCell[])[]> {
-  const { root, time, forgeUrl, viewer } = pageRequest;
+  { filter, pageRequest }: { readonly filter: ListFilter; readonly pageRequest: PageRequest },
+): Promise<readonly Html[]> {
+  const { root, time, viewer } = pageRequest;
   // The newest run of a sweep’s job covers only one of the sweep’s items and does not represent the whole job.
   const ids = items.filter(({ delivery }) => delivery.door === 'webhook').map(({ delivery }) => delivery.id);
   const runs = await store.readLatestRuns(ids);
@@ -169,53 +265,69 @@ async function deliveryRows(
     items.map(async (seen) => {
       const { delivery } = seen;
       const run = runs.get(delivery.id);
-      const outcome =
+      const { mark, words } =
         delivery.state === 'settled' && run !== undefined
-          ? html`${viewOutcome(summarizeRun(run, await resolveAccess(viewer, seen)), `${root}deliveries/${delivery.id}`)}${repeatNote(delivery, root)}`
-          : viewState(delivery, pageRequest);
-      return [
-        outcome,
-        delivery.eventType,
-        subjectLink(forgeUrl, delivery),
-        time(delivery.receivedAt),
-        deliveryLink(delivery.id, root),
-      ];
+          ? ofRun(summarizeRun(run, await resolveAccess(viewer, seen)), delivery)
+          : ofState(delivery, time);
+      const { id, repository } = delivery;
+      const about = [eventWords(delivery), repository && markIds(repository)].filter(
+        (one) => one !== undefined,
+      );
+      return html`<li id="delivery-${id}"><span class="mark ${mark}">${mark}</span>
+<div class="row-main"><a class="row-link" href="${root}deliveries/${id}${queryOfFilter(filter)}">${titleOfDelivery(delivery)}</a>
+<div class="muted">${about.map((one, at) => html`${at === 0 ? '' : ' · '}${one}`)}</div></div>
+<div class="row-result">${words}</div>
+<div class="row-time">${time(delivery.receivedAt)}</div></li>
+`;
     }),
   );
+}
+
+type Outcome = { readonly mark: string; readonly words: Html };
+
+function ofRun({ mark, parts }: RunSummary, { repeatOf }: Delivery): Outcome {
+  const words = parts.map((part, at) => html`${at === 0 ? '' : ' · '}<span class="whole">${part}</span>`);
+  return { mark, words: html`${words}${repeatOf && html`<div>same content as delivery ${repeatOf}</div>`}` };
 }
 
 /**
  * Returns the outcome of a delivery without a run: its state with the reason, or the delivery that it copies or
  * repeats.
  */
-function viewState(
-  { id, state, door, reason, retryAt, copyOf, repeatOf }: Delivery,
-  { root, time }: PageRequest,
-): Html {
+function ofState(
+  { state, door, reason, retryAt, copyOf, repeatOf }: Delivery,
+  time: PageRequest['time'],
+): Outcome {
   const isIgnored = state === 'settled' && door === 'webhook';
-  const word = isIgnored ? 'ignored' : state;
-  const mark = html`<a href="${root}deliveries/${id}"><span class="mark ${word}">${word}</span></a>`;
-  if (copyOf !== undefined) return html`${mark} copy of ${deliveryLink(copyOf, root)}`;
   const isWaiting = (state === 'retry' || state === 'deferred') && retryAt !== undefined;
   const next = isWaiting ? html`<div>next attempt ${time(retryAt)}</div>` : undefined;
-  const why = reason === undefined ? repeatNote({ repeatOf }, root) : markIds(reason);
-  return html`<div class="outcome">${mark} ${why}${next}</div>`;
+  const same = copyOf ? `copy of delivery ${copyOf}` : repeatOf && `same content as delivery ${repeatOf}`;
+  return { mark: isIgnored ? 'ignored' : state, words: html`${markIds(reason ?? same ?? '')}${next}` };
 }
 
-function repeatNote(
-  { repeatOf }: { readonly repeatOf: Delivery['repeatOf'] },
-  root: string,
-): Html | undefined {
-  if (repeatOf === undefined) return undefined;
-  return html`<div class="muted">repeated: the same as ${deliveryLink(repeatOf, root)}</div>`;
+/** Returns the number of the issue or pull request that a delivery is about. */
+export function numberOfDelivery({ repository, lane }: Delivery): number | undefined {
+  const number = repository && /#(\d{1,15})$/.exec(lane ?? '')?.[1];
+  return number ? Number(number) : undefined;
 }
 
-/**
- * Returns the subject of a delivery: `acme/demo#7` if its lane belongs to one issue or pull request, otherwise the
- * repository; undefined if there is none.
- */
-function formatSubject({ repository, lane }: Delivery): string | undefined {
-  return repository && `${repository}${/#\d+$/.exec(lane ?? '')?.[0] ?? ''}`;
+/** Returns the title of a delivery: `#12 Fix the build`, `main: Fix the build`, `sweep of stale`. */
+export function titleOfDelivery(delivery: Delivery): string {
+  const { summary, door, eventType, lane = '' } = delivery;
+  if (door !== 'webhook' && eventType === 'sweep')
+    return `sweep of ${nameOfRule(lane.replace(/^sweep /, ''))}`;
+  const number = numberOfDelivery(delivery);
+  const words = [number === undefined ? undefined : `#${number}`, summary?.title].filter(Boolean);
+  return words.length > 0 ? words.join(' ') : eventWords(delivery);
+}
+
+/** Returns the event and the account that caused it as words: `pull request opened by alice`. */
+export function eventWords({ eventType, door, summary }: Delivery): string {
+  const family = familyOf(eventType) ?? eventType;
+  const kind = (family === 'issues' ? 'issue' : family).replaceAll(/[_-]/g, ' ');
+  const what = [kind, summary?.activity?.replaceAll('_', ' ')].filter(Boolean).join(' ');
+  if (door !== 'webhook') return `${what}, by ${door === 'cli' ? 'hand' : 'schedule'}`;
+  return summary?.actor === undefined ? what : `${what} by ${summary.actor}`;
 }
 
 export function stateMark(state: string): Html {
@@ -287,11 +399,6 @@ function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Maximum number of payload bytes on a page; a link leads to the complete payload. */
-const maxShownBytes = 256 * 1024;
-/** Maximum number of runs of one delivery on a page. A redriven delivery has several runs, a sweep’s job very many. */
-const maxRuns = 20;
-
 /** Returns a delivery without its body, and the access of the viewer; undefined if the viewer may not see it. */
 export async function findDelivery(
   { viewer, params }: PageRequest,
@@ -304,39 +411,6 @@ export async function findDelivery(
   return access === 'reader' || access === 'administrator' ? { delivery, access } : undefined;
 }
 
-/** Shows one delivery: its data, the verdict of each rule with the reason, and the changes. */
-export async function deliveryPage(
-  pageRequest: PageRequest,
-  {
-    store,
-  }: {
-    store: DashboardStore;
-  },
-): Promise<PageView | undefined> {
-  const { root, viewer, time } = pageRequest;
-  const found = await findDelivery(pageRequest, store);
-  if (found === undefined) return undefined;
-  const { delivery, access } = found;
-  const { items, next } = await store.listRuns({ delivery: delivery.id, limit: maxRuns });
-  const viewerAccess = await resolveAccess(viewer, found);
-  const runs = items.map(
-    (run) =>
-      html`<section><h2>Run of ${time(run.trigger.at)}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
-  );
-  const whole = access === 'administrator' ? await store.readDelivery(delivery.id) : undefined;
-  const headers = whole?.door === 'webhook' ? await store.readHeaders(delivery.id) : undefined;
-  const pauses = viewer.isOperator ? await store.listPauses() : [];
-  const content = html`${aboutDelivery(delivery, pageRequest)}
-<div class="actions">${canRedrive(delivery, access) ? pageRequest.button(`deliveries/${delivery.id}/run`, 'Run it again') : undefined}
-${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined}</div>
-${runs.length > 0 ? runs : html`<p>No rule was evaluated: this delivery has no run.</p>`}
-${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
-${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPayload(whole, root)}`;
-  const subject = formatSubject(delivery);
-  const what = subject ? `${delivery.eventType} in ${subject}` : delivery.eventType;
-  return { title: `Delivery ${delivery.id}: ${what}`, content };
-}
-
 /**
  * Returns whether a viewer may redrive the delivery. Administrators of a repository may redrive its deliveries; sweeps
  * continue by themselves.
@@ -344,62 +418,4 @@ ${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPa
 export function canRedrive({ state, door }: Delivery, access: DeliveryAccess): boolean {
   const hasEnded = state === 'dead' || (state === 'settled' && door === 'webhook');
   return hasEnded && access === 'administrator';
-}
-
-/** Returns the button that pauses writes to the repository of a delivery, or the buttons that end its pauses. */
-function repositoryPause(
-  { id, repository: name, repositoryId }: Delivery,
-  pauses: readonly Pause[],
-  pageRequest: PageRequest,
-): Html | undefined {
-  if (name === undefined) return undefined;
-  const own = pauses.filter(({ scope }) => isOfRepository(scope, { name, id: repositoryId }));
-  return pauseControl({ kind: 'repository', name }, own, pageRequest, `deliveries/${id}`);
-}
-
-function aboutDelivery(delivery: Delivery, { root, time, forgeUrl }: PageRequest): Html {
-  const { state, reason, redrivenAt, redrivenBy, retryAt, copyOf, repeatOf } = delivery;
-  const about: readonly (readonly [string, Html | string | number | undefined])[] = [
-    ['State', stateMark(state)],
-    ['Reason', reason && markIds(reason)],
-    ['Received', time(delivery.receivedAt)],
-    ['By', delivery.door],
-    ['Kind', delivery.eventType],
-    ['About', subjectLink(forgeUrl, delivery)],
-    ['Delivery UUID', delivery.door === 'webhook' ? markIds(delivery.uuid) : undefined],
-    ['Verified with', delivery.entry || undefined],
-    ['Type', delivery.contentType || undefined],
-    ['Attempts', delivery.attempts],
-    ['Failing since', time(delivery.failingSince)],
-    ['Next attempt', time(retryAt)],
-    ['Settled', time(delivery.settledAt)],
-    ['Copy of', copyOf && deliveryLink(copyOf, root)],
-    ['Repeated', repeatOf && html`has the content of delivery ${deliveryLink(repeatOf, root)}`],
-    [
-      'Run again',
-      redrivenAt && html`${time(redrivenAt)} by ${personLink(forgeUrl, redrivenBy ?? 'an unknown person')}`,
-    ],
-  ];
-  const entries = about
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`);
-  return html`<dl>${entries}</dl>`;
-}
-
-/** Shows the payload. Only administrators of the repository see it, because they could also create hooks there. */
-function viewPayload(delivery: DeliveryWithBody, root: string): Html {
-  return html`<section><h2>Payload</h2>
-<p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>
-<pre tabindex="0">${formatPayload(delivery)}</pre></section>`;
-}
-
-/** Returns a payload as indented JSON, or unchanged if it is not JSON or is nested too deep. */
-function formatPayload({ body }: DeliveryWithBody): string {
-  const text = Buffer.from(body.subarray(0, maxShownBytes)).toString('utf8');
-  if (body.byteLength > maxShownBytes) return `${text}…`;
-  try {
-    return JSON.stringify(parsePayload(body), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -4,8 +4,9 @@ import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
 import type { StoreQueries } from '../../../store/store.ts';
-import type { DashboardData, RuleRow, TestCoverage } from '../data.ts';
-import { itemLink, ruleLink } from '../links.ts';
+import type { DashboardData, RuleReach, RuleRow, TestCoverage } from '../data.ts';
+import { viewSource } from '../highlight.ts';
+import { itemLink, repositoryLink, ruleLink } from '../links.ts';
 import { markIds, type PageView, type TableCell, table } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { incidentTable } from './incidents.ts';
@@ -31,18 +32,51 @@ export async function rulePage(
   const rows = evaluations.slice(0, shown).map((one) => evaluationRow(one, id, pageRequest));
   const heads = ['verdict', 'event', 'about', 'changes', 'when'];
   const among = history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`;
+  const source = row && (await data.ruleSource(row.id));
   const content = html`${row && aboutRule(row)}
+${row && actionsOf(row, await store.listPauses(), pageRequest)}
 ${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRequest)}` : undefined}
 <h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count.</p>
 <h2>Test coverage</h2>${coverageOf(row)}
-<h2>Latest evaluations</h2>${table(heads, rows, `Not evaluated in ${among}.`)}`;
+${row && html`<h2>Repositories that it reaches</h2>${viewReach(await data.reach(row.id), pageRequest)}`}
+<h2>Latest evaluations</h2>${table(heads, rows, `No evaluation among ${among}. One is listed here when an event of the rule arrives, or when its schedule finds items.`)}
+${row && html`<h2>Source</h2>${source === undefined ? html`<p>The file cannot be read now, or is too large for a page.</p>` : html`<p class="muted">The file as it is now. The rule begins in line ${row.line}.</p>${viewSource(source, row.line)}`}`}`;
   return { title: `Rule ${nameOfRule(id)}`, content };
 }
 
-function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html {
+/** Returns the buttons that start the sweep of a rule and pause the rule. */
+function actionsOf(row: RuleRow, pauses: readonly Pause[], pageRequest: PageRequest): Html {
+  const hidden = html`<input type="hidden" name="rule" value="${row.id}">`;
+  const run = (row.clocks ?? []).length > 0 ? pageRequest.button('rules/run', 'Run now', hidden) : undefined;
+  const pause = pauseControl({ kind: 'rule', name: row.name }, pausesOf(row, pauses), pageRequest, 'rules');
+  return html`<div class="actions">${run}${pause}</div>`;
+}
+
+/** Maximum number of repositories that are listed. */
+const shownRepositories = 50;
+
+function viewReach(reach: RuleReach, { forgeUrl }: PageRequest): Html {
+  if ('error' in reach) return html`<p>The forge does not list them now: ${reach.error}.</p>`;
+  const { repositories, served, isWhole } = reach;
+  const count = `${repositories.length} of ${isWhole ? '' : 'the first '}${served} served ${served === 1 ? 'repository' : 'repositories'}`;
+  if (repositories.length === 0)
+    return html`<div class="empty"><p><strong>${count}: the rule can do nothing.</strong></p><p>${
+      served === 0
+        ? html`A repository is served if Reeve’s account stars it, or if <code>repositories</code> of the operator file or <code>--serve</code> includes it.`
+        : html`The <code>in</code> of the rule or of its file matches no served repository.`
+    }</p></div>`;
+  const names = repositories
+    .slice(0, shownRepositories)
+    .map((name) => html`<li>${repositoryLink(forgeUrl, name)}</li>`);
+  const rest = repositories.length - names.length;
+  return html`<p>${count}.</p><ul class="names">${names}${rest > 0 ? html`<li>and ${rest} more</li>` : undefined}</ul>`;
+}
+
+function aboutRule({ file, line, mode, listensTo, clocks = [], description }: RuleRow): Html {
   return html`${description === undefined ? undefined : html`<p>${description}</p>`}
 <dl><dt>Place</dt><dd>${markIds(`${file}:${line}`)}</dd><dt>Mode</dt><dd>${mode}</dd>
-<dt>Listens to</dt><dd>${listensTo.join(', ')}</dd></dl>`;
+<dt>Listens to</dt><dd>${listensTo.join('; ')}</dd>
+${clocks.length > 0 ? html`<dt>Schedule</dt><dd>${clocks.map((one) => html`<div><code>${one}</code></div>`)}</dd>` : undefined}</dl>`;
 }
 
 /** Returns the steps with their coverage by rule tests, or the reason why the coverage is unknown. */
@@ -162,7 +196,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
     const about = description === undefined ? undefined : html`<div class="muted">${description}</div>`;
     return [
       html`${ruleLink(id, pageRequest.root)}${about}`,
-      listensTo.join(', '),
+      listensTo.join('; '),
       mode,
       hitRateOf(history.of(id)),
       lastOf(history.of(id), pageRequest),
@@ -187,7 +221,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
     'writes',
   ];
   const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
-<h2>Rules of the operator in force</h2>${table(heads, rows, 'No rule of the operator is in force.')}
+<h2>Rules of the operator in force</h2>${table(heads, rows, 'No rule of the operator is in force. A rule is listed here when a file in the folder REEVE_RULES contains it; reeve setup writes the first ones.')}
 <p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.
 Tested are the steps that the rule tests beside the file reach; the page of the rule names them.</p>
 <p>Rules of repositories and organizations are in their own files; each run names those that it used.</p>`;

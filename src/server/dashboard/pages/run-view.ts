@@ -5,6 +5,7 @@ import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../../rules/verdict.ts';
 import type { StoredHeaders } from '../../../store/stored-headers.ts';
+import { viewExpression } from '../highlight.ts';
 import { placeLink, ruleLink } from '../links.ts';
 import { type TableCell, table } from '../page.ts';
 import {
@@ -36,11 +37,11 @@ export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks):
     return changeRow(change, { status, words: why }, viewerAccess);
   });
   const rows = [...planned, ...refused];
-  return html`<p>Run <code>${run.id}</code>, ${mode}, ${count(requests, 'request')}, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>
-${asked.length > 0 ? asked : html`<p>No rule was evaluated.</p>`}
+  return html`${asked.length > 0 ? asked : html`<p>No rule was evaluated.</p>`}
 ${skipped.length > 0 ? html`<details><summary>Rules that were not evaluated: ${skipped.length}</summary>${skipped}</details>` : undefined}
 <h3>Changes</h3>${table(['change', 'reason', 'request', 'outcome'], rows, 'No changes.')}
-${viewForgeRequests(run, viewerAccess)}`;
+${viewForgeRequests(run, viewerAccess)}
+<p class="muted">Run <code>${run.id}</code>, ${mode}, ${count(requests, 'request')}, ${ms} ms${trigger.repeated ? ', of a repeated delivery' : ''}</p>`;
 }
 
 const resultWords = { held: 'yes', not: 'no', error: 'error', unevaluated: 'not evaluated' } as const;
@@ -55,9 +56,9 @@ function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess, links: RunLin
       ? { file, line, commit, source }
       : { file, line, commit, source: '' };
   const rows = findings.map((finding) => [
-    resultWords[finding.result],
-    html`<code>${finding.expression}</code>`,
     seenBy(finding, verdict, viewerAccess),
+    html`<code>${viewExpression(finding.expression)}</code>`,
+    html`<span class="result ${finding.result}">${resultWords[finding.result]}</span>`,
     `${finding.line}:${finding.column}`,
   ]);
   const head = html`<strong>${nameOfRule(rule)}</strong> <span class="mark ${verdict.verdict}">${verdict.verdict}</span>
@@ -66,7 +67,7 @@ ${why === undefined ? undefined : html`<span class="why">${why}</span>`}`;
     links && viewerAccess.isOperator ? html` · ${ruleLink(rule, links.root, 'history')}` : undefined;
   const where = html`${placeLink(links?.forgeUrl ?? '', place)}${history}`;
   if (rows.length === 0) return html`<p>${head} ${where}</p>`;
-  const shown = table(['result', 'condition', 'values', 'line'], rows, '');
+  const shown = table(['values', 'condition', 'holds', 'line'], rows, '');
   return html`<details${verdict.verdict === 'unmatched' ? undefined : openMark}><summary>${head}</summary><div class="where">${where}</div>${shown}</details>`;
 }
 
@@ -139,9 +140,9 @@ export function viewHeaders(kept: StoredHeaders | undefined): Html {
     kept !== undefined && kept.leftOut > 0
       ? html`<p>${count(kept.leftOut, 'more header')} not stored.</p>`
       : undefined;
-  return html`<section><h2>Request headers</h2>
+  return html`<section><details><summary><h2>Request headers</h2></summary>
 <p class="muted">For headers that may contain a secret, such as signatures, only the name is stored.</p>
-${table(headerHeads, rows, 'No headers are stored with this delivery: it arrived before Reeve stored headers.')}${more}</section>`;
+${table(headerHeads, rows, 'No headers are stored with this delivery: it arrived before Reeve stored headers.')}${more}</details></section>`;
 }
 
 /** Shows the requests of a run to the forge, each with its response. Readers see only the number of requests. */
