@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import type { Clock } from '../platform/clock.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
+import { readSight } from '../work/alarms/rule-sight.ts';
 import type { Reeve } from '../work/reeve.ts';
 import { readDrift } from '../work/sweeps/drift.ts';
 import {
@@ -65,6 +66,7 @@ export function createDashboardData(
       const found = await store.listIncidents();
       return found.map((one) => (one.level === 'operator' ? { ...one, key: short(one.key) } : one));
     },
+    sight: () => readSight(operator(), store),
     async runners() {
       const levels = Object.entries(await memory.levels());
       return levels.flatMap(([level, records]) =>

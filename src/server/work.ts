@@ -18,7 +18,7 @@ import { caughtUpEvent } from '../work/runs/route-delivery.ts';
 import { createRunAttempt } from '../work/runs/run-attempt.ts';
 import { createLeaveWaiting, createWaitingHandler, waitingKind } from '../work/runs/waiting.ts';
 import { Snapshots } from '../work/sweeps/catch-up/snapshots.ts';
-import { maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
+import { type MaintenanceJob, maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
 import { Sweeps } from '../work/sweeps/sweeps.ts';
 
 /** Parts that process the stored deliveries and jobs. */
@@ -38,6 +38,8 @@ export type WorkOptions = {
   readonly concurrency?: number | undefined;
   /** Returns the number of forge responses so far; default: every attempt counts as answered. */
   readonly answers?: (() => number) | undefined;
+  /** Further maintenance jobs, by name. */
+  readonly jobs?: Readonly<Record<string, MaintenanceJob>> | undefined;
   /** Called with stored runs and the repository of their event or item. */
   readonly onRecorded?: (runs: readonly Run[], repositoryId: number | undefined) => void;
   /** Called once the ending of an attempt is stored. */
@@ -72,7 +74,7 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
     },
   });
   // 2. Schedules.
-  const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre });
+  const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre, jobs: options.jobs });
   // 3. Internal jobs of all kinds.
   const jobs = new Map<string, HandleJob>([
     ...Object.entries(sweeps.jobHandlers),

@@ -31,6 +31,7 @@ export function dashboardData(store: Store, now: () => Date = standingClock): Ap
     rules: () => [],
     incidents: async () => [],
     schedules: async () => [],
+    sight: async () => [],
     runners: async () => [],
     drift: async () => [],
     forge: () => ({ state: 'ok' }),

@@ -2,7 +2,7 @@ import { shorten } from '../../engine/incidents/incident.ts';
 import type { Run } from '../../engine/record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
-import type { Store } from '../../store/store.ts';
+import type { MemoryRows, Store } from '../../store/store.ts';
 import type { SweepFailure } from './targets/repositories.ts';
 
 /** Progress of a sweep. It is part of the checkpoint, so that readers see the same progress after a restart. */
@@ -199,9 +199,9 @@ export type SweepResult = SweepProgress & {
 
 /** Data of sweeps that is kept between slots, by rule id. */
 export class SweepStore {
-  readonly #store: Store;
+  readonly #store: MemoryRows;
 
-  constructor(store: Store) {
+  constructor(store: MemoryRows) {
     this.#store = store;
   }
 

@@ -22,6 +22,8 @@ type SweepsParts = {
   readonly leaveWaiting: LeaveWaiting;
   /** Requests the account of the token from the forge, bypassing caches. */
   readonly askWhoWeAre: () => Promise<unknown>;
+  /** Further maintenance jobs, by name. */
+  readonly jobs?: Readonly<Record<string, MaintenanceJob>> | undefined;
 };
 
 /** Schedule of the search for missed changes, which also runs after every start. */
@@ -38,10 +40,14 @@ export class Sweeps {
   /** Rules of repositories and organizations, as they were last read. */
   #others: readonly LoadedRule[] = [];
 
-  constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre }: SweepsParts) {
+  constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre, jobs }: SweepsParts) {
     this.#reeve = reeve;
     this.#snapshots = snapshots;
-    this.#chores = createMaintenance(reeve, { checkToken: askWhoWeAre, readRules: () => this.#readRules() });
+    const maintenance = createMaintenance(reeve, {
+      checkToken: askWhoWeAre,
+      readRules: () => this.#readRules(),
+    });
+    this.#chores = { ...maintenance, ...jobs };
     this.scheduler = new Scheduler(reeve, () => this.#entries());
     this.jobHandlers = {
       sweep: createSweepHandler(reeve, leaveWaiting, (id) => this.#find(id)),
@@ -59,10 +65,12 @@ export class Sweeps {
     const beginnings = [
       { kind: 'catch-up', lane: 'catch-up catch-up', payload: {} },
       { kind: openPullsKind, lane: openPullsKind, payload: {} },
-      { kind: 'chore', lane: 'chore rules', payload: { chore: 'rules' } },
+      ...Object.entries(this.#chores)
+        .filter(([, { atStart }]) => atStart)
+        .map(([chore]) => ({ kind: 'chore', lane: `chore ${chore}`, payload: { chore, slot: start } })),
     ];
     for (const { kind, lane, payload } of beginnings) {
-      const uuid = `${kind === 'chore' ? 'rules' : kind}#${start}`;
+      const uuid = `${'chore' in payload ? payload.chore : kind}#${start}`;
       await store.enqueue({ door: 'cron', uuid, kind, lane, payload, receivedAt: now });
     }
     wake();
@@ -82,7 +90,8 @@ export class Sweeps {
     const name = typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'chore') : undefined;
     const chore = this.#chores[String(name)];
     if (chore === undefined) throw new ReeveError('internal', `there is no chore ${String(name)}`);
-    await chore.run(this.#reeve.clock.now());
+    // Store boundary: the scheduler and `start` write the slot.
+    await chore.run(this.#reeve.clock.now(), String(Reflect.get(Object(payload), 'slot')));
     return { runs: [] };
   }
 

@@ -453,7 +453,7 @@ rules:
 
     expect(await look({ REEVE_RULES: folder })).toMatchObject({
       state: 'warning',
-      text: expect.stringContaining(`rule offline visits runners, and @${connection.bot.name} sees none`),
+      text: expect.stringContaining('rule offline: sees no runner'),
       advice: expect.stringContaining('an owner of it'),
     });
   });

@@ -266,6 +266,7 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
     rules: () => [],
     incidents: async () => [],
     schedules: async () => [],
+    sight: async () => [],
     runners: async () => [],
     drift: async () => [],
     sweeps: async () => [],

@@ -3,6 +3,7 @@ import type { Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
 import type { StoreQueries } from '../../../store/store.ts';
+import type { RuleSight } from '../../../work/alarms/rule-sight.ts';
 import type { DashboardData, RuleRow, TestCoverage } from '../data.ts';
 import { itemLink, ruleLink } from '../links.ts';
 import { markIds, type PageView, type TableCell, table } from '../page.ts';
@@ -30,12 +31,25 @@ export async function rulePage(
   const rows = evaluations.slice(0, shown).map((one) => evaluationRow(one, id, pageRequest));
   const heads = ['verdict', 'event', 'about', 'changes', 'when'];
   const among = history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`;
+  const sight = (await data.sight()).find((one) => one.id === id);
   const content = html`${row && aboutRule(row)}
+${sight && viewSight(sight, pageRequest)}
 ${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRequest)}` : undefined}
 <h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count.</p>
 <h2>Test coverage</h2>${coverageOf(row)}
 <h2>Latest evaluations</h2>${table(heads, rows, `Not evaluated in ${among}.`)}`;
   return { title: `Rule ${nameOfRule(id)}`, content };
+}
+
+/** Returns when a rule could last run, and what it cannot see or do, since when. */
+function viewSight({ lastRunAt, limits }: RuleSight, { time }: PageRequest): Html {
+  const last =
+    lastRunAt === undefined
+      ? 'Reeve has not evaluated it yet: no event of its kind has arrived, and no sweep of it has ended.'
+      : html`It could last run ${time(lastRunAt)}.`;
+  const rows = limits.map(({ text, since }) => [markIds(text), time(since)]);
+  return html`<h2>What it sees</h2><p>${last}</p>
+${limits.length === 0 ? html`<p class="muted">It sees everything that it needs, as far as Reeve knows.</p>` : table(['cannot see or do', 'since'], rows, '')}`;
 }
 
 function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html {
