@@ -30,7 +30,7 @@ rules:
   elsewhere:
     in: nowhere/*
     on: issues.opened
-    steps: [{ uses: comment, with: { body: "hello" } }]
+    steps: [{ uses: comment, with: { text: "hello" } }]
 `;
 
 let harness: SweepHarness;
@@ -262,7 +262,7 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
       const bot = await makeBot();
       const client = createClient({ url, credentials: { token: 'revoked' }, sleep: async () => {} });
       await (await beat({}, { ...bot, client })).look();
-      expect(await state()).toMatch(/^held: .*token/);
+      expect(await state()).toMatch(/^held: .*401/);
 
       answer = undefined;
       await (await beat({}, bot)).look();
