@@ -33,8 +33,14 @@ export const problemCodes = {
     'A warning: no recent commit has a status that a rule, or a branch into which it merges, waits for.',
   'renamed-files': 'A warning: the condition of a gate sees only the new name of a renamed file.',
   'codeowners-line': 'A warning: a line of CODEOWNERS matches no file in a repository that the rule covers.',
-  'unknown-label': 'A warning: a label does not exist in a repository that the rule covers.',
-  access: 'A warning: the account may not read a fact of the rule in a repository that the rule covers.',
+  'unknown-label':
+    'A warning: a label that a rule names does not exist in a repository that the rule covers.',
+  access:
+    'A warning: the account may not read a fact or use an action of the rule in a repository that the rule covers.',
+  scope: 'A warning: `in` includes none of the served repositories.',
+  runners: 'A warning: the account sees no runner, or not all, for a rule that visits runners.',
+  served: 'A warning: no repository is served, or a repository in the operator file cannot be seen.',
+  secret: 'A warning: a named secret does not exist, or no message can be sent to its address.',
   'expression-type': 'An expression compares, joins or returns values of the wrong type.',
   template: 'A template is invalid, or not allowed in this position.',
   level: 'A file from this source may not use this.',

@@ -4,6 +4,7 @@ import { messageOf } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Sample } from '../store/samples.ts';
 import type { Claim, Store } from '../store/store.ts';
+import { RuleEvaluations } from '../work/alarms/rule-sight.ts';
 import { readDrift } from '../work/sweeps/drift.ts';
 import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import {
@@ -29,6 +30,8 @@ export interface Activity {
   countHandled(claim: HandledClaim, runs: readonly Run[]): void;
   /** Counts a dead delivery. */
   countDead(claim: { readonly door: Claim['door'] }): void;
+  /** Records which rules a run evaluated. */
+  countRun(run: Run): void;
   /** Counts the corrections of a sweep. */
   countSweepRun(run: Run): void;
   /**
@@ -66,11 +69,13 @@ export function startActivity(options: {
   };
   const count = (name: SampleName, amount = 1): void => add(name, amount, sampleMerges[name]);
 
+  const evaluations = new RuleEvaluations();
   const { lookAtQueue, lookAtSweeps } = createLooks(store, clock, count);
   const write = async (): Promise<void> => {
     const samples = [...counted.values()];
     counted = new Map();
     await store.addSamples(samples);
+    await evaluations.save(store);
   };
 
   let writes = 0;
@@ -105,6 +110,7 @@ export function startActivity(options: {
     countDead({ door }) {
       if (door === 'webhook') count('dead');
     },
+    countRun: (run) => evaluations.note(run),
     countSweepRun({ outcomes }) {
       const corrected = outcomes.filter(({ status }) => status === 'applied').length;
       if (corrected > 0) count('corrected', corrected);

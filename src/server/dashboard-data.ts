@@ -8,6 +8,7 @@ import { messageOf } from '../platform/errors.ts';
 import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
+import { readSight } from '../work/alarms/rule-sight.ts';
 import type { Reeve } from '../work/reeve.ts';
 import { readAboutItem } from '../work/runs/about-item.ts';
 import { readDrift } from '../work/sweeps/drift.ts';
@@ -100,6 +101,7 @@ export function createDashboardData(
       const found = await store.listIncidents();
       return found.map((one) => (one.level === 'operator' ? { ...one, key: short(one.key) } : one));
     },
+    sight: () => readSight(operator(), store),
     async runners() {
       const levels = Object.entries(await memory.levels());
       return levels.flatMap(([level, records]) =>

@@ -237,6 +237,10 @@ async function noteFiles(store: Store, place: ReadPlace, now: Date): Promise<voi
     'rule-failed': isUnchanged,
     'merged-elsewhere': () => true,
     'sweep-failed': isUnchanged,
+    // The next look at what the rules see ends these.
+    'rule-blind': () => true,
+    'rule-hindered': () => true,
+    'secret-unusable': () => true,
     'account-changed': isUnchanged,
     'file-broken': ({ key }) => broken.some(({ source }) => source === key),
   };

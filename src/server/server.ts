@@ -27,6 +27,9 @@ import { createStoredMemory } from '../store/action-memory.ts';
 import { openStoreAt } from '../store/open-store.ts';
 import { type Retention, standardRetention } from '../store/prune.ts';
 import type { Notice, ServerRole, Store } from '../store/store.ts';
+import { type AlarmOptions, alarmJobs, createHeartbeat } from '../work/alarms/alarms.ts';
+import type { Heartbeat, HeartbeatSettings } from '../work/alarms/heartbeat.ts';
+import type { ReportSettings } from '../work/alarms/weekly-report.ts';
 import type { BackoffOptions } from '../work/deliveries/attempt.ts';
 import { createQueueDesk, reportQueueEvent } from '../work/merge-queue/merge-queues.ts';
 import type { Reeve, WorkMetrics } from '../work/reeve.ts';
@@ -39,6 +42,7 @@ import { openForgeLink } from './forge-link.ts';
 import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
+import { secretUsesOf } from './settings/operator-file.ts';
 import { loadFingerprintKey } from './settings/secrets/installation-secret.ts';
 import { rememberSettings } from './settings/settings-in-force.ts';
 import { announceDropped, announceForgotten, announceMoves, createNoticeTaker } from './shared-caches.ts';
@@ -77,6 +81,9 @@ export type ServerOptions = {
   readonly namedSecrets?: ReadonlyMap<string, string>;
   /** Hosts that may receive messages although they are not public or have no TLS; default: none. */
   readonly notifyHosts?: readonly string[];
+  /** The address that is called while all is well, and the regular report; default: none. */
+  readonly heartbeat?: HeartbeatSettings | undefined;
+  readonly report?: ReportSettings | undefined;
   /** Pinned account ids by login; other logins are pinned at first use. Default: none. */
   readonly accounts?: Readonly<Record<string, number>>;
   readonly host: string;
@@ -135,6 +142,7 @@ type Running = {
   rules?: RulesInForce;
   work?: Work;
   doors?: Doors;
+  heartbeat?: Heartbeat | undefined;
   ownWrites?: OwnWrites;
   takeNotice?: (notice: Notice) => void;
 };
@@ -177,8 +185,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   const activity = startActivity({ store, clock, log });
   const stop = async (): Promise<void> => {
-    const { doors, work, rules } = running;
+    const { doors, work, rules, heartbeat } = running;
     await inTurn([
+      async () => heartbeat?.stop(),
       () =>
         allSettledOrThrow([
           doors?.close(),
@@ -257,7 +266,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       wake,
     };
     // 4. The worker and its handlers.
+    const { namedSecrets = new Map<string, string>(), notifyHosts: hosts = [], heartbeat, report } = options;
+    const alarms: AlarmOptions = {
+      ...{ hosts, heartbeat, report },
+      secrets: namedSecrets,
+      uses: secretUsesOf({ heartbeat, report }),
+      send: createMessageSender({ hosts }),
+      forge: () => link.state(running.work?.worker.status().forge ?? { state: 'ok' }),
+    };
     const work = createWork(reeve, {
+      jobs: alarmJobs(reeve, alarms),
       preview: options.preview ? createPreview({ ...reeve, memory }, { grants, organizations }) : undefined,
       backoff: options.backoff,
       pollMs: options.pollMs,
@@ -299,7 +317,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     if (role !== 'web') {
       work.worker.start();
       await work.queues.wakeAll();
-      if (!options.jobsOnly) await work.sweeps.start();
+      if (!options.jobsOnly) {
+        await work.sweeps.start();
+        running.heartbeat = createHeartbeat(reeve, alarms);
+        running.heartbeat?.start();
+      }
     }
     if (running.doors) rules.coverage?.start();
     log.info({ url, data, role: role === 'all' ? undefined : role, passwordFile }, 'listening');
@@ -355,10 +377,12 @@ function countWith(metrics: Metrics, activity: Activity, { onRun, onSweepRun }: 
   return {
     countRun(run, event) {
       metrics.countRun(run);
+      activity.countRun(run);
       if (event) onRun?.(run, event);
     },
     countSweepRun(run) {
       metrics.countRun(run);
+      activity.countRun(run);
       activity.countSweepRun(run);
       onSweepRun?.(run);
     },

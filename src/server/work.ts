@@ -20,7 +20,7 @@ import { createLeaveWaiting, createWaitingHandler, waitingKind } from '../work/r
 import { createOwnNotes, type OwnNotes } from '../work/sweeps/catch-up/own-notes.ts';
 import { Poller } from '../work/sweeps/catch-up/poll.ts';
 import { Snapshots } from '../work/sweeps/catch-up/snapshots.ts';
-import { maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
+import { type MaintenanceJob, maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
 import { Sweeps } from '../work/sweeps/sweeps.ts';
 
 /** Parts that process the stored deliveries and jobs. */
@@ -46,6 +46,8 @@ export type WorkOptions = {
   readonly concurrency?: number | undefined;
   /** Returns the number of forge responses so far; default: every attempt counts as answered. */
   readonly answers?: (() => number) | undefined;
+  /** Further maintenance jobs, by name. */
+  readonly jobs?: Readonly<Record<string, MaintenanceJob>> | undefined;
   /** Called with stored runs and the repository of their event or item. */
   readonly onRecorded?: (runs: readonly Run[], repositoryId: number | undefined) => void;
   /** Called once the ending of an attempt is stored. */
@@ -87,7 +89,7 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
     onPolled: (event) => queues.wakeFor(event),
   });
   // 2. Schedules.
-  const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre, poller });
+  const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre, poller, jobs: options.jobs });
   // 3. Internal jobs of all kinds.
   const jobs = new Map<string, HandleJob>([
     ...Object.entries(sweeps.jobHandlers),

@@ -36,6 +36,7 @@ export function dashboardData(store: Store, now: () => Date = standingClock): Ap
     schedules: async () => [],
     ruleSource: async () => undefined,
     reach: async () => ({ repositories: [], served: 0, isWhole: true }),
+    sight: async () => [],
     runners: async () => [],
     drift: async () => [],
     aboutItem: (item) => readAboutItem(item, { store, schedules: [], now: now() }),

@@ -281,6 +281,20 @@ is shown.`,
     },
   }),
 
+  defineCommand<{ json?: boolean }>({
+    usage: 'rules',
+    description:
+      'list the rules of the operator: when each could last run, and what it cannot see or do, since when',
+    flags: [['--json', 'print each rule as one line of JSON']],
+    notes:
+      'Read from the store: a running server examines secrets every ten minutes and the rest every hour. reeve doctor examines it now.',
+    examples: ['reeve rules', 'reeve rules --json'],
+    async run({ options, readerSettings, terminal }) {
+      const { listRules } = await import('./rules/list.ts');
+      return listRules(options, await readerSettings(), terminal);
+    },
+  }),
+
   defineCommand<{ test?: boolean; chat?: boolean }, readonly [name: string]>({
     usage: 'notify <name>',
     description: 'send a test message to the receiver of a named secret, as the action notify would',
@@ -508,12 +522,13 @@ const ruleCommands = [
     ],
     async run({ args: [paths], options, environment, terminal }) {
       const { check } = await import('./rules/check.ts');
-      const { loadForge } = await import('../../server/settings/config.ts');
+      const { loadForge, loadNamedSecrets } = await import('../../server/settings/config.ts');
       const { readOperatorFile } = await import('../../server/settings/operator-file.ts');
       const path = environment.REEVE_CONFIG;
-      const listed = path === undefined ? [] : (await readOperatorFile(path)).file?.repositories;
-      const given = { ...options, listed, rules: environment.REEVE_RULES, forge: loadForge(environment) };
-      return check(paths, given, terminal);
+      const file = path === undefined ? undefined : (await readOperatorFile(path)).file;
+      const given = { ...options, listed: file?.repositories, rules: environment.REEVE_RULES };
+      const named = loadNamedSecrets(environment, file);
+      return check(paths, { ...given, forge: loadForge(environment), named }, terminal);
     },
   }),
 

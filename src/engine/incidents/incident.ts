@@ -17,6 +17,8 @@ type KindRow = {
   readonly page: string;
   /** Lifetime of an incident that does not occur again. If absent, the incident lasts until it is cleared. */
   readonly lastsMs?: number;
+  /** Set if rules of the operator see less than they should, or cannot report it: the heartbeat is not sent. */
+  readonly isSevere?: true;
 };
 
 /** All kinds of incidents. To add a kind, add a row to this table. */
@@ -48,6 +50,38 @@ export const incidentKinds = {
     fails: 'The forge refused a list, so its items were not checked.',
     remedy: 'Give the account the access that the message names, or exclude that location with `in`.',
     page: 'sweeps',
+    isSevere: true,
+  },
+  'rule-blind': {
+    title: 'Rules that cannot see what they need',
+    looks:
+      'What the operator’s rules read, once an hour: runners, facts in the served repositories, and whether `in` includes a served repository.',
+    fails:
+      'A rule sees no runner or only some, may not read a fact in a served repository, or includes no served repository.',
+    remedy:
+      'Give the account the access that the message names, or correct `in`; `reeve rules` lists the rules.',
+    page: 'rules',
+    isSevere: true,
+  },
+  'rule-hindered': {
+    title: 'Rules that cannot act where they should',
+    looks: 'What the operator’s rules change, once an hour: access in the served repositories, and labels.',
+    fails:
+      'A rule has an action that the account may not use in a served repository, or names a label that does not exist there.',
+    remedy:
+      'Give the account the access that the message names, create the label, or restrict the rule with `in`; `reeve rules` lists the rules.',
+    page: 'rules',
+  },
+  'secret-unusable': {
+    title: 'Named secrets that cannot be used',
+    looks:
+      'The named secrets, every ten minutes: those that rules and settings name exist, and their addresses may be reached and resolve.',
+    fails:
+      'A secret does not exist, is no URL although messages are sent to it, its host is neither public nor listed under `notify-hosts`, or its name cannot be resolved.',
+    remedy:
+      'Correct the secret, or list its host under `notify-hosts`; `reeve notify NAME --test` sends a test message.',
+    page: '',
+    isSevere: true,
   },
   'account-changed': {
     title: 'Logins that another account has now',
@@ -66,6 +100,7 @@ export const incidentKinds = {
     fails: 'A file has problems, and none of its rules is in force.',
     remedy: '`reeve check` in a checkout of that repository lists every problem with its position.',
     page: 'rules',
+    isSevere: true,
   },
 } as const satisfies Record<string, KindRow>;
 
@@ -129,6 +164,14 @@ export function isOpen(
 ): boolean {
   const { lastsMs } = kindRow(kind);
   return lastsMs === undefined || Math.abs(now.getTime() - lastAt.getTime()) < lastsMs;
+}
+
+/**
+ * Returns whether an incident shows that rules of the operator see less than they should. Others cannot cause one,
+ * because the files and rules of repositories and organizations do not count.
+ */
+export function isSevere({ kind, level }: Pick<Incident, 'kind' | 'level'>): boolean {
+  return level === 'operator' && kindRow(kind).isSevere === true;
 }
 
 /**

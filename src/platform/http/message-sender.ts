@@ -18,6 +18,8 @@ export type Message = {
   readonly url: string;
   /** Name of that secret, for errors. */
   readonly secret: string;
+  /** `GET` sends no content; default: POST. */
+  readonly method?: 'GET';
   readonly contentType: string;
   readonly content: string;
   /** Same for every try of one message, so that the receiver can drop duplicates. */
@@ -64,11 +66,62 @@ export function createMessageSender({
   };
 }
 
+const hostsRemedy = 'the operator file lists hosts under notify-hosts';
+
+/** Options of `testReceiver`. */
+export type ReceiverTestOptions = Pick<PostTransport, 'lookup'> & {
+  /** See `MessageSenderOptions`. */
+  readonly hosts: readonly string[];
+  /** Maximum duration of one lookup in milliseconds; default 5,000. */
+  readonly timeoutMs?: number | undefined;
+};
+
+/**
+ * Returns why messages cannot be sent to a URL, without any part of the URL; undefined if nothing speaks against it:
+ * the rules about hosts allow it, and its name resolves. Opens no connection to the receiver.
+ */
+export async function testReceiver(
+  url: string,
+  { hosts: listed, timeoutMs = 5_000, lookup = lookUp }: ReceiverTestOptions,
+): Promise<string | undefined> {
+  if (!URL.canParse(url)) return 'it is not a URL';
+  const hosts = createReachableHosts(listed);
+  try {
+    const host = hostOfUrl(new URL(url));
+    requirePermitted(new URL(url), hosts);
+    if (isIP(host) !== 0) return undefined;
+    const resolve = hosts.isListed(host) ? lookup : createCheckedLookup(hosts, lookup);
+    await withTimeout(timeoutMs, (done) => resolve(host, { all: true }, done));
+    return undefined;
+  } catch (error) {
+    if (error instanceof HostRefused) return `${error.message}; ${hostsRemedy}`;
+    // The message of a system error contains the host; its code does not.
+    const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
+    return `its name cannot be resolved (${code})`;
+  }
+}
+
+/** Waits for a callback with an error. Rejects with the code `ETIMEDOUT` after the time. */
+async function withTimeout(
+  timeoutMs: number,
+  start: (done: (error: NodeJS.ErrnoException | null) => void) => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const late = (): void => reject(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' }));
+  const timer = setTimeout(late, timeoutMs);
+  try {
+    start((error) => (error ? reject(error) : resolve()));
+    await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 type SendingTry = PostOptions & { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
 
 /** Sends the message once, and returns the error if it was not accepted. */
 async function trySending(
-  { url, secret, contentType, content, id }: Message,
+  { url, secret, contentType, content, id, method }: Message,
   { timeoutMs, signal, ...options }: SendingTry,
 ): Promise<ReeveError | undefined> {
   const name = `{secret: ${secret}}`;
@@ -80,17 +133,14 @@ async function trySending(
   const stop = (): void => deadline.abort();
   signal?.addEventListener('abort', stop, { once: true });
   try {
-    const headers = { 'User-Agent': 'reeve', 'Content-Type': contentType, 'Idempotency-Key': id };
-    const answer = await post(
-      { url: new URL(url), headers, body: content, signal: deadline.signal },
-      options,
-    );
+    const headers = { 'User-Agent': 'reeve', 'Idempotency-Key': id };
+    const posted = method === 'GET' ? undefined : { contentType, content };
+    const request = { url: new URL(url), headers, posted, signal: deadline.signal };
+    const answer = await sendOnce(request, options);
     return failureOf(name, answer);
   } catch (error) {
-    if (error instanceof HostRefused) {
-      const remedy = 'the operator file lists hosts under notify-hosts';
-      return new ReeveError('message-refused', `${name} cannot be reached: ${error.message}; ${remedy}`);
-    }
+    if (error instanceof HostRefused)
+      return new ReeveError('message-refused', `${name} cannot be reached: ${error.message}; ${hostsRemedy}`);
     // System error messages contain the host; their codes do not. For the same reason, `cause` is not set.
     const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
     if (signal?.aborted) throw stopped();
@@ -132,10 +182,11 @@ const maxAnswerBytes = 64 * 1024;
  */
 export class HostRefused extends Error {}
 
-type PostRequest = {
+type SentRequest = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** The content of a POST request; absent: a GET request. */
+  readonly posted: Pick<Message, 'contentType' | 'content'> | undefined;
   /** Aborts the whole exchange: lookup, connecting, sending, reading. */
   readonly signal: AbortSignal;
 };
@@ -153,25 +204,23 @@ type PostTransport = {
 };
 
 /**
- * Posts a body once and returns the response status. Follows no redirect. Every address that a host name resolves to is
+ * Sends a request once and returns the response status. Follows no redirect. Every address that a host name resolves to is
  * checked while the connection is opened, and only checked addresses are connected to, so a name cannot resolve to a
  * public address for the check and to a private one for the request (DNS rebinding).
  */
-async function post({ url, ...sent }: PostRequest, options: PostOptions): Promise<PostAnswer> {
+async function sendOnce({ url, posted, ...sent }: SentRequest, options: PostOptions): Promise<PostAnswer> {
   const { hosts, ca, lookup = lookUp } = options;
   const host = hostOfUrl(url);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && hosts.isListed(host)))
-    throw new HostRefused('it is not an https: URL, and its host is not listed');
-  // IP addresses need no lookup.
-  if (isIP(host) !== 0 && !hosts.permits(host))
-    throw new HostRefused('its address is not public, and not listed');
+  requirePermitted(url, hosts);
   const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>();
+  const length = Buffer.byteLength(posted?.content ?? '');
+  const about = posted && { 'Content-Type': posted.contentType, 'Content-Length': String(length) };
   const request = (url.protocol === 'https:' ? https : http).request(url, {
-    method: 'POST',
+    method: posted === undefined ? 'GET' : 'POST',
     // No keep-alive: a kept-alive connection may lead to an address that is no longer allowed.
     agent: false,
     signal: sent.signal,
-    headers: { ...sent.headers, 'Content-Length': String(Buffer.byteLength(sent.body)) },
+    headers: { ...sent.headers, ...about },
     lookup: hosts.isListed(host) ? lookup : createCheckedLookup(hosts, lookup),
     ...(ca === undefined ? {} : { ca }),
   });
@@ -190,8 +239,18 @@ async function post({ url, ...sent }: PostRequest, options: PostOptions): Promis
     response.on('error', finish);
     response.on('close', finish);
   });
-  request.end(sent.body);
+  request.end(posted?.content);
   return promise;
+}
+
+/** Throws `HostRefused` if a URL needs TLS, or if its host is an address that is not permitted. */
+function requirePermitted(url: URL, hosts: ReachableHosts): void {
+  const host = hostOfUrl(url);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && hosts.isListed(host)))
+    throw new HostRefused('it is not an https: URL, and its host is not listed');
+  // IP addresses need no lookup.
+  if (isIP(host) !== 0 && !hosts.permits(host))
+    throw new HostRefused('its address is not public, and not listed');
 }
 
 /** Returns a lookup that fails unless every address of the name is allowed. */

@@ -594,7 +594,7 @@ const cronFields = [
   { name: 'day of week', values: '0 to 7, or sun to sat' },
 ] as const;
 
-function explainCron(cron: string, fields: readonly string[]): string | undefined {
+export function explainCron(cron: string, fields = cron.split(/\s+/)): string | undefined {
   const word = foreignSchedules.get(cron.replace(/^@|^every /, ''));
   if (word !== undefined) return `"${cron}" is not a schedule: write five cron fields, "${word}"`;
   if (fields.length === 6) return 'six cron fields: seconds are not supported, write five';

@@ -67,6 +67,23 @@ export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): read
   });
 }
 
+/**
+ * Returns the labels that must be set for a condition of a rule to hold: texts compared with the names of `labels`, in a
+ * condition that requires one of them (`labels.exists(l, l.name == "urgent")`), and not in its negation.
+ */
+export function labelsAwaited(rule: LoadedRule): readonly string[] {
+  const ofLabels = { member: 'name', lists: ['labels'] };
+  const wanted = (tree: ASTNode): readonly string[] => {
+    if (tree.op === '&&' || tree.op === '||') return childrenOf(tree).flatMap(wanted);
+    const isPresence = tree.op === 'in' || (tree.op === 'rcall' && /^exists(_one)?$/.test(tree.args[0]));
+    if (!isPresence) return [];
+    return comparisonsIn(tree, ofLabels).flatMap(({ by, texts }) =>
+      by === '==' || by === 'in' ? texts : [],
+    );
+  };
+  return [...new Set([...ruleTreesOf(rule), ...rule.steps.flatMap(conditionTreesOf)].flatMap(wanted))];
+}
+
 /** Returns whether an expression reads a member with this name. */
 function readsMember(node: ASTNode, name: string): boolean {
   const isRead =

@@ -227,7 +227,7 @@ async function syncIssue(
 }
 
 /** Returns problems as a code block, so that text from the file cannot mention a user or become markup. */
-function fenced(problems: readonly string[]): string {
+export function fenced(problems: readonly string[]): string {
   const text = problems.join('\n\n').slice(0, 20_000);
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);

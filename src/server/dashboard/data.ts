@@ -1,6 +1,7 @@
 import type { PauseScope } from '../../engine/bounds/pauses.ts';
 import type { Incident } from '../../engine/incidents/incident.ts';
 import type { Store } from '../../store/store.ts';
+import type { RuleSight } from '../../work/alarms/rule-sight.ts';
 import type { CommandQueue } from '../../work/merge-queue/queue-commands.ts';
 import type { AboutItem, NumberedItem } from '../../work/runs/about-item.ts';
 import type { SimulatedSubject, Simulation } from '../../work/runs/simulate.ts';
@@ -131,6 +132,8 @@ export type DashboardData = {
   /** Open incidents, most recently seen first. Operator files are named by their path in the folder. */
   readonly incidents: () => Promise<readonly Incident[]>;
   readonly schedules: () => Promise<readonly ScheduleRow[]>;
+  /** When each rule of the operator could last run, and what it cannot see or do. */
+  readonly sight: () => Promise<readonly RuleSight[]>;
   readonly runners: () => Promise<readonly RunnerState[]>;
   readonly drift: () => Promise<readonly DriftRow[]>;
   /** Returns the text of the file of a rule as it is now; undefined if it cannot be read or is larger than 256 KiB. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { unknownSecret } from '../../actions/secrets.ts';
 import { apiRoot } from '../../client/address.ts';
 import { type Credentials, type SignedIn, secretsOf } from '../../client/credentials.ts';
 import type { OwnEvents } from '../../engine/bounds/own-writes.ts';
@@ -13,22 +14,27 @@ import type { OrganizationSource } from '../../rules/sources/organization.ts';
 import type { ReportProblems } from '../../rules/sources/report.ts';
 import { readAddress } from '../../store/postgres/address.ts';
 import { type ServerRole, serverRoles } from '../../store/store.ts';
+import type { SecretUse } from '../../work/alarms/secret-tests.ts';
 import { examineSecrets, type SecretEntry } from '../receiver/secrets.ts';
 import {
+  type AlarmSettings,
   maxPollSeconds,
   minPollSeconds,
   type OperatorEntry,
   type OperatorFile,
   type Pace,
+  readAlarms,
   readOperatorFile,
   readPace,
+  secretUsesOf,
   type WebhookForm,
 } from './operator-file.ts';
 import { isSecretVariable, readNamedSecrets } from './secrets/named-secrets.ts';
 
 /** All settings of Reeve. */
 export type Settings = RuleGrants &
-  Pace & {
+  Pace &
+  AlarmSettings & {
     readonly forge: SignedIn | undefined;
     /** Token of an account that can read hooks; used only by setup and doctor. */
     readonly setupToken: string | undefined;
@@ -102,6 +108,7 @@ export async function loadSettings(
     allowAdmin: operator.file?.['allow-admin'] ?? false,
     ...readGrants(operator.file),
     ...readPace(operator.file),
+    ...readAlarms(operator.file),
     namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
     notifyHosts: operator.file?.['notify-hosts'] ?? [],
     accounts: operator.file?.accounts ?? {},
@@ -110,6 +117,9 @@ export async function loadSettings(
     forgePort: readPort('FORGE_PORT', 3000, read, problems),
     logLevel: readLevel(read, problems),
   };
+  for (const { name, by } of secretUsesOf(settings)) {
+    if (!settings.namedSecrets.has(name)) problems.push(`${by}: ${unknownSecret(name)}`);
+  }
   if (problems.length > 0) {
     throw new ReeveError(
       'settings',
@@ -132,6 +142,41 @@ export function loadForge(environment: Variables): Settings['forge'] {
   if (problems.length === 0) return forge;
   throw new ReeveError('settings', `the settings of the forge cannot be used:\n  ${problems.join('\n  ')}`);
 }
+
+/**
+ * Returns the named secrets of the environment and an operator file, with the problems of those that cannot be read;
+ * undefined if neither an operator file, a forge nor a named secret is set, so that a rule may name secrets of another
+ * installation.
+ */
+export function loadNamedSecrets(
+  environment: Variables,
+  file: OperatorFile | undefined,
+): NamedSecretSettings | undefined {
+  const isSet = ({ 1: value = '' }: readonly [string, string | undefined]): boolean => value !== '';
+  const names = Object.entries(environment).filter(isSet);
+  if (file === undefined && !names.some(([name]) => name === 'FORGE_URL' || isSecretVariable(name)))
+    return undefined;
+  const problems: string[] = [];
+  return {
+    secrets: readNamedSecrets(file?.['named-secrets'], environment, problems),
+    notifyHosts: file?.['notify-hosts'] ?? [],
+    uses: secretUsesOf(readAlarms(file)),
+    path: environment.REEVE_CONFIG ?? 'environment',
+    problems,
+  };
+}
+
+/** The named secrets, and what the settings say about them. */
+export type NamedSecretSettings = {
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly notifyHosts: readonly string[];
+  /** Secrets that settings name. */
+  readonly uses: readonly SecretUse[];
+  /** The operator file, for problems that have no place in a rule file. */
+  readonly path: string;
+  /** Problems of the secrets themselves, such as a file that cannot be read. */
+  readonly problems: readonly string[];
+};
 
 /** Returns a secret that the environment contains directly or as a file; undefined if absent. Throws `settings`. */
 export function readSecret(environment: Variables, name: string): string | undefined {

@@ -9,8 +9,12 @@ import { facts } from '../../facts/facts.ts';
 import { compileGlob, createRepositoryScope } from '../../patterns/glob.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { createReachableHosts } from '../../platform/http/reachable-hosts.ts';
+import { isTimezone } from '../../rules/expressions/function-row.ts';
+import { explainCron } from '../../rules/files/load-rule.ts';
 import { nearest } from '../../rules/problem.ts';
 import { type Retention, standardRetention } from '../../store/prune.ts';
+import type { SecretUse } from '../../work/alarms/secret-tests.ts';
+import type { ReportSettings } from '../../work/alarms/weekly-report.ts';
 import { NamedSecretsForm } from './secrets/named-secrets.ts';
 
 /** Shortest and longest interval of polling in seconds. */
@@ -200,6 +204,60 @@ const RetentionForm = z.strictObject({
     ),
 });
 
+const secretName = z
+  .string()
+  .regex(/^[A-Za-z]\w{0,63}$/, 'write the name of a secret: letters, digits and _')
+  .describe('Name of a secret with the URL.');
+
+/** `heartbeat` of the operator file. */
+const HeartbeatForm = z.strictObject({
+  to: secretName.describe(
+    'Name of a secret with the URL that is requested (GET) at each interval while all is well.',
+  ),
+  every: duration
+    .refine((text) => {
+      const ms = parseDurationMs(text) ?? 0;
+      return ms >= 60_000 && ms <= 86_400_000;
+    }, 'write an interval from 1m to 1d')
+    .optional()
+    .describe('Interval, from 1m to 1d. Default 5m.'),
+});
+
+/** `report` of the operator file. */
+const ReportForm = z
+  .strictObject({
+    to: secretName
+      .optional()
+      .describe('Name of a secret with the URL that the report is sent to, as the action `notify` would.'),
+    chat: z
+      .boolean()
+      .optional()
+      .describe(
+        'Sends JSON with the member `text`, which chats expect, instead of plain text. Default false.',
+      ),
+    repository: fullName
+      .optional()
+      .describe(
+        'Repository with the issue that contains the latest report: open while something needs attention, and closed otherwise. The report names rules and repositories, so choose one that only operators can read.',
+      ),
+    cron: z
+      .string()
+      .check((context) => {
+        const message = explainCron(context.value);
+        if (message !== undefined) context.issues.push({ code: 'custom', input: context.value, message });
+      })
+      .optional()
+      .describe('When the report is made, as five cron fields. Default `0 8 * * 1`: Mondays at 8.'),
+    timezone: z
+      .string()
+      .refine(isTimezone, 'write a timezone such as Europe/Berlin')
+      .optional()
+      .describe('Timezone of `cron`. Default UTC.'),
+  })
+  .refine(({ to, repository }) => to ?? repository, {
+    message: 'set where the report goes: to, repository, or both',
+  });
+
 /** The operator file (`REEVE_CONFIG`): settings that do not fit into an environment variable. */
 export const OperatorFile = z.strictObject({
   version: z.literal(1),
@@ -283,6 +341,12 @@ export const OperatorFile = z.strictObject({
     ),
   webhook: WebhookForm.optional().describe('The hooks that `reeve setup` manages and `reeve doctor` checks.'),
   dashboard: DashboardForm.optional(),
+  heartbeat: HeartbeatForm.optional().describe(
+    'An address that is called while all is well, and not otherwise, so that a dead man’s switch service notices silence. Default: none.',
+  ),
+  report: ReportForm.optional().describe(
+    'A regular report about what needs attention, and when each rule could last run. Default: none.',
+  ),
   'allow-admin': z
     .boolean()
     .optional()
@@ -341,7 +405,7 @@ function explainIssue(
 
 const knownKeys = [
   ...[OperatorFile, Entry, Organization, Grant, Limits, RetentionForm],
-  ...[WebhookForm, DashboardForm],
+  ...[WebhookForm, DashboardForm, HeartbeatForm, ReportForm],
 ].flatMap((schema) => Object.keys(schema.shape));
 
 /** Returns the offset of a value in the text, or of a key of that value if `key` is given. */
@@ -352,6 +416,38 @@ function offsetOf(document: Document, path: readonly PropertyKey[], key?: string
   const node: unknown = pair ? pair.key : found;
   const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
   return Array.isArray(range) ? Number(range[0]) : 0;
+}
+
+/** Settings of what Reeve says about itself. */
+export type AlarmSettings = {
+  readonly heartbeat?: { readonly to: string; readonly everyMs: number } | undefined;
+  readonly report?: ReportSettings | undefined;
+};
+
+/** Returns these settings from the operator file; absent ones are undefined. */
+export function readAlarms(file: OperatorFile | undefined): AlarmSettings {
+  const { heartbeat, report } = file ?? {};
+  return {
+    heartbeat: heartbeat && {
+      to: heartbeat.to,
+      everyMs: parseDurationMs(heartbeat.every ?? '5m') ?? 300_000,
+    },
+    report: report && {
+      to: report.to,
+      chat: report.chat ?? false,
+      repository: report.repository,
+      schedule: { cron: report.cron ?? '0 8 * * 1', timezone: report.timezone ?? 'UTC' },
+    },
+  };
+}
+
+/** Returns the secrets that the settings name. */
+export function secretUsesOf({ heartbeat, report }: AlarmSettings): readonly SecretUse[] {
+  const uses = [
+    { name: heartbeat?.to, by: 'heartbeat.to' },
+    { name: report?.to, by: 'report.to' },
+  ];
+  return uses.flatMap(({ name, by }) => (name === undefined ? [] : [{ name, by, isAddress: true }]));
 }
 
 /** Settings for the intake, processing and retention of deliveries. */

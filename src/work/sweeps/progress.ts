@@ -3,7 +3,7 @@ import type { Run } from '../../engine/record.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { count } from '../../platform/count.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
-import type { Store } from '../../store/store.ts';
+import type { MemoryRows, Store } from '../../store/store.ts';
 import type { SweepFailure } from './targets/repositories.ts';
 import type { Totals } from './targets/targets.ts';
 
@@ -224,9 +224,9 @@ export type SweepResult = SweepProgress & {
 
 /** Data of sweeps that is kept between slots, by rule id. */
 export class SweepStore {
-  readonly #store: Store;
+  readonly #store: MemoryRows;
 
-  constructor(store: Store) {
+  constructor(store: MemoryRows) {
     this.#store = store;
   }
 

@@ -25,6 +25,8 @@ type SweepsParts = {
   readonly askWhoWeAre: () => Promise<unknown>;
   /** Finds changes in place of webhooks; absent: a search for missed changes is enough. */
   readonly poller: Poller | undefined;
+  /** Further maintenance jobs, by name. */
+  readonly jobs?: Readonly<Record<string, MaintenanceJob>> | undefined;
 };
 
 /** Schedule of the search for missed changes, which also runs after every start. */
@@ -47,11 +49,15 @@ export class Sweeps {
   /** Rules of repositories and organizations, as they were last read. */
   #others: readonly LoadedRule[] = [];
 
-  constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre, poller }: SweepsParts) {
+  constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre, poller, jobs }: SweepsParts) {
     this.#reeve = reeve;
     this.#snapshots = snapshots;
     this.#poller = poller;
-    this.#chores = createMaintenance(reeve, { checkToken: askWhoWeAre, readRules: () => this.#readRules() });
+    const maintenance = createMaintenance(reeve, {
+      checkToken: askWhoWeAre,
+      readRules: () => this.#readRules(),
+    });
+    this.#chores = { ...maintenance, ...jobs };
     this.scheduler = new Scheduler(reeve, () => this.#entries());
     this.jobHandlers = {
       sweep: createSweepHandler(reeve, leaveWaiting, (id) => this.#find(id)),
@@ -69,10 +75,12 @@ export class Sweeps {
     const beginnings = [
       ...(this.#poller ? [] : [{ kind: 'catch-up', lane: 'catch-up catch-up', payload: {} }]),
       { kind: openPullsKind, lane: openPullsKind, payload: {} },
-      { kind: 'chore', lane: 'chore rules', payload: { chore: 'rules' } },
+      ...Object.entries(this.#chores)
+        .filter(([, { atStart }]) => atStart)
+        .map(([chore]) => ({ kind: 'chore', lane: `chore ${chore}`, payload: { chore, slot: start } })),
     ];
     for (const { kind, lane, payload } of beginnings) {
-      const uuid = `${kind === 'chore' ? 'rules' : kind}#${start}`;
+      const uuid = `${'chore' in payload ? payload.chore : kind}#${start}`;
       await store.enqueue({ door: 'cron', uuid, kind, lane, payload, receivedAt: now });
     }
     wake();
@@ -94,7 +102,8 @@ export class Sweeps {
     const name = typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'chore') : undefined;
     const chore = this.#chores[String(name)];
     if (chore === undefined) throw new ReeveError('internal', `there is no chore ${String(name)}`);
-    await chore.run(this.#reeve.clock.now());
+    // Store boundary: the scheduler and `start` write the slot.
+    await chore.run(this.#reeve.clock.now(), String(Reflect.get(Object(payload), 'slot')));
     return { runs: [] };
   }
 

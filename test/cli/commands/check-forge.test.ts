@@ -36,7 +36,12 @@ afterEach(async () => {
 });
 
 async function checkOn(version: string) {
-  server = await startBareServer((_request, response) => json(response, { version }));
+  server = await startBareServer((request, response) => {
+    const path = request.path.split('?')[0] ?? '';
+    if (path.endsWith('/version')) return json(response, { version });
+    if (path.endsWith('/user')) return json(response, { id: 9, login: 'reeve' });
+    return json(response, [], 200, { 'x-total-count': '0' });
+  });
   return reeve(['check', '--json', path], { environment: { FORGE_URL: server.url, FORGE_TOKEN: 'token' } });
 }
 
@@ -45,9 +50,7 @@ it('finds nothing on a forge that supports everything used in the file', async (
 
   expect(JSON.parse(out).problems).toEqual([]);
   expect(status).toBe(0);
-  expect(server.requests.map(({ method, path: asked }) => `${method} ${asked}`)).toEqual([
-    'GET /api/v1/version',
-  ]);
+  expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 });
 
 it('reports the lines that need features the forge does not support', async () => {

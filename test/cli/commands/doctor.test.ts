@@ -126,6 +126,25 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     /in use by another Reeve/,
   ],
   ['rules', 'a broken rule', ({ rules }) => rules(ruleOf('nothing', labels)), /1 problem: /],
+  [
+    'named-secrets',
+    'a rule that names a secret that does not exist',
+    ({ rules }) => rules(ruleOf('issues', '{ uses: notify, with: { to: { secret: CHAT }, text: hi } }')),
+    /there is no secret named "CHAT".*\(rule one\)/,
+  ],
+  [
+    'heartbeat',
+    'a heartbeat that is held',
+    async ({ path, editOperatorFile }) => {
+      await editOperatorFile((text) => `${text}heartbeat: { to: BEAT }\n`);
+      const store = await openSqliteStore({ path: path('data/reeve.db'), role: 'reader' });
+      const at = new Date().toISOString();
+      await store.remember('heartbeat', { state: 'held', at, since: at, why: 'sees no runner' });
+      await store.close();
+      return { REEVE_SECRET_BEAT: 'https://127.0.0.1/a-secret-path' };
+    },
+    /the heartbeat is held since .*: sees no runner/,
+  ],
   ['forge', 'no answer', async () => ({ FORGE_URL: 'http://127.0.0.1:9' }), /cannot be reached/],
   [
     'forge',
@@ -383,6 +402,8 @@ it('every check is broken by at least one test', () => {
     'target',
     'own-events',
     'runners',
+    'scope',
+    'labels',
     'workflows',
     'codeowners',
     ...databaseChecks.map(({ id }) => id),
@@ -453,9 +474,42 @@ rules:
 
     expect(await look({ REEVE_RULES: folder })).toMatchObject({
       state: 'warning',
-      text: expect.stringContaining(`rule offline visits runners, and @${connection.bot.name} sees none`),
+      text: expect.stringContaining('rule offline: sees no runner'),
       advice: expect.stringContaining('an owner of it'),
     });
+  });
+});
+
+describe.each(contractForges)('rules without effect on $name', ({ start: startForge }) => {
+  it('cause warnings: a label that does not exist where they apply, and an in that includes nothing served', async () => {
+    const forge = await startForge();
+    const connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    const steps = 'steps: [{ uses: set-labels, with: { add: [no-such-label] } }]';
+    await writeFile(
+      `${folder}/labels.yml`,
+      `version: 1
+rules:
+  here: { on: issues.opened, ${steps} }
+  elsewhere: { in: nowhere/*, on: issues.opened, ${steps} }
+  waiting: { on: issues.opened, if: 'labels.exists(l, l.name == "never-made")', steps: [{ uses: comment, with: { text: a } }] }
+`,
+    );
+
+    const result = await connection.doctor({ REEVE_RULES: folder });
+
+    expect(entriesOf(result, 'labels')[0]).toMatchObject({
+      state: 'warning',
+      text: `rule here: there is no label "no-such-label" in ${connection.repository}: the rule fails there; create it, or add create to the step; 1 more`,
+    });
+    expect(entriesOf(result, 'scope')[0]).toMatchObject({
+      state: 'warning',
+      text: 'rule elsewhere: in: nowhere/* does not include the served repository: the rule never runs',
+    });
+    await connection.close();
+    await forge.close();
   });
 });
 

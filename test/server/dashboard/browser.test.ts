@@ -269,6 +269,7 @@ function emptyReadings(store: Store): AppParts['dashboardData'] {
     schedules: async () => [],
     ruleSource: async () => undefined,
     reach: async () => ({ repositories: [], served: 0, isWhole: true }),
+    sight: async () => [],
     runners: async () => [],
     drift: async () => [],
     aboutItem: (item) => readAboutItem(item, { store, schedules: [], now: new Date('2030-01-01T00:00:00Z') }),

@@ -8,14 +8,10 @@ import type { Client } from '../../../client/client.ts';
 import { isRecord } from '../../../contract/events/payload-members.ts';
 import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
 import { operations } from '../../../contract/operations.ts';
-import { createFactMemory, createFacts } from '../../../facts/ask.ts';
-import { requestOf } from '../../../facts/fact.ts';
-import { labelDefinitions } from '../../../facts/label-definitions.ts';
 import { requiredChecks } from '../../../facts/statuses.ts';
 import { compileForgeGlob, createGlob } from '../../../patterns/glob.ts';
 import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { Re2Compiler } from '../../../patterns/re2.ts';
-import { systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import {
   type Comparison,
@@ -28,8 +24,9 @@ import { isInScope } from '../../../rules/match.ts';
 import { requestsOfRule } from '../../../rules/needs.ts';
 import { nearest, type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule, LoadedStep } from '../../../rules/rule.ts';
+import { findBlindSpots } from '../../../work/alarms/blind-spots.ts';
+import { type CheckedForge, readExamined, readServed } from '../../../work/served.ts';
 import { toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
-import { type CheckedForge, readExamined } from '../../connection/served.ts';
 import { count } from '../../output/terminal.ts';
 
 /** Maximum number of commits of the default branch, and of pull request heads, examined per repository. */
@@ -301,85 +298,53 @@ function listed(names: readonly string[], quote = ''): string {
     : shown.join(', ');
 }
 
-/** A label that a step sets and that is missing in some repositories, given by full name. */
-type MissingLabel = {
-  readonly rule: LoadedRule;
-  readonly step: LoadedStep;
-  readonly label: string;
-  readonly repositories: readonly string[];
-};
-
-/**
- * Returns a warning for each label of a `set-labels` step that is missing in a repository in the scope of the step's
- * rule. The repositories are those given by name, otherwise the served ones. The repository of a repository-level file
- * is unknown here, so the labels of such a file are checked only in repositories given by name.
- */
-export async function unknownLabels(
-  rules: readonly LoadedRule[],
-  checked: CheckedForge,
-): Promise<readonly Problem[]> {
-  const missing = await missingLabels(rules, checked);
-  return missing.map(({ rule, step, label, repositories: [first = '', ...others] }) => {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const message = `there is no label "${label}" in ${first}${more}: the rule fails there; create it, or add create to the step`;
-    return problemAtLine(
-      { code: 'unknown-label', message, path: rule.source, line: step.line },
-      checked.textOf,
-    );
-  });
-}
-
-/** Returns the labels of `set-labels` steps that are missing in repositories in the scope of their rules. */
-export async function missingLabels(
-  rules: readonly LoadedRule[],
-  checked: Omit<CheckedForge, 'textOf'>,
-): Promise<readonly MissingLabel[]> {
-  const { client, repositories } = checked;
-  const found = rules.filter(({ level }) => level === 'operator' || repositories.length > 0);
-  const wanted = found.flatMap((rule) =>
-    rule.steps.flatMap((step) =>
-      labelsOf(step.arguments.written, step.action.name).map((label) => ({ rule, step, label })),
-    ),
-  );
-  if (wanted.length === 0) return [];
-  const missing = new Map<(typeof wanted)[number], string[]>();
-  for (const repository of await examinedRefs(checked)) {
-    const name = `${repository.owner}/${repository.name}`;
-    const subject: Subject = { kind: 'repository', repository };
-    const inScope = wanted.filter(({ rule }) => isInScope(rule, subject, createUnlimitedMeter()));
-    if (inScope.length === 0) continue;
-    const known = await labelsIn(client, repository);
-    for (const one of inScope) {
-      if (!known.has(one.label)) missing.set(one, [...(missing.get(one) ?? []), name]);
-    }
-  }
-  return [...missing].map(([one, names]) => ({ ...one, repositories: names }));
-}
-
-/** Returns the names of labels that must already exist; empty if the step creates missing labels. */
-function labelsOf(written: unknown, action: string): readonly string[] {
-  if (action !== 'set-labels' || typeof written !== 'object' || written === null) return [];
-  if (Reflect.get(written, 'create') !== undefined) return [];
-  const sync: unknown = Reflect.get(written, 'sync');
-  const lists: readonly unknown[] = [Reflect.get(written, 'add'), Reflect.get(written, 'remove')];
-  const names = [...lists.flat(), ...Object.keys(typeof sync === 'object' && sync !== null ? sync : {})];
-  return names.filter((name): name is string => typeof name === 'string');
-}
-
 async function examinedRefs(
   checked: Pick<CheckedForge, 'client' | 'repositories' | 'listed'>,
 ): Promise<readonly RepositoryRef[]> {
   return (await readExamined(checked)).map(toRepositoryRef);
 }
 
-/** Returns the names of the labels of a repository, including those of its organization. */
-async function labelsIn(client: Client, repository: RepositoryRef): Promise<ReadonlySet<string>> {
-  const clock = systemClock;
-  const subject: Subject = { kind: 'repository', repository };
-  const facts = createFacts({ client, subject, memory: createFactMemory(clock), clock });
-  // The value of this fact is an array of labels.
-  const labels = await facts.ask(requestOf(labelDefinitions));
-  return new Set(labels.map(({ name }) => name));
+/**
+ * Returns a warning for each blind spot of the rules in the repositories given by name, otherwise in the served ones.
+ * The repository of a repository-level file is unknown here, so such a file is examined only in repositories given by
+ * name.
+ */
+export async function blindSpots(
+  rules: readonly LoadedRule[],
+  { client, repositories: names, listed, textOf }: CheckedForge,
+): Promise<readonly Problem[]> {
+  const judged = rules.filter(({ level }) => level === 'operator' || names.length > 0);
+  const [rule] = judged;
+  if (rule === undefined) return [];
+  const login = async (): Promise<string> => (await client.call(operations.getSelf, {})).login;
+  const general = (message: string): Problem =>
+    problemAtLine({ code: 'served', message, path: rule.source, line: rule.line }, textOf);
+  const only = names.length > 0 ? names : undefined;
+  const read = await readServed(client, listed, { only }).catch((error: unknown) => {
+    if (!(error instanceof ReeveError) || error.isHostFailure) throw error;
+    return error;
+  });
+  if (read instanceof ReeveError)
+    return [general(`the served repositories cannot be listed, and are not examined: ${read.message}`)];
+  const { repositories, isWhole, hidden } = read;
+  const [failure] = hidden;
+  if (failure && only)
+    throw new ReeveError('usage', `${failure.item} cannot be seen: ${failure.error.message}`);
+  const at = ({ source, line }: { readonly source: string; readonly line: number }) => ({
+    path: source,
+    line,
+  });
+  const nothing = 'no repository is served: star one as the account, or list it in the operator file';
+  const unseen = hidden.map(({ item }) => `${item} in the operator file does not exist or is hidden`);
+  const served = names.length > 0 ? undefined : { login, listed };
+  const spots = await findBlindSpots(judged, { client, repositories, isWhole, served });
+  return [
+    ...[...(repositories.length === 0 ? [nothing] : []), ...unseen].map(general),
+    ...spots.map(({ rule: { name, source }, line, code, text }) => {
+      const message = code === 'unknown-label' ? text : `rule ${name}: ${text}`;
+      return problemAtLine({ code, message, ...at({ source, line }) }, textOf);
+    }),
+  ];
 }
 
 /** A required status that has the name of a rule: `reeve/RULE`. */

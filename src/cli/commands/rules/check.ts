@@ -4,15 +4,16 @@ import { type ClientOptions, createClient } from '../../../client/client.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { formatExpanded } from '../../../rules/files/load.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
-import { formatProblem, type Problem } from '../../../rules/problem.ts';
+import { formatProblem, type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles, readOfferedIn } from '../../../rules/sources/folder.ts';
 import { repositoryPaths } from '../../../rules/sources/repository-file.ts';
+import type { NamedSecretSettings } from '../../../server/settings/config.ts';
+import { secretUses, testSecrets } from '../../../work/alarms/secret-tests.ts';
 import { nextTimes } from '../../../work/sweeps/schedule/cron.ts';
-import { missingAccess } from '../../connection/checks/access.ts';
 import { unmatchedOwners } from '../../connection/checks/codeowners-lines.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
-import { missingContexts, renamedStatuses, unknownLabels } from './check-forge.ts';
+import { blindSpots, missingContexts, renamedStatuses } from './check-forge.ts';
 
 /** Paths of rule files. `isOperators`: they are those of `REEVE_RULES`. */
 type ChosenPaths = { readonly paths: readonly string[]; readonly isOperators: boolean };
@@ -34,8 +35,8 @@ export function pathsOrDefault(given: readonly string[], rules: string | undefin
 }
 
 /**
- * Prints the problems and warnings of rule files; with a forge, also missing capabilities, missing labels, and statuses
- * that were renamed or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1. Warnings do
+ * Prints the problems and warnings of rule files; with named secrets, also secrets that cannot be used; with a forge,
+ * also missing capabilities, what rules cannot see or do, and statuses that were renamed or that no recent commit has. Returns the exit status: 0 without problems, otherwise 1. Warnings do
  * not affect it.
  */
 export async function check(
@@ -48,6 +49,8 @@ export async function check(
     repository?: readonly string[];
     /** Patterns of served repositories in the operator file. */
     listed?: readonly string[] | undefined;
+    /** Named secrets; absent: they are unknown, and not tested. */
+    named?: NamedSecretSettings | undefined;
     /** Prints the rules with parameter values and pack rules expanded. */
     expanded?: boolean;
     /** Folder of the packs that files of repositories may include by name. */
@@ -70,13 +73,13 @@ export async function check(
   };
   // A problem in a pack is also reported in the files that include the pack.
   const problems = distinct([...files.flatMap((file) => file.problems), ...lacking]);
-  const labels = checked ? await unknownLabels(loaded, checked) : [];
-  const access = checked ? await missingAccess(loaded, checked) : [];
+  const spots = checked ? await blindSpots(loaded, checked) : [];
+  const secrets = options.named ? await unusableSecrets(loaded, options.named, textOf) : [];
   const renamed = checked ? await renamedStatuses(loaded, checked) : [];
   const missing = checked ? await missingContexts(loaded, checked) : [];
   const owners = checked ? await unmatchedOwners(loaded, checked) : [];
   const noted = files.flatMap((file) => file.warnings ?? []);
-  const warnings = distinct([...noted, ...labels, ...access, ...renamed, ...missing, ...owners]);
+  const warnings = distinct([...noted, ...spots, ...secrets, ...renamed, ...missing, ...owners]);
   if (options.expanded && problems.length === 0) {
     for (const file of files) terminal.out(formatExpanded(file));
     return 0;
@@ -104,6 +107,27 @@ export async function check(
         ),
   );
   return problems.length === 0 ? 0 : 1;
+}
+
+/** Returns a warning for each named secret that cannot be used, without any part of its value. */
+async function unusableSecrets(
+  rules: readonly LoadedRule[],
+  { secrets, notifyHosts: hosts, uses, path, problems }: NamedSecretSettings,
+  textOf: (path: string) => string,
+): Promise<readonly Problem[]> {
+  const general = (message: string): Problem => ({
+    ...{ code: 'secret', message, path },
+    ...{ line: 1, column: 1, source: '', width: 1 },
+  });
+  const faults = await testSecrets([...secretUses(rules), ...uses], secrets, { hosts });
+  return [
+    ...problems.map(general),
+    ...faults.map(({ text, at }) =>
+      at === undefined
+        ? general(text)
+        : problemAtLine({ code: 'secret', message: text, path: at.source, line: at.line }, textOf),
+    ),
+  ];
 }
 
 function distinct(problems: readonly Problem[]): readonly Problem[] {

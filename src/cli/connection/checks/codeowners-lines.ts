@@ -11,10 +11,10 @@ import { isInScope } from '../../../rules/match.ts';
 import { requestsOfRule } from '../../../rules/needs.ts';
 import { type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
+import { type CheckedForge, maxExamined, readExamined } from '../../../work/served.ts';
 import { toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning } from '../finding.ts';
-import { type CheckedForge, maxExamined, readExamined } from '../served.ts';
 import type { Examination } from './examination.ts';
 
 /**

@@ -8,12 +8,13 @@ import type { Settings, Variables } from '../../../server/settings/config.ts';
 import { openStoreAt } from '../../../store/open-store.ts';
 import type { PostgresState } from '../../../store/postgres/examine.ts';
 import type { MemoryRows, Store } from '../../../store/store.ts';
+import { type BlindSpot, findBlindSpots } from '../../../work/alarms/blind-spots.ts';
+import { readServed, type Served } from '../../../work/served.ts';
 import type { Finding } from '../finding.ts';
 import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
 import { type Match, matchHooks, recallSetupHook, type SetupHook } from '../hooks/match.ts';
 import { type HookLocation, hookLocations, locationName, readHooks, type Signed } from '../hooks/places.ts';
-import { readServed, type Served } from '../served.ts';
 
 /** Data for the checks. Each item is fetched once, on first use. */
 export interface Examination {
@@ -29,6 +30,8 @@ export interface Examination {
   rules(): Promise<readonly FolderFile[]>;
   /** The served repositories: at most a thousand. */
   served(): Promise<Served>;
+  /** What the operator's rules cannot see or do there. */
+  blindSpots(): Promise<readonly BlindSpot[]>;
   store(): Promise<Store>;
   /** State of the server of DATABASE_URL; undefined if the store is a file. */
   database(): Promise<PostgresState | undefined>;
@@ -51,6 +54,10 @@ export function examine(
   const { url } = settings.forge;
   const closing: (() => Promise<void>)[] = [];
   const account = once(async () => (await checkAccount(client)).value);
+  const rules = once(async () =>
+    settings.rules === undefined ? [] : loadRuleFiles([settings.rules], { isOperators: true }),
+  );
+  const served = once(() => readServed(client, settings.repositories, { max: 1_000 }));
   const store = once(async () => {
     const opened = await openStoreAt(settings, { role: 'reader' });
     closing.push(() => opened.close());
@@ -65,10 +72,13 @@ export function examine(
       return { version: finding.text, capabilities: value };
     }),
     account,
-    rules: once(async () =>
-      settings.rules === undefined ? [] : loadRuleFiles([settings.rules], { isOperators: true }),
-    ),
-    served: once(() => readServed(client, settings.repositories, { max: 1_000 })),
+    rules,
+    served,
+    blindSpots: once(async () => {
+      const loaded = (await rules()).flatMap((file) => file.rules);
+      const by = { login: async () => (await account()).login, listed: settings.repositories };
+      return findBlindSpots(loaded, { client, ...(await served()), served: by });
+    }),
     store,
     database: once(async () => {
       if (settings.databaseUrl === undefined) return undefined;

@@ -4,13 +4,10 @@ import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Repository } from '../../../contract/resources/repositories.ts';
 import type { User } from '../../../contract/resources/users.ts';
-import { createUnlimitedMeter } from '../../../patterns/meter.ts';
 import { ReeveError } from '../../../platform/errors.ts';
-import { isInScope } from '../../../rules/match.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
-import { createEmptyRunnerMemory } from '../../../work/sweeps/targets/runner-memory.ts';
-import { eachTarget } from '../../../work/sweeps/targets/targets.ts';
-import { count } from '../../output/terminal.ts';
+import type { BlindSpot } from '../../../work/alarms/blind-spots.ts';
+import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import {
   checkAdministrator,
@@ -111,7 +108,8 @@ export const forgeChecks: readonly Check[] = [
     id: 'access',
     looks:
       'The account’s access in the served repositories compared with the access that the operator’s rules need.',
-    fails: 'A rule needs more access: its changes would be refused.',
+    fails:
+      'A rule needs more access: its changes would be refused. It warns if a fact can need more, depending on the repository.',
     remedy: 'Make the account a collaborator with that permission, or restrict the rule with `in`.',
     after: ['token'],
     run: async (examination) => checkAccess(examination),
@@ -129,11 +127,29 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'runners',
     looks: 'The runners that the account sees, if a rule of the operator has `each: runner`.',
-    fails: 'Never: it warns if there is none, or if the forge refuses a list.',
+    fails: 'Never: it warns if a rule sees none, or if the forge refuses it a list.',
     remedy:
       'Runners of an organization need an owner of it (`read:organization`), those of a repository an administrator of it (`read:repository`), those of a person that person (`read:user`), those of the instance a site administrator (`read:admin`).',
     after: ['token'],
     run: async (examination) => checkRunners(examination),
+  },
+  {
+    id: 'scope',
+    looks: 'Whether `in` of each rule of the operator includes a served repository.',
+    fails: 'Never: it only warns, and a warning does not change the exit status.',
+    remedy: 'Correct `in`, or serve the repository.',
+    after: ['token'],
+    run: async (examination) => checkReach(examination, 'scope', 'every rule includes a served repository'),
+  },
+  {
+    id: 'labels',
+    looks:
+      'Labels that rules of the operator set without `create`, or that their conditions wait for, in at most 100 served repositories.',
+    fails: 'Never: it warns if one does not exist there.',
+    remedy: 'Create the label, correct its name, or restrict the rule with `in`.',
+    after: ['token'],
+    run: async (examination) =>
+      checkReach(examination, 'unknown-label', 'the labels that rules name exist where the rules apply'),
   },
   {
     id: 'codeowners',
@@ -189,38 +205,49 @@ function isOwner({ id }: User, { owner }: Repository): boolean {
   return owner.id === id;
 }
 
-/** Checks whether a rule about runners can see one. Otherwise it stays silent for ever. */
-async function checkRunners({ client, account, rules, settings }: Examination): Promise<Finding> {
-  const rule = (await rules()).flatMap((file) => file.rules).find(({ each }) => each?.kind === 'runner');
-  if (rule === undefined) return skipped('no rule of the operator visits runners');
-  const { login } = await account();
-  const pages = eachTarget(
-    { kind: 'runner' },
-    {
-      client,
-      served: { login: async () => login, listed: settings.repositories },
-      rule,
-      isInScope: (subject) => isInScope(rule, subject, createUnlimitedMeter()),
-      runners: createEmptyRunnerMemory(),
-      now: new Date(),
-      from: undefined,
-    },
+/** Checks whether the rules about runners see all of them. Otherwise they stay silent for ever. */
+async function checkRunners(examination: Examination): Promise<Finding> {
+  const rules = (await examination.rules()).flatMap((file) => file.rules);
+  if (!rules.some(({ each }) => each?.kind === 'runner'))
+    return skipped('no rule of the operator visits runners');
+  const { login } = await examination.account();
+  return spotFinding(examination, ['runners'], `@${login} sees the runners that rules visit`);
+}
+
+/** Checks whether each rule includes a served repository, and whether the labels exist that the rules name. */
+async function checkReach(
+  examination: Examination,
+  code: 'scope' | 'unknown-label',
+  good: string,
+): Promise<Finding> {
+  const loaded = (await examination.rules()).flatMap((file) => file.rules);
+  if (loaded.length === 0) return skipped('there are no rules of the operator');
+  if ((await examination.served()).repositories.length === 0) return skipped('no repository is served');
+  return spotFinding(examination, [code], good);
+}
+
+/** Returns a warning about the blind spots with one of these codes, with the time since which the server knows them. */
+async function spotFinding(
+  { blindSpots, store }: Examination,
+  codes: readonly BlindSpot['code'][],
+  good: string,
+): Promise<Finding> {
+  const found = (await blindSpots()).filter(({ code }) => codes.includes(code));
+  const [first, ...others] = found;
+  if (first === undefined) return ok(good);
+  const { rule, isBlind, text, advice } = first;
+  // A store that cannot be opened has a check of its own.
+  const incidents = await store().then(
+    (opened) => opened.listIncidents(),
+    () => [],
   );
-  let seen = 0;
-  const refused: string[] = [];
-  for await (const { targets, failures = [] } of pages) {
-    seen += targets.length;
-    refused.push(...failures.map(({ item, error }) => `${item}: ${error.message}`));
-  }
-  const advice =
-    'runners of an organization need an owner of it, those of a repository an administrator, those of a person that person, those of the instance a site administrator';
-  if (seen === 0)
-    return warning(
-      `rule ${rule.name} visits runners, and @${login} sees none${refused.length === 0 ? '' : ` (${refused[0]})`}`,
-      advice,
-    );
-  if (refused.length > 0) return warning(`${count(seen, 'runner')}; refused: ${refused.join('; ')}`, advice);
-  return ok(`@${login} sees ${count(seen, 'runner')}`);
+  const known = incidents.find(
+    ({ kind, key }) => kind === (isBlind ? 'rule-blind' : 'rule-hindered') && key === rule.id,
+  );
+  const since =
+    known === undefined ? '' : ` (since ${known.firstAt.toISOString().slice(0, 16).replace('T', ' ')} UTC)`;
+  const more = others.length === 0 ? '' : `; ${others.length} more`;
+  return warning(plain(`rule ${rule.name}: ${text}${since}${more}`), advice);
 }
 
 async function checkServed({ served, account, settings }: Examination): Promise<Finding> {

@@ -11,9 +11,13 @@ import type { Check } from './examination.ts';
 /** Maximum number of incidents that are named per kind; the rest are only counted. */
 const named = 3;
 
-/** One check per kind of incident in the store. */
-export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as readonly IncidentKind[]).map(
-  (kind): Check => {
+/** Kinds whose current state other checks read: `runners`, `access`, `scope`, `labels` and `named-secrets`. */
+const examinedNow: ReadonlySet<IncidentKind> = new Set(['rule-blind', 'rule-hindered', 'secret-unusable']);
+
+/** One check per other kind of incident in the store. */
+export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as readonly IncidentKind[])
+  .filter((kind) => !examinedNow.has(kind))
+  .map((kind): Check => {
     const { title, looks, fails, remedy } = kindRow(kind);
     return {
       id: kind,
@@ -31,8 +35,7 @@ export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as r
         return wrong(plain(`${title.toLowerCase()}: ${found.length}: ${texts}${more}`), remedy);
       },
     };
-  },
-);
+  });
 
 /**
  * Returns whether an incident is reported here. The operator's files have a separate check, which reads their current

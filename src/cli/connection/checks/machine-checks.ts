@@ -1,13 +1,17 @@
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { incidentKinds } from '../../../engine/incidents/incident.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
+import { secretUsesOf } from '../../../server/settings/operator-file.ts';
 import { storeFileOf } from '../../../store/open-store.ts';
 import { takeWorkerLock } from '../../../store/sqlite/lock.ts';
 import { migrations } from '../../../store/sqlite/migrations.ts';
-import { count } from '../../output/terminal.ts';
+import { readHeartbeat } from '../../../work/alarms/heartbeat.ts';
+import { secretUses, testSecrets } from '../../../work/alarms/secret-tests.ts';
+import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { localAddress, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
 import type { Check, Examination } from './examination.ts';
@@ -151,7 +155,53 @@ export const machineChecks: readonly Check[] = [
       return wrong(`${count(problems.length, 'problem')}: ${line}`, `reeve check ${settings.rules}`);
     },
   },
+  {
+    id: 'named-secrets',
+    looks: incidentKinds['secret-unusable'].looks.replace(', every ten minutes', ''),
+    fails: incidentKinds['secret-unusable'].fails,
+    remedy: incidentKinds['secret-unusable'].remedy,
+    run: checkNamedSecrets,
+  },
+  {
+    id: 'heartbeat',
+    looks: '`heartbeat` of the operator file, and its latest result in the store.',
+    fails: 'It is held because something is not well, the receiver did not take it, or no Reeve sends it.',
+    remedy: 'Correct what the message names; start `reeve serve`.',
+    after: ['store'],
+    run: checkHeartbeat,
+  },
 ];
+
+async function checkNamedSecrets({ settings, rules }: Examination): Promise<Finding> {
+  const { namedSecrets, notifyHosts: hosts } = settings;
+  const uses = [...secretUses((await rules()).flatMap((file) => file.rules)), ...secretUsesOf(settings)];
+  if (namedSecrets.size === 0 && uses.length === 0)
+    return skipped('there is no named secret, and no rule names one');
+  const [first, ...others] = await testSecrets(uses, namedSecrets, { hosts });
+  if (first === undefined) return ok(`${count(namedSecrets.size, 'named secret')}, all can be used`);
+  const more = others.length === 0 ? '' : `; ${others.length} more`;
+  return wrong(
+    plain(`${first.text}${more}`),
+    'correct the secret; reeve notify NAME --test sends a test message',
+  );
+}
+
+async function checkHeartbeat({ settings, store }: Examination): Promise<Finding> {
+  const { heartbeat } = settings;
+  if (heartbeat === undefined) return skipped('the operator file does not set a heartbeat');
+  const last = await readHeartbeat(await store());
+  if (last === undefined) return skipped('no heartbeat was due yet: reeve serve sends it');
+  const { state, at, since, why = '' } = last;
+  const lateMs = Date.now() - Date.parse(at);
+  if (lateMs > 3 * Math.max(heartbeat.everyMs, 60_000))
+    return wrong(`the last heartbeat was due at ${at}: no Reeve sends it`, 'start reeve serve');
+  if (state === 'sent') return ok(`the heartbeat to ${heartbeat.to} was sent at ${at}`);
+  const what =
+    state === 'held'
+      ? 'the heartbeat is held'
+      : `the receiver of ${heartbeat.to} does not take the heartbeat`;
+  return wrong(plain(`${what} since ${since}: ${why}`), 'correct what the message names');
+}
 
 async function checkFolder({ settings: { data } }: Examination): Promise<Finding> {
   const advice = `make ${data} writable for the user that Reeve runs as`;

@@ -8,7 +8,8 @@ import { packageRoot } from '../../../platform/package.ts';
 import { nearest } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles } from '../../../rules/sources/folder.ts';
-import { missingLabels } from '../../commands/rules/check-forge.ts';
+import { findBlindSpots } from '../../../work/alarms/blind-spots.ts';
+import { readServed } from '../../../work/served.ts';
 import type { Prompt } from '../../output/prompt.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
 import { type Finding, ok, warning } from '../finding.ts';
@@ -145,7 +146,9 @@ export async function createMissingLabels(
   },
 ): Promise<Finding | undefined> {
   const { listed, isWanted, prompt, plan } = options;
-  const missing = await missingLabels(rules, { client, repositories: [], listed });
+  const { repositories: served } = await readServed(client, listed);
+  const spots = await findBlindSpots(rules, { client, repositories: served, isWhole: false });
+  const missing = spots.flatMap((spot) => spot.missing ?? []);
   const pairs = new Map(
     missing.flatMap(({ label, repositories }) =>
       repositories.map((repository) => [`${repository} ${label}`.toLowerCase(), { repository, label }]),

@@ -4,6 +4,7 @@ import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
 import type { StoreQueries } from '../../../store/store.ts';
+import type { RuleSight } from '../../../work/alarms/rule-sight.ts';
 import type { DashboardData, RuleReach, RuleRow, TestCoverage } from '../data.ts';
 import { viewSource } from '../highlight.ts';
 import { itemLink, repositoryLink, ruleLink } from '../links.ts';
@@ -33,8 +34,10 @@ export async function rulePage(
   const heads = ['verdict', 'event', 'about', 'changes', 'when'];
   const among = history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`;
   const source = row && (await data.ruleSource(row.id));
+  const sight = (await data.sight()).find((one) => one.id === id);
   const content = html`${row && aboutRule(row)}
 ${row && actionsOf(row, await store.listPauses(), pageRequest)}
+${sight && viewSight(sight, pageRequest)}
 ${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRequest)}` : undefined}
 <h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count.</p>
 <h2>Test coverage</h2>${coverageOf(row)}
@@ -70,6 +73,17 @@ function viewReach(reach: RuleReach, { forgeUrl }: PageRequest): Html {
     .map((name) => html`<li>${repositoryLink(forgeUrl, name)}</li>`);
   const rest = repositories.length - names.length;
   return html`<p>${count}.</p><ul class="names">${names}${rest > 0 ? html`<li>and ${rest} more</li>` : undefined}</ul>`;
+}
+
+/** Returns when a rule could last run, and what it cannot see or do, since when. */
+function viewSight({ lastRunAt, limits }: RuleSight, { time }: PageRequest): Html {
+  const last =
+    lastRunAt === undefined
+      ? 'Reeve has not evaluated it yet: no event of its kind has arrived, and no sweep of it has ended.'
+      : html`It could last run ${time(lastRunAt)}.`;
+  const rows = limits.map(({ text, since }) => [markIds(text), time(since)]);
+  return html`<h2>What it sees</h2><p>${last}</p>
+${limits.length === 0 ? html`<p class="muted">It sees everything that it needs, as far as Reeve knows.</p>` : table(['cannot see or do', 'since'], rows, '')}`;
 }
 
 function aboutRule({ file, line, mode, listensTo, clocks = [], description }: RuleRow): Html {

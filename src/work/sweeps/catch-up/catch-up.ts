@@ -27,6 +27,8 @@ type CaughtUpPayload = {
 const restKey = 'catch-up rest';
 /** Key of the start time of the latest pass. */
 const passKey = 'catch-up at';
+/** Key of the end time of the latest complete pass. */
+const endKey = 'catch-up ended';
 /** Maximum number of requests in one pass. Repositories beyond it come first in the next pass. */
 const budget = 20_000;
 /** Number of consecutive repositories with a forge failure after which the pass waits for the forge to recover. */
@@ -87,10 +89,17 @@ export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
       await lease.advance({ runs: [], checkpoint: null });
     }
     await store.remember(restKey, deferred.length === 0 ? undefined : deferred);
+    await store.remember(endKey, clock.now().toISOString());
     const repositories = waiting.length - deferred.length;
     log.info({ repositories, missed, failed, left: deferred.length, requests: client.requests }, 'caught up');
     return { runs: [] };
   };
+}
+
+/** Returns when a look for missed events last ended; undefined if none has. */
+export async function readCatchUpEnd(store: Pick<Store, 'recall'>): Promise<Date | undefined> {
+  const at = await store.recall(endKey);
+  return typeof at === 'string' ? new Date(at) : undefined;
 }
 
 /** Returns the served repositories. `onMissing` is called with each listed one that the forge does not show. */

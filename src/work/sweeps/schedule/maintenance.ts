@@ -16,7 +16,15 @@ import { resistancePrefix } from '../../runs/waiting.ts';
 import type { Scheduled } from './schedule.ts';
 
 /** A recurring maintenance job of Reeve. */
-export type MaintenanceJob = { readonly cron: string; readonly run: (now: Date) => Promise<void> };
+export type MaintenanceJob = {
+  readonly cron: string;
+  /** Default UTC. */
+  readonly timezone?: string | undefined;
+  /** Whether it also runs after every start. */
+  readonly atStart?: true;
+  /** `slot` identifies the slot, or the start, and is the same for each try. */
+  readonly run: (now: Date, slot: string) => Promise<void>;
+};
 
 /**
  * Returns the maintenance jobs by name: `retention` deletes expired data once a day, `size` keeps the store below its
@@ -93,18 +101,21 @@ export function createMaintenance(
         }
       },
     },
-    rules: { cron: '23 * * * *', run: asks.readRules },
+    rules: { cron: '23 * * * *', atStart: true, run: asks.readRules },
   };
 }
 
-/** Lanes of the maintenance jobs that do not need the forge, because the store must not fill up during an outage. */
-export const maintenanceLanes: readonly string[] = ['chore retention', 'chore size'];
+/**
+ * Lanes of the maintenance jobs that do not need the forge: the store must not fill up during an outage, and secrets are
+ * tested during one.
+ */
+export const maintenanceLanes: readonly string[] = ['chore retention', 'chore size', 'chore secrets'];
 
 /** Returns the maintenance jobs as entries for the scheduler. */
 export function scheduledMaintenance(chores: Readonly<Record<string, MaintenanceJob>>): readonly Scheduled[] {
-  return Object.entries(chores).map(([name, { cron }]) => ({
+  return Object.entries(chores).map(([name, { cron, timezone = 'UTC' }]) => ({
     id: name,
-    schedule: { cron, timezone: 'UTC' },
+    schedule: { cron, timezone },
     kind: 'chore',
     payload: { chore: name },
   }));

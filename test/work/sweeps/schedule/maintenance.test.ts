@@ -51,7 +51,7 @@ it('retention deletes data that ended more than 30 days ago, and logs how much',
     {},
   );
 
-  await chores.retention?.run(now);
+  await chores.retention?.run(now, 'slot');
 
   const runs = await store.listRuns({ limit: 10 });
   expect(runs.items.map(({ trigger }) => trigger.at)).toEqual(['2026-05-01T12:00:00.000Z']);
@@ -80,7 +80,7 @@ it('retention deletes executed commands that are older than the delivery lifetim
   await memory.set('dropped 1/main', { at: '2020-01-01T00:00:00.000Z' });
   await store.remember('command of another part', { at: '2020-01-01T00:00:00.000Z' });
 
-  await chores.retention?.run(now);
+  await chores.retention?.run(now, 'slot');
 
   const left = (comment: number) => memory.get(`${executionPrefix}1/${comment} r.yml#merge`);
   expect(await Promise.all([1, 2, 225, 450].map(left))).toEqual(Array(4).fill(undefined));
@@ -108,7 +108,7 @@ it('retention deletes messages that were last planned more than a hundred days a
   await keep('old', 100.01);
   await keep('young', 99.99);
 
-  await chores.retention?.run(now);
+  await chores.retention?.run(now, 'slot');
 
   expect(await memory.get(`${sentMessagePrefix}old`)).toBeUndefined();
   expect(await memory.get(`${sentMessagePrefix}young`)).toMatchObject({ number: 1 });
@@ -119,8 +119,8 @@ it('size deletes the oldest runs if the store is too large, and warns', async ()
   const { store, close, said, chores } = await setChores({ maxBytes: 1 });
   await store.appendRuns([makeRun({ at: now.toISOString() })], {});
 
-  await chores.size?.run(now);
-  await chores.size?.run(now);
+  await chores.size?.run(now, 'slot');
+  await chores.size?.run(now, 'slot');
 
   expect((await store.listRuns()).items).toEqual([]);
   expect(said).toEqual([
@@ -132,7 +132,7 @@ it('size deletes the oldest runs if the store is too large, and warns', async ()
 it('health logs nothing if token and disk are fine', async () => {
   const { close, said, chores } = await setChores();
 
-  await chores.health?.run(now);
+  await chores.health?.run(now, 'slot');
 
   expect(said).toEqual([]);
   await close();
@@ -145,7 +145,7 @@ it('health reports a token that the forge no longer accepts, and continues', asy
     },
   });
 
-  await chores.health?.run(now);
+  await chores.health?.run(now, 'slot');
 
   expect(said).toEqual(['error the forge does not accept our credential {"error":"401 from the forge"}']);
   await close();
@@ -160,7 +160,7 @@ it('health reports a full disk, and still checks the token', async () => {
   });
   parts.healthy = async () => ({ ok: false, reason: '12 MB are free', freeBytes: 12_000_000 });
 
-  await chores.health?.run(now);
+  await chores.health?.run(now, 'slot');
 
   expect(said).toEqual(['error the disk needs attention {"reason":"12 MB are free"}']);
   expect(asked).toBe(1);
@@ -170,7 +170,7 @@ it('health reports a full disk, and still checks the token', async () => {
 it('rules reads the rules of repositories again', async () => {
   const { close, chores, readings } = await setChores();
 
-  await chores.rules?.run(now);
+  await chores.rules?.run(now, 'slot');
 
   expect(readings()).toBe(1);
   await close();
@@ -196,7 +196,7 @@ it('retention never deletes the account that a login belonged to', async () => {
   const memory = createStoredMemory(store);
   await memory.set(accountKey('Ada'), { id: 5, at: '2016-01-01T00:00:00.000Z' });
 
-  await chores.retention?.run(now);
+  await chores.retention?.run(now, 'slot');
 
   expect(await memory.get(accountKey('ada'))).toEqual({ id: 5, at: '2016-01-01T00:00:00.000Z' });
   await close();

@@ -1,8 +1,8 @@
-import type { Client } from '../../client/client.ts';
-import { operations } from '../../contract/operations.ts';
-import type { Repository } from '../../contract/resources/repositories.ts';
-import { ReeveError } from '../../platform/errors.ts';
-import { type ListFailure, servedRepositories } from '../../work/sweeps/targets/repositories.ts';
+import type { Client } from '../client/client.ts';
+import { operations } from '../contract/operations.ts';
+import type { Repository } from '../contract/resources/repositories.ts';
+import { ReeveError } from '../platform/errors.ts';
+import { type ListFailure, servedRepositories } from './sweeps/targets/repositories.ts';
 
 /** Repositories that the checks of rules examine on a forge. */
 export type CheckedForge = {
@@ -31,9 +31,17 @@ export const maxExamined = 100;
 export async function readServed(
   client: Client,
   listed: readonly string[],
-  { max = maxExamined, only }: { readonly max?: number; readonly only?: readonly string[] | undefined } = {},
+  {
+    max = maxExamined,
+    only,
+    login = async () => (await client.call(operations.getSelf, {})).login,
+  }: {
+    readonly max?: number;
+    readonly only?: readonly string[] | undefined;
+    /** Returns the account's name; default: asks the forge. */
+    readonly login?: () => Promise<string>;
+  } = {},
 ): Promise<Served> {
-  const login = async (): Promise<string> => (await client.call(operations.getSelf, {})).login;
   const repositories: Repository[] = [];
   const hidden: ListFailure[] = [];
   for await (const page of servedRepositories(client, { login, listed, only })) {

@@ -1,0 +1,345 @@
+import type { Action } from '../../actions/action.ts';
+import type { Client } from '../../client/client.ts';
+import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
+import type { Access } from '../../contract/operation.ts';
+import type { Repository } from '../../contract/resources/repositories.ts';
+import { createFactMemory, createFacts } from '../../facts/ask.ts';
+import { requestOf } from '../../facts/fact.ts';
+import { labelDefinitions } from '../../facts/label-definitions.ts';
+import { createUnlimitedMeter } from '../../patterns/meter.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { ReeveError } from '../../platform/errors.ts';
+import { labelsAwaited } from '../../rules/files/warnings.ts';
+import { isInScope } from '../../rules/match.ts';
+import { factsOfRule } from '../../rules/needs.ts';
+import type { LoadedRule, LoadedStep } from '../../rules/rule.ts';
+import { maxExamined } from '../served.ts';
+import { type ServedBy, toRepositoryRef } from '../sweeps/targets/repositories.ts';
+import { createEmptyRunnerMemory } from '../sweeps/targets/runner-memory.ts';
+import { eachTarget } from '../sweeps/targets/targets.ts';
+
+/** Something that a rule needs and that its account cannot see or do. */
+export type BlindSpot = {
+  readonly rule: LoadedRule;
+  /** Line of the rule or of the step. */
+  readonly line: number;
+  readonly code: 'scope' | 'runners' | 'access' | 'unknown-label';
+  /** True if the rule does not see what it is about; false if it sees it and cannot act. */
+  readonly isBlind: boolean;
+  /** One sentence without a full stop, and without the name of the rule. May name private repositories. */
+  readonly text: string;
+  /** The remedy. */
+  readonly advice: string;
+  /** The label that a step sets, and the full names of the repositories in which it is missing. */
+  readonly missing?: { readonly label: string; readonly repositories: readonly string[] };
+};
+
+/** Where to look for blind spots. */
+export type Look = {
+  readonly client: Client;
+  readonly repositories: readonly Repository[];
+  /** How runners are listed; absent: only the given repositories are examined, and no runners. */
+  readonly served?: ServedBy | undefined;
+  /** Whether these are all served repositories; only then it is known that a rule includes none. */
+  readonly isWhole: boolean;
+};
+
+/**
+ * Returns the blind spots of rules in these repositories. Reads the labels of at most `maxExamined` repositories, and
+ * the lists of runners if a rule visits runners. Rejects if the forge fails; a refusal is a blind spot.
+ */
+export async function findBlindSpots(
+  rules: readonly LoadedRule[],
+  look: Look,
+): Promise<readonly BlindSpot[]> {
+  return [
+    ...scopeSpots(rules, look),
+    ...(await runnerSpots(rules, look)),
+    ...accessSpots(rules, look),
+    ...(await labelSpots(rules, look)),
+  ];
+}
+
+/** Items of rules that do not belong to one repository. */
+const elsewhere: ReadonlySet<string> = new Set(['organization', 'notification', 'runner']);
+
+function scopeSpots(rules: readonly LoadedRule[], { repositories, isWhole }: Look): readonly BlindSpot[] {
+  if (!isWhole || repositories.length === 0) return [];
+  const names = repositories.map(toRepositoryRef);
+  return rules.flatMap((rule) => {
+    if (rule.scopes.length === 0 || elsewhere.has(rule.each?.kind ?? '')) return [];
+    if (names.some((repository) => includes(rule, repository))) return [];
+    const written = rule.scopes.flatMap((scope) => scope.written).join(', ');
+    const served = repositories.length === 1 ? 'the served repository' : 'any of the served repositories';
+    return [
+      {
+        rule,
+        line: rule.line,
+        code: 'scope' as const,
+        isBlind: true,
+        text: `in: ${written} does not include ${served}: the rule never runs`,
+        advice: 'correct in, or serve the repository',
+      },
+    ];
+  });
+}
+
+function includes(rule: LoadedRule, repository: RepositoryRef): boolean {
+  return isInScope(rule, { kind: 'repository', repository }, createUnlimitedMeter());
+}
+
+/** What the lists of runners need, the same on Gitea and Forgejo. */
+export const runnersAdvice =
+  'runners of an organization need an owner of it (read:organization), those of a repository an administrator of it (read:repository), those of a person that person (read:user), those of the instance a site administrator (read:admin)';
+
+/** Returns a spot for each rule about runners that sees none, or that the forge refuses a list. */
+async function runnerSpots(rules: readonly LoadedRule[], look: Look): Promise<readonly BlindSpot[]> {
+  if (look.served === undefined) return [];
+  const seenBy = new Map<string, Promise<RunnerView>>();
+  const spots: BlindSpot[] = [];
+  for (const rule of rules.filter(({ each }) => each?.kind === 'runner')) {
+    const scope = JSON.stringify(rule.scopes.map(({ written }) => written));
+    const viewed = seenBy.get(scope) ?? viewRunners(rule, look.client, look.served);
+    seenBy.set(scope, viewed);
+    const { seen, refused } = await viewed;
+    const reason = refused.length === 0 ? '' : ` (${refused.join('; ')})`;
+    const text =
+      seen === 0
+        ? `sees no runner${reason}`
+        : refused.length > 0
+          ? `does not see all runners${reason}`
+          : undefined;
+    if (text !== undefined)
+      spots.push({ rule, line: rule.line, code: 'runners', isBlind: true, text, advice: runnersAdvice });
+  }
+  return spots;
+}
+
+/** Number of runners that a rule sees, and the refused lists. */
+type RunnerView = { readonly seen: number; readonly refused: readonly string[] };
+
+/** Lists the runners as a sweep of this rule would. */
+export async function viewRunners(rule: LoadedRule, client: Client, served: ServedBy): Promise<RunnerView> {
+  const pages = eachTarget(
+    { kind: 'runner' },
+    {
+      client,
+      served,
+      rule,
+      isInScope: (subject) => isInScope(rule, subject, createUnlimitedMeter()),
+      runners: createEmptyRunnerMemory(),
+      now: new Date(),
+      from: undefined,
+    },
+  );
+  let seen = 0;
+  const refused: string[] = [];
+  for await (const { targets, failures = [] } of pages) {
+    seen += targets.length;
+    for (const { item, error } of failures) {
+      if (error instanceof ReeveError && error.isHostFailure) throw error;
+      refused.push(`${item}: ${error.message}`);
+    }
+  }
+  return { seen, refused };
+}
+
+/** Access levels in a repository, from least to most. */
+const ranks: readonly Access[] = ['reader', 'writer', 'admin'];
+
+/** A part of a rule that needs access: `action comment`, `fact approvals`. */
+export type AccessWant = { readonly needed: Access; readonly what: string; readonly isFact: boolean };
+
+/** Access of a rule that the account does not have in a repository. */
+export type AccessGap = AccessWant & {
+  readonly repository: string;
+  readonly held: Access;
+  readonly rule: LoadedRule;
+};
+
+/**
+ * Returns the access that a rule needs. `possible` includes facts whose needed access depends on the repository.
+ */
+export function accessWants(
+  rule: LoadedRule,
+  { possible }: { readonly possible: boolean },
+): readonly AccessWant[] {
+  const ofActions = rule.steps.flatMap(({ action, arguments: given }) =>
+    [action.needs.access, ...moreAccess(action, given.written)].map((needed) => ({
+      needed,
+      what: `action ${action.name}`,
+      isFact: false,
+    })),
+  );
+  const ofFacts = factsOfRule(rule).map(({ name, needs }) => ({
+    needed: (possible ? needs.sometimes : undefined) ?? needs.access,
+    what: `fact ${name}`,
+    isFact: true,
+  }));
+  return [...ofActions, ...ofFacts];
+}
+
+/** Returns the access that the arguments of a step need beyond the access that its action needs. */
+function moreAccess(action: Action, written: unknown): readonly Access[] {
+  const given = new Set(Object.keys(typeof written === 'object' && written !== null ? written : {}));
+  return Object.entries(action.moreAccess ?? {}).flatMap(([name, access]) =>
+    given.has(name) ? [access] : [],
+  );
+}
+
+/** Returns, for each repository and rule, the part that needs the most access beyond that of the account. */
+export function findAccessGaps(
+  rules: readonly LoadedRule[],
+  repositories: readonly Repository[],
+  options: { readonly possible: boolean },
+): readonly AccessGap[] {
+  const wants = new Map(rules.map((rule) => [rule, accessWants(rule, options)]));
+  const meter = createUnlimitedMeter();
+  return repositories.flatMap(({ full_name, permissions }) => {
+    const held: Access = permissions?.admin ? 'admin' : permissions?.push ? 'writer' : 'reader';
+    return rules.flatMap((rule) => {
+      if (!rule.scopes.every((scope) => scope.matches(full_name, meter))) return [];
+      const [most] = (wants.get(rule) ?? [])
+        .filter(({ needed }) => ranks.indexOf(needed) > ranks.indexOf(held))
+        .toSorted((a, b) => ranks.indexOf(b.needed) - ranks.indexOf(a.needed));
+      return most === undefined ? [] : [{ repository: full_name, held, rule, ...most }];
+    });
+  });
+}
+
+function accessSpots(rules: readonly LoadedRule[], { repositories }: Look): readonly BlindSpot[] {
+  const gaps = Map.groupBy(findAccessGaps(rules, repositories, { possible: true }), ({ rule }) => rule);
+  return [...gaps].flatMap(([rule, ofRule]) => {
+    const byPart = Map.groupBy(ofRule, ({ isFact }) => isFact);
+    return [...byPart].flatMap(([isFact, [first, ...others]]) => {
+      if (first === undefined) return [];
+      const { what, needed, held, repository } = first;
+      const text = `${what} needs ${needed} access, and the account is ${held} in ${repository}${andMore(others)}: the rule can fail there`;
+      const advice = 'give the account that permission there, or restrict the rule with in';
+      return [{ rule, line: rule.line, code: 'access' as const, isBlind: isFact, text, advice }];
+    });
+  });
+}
+
+function andMore(others: readonly unknown[]): string {
+  return others.length === 0 ? '' : ` and ${others.length} more`;
+}
+
+/** A label that a step sets (`step`), or that a condition waits for. */
+type NamedLabel = {
+  readonly rule: LoadedRule;
+  readonly line: number;
+  readonly name: string;
+  readonly isSet: boolean;
+};
+
+/**
+ * Returns a spot for each label that a step sets without `create` and that is missing in a repository, and for each
+ * label that a condition waits for and that is missing in all repositories of the rule.
+ */
+async function labelSpots(rules: readonly LoadedRule[], look: Look): Promise<readonly BlindSpot[]> {
+  const made = new Set(rules.flatMap(({ steps }) => steps.flatMap(labelsMadeBy)));
+  const named = rules.flatMap((rule): readonly NamedLabel[] => [
+    ...rule.steps.flatMap((step) =>
+      labelsSetBy(step).map((name) => ({ rule, line: step.line, name, isSet: true })),
+    ),
+    ...labelsAwaited(rule)
+      .filter((name) => !made.has(name))
+      .map((name) => ({ rule, line: rule.line, name, isSet: false })),
+  ]);
+  if (named.length === 0) return [];
+  const missing = new Map<NamedLabel, string[]>();
+  const found = new Set<NamedLabel>();
+  const refused = new Map<LoadedRule, string[]>();
+  let left = maxExamined;
+  for (const repository of look.repositories.map(toRepositoryRef)) {
+    const here = named.filter(({ rule }) => includes(rule, repository));
+    if (here.length === 0) continue;
+    if (left === 0) break;
+    left -= 1;
+    const place = `${repository.owner}/${repository.name}`;
+    const known = await labelsIn(look.client, repository);
+    if (known === undefined) {
+      for (const rule of new Set(here.map((one) => one.rule)))
+        refused.set(rule, [...(refused.get(rule) ?? []), place]);
+      continue;
+    }
+    for (const one of here) {
+      if (known.has(one.name)) found.add(one);
+      else missing.set(one, [...(missing.get(one) ?? []), place]);
+    }
+  }
+  return [
+    ...[...refused].map(([rule, [first = '', ...others]]) => ({
+      rule,
+      line: rule.line,
+      code: 'access' as const,
+      isBlind: true,
+      text: `the account may not read the labels of ${first}${andMore(others)}`,
+      advice: 'give the account read access to the issues there, or restrict the rule with in',
+    })),
+    ...[...missing].flatMap(([one, places]): readonly BlindSpot[] => {
+      const [first = '', ...others] = places;
+      const { rule, line, name, isSet } = one;
+      if (!isSet && (found.has(one) || !look.isWhole || left === 0)) return [];
+      const where = `there is no label "${name}" in ${first}${andMore(others)}`;
+      return [
+        {
+          rule,
+          line,
+          code: 'unknown-label',
+          isBlind: false,
+          text: isSet
+            ? `${where}: the rule fails there; create it, or add create to the step`
+            : `${where}: a condition that waits for it never holds`,
+          advice: 'create the label, or correct its name in the rule',
+          ...(isSet && { missing: { label: name, repositories: places } }),
+        },
+      ];
+    }),
+  ];
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Returns the fixed names of the labels that a `set-labels` step names. */
+function labelsNamedBy({ action, arguments: { written } }: LoadedStep): readonly string[] {
+  if (action.name !== 'set-labels') return [];
+  const sync = memberOf(written, 'sync');
+  const lists: readonly unknown[] = [memberOf(written, 'add'), memberOf(written, 'remove')];
+  const names = [...lists.flat(), ...Object.keys(typeof sync === 'object' && sync !== null ? sync : {})];
+  return names.filter((name): name is string => typeof name === 'string' && !name.includes('${{'));
+}
+
+/** Returns the names of labels that must already exist; empty if the step creates missing labels. */
+function labelsSetBy(step: LoadedStep): readonly string[] {
+  return memberOf(step.arguments.written, 'create') === undefined ? labelsNamedBy(step) : [];
+}
+
+/** Returns the names of labels that a step creates. */
+function labelsMadeBy(step: LoadedStep): readonly string[] {
+  if (step.action.name === 'set-labels') return labelsSetBy(step).length > 0 ? [] : labelsNamedBy(step);
+  if (step.action.name !== 'sync-labels') return [];
+  const labels = memberOf(step.arguments.written, 'labels');
+  const names = Array.isArray(labels) ? labels.map((label) => memberOf(label, 'name')) : [];
+  return names.filter((name): name is string => typeof name === 'string');
+}
+
+/**
+ * Returns the names of the labels of a repository, including those of its organization; undefined if the forge refuses
+ * them.
+ */
+async function labelsIn(client: Client, repository: RepositoryRef): Promise<ReadonlySet<string> | undefined> {
+  const clock = systemClock;
+  const subject: Subject = { kind: 'repository', repository };
+  const facts = createFacts({ client, subject, memory: createFactMemory(clock), clock });
+  try {
+    const labels = await facts.ask(requestOf(labelDefinitions));
+    return new Set(labels.map(({ name }) => name));
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.isHostFailure) throw error;
+    return undefined;
+  }
+}
