@@ -24,6 +24,8 @@ export type RuleRow = {
   /** Path in the operator’s folder, or path that includes the repository. */
   readonly file: string;
   readonly line: number;
+  /** Whether the file is invalid, and the rule is of its last valid version. */
+  readonly isLastValid?: boolean | undefined;
   readonly mode: 'observe' | 'enforce';
   /** Events and schedules of the rule: `pull_request.opened`, `0 3 * * * UTC over repository`. */
   readonly listensTo: readonly string[];

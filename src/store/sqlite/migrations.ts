@@ -159,6 +159,18 @@ export const migrations: readonly string[] = [
   CREATE INDEX unclaimed ON deliveries (mark) WHERE state = 'accepted' AND attempts = 0 AND door = 'webhook';
   CREATE INDEX deliveries_of_digest ON digests (substr(digest, 1, 8));
   `,
+  // The last valid texts of rule files. `content` is last, because the other columns are read without it.
+  `
+  CREATE TABLE rule_texts (
+    place TEXT NOT NULL,
+    path TEXT NOT NULL,
+    commit_id TEXT NOT NULL,
+    at TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (place, path)
+  ) STRICT;
+  `,
 ];
 
 /** The newest schema that this program knows. */

@@ -38,9 +38,12 @@ ${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRe
   return { title: `Rule ${nameOfRule(id)}`, content };
 }
 
-function aboutRule({ file, line, mode, listensTo, description }: RuleRow): Html {
+/** Follows the place of a rule whose file is invalid. */
+const lastValidMark = '(last valid version)';
+
+function aboutRule({ file, line, isLastValid, mode, listensTo, description }: RuleRow): Html {
   return html`${description === undefined ? undefined : html`<p>${description}</p>`}
-<dl><dt>Place</dt><dd>${markIds(`${file}:${line}`)}</dd><dt>Mode</dt><dd>${mode}</dd>
+<dl><dt>Place</dt><dd>${markIds(`${file}:${line}`)}${isLastValid ? ` ${lastValidMark}` : undefined}</dd><dt>Mode</dt><dd>${mode}</dd>
 <dt>Listens to</dt><dd>${listensTo.join(', ')}</dd></dl>`;
 }
 
@@ -142,7 +145,7 @@ async function readRuleHistory(store: StoreQueries): Promise<RuleHistory> {
   return { of: (id) => found.get(id) ?? [], isWhole: next === undefined };
 }
 
-/** Shows the unusable rule files with their problems, followed by the rules in force. */
+/** Shows the invalid rule files with their problems, followed by the rules in force. */
 export async function rulesPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
   const incidents = (await data.incidents()).filter(({ kind }) => kind === 'file-broken');
   const broken = incidents.map(
@@ -156,7 +159,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
   const pauses = await data.store.listPauses();
   const history = await readRuleHistory(data.store);
   const rows = data.rules().map((rule) => {
-    const { id, name, file, line, mode, listensTo, description, coverage } = rule;
+    const { id, name, file, line, isLastValid, mode, listensTo, description, coverage } = rule;
     const control = pauseControl({ kind: 'rule', name }, pausesOf(rule, pauses), pageRequest, 'rules');
     const about = description === undefined ? undefined : html`<div class="muted">${description}</div>`;
     return [
@@ -170,7 +173,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
         pageRequest,
       ),
       coverageText(coverage),
-      `${file}:${line}`,
+      `${file}:${line}${isLastValid ? ` ${lastValidMark}` : ''}`,
       control,
     ];
   });
@@ -185,7 +188,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
     'place',
     'writes',
   ];
-  const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
+  const content = html`${broken.length > 0 ? html`<h2>Invalid files</h2>${broken}` : undefined}
 <h2>Rules of the operator in force</h2>${table(heads, rows, 'No rule of the operator is in force.')}
 <p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.
 Tested are the steps that the rule tests beside the file reach; the page of the rule names them.</p>
