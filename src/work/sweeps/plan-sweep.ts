@@ -2,9 +2,16 @@ import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
 import { createRuleSet, type LoadedRule } from '../../rules/rule.ts';
+import { type OpenParts, openTargets } from './open-items.ts';
 import { describeLimit } from './progress.ts';
-import { readTurn, scopeOfSweep, servedTo } from './sweep.ts';
-import { failureOfList, refusedAsFailure, type ServedBy, type SweepFailure } from './targets/repositories.ts';
+import { openKeyOf, readTurn, scopeOfSweep, servedTo } from './sweep.ts';
+import {
+  failureOfList,
+  refusedAsFailure,
+  type ServedBy,
+  type SweepFailure,
+  type Walk,
+} from './targets/repositories.ts';
 import { createRunnerMemory } from './targets/runner-memory.ts';
 import { eachTarget } from './targets/targets.ts';
 import { createWaitingClient, FailureWatch, itemsAtOnce, mapConcurrently, runItem } from './walk.ts';
@@ -17,6 +24,8 @@ type SweepPlanContext = RunContext & {
   /** Reads plain data from the store; undefined if there is none. */
   readonly recall: (key: string) => Promise<unknown>;
   readonly signal: AbortSignal;
+  /** Set to plan the rule for open items instead of for the items of its `each`. */
+  readonly open?: OpenParts | undefined;
 };
 
 /** Plans of some items, in listing order. */
@@ -35,7 +44,7 @@ export type PlannedPage = {
 };
 
 /**
- * Plans a rule for every item of its `each`, page by page, as a sweep would currently run it. Writes nothing: no
+ * Plans a rule for every item of its `each`, or for open items, page by page, as a sweep would currently run it. Writes nothing: no
  * changes, memory, checkpoint, waiting rows or budget. Throws if the forge fails for several consecutive items.
  */
 export async function* planSweep(
@@ -43,7 +52,7 @@ export async function* planSweep(
   patterns: readonly string[] | undefined,
   context: SweepPlanContext,
 ): AsyncGenerator<PlannedPage> {
-  const { clock, signal, recall } = context;
+  const { clock, signal, recall, open } = context;
   await context.account();
   const pause = async (ms: number): Promise<void> => {
     await clock.sleep(ms, signal).catch(() => {});
@@ -51,7 +60,7 @@ export async function* planSweep(
   };
   const listing = createWaitingClient(context.client.counted({ signal }), pause);
   const runners = createReadOnlyMemory({ get: recall });
-  const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
+  const walk: Walk = {
     client: listing,
     served: servedTo(rule, context.served),
     rule,
@@ -59,10 +68,13 @@ export async function* planSweep(
     runners: createRunnerMemory({ recall: runners.get, revise: runners.revise }),
     now: clock.now(),
     from: undefined,
-  });
+  };
+  const pages = open ? openTargets(open, walk) : eachTarget(rule.each ?? { kind: 'repository' }, walk);
+  const key = open ? openKeyOf(rule) : rule.id;
   const rules = createRuleSet([rule]);
+  const openRules = new Map([...(open ?? [])].map(([kind, part]) => [kind, createRuleSet([part])]));
   const { items: limit = Number.POSITIVE_INFINITY } = rule.mode === 'enforce' ? rule.limits : {};
-  const turn = patterns === undefined && Number.isFinite(limit) ? await readTurn(recall, rule.id) : new Set();
+  const turn = patterns === undefined && Number.isFinite(limit) ? await readTurn(recall, key) : new Set();
   let changed = 0;
   const watch = new FailureWatch();
   for await (const { targets, total, failures = [] } of refusedAsFailure(pages)) {
@@ -71,7 +83,8 @@ export async function* planSweep(
     await mapConcurrently(due, itemsAtOnce, async (target) => {
       signal.throwIfAborted();
       const actionMemory = createReadOnlyMemory(context.actionMemory);
-      const request = { door: 'cli', mode: 'plan', rules, pause, signal } as const;
+      const of = openRules.get(target.subject.kind) ?? rules;
+      const request = { door: 'cli', mode: 'plan', rules: of, pause, signal } as const;
       const { run, retry } = await runItem(target, request, { ...context, actionMemory });
       signal.throwIfAborted();
       planned.set(target.key, run);

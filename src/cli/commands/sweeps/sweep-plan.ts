@@ -10,9 +10,14 @@ import { createProgressLine, type ProgressStream } from '../../output/progress-l
 import { count, plain, type Terminal } from '../../output/terminal.ts';
 import { withSimulation } from '../planning-context.ts';
 import { watchSignals } from '../process.ts';
-import { findSweepRule } from './sweep-rule.ts';
+import { findOpenRule, findSweepRule } from './sweep-rule.ts';
 
-type SweepPlanOptions = { readonly in?: readonly string[]; readonly json?: boolean };
+type SweepPlanOptions = {
+  readonly in?: readonly string[];
+  readonly json?: boolean;
+  /** Whether the rule is planned for open issues and pull requests instead of for the items of its schedule. */
+  readonly open?: boolean;
+};
 
 /**
  * Maximum number of items that are printed in full; the rest are only counted. The limit is lower for items without a
@@ -33,11 +38,22 @@ export async function printSweepPlan(
   options: SweepPlanOptions,
   settings: Settings,
   terminal: Terminal,
-  { stream = process.stderr, clock = systemClock }: { stream?: ProgressStream; clock?: Clock } = {},
+  {
+    stream = process.stderr,
+    clock = systemClock,
+    onChanges,
+  }: {
+    readonly stream?: ProgressStream;
+    readonly clock?: Clock;
+    /** Called at the end with the number of planned changes. */
+    readonly onChanges?: (changes: number) => void;
+  } = {},
 ): Promise<number> {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'a sweep needs a forge: set FORGE_URL and FORGE_TOKEN');
-  const rule = await findSweepRule(name, settings);
+  const { rule, open } = options.open
+    ? await findOpenRule(name, settings)
+    : { rule: await findSweepRule(name, settings), open: undefined };
   const stop = watchSignals();
   const line = createProgressLine(rule.name, { stream, clock });
   const printer = createPrinter(options.json ?? false, terminal);
@@ -51,6 +67,7 @@ export async function printSweepPlan(
           ...context,
           served: { login, listed: settings.repositories },
           recall,
+          open,
           signal: stop.signal,
         });
         for await (const { runs, later, passedOver, total, failures, listingRequests } of pages) {
@@ -69,6 +86,7 @@ export async function printSweepPlan(
         }
         line.end();
         printer.end(rule.name, progress.requests);
+        onChanges?.(printer.changes());
       },
     );
     return printer.isWrong() ? 1 : 0;
@@ -90,6 +108,8 @@ interface Printer {
   passOver(count: number): void;
   addFailure(failure: SweepFailure): void;
   counts(): { readonly items: number; readonly pending: number; readonly failed: number };
+  /** Returns the number of planned changes. */
+  changes(): number;
   /** Returns the number of requests that the items needed. */
   requests(): number;
   /** Returns whether something failed or was refused. */
@@ -139,6 +159,7 @@ function createPrinter(json: boolean, terminal: Terminal): Printer {
       terminal.error(plain(`${item}: ${error}`));
     },
     counts: () => ({ items: items.all, pending: changes + refused, failed: items.failed + unlisted }),
+    changes: () => changes,
     requests: () => requests,
     isWrong: () => items.failed + refused + unlisted > 0,
     end(rule, allRequests) {

@@ -8,13 +8,21 @@ import { type Settings, secretValues } from '../../../server/settings/config.ts'
 import { openStoreAt } from '../../../store/open-store.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
 import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../work/sweeps/progress.ts';
+import { openKeyOf } from '../../../work/sweeps/sweep.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
+import type { CommandContext } from '../command.ts';
 import { openStore } from '../open-store.ts';
 import { watchSignals } from '../process.ts';
-import { findSweepRule } from './sweep-rule.ts';
+import { printSweepPlan } from './sweep-plan.ts';
+import { findOpenRule, findSweepRule } from './sweep-rule.ts';
 
-type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
+type SweepOptions = {
+  readonly in?: readonly string[];
+  readonly json?: boolean;
+  /** Whether the rule runs for open issues and pull requests instead of for the items of its schedule. */
+  readonly open?: boolean;
+};
 
 /** The unfinished job that was started manually. The same command continues it. */
 type ByHand = { readonly job: string; readonly in: readonly string[] };
@@ -34,7 +42,9 @@ export async function sweep(
   terminal: Terminal,
   stream: ProgressStream = process.stderr,
 ): Promise<number> {
-  const rule = await findSweepRule(name, settings);
+  const { rule } = options.open
+    ? await findOpenRule(name, settings)
+    : { rule: await findSweepRule(name, settings) };
   const stop = watchSignals();
   const door = await openDoor(settings, terminal, stop.signal).catch((error: unknown) => {
     if (stop.explains(error)) return undefined;
@@ -43,7 +53,7 @@ export async function sweep(
   if (door === undefined) return interrupted;
   const line = createProgressLine(rule.name, { stream, clock: systemClock });
   try {
-    const job = await startJob(rule, options.in ?? [], door.store);
+    const job = await startJob(rule, options, door.store);
     const ended = await Promise.race([
       follow(job, door.store, line),
       stop.received.then(() => undefined),
@@ -63,6 +73,40 @@ export async function sweep(
     line.end();
     await door.close();
   }
+}
+
+/**
+ * Runs a rule of the operator for the issues and pull requests that are open now: shows the plan, asks, and then runs
+ * it as `sweep` does. With `yes`, nothing is planned first. Returns the exit status.
+ */
+export async function applyToOpen(
+  name: string,
+  { yes, ...options }: SweepOptions & { readonly yes?: boolean },
+  settings: Settings,
+  { terminal, prompt }: Pick<CommandContext, 'terminal' | 'prompt'>,
+): Promise<number> {
+  const asked = { ...options, open: true };
+  if (!yes) {
+    if (prompt === undefined || options.json) {
+      throw new ReeveError(
+        'usage',
+        'the changes have to be confirmed: --yes makes them without asking, --plan only shows them',
+      );
+    }
+    let changes = 0;
+    const onChanges = (count: number): void => {
+      changes = count;
+    };
+    const status = await printSweepPlan(name, asked, settings, terminal, { onChanges });
+    if (status === interrupted || changes === 0) return status;
+    const these = changes === 1 ? 'this change' : `these ${changes} changes`;
+    const answer = await prompt.ask(`Make ${these} (yes or no)`, { standard: 'no' });
+    if (!/^y(es)?$/i.test(answer)) {
+      terminal.error('nothing was written');
+      return 0;
+    }
+  }
+  return sweep(name, asked, settings, terminal);
 }
 
 /** Executes the job in this process, or in the server of this store. */
@@ -120,8 +164,13 @@ function quietest(level: Settings['logLevel']): Settings['logLevel'] {
   return level === 'info' ? 'error' : level;
 }
 
-async function startJob(rule: LoadedRule, patterns: readonly string[], store: Store): Promise<string> {
-  const key = `sweep-by-hand ${rule.id}`;
+async function startJob(
+  rule: LoadedRule,
+  { in: patterns = [], open = false }: SweepOptions,
+  store: Store,
+): Promise<string> {
+  const id = open ? openKeyOf(rule) : rule.id;
+  const key = `sweep-by-hand ${id}`;
   // Boundary to the store: only this function writes this key.
   const before = (await store.recall(key)) as ByHand | undefined;
   if (before && JSON.stringify(before.in) === JSON.stringify(patterns)) {
@@ -129,17 +178,18 @@ async function startJob(rule: LoadedRule, patterns: readonly string[], store: St
     if (delivery && !hasEnded(delivery)) return before.job;
   }
   const now = new Date();
-  const slot = `${rule.id}#by hand@${now.toISOString()}`;
-  const { id } = await store.enqueue({
+  const slot = `${id}#by hand@${now.toISOString()}`;
+  const payload = { rule: rule.id, slot, ...(open ? { open } : {}) };
+  const { id: job } = await store.enqueue({
     door: 'cli',
     uuid: slot,
     kind: 'sweep',
     lane: `sweep ${rule.id}`,
     receivedAt: now,
-    payload: { rule: rule.id, slot, ...(patterns.length > 0 ? { in: patterns } : {}) },
+    payload: { ...payload, ...(patterns.length > 0 ? { in: patterns } : {}) },
   });
-  await store.remember(key, { job: id, in: patterns } satisfies ByHand);
-  return id;
+  await store.remember(key, { job, in: patterns } satisfies ByHand);
+  return job;
 }
 
 function hasEnded({ state }: Delivery): boolean {
@@ -163,7 +213,7 @@ async function tell(
   { options, store, terminal }: { options: SweepOptions; store: Store; terminal: Terminal },
 ): Promise<number> {
   if (job.state === 'dead') throw new ReeveError('rules-broken', `the sweep was given up: ${job.reason}`);
-  const result = await new SweepStore(store).readResult(rule.id);
+  const result = await new SweepStore(store).readResult(options.open ? openKeyOf(rule) : rule.id);
   if (result?.slot !== job.uuid) {
     throw new ReeveError(
       'rules-broken',
