@@ -225,3 +225,51 @@ describe('a rule file of the operator that becomes invalid', () => {
     expect(await labelsWithoutRun('deleted')).toEqual([]);
   });
 });
+
+describe('a rule file of an organization that becomes invalid', () => {
+  const shared = { owner: acme, repo: '.reeve' };
+  const put = async (filepath: string, text: string): Promise<void> => {
+    const params = { ...shared, filepath };
+    const live = await harness.root.call(operations.getContents, { params }).catch(() => undefined);
+    const sha = live === undefined || Array.isArray(live) ? undefined : (live.sha ?? undefined);
+    const body = { content: Buffer.from(text).toString('base64'), message: 'rules' };
+    await (sha === undefined
+      ? harness.root.call(operations.createFile, { params, body })
+      : harness.root.call(operations.updateFile, { params, body: { ...body, sha } }));
+    // There is no hook in the rules repository: a new process reads it.
+    await harness.restart();
+  };
+
+  it('keeps its last valid version in force beside the other files, until its file is deleted', async () => {
+    harness = await start({ organizations: [{ name: acme, rules: `${acme}/.reeve` }] });
+    await harness.root.call(operations.createOrganizationRepository, {
+      params: { org: acme },
+      body: { name: '.reeve', auto_init: true, default_branch: 'main' },
+    });
+    await put('rules/one.yml', labelling('kept'));
+    expect((await openIssue('valid')).labels).toEqual(['kept']);
+    await put('rules/two.yml', labelling('other'));
+    await put('rules/one.yml', invalid);
+
+    const { labels: found, run } = await openIssue('invalid');
+
+    expect([...found].sort()).toEqual(['kept', 'other']);
+    expect(run.rules).toMatchObject([
+      {
+        rule: 'acme/.reeve/rules/one.yml',
+        verdict: 'failed',
+        reason: expect.stringContaining('stays in force'),
+      },
+      { rule: 'acme/.reeve/rules/one.yml#mark', verdict: 'matched', isLastValid: true },
+      { rule: 'acme/.reeve/rules/two.yml#mark', verdict: 'matched' },
+    ]);
+    const params = { ...shared, filepath: 'rules/one.yml' };
+    const live = await harness.root.call(operations.getContents, { params });
+    const sha = Array.isArray(live) ? '' : (live.sha ?? '');
+    await harness.root.call(operations.deleteFile, { params, body: { sha, message: 'gone' } });
+    await harness.restart();
+    expect((await openIssue('deleted')).labels).toEqual(['other']);
+    await put('rules/one.yml', invalid);
+    expect((await openIssue('invalid again')).labels).toEqual(['other']);
+  });
+});
