@@ -231,10 +231,12 @@ export async function readFilesAt(
     return { ...file, rules: [], problems };
   });
   const location: FoundFiles = {
-    files: files.map(({ rules, problems }, index) => {
-      const path = named[index]?.path ?? '';
+    files: files.flatMap(({ rules, problems }, index) => {
+      const { path = '', type } = named[index] ?? {};
+      // A regular file that was replaced by something else, such as a link, was deleted.
+      if (type !== 'file') return [];
       const isValid = problems.length === 0;
-      return { path, commit: head.commit, rules, isValid, content: contents.get(path) };
+      return [{ path, commit: head.commit, rules, isValid, content: contents.get(path) }];
     }),
     reader: (path) => readerAt(posix.dirname(path)),
     load({ path, text, packs, ...given }) {

@@ -234,8 +234,8 @@ const level: Level = 'repository';
 
 /**
  * Reads the rule file of a repository at the head of its default branch. The repository is identified by its id, across
- * renames. Refuses symbolic links, submodules, folders, and large or duplicate files; with `keeping`, the last valid
- * version then stays in force. Throws `forge-not-found` if another repository has the name now, so that its file is not cached under this
+ * renames. Refuses symbolic links, submodules, folders, and large or duplicate files. With `keeping`, the last valid
+ * version of an invalid file stays in force. Throws `forge-not-found` if another repository has the name now, so that its file is not cached under this
  * id.
  */
 export async function readRepositoryRules(
@@ -338,13 +338,17 @@ async function findFileAt(
   const paths = found.map(({ path }) => path);
   if (found.length > 1) {
     const problem = `${paths.join(' and ')} both exist; keep only one of them, until then none is used`;
-    return { file: { ...none, problems: [problem] }, paths };
+    return { file: { ...none, problems: [problem] } };
   }
   const source = `${at.owner}/${at.name}/${first.path}`;
   const home = { repositoryId: at.id };
   const loaded = await loadEntry(first.entry, { source, commit, level, grants, home, reader });
-  if (typeof loaded === 'string')
-    return { file: { ...none, source, problems: [`${source}: ${loaded}`] }, paths };
+  if (typeof loaded === 'string') {
+    // A regular file that was replaced by something else, such as a link, was deleted.
+    const isFile = !isList(first.entry) && first.entry.type === 'file';
+    const file = { ...none, source, problems: [`${source}: ${loaded}`] };
+    return { file, paths: isFile ? paths : [] };
+  }
   const { rules, content } = loaded;
   const problems = loaded.problems.map(formatProblem);
   const file = { rules, source, level, commit, problems, includes: content.packs.size > 0 };
