@@ -229,8 +229,8 @@ function retryOf(cause: Error | undefined): ReeveError | undefined {
   return cause instanceof ReeveError && cause.keepsWork ? cause : undefined;
 }
 
-function headOf({ id, source, commit, line, level, revision }: LoadedRule) {
-  return { rule: id, source, commit, line, level, revision };
+function headOf({ id, source, commit, line, level, revision, isLastValid }: LoadedRule) {
+  return { rule: id, source, commit, line, level, revision, ...(isLastValid ? { isLastValid } : {}) };
 }
 
 /** The narrowed payload of each event, so that a payload is narrowed only once for all rules of a run. */

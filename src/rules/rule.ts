@@ -78,6 +78,8 @@ export type ScopedGrant = {
   readonly branches?: Pattern;
   /** Whether the grant covers branches of forks. */
   readonly forks: boolean;
+  /** Another grant whose branches limit this one. */
+  readonly within?: ScopedGrant;
 };
 
 /** Limits of a file or rule; if a limit is absent, the engine's limit applies. */
@@ -103,6 +105,8 @@ export type LoadedRule = {
   /** Digest of the file's text: files with equal digests have equal rules. */
   readonly revision: string;
   readonly line: number;
+  /** Set if the file is invalid now, and the rule is of its last valid version. */
+  readonly isLastValid?: true;
   readonly description?: string;
   readonly mode: RuleMode;
   readonly limits: RuleLimits;

@@ -70,12 +70,24 @@ export type Verdict = Judgement & {
   /** Origin of the rule, and the revision of its file; absent in runs of earlier versions. */
   readonly level?: Level;
   readonly revision?: string;
+  /** Set if the file was invalid: its last valid version ran, which `commit` and `revision` identify. */
+  readonly isLastValid?: true;
   readonly findings: readonly Evidence[];
 };
 
 /** Returns the name of a rule from its identity (`source path#rule name`). */
 export function nameOfRule(rule: string): string {
   return rule.slice(rule.lastIndexOf('#') + 1);
+}
+
+/**
+ * Returns which version of its file a rule had, if that was its last valid version instead of the present one;
+ * otherwise undefined.
+ */
+export function versionWords({ isLastValid, commit, revision = '' }: Verdict): string | undefined {
+  if (!isLastValid) return undefined;
+  const version = commit === '' ? `revision ${revision}` : `commit ${commit.slice(0, 10)}`;
+  return `last valid version of the file (${version})`;
 }
 
 /** Payload members that catch-up recovers from live state, without a delivery. */

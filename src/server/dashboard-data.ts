@@ -198,14 +198,24 @@ function sweptOf(result: SweepResult): SweepRow {
 }
 
 function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
-  const { id, name, source, line, mode, description, on, schedules, each } = rule;
+  const { id, name, source, line, isLastValid, mode, description, on, schedules, each } = rule;
   const over = each === undefined ? '' : ` over ${each.kind}`;
   const events = on.flatMap(({ family, activities }) =>
     activities === undefined ? [family] : activities.map((activity) => `${family}.${activity}`),
   );
   const times = schedules.map((schedule) => `${describeSchedule(schedule)}${over}`);
   const clocks = schedules.map(clockOf);
-  return { id, name, file: short(source), line, mode, description, listensTo: [...events, ...times], clocks };
+  return {
+    id,
+    name,
+    file: short(source),
+    line,
+    isLastValid,
+    mode,
+    description,
+    listensTo: [...events, ...times],
+    clocks,
+  };
 }
 
 function clockOf({ cron, timezone }: { cron: string; timezone: string }): string {

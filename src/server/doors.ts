@@ -96,7 +96,10 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
         return isChanged;
       },
       async sweep(rule, by) {
-        const id = await startSweepByHand(rule, parts.store, { patterns: [], now: parts.clock.now() });
+        const id = await startSweepByHand({ id: rule }, parts.store, {
+          patterns: [],
+          now: parts.clock.now(),
+        });
         await parts.store.noteAudit({ by, action: 'sweep', object: `rule ${nameOfRule(rule)}` });
         wake();
         return id;

@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import {
@@ -12,11 +11,17 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { PackTree } from '../rules/files/packs.ts';
-import { formatProblem } from '../rules/problem.ts';
 import type { Level, LoadedRule } from '../rules/rule.ts';
 import type { Enrolment } from '../rules/sources/admission.ts';
-import { type FolderFile, type FolderWatch, findRuleFiles, watchFolder } from '../rules/sources/folder.ts';
+import {
+  type FolderFile,
+  type FolderWatch,
+  findRuleFiles,
+  problemTextsOf,
+  watchFolder,
+} from '../rules/sources/folder.ts';
 import type { Grant } from '../rules/sources/grants.ts';
+import { createLastValid, type LastValid } from '../rules/sources/last-valid.ts';
 import type { OrganizationSource } from '../rules/sources/organization.ts';
 import { createReporter, type Reporter, type ReportProblems } from '../rules/sources/report.ts';
 import type { FileReading } from '../rules/sources/rule-files.ts';
@@ -67,6 +72,7 @@ export async function openRules(options: {
   const source = createRuleSource({
     ...options,
     pins: store,
+    texts: store,
     operatorRules: [],
     onRead(reading) {
       incidents.note(placeOfReading(reading));
@@ -77,7 +83,8 @@ export async function openRules(options: {
     incidents.note({ level: 'operator', repositoryId: 0, name: '', files });
   // Without a folder, all incidents about operator files are closed.
   if (folder === undefined) noteOperator([]);
-  const watch = await putInForce(folder, log, (loaded, files, offered) => {
+  const lastValid = createLastValid({ texts: store, clock, log });
+  const watch = await putInForce(folder, { log, lastValid }, (loaded, files, offered) => {
     source.replaceOperatorRules(loaded, offered);
     noteOperator(files.map((file) => readFileOf(file, folder)));
   });
@@ -151,10 +158,9 @@ function createRecheck(options: {
 }
 
 /** Converts a file from the operator's folder. Its problems show the path relative to the folder. */
-function readFileOf({ path, rules, problems }: FolderFile, folder = ''): ReadFile {
-  const within = relative(folder, path);
-  const texts = problems.map((problem) => formatProblem({ ...problem, path: within }));
-  return { source: path, commit: '', revision: rules[0]?.revision, problems: texts };
+function readFileOf(file: FolderFile, folder = ''): ReadFile {
+  const { path, rules } = file;
+  return { source: path, commit: '', revision: rules[0]?.revision, problems: problemTextsOf(file, folder) };
 }
 
 /** Called with the rules of the folder, its files, and the packs that it offers. */
@@ -163,7 +169,7 @@ type OnRules = (rules: readonly LoadedRule[], files: readonly FolderFile[], offe
 /** Puts the operator's rules in force, and replaces them whenever the folder changes. */
 async function putInForce(
   folder: string | undefined,
-  log: Log,
+  { log, lastValid }: { readonly log: Log; readonly lastValid: LastValid },
   onRules: OnRules,
 ): Promise<FolderWatch | undefined> {
   if (folder === undefined) {
@@ -172,7 +178,7 @@ async function putInForce(
   }
   // A missing folder is an error at startup; later it may be missing for a moment.
   await findRuleFiles([folder]);
-  const watch = watchFolder(folder, { log, onRules });
+  const watch = watchFolder(folder, { log, lastValid, onRules });
   await watch.look();
   return watch;
 }

@@ -49,6 +49,8 @@ export function createSimulator(
         remember: async () => {},
         revise: async (key, edit) => edit(await store.recall(key)),
       },
+      // Only the server's own reading stores and deletes texts.
+      texts: { listRuleTexts: (place) => store.listRuleTexts(place), storeRuleTexts: async () => {} },
       clock,
     });
     // A separate ledger, because the ledger of deliveries also counts planned changes.

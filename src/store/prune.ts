@@ -1,3 +1,4 @@
+import { deleteOldRuleTexts } from './rule-texts.ts';
 import { sampleSeconds } from './samples.ts';
 import type { Sql, Statement } from './sql.ts';
 
@@ -104,6 +105,7 @@ export async function prune(
   }
   for (const { minutes, before } of samples) await deleteAll(deleteSamples(minutes, before));
   for (const { prefix, before } of memory) await deleteAll(deleteMemory(sql, prefix, before.toISOString()));
+  await sql.batch([deleteOldRuleTexts()]);
   await deleteDeliveries({ settled: everyAge, dead: undefined }, isTooLarge);
   await deleteRuns(everyAge, isTooLarge);
   await deleteDeliveries({ settled: undefined, dead: everyAge }, isTooLarge);

@@ -1,6 +1,7 @@
 import type { Pause, PauseScope } from '../engine/bounds/pauses.ts';
 import type { Incident, IncidentKind, Occurrence } from '../engine/incidents/incident.ts';
 import type { Run } from '../engine/record.ts';
+import type { RuleTexts } from '../rules/sources/last-valid.ts';
 import type { Pruned, PruneLimits } from './prune.ts';
 import type { PersonsEdit, QueueRows } from './queue-rows.ts';
 import type { SampleRows } from './samples.ts';
@@ -394,6 +395,7 @@ export interface Store
     PauseRows,
     AuditRows,
     IncidentRows,
+    RuleTexts,
     QueueRows,
     SampleRows,
     SharedStore {

@@ -20,7 +20,7 @@ export function storeCommands(store: Store): AppParts['commands'] {
     pause: (scope, by) => store.pause(scope, by),
     resume: (scope, by) => store.resume(scope, by),
     queue: createCommandQueue(store, { now: standingClock }),
-    sweep: (rule) => startSweepByHand(rule, store, { patterns: [], now: standingClock() }),
+    sweep: (rule) => startSweepByHand({ id: rule }, store, { patterns: [], now: standingClock() }),
     simulate: async () => ({ runs: [], left: [], broken: [], ignored: undefined }),
   };
 }

@@ -120,6 +120,8 @@ export async function fillStore(store: Store, { claims = 0 } = {}): Promise<void
     { ...sample, name: 'deliveries' },
     { ...sample, minutes: 5, name: 'latency/12' },
   ]);
+  const text = { path: '.reeve.yml', commit: 'abc', content: JSON.stringify({ text: 'ä\0' }) };
+  await store.storeRuleTexts('repository 7', { kept: [text], gone: [] });
   if (claims > 0) await store.claim({ limit: claims, leaseMs: 60_000 });
 }
 
@@ -151,6 +153,7 @@ export async function readEverything(store: Store) {
       await store.readSamples({ minutes: 5, since: new Date(0) }),
       await store.readSamples({ minutes: 60, since: new Date(0) }),
     ],
+    ruleTexts: await store.listRuleTexts('repository 7'),
     memory: await Promise.all([...keys, 'a list'].map((key) => store.recall(key))),
     incidents: await store.listIncidents(),
     pauses: await store.listPauses(),

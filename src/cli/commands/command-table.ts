@@ -622,6 +622,37 @@ const sweepCommands = [
     },
   }),
 
+  defineCommand<{ in?: string[]; plan?: boolean; yes?: boolean; json?: boolean }, readonly [rule: string]>({
+    usage: 'apply <rule>',
+    description:
+      'run a rule on the issues and pull requests that are open now, as for a new rule; if a server is running, the server runs it',
+    requiredFlags: [
+      ['--open', 'the open issues and pull requests of served repositories that the rule listens to'],
+    ],
+    flags: [
+      ['--in <patterns...>', 'only these repositories or organizations'],
+      ['--plan', 'only show what it would do, item by item, and why; writes nothing'],
+      ['--yes', 'make the changes without showing a plan and asking first'],
+      ['--json', 'print the result as one JSON object; with --plan, each item as one line'],
+    ],
+    notes: `Without --yes, the plan is shown first, and nothing is written before you confirm it. There is no event: filters by branch and
+path are compared with the live state, and a rule that reads event or sender cannot run, nor one that listens to neither
+issues nor pull requests. The budgets apply: what has no room in this hour follows later, by a running server.`,
+    examples: [
+      'reeve apply label-by-path --open --plan',
+      'reeve apply label-by-path --open',
+      "reeve apply label-by-path --open --in 'acme/*' --yes",
+    ],
+    async run({ args: [rule], options, readerSettings, terminal, prompt }) {
+      if (options.plan) {
+        const { printSweepPlan } = await import('./sweeps/sweep-plan.ts');
+        return printSweepPlan(rule, { ...options, open: true }, await readerSettings(), terminal);
+      }
+      const { applyToOpen } = await import('./sweeps/sweep.ts');
+      return applyToOpen(rule, options, await readerSettings(), { terminal, prompt });
+    },
+  }),
+
   defineCommand<{ json?: boolean }>({
     usage: 'runners',
     description: 'list the runners that sweeps have observed, each with its state and how long it has lasted',

@@ -1,6 +1,6 @@
 import { describeChange, isObserved, observedWords } from '../../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../engine/record.ts';
-import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../rules/verdict.ts';
+import { type Finding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
 /** Prints a run as readable text: the verdict and evidence of each rule, followed by the planned or applied changes. */
@@ -52,7 +52,8 @@ function printVerdict(verdict: Verdict, terminal: Terminal): void {
   const [style, mark] = marks[verdict.verdict];
   const why = wordsOf(verdict);
   const reason = why === undefined ? '' : ` (${why})`;
-  const place = `${verdict.source}:${verdict.line}`;
+  const version = versionWords(verdict);
+  const place = `${verdict.source}:${verdict.line}${version === undefined ? '' : `, ${version}`}`;
   const name = nameOfRule(verdict.rule);
   terminal.out(
     `${terminal.style(style, mark)} ${plain(`${name}: ${verdict.verdict}${reason}`)}  ${terminal.style('dim', plain(place))}`,

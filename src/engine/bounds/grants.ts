@@ -53,7 +53,7 @@ export async function readDefaultBranch(
         ({ rule }) =>
           rule.level !== 'operator' &&
           rule.byGrant?.includes(change.action) &&
-          rule.grants?.some(({ branches }) => branches === undefined),
+          rule.grants?.some((grant) => branchesOf(grant).includes(undefined)),
       ),
   );
   if (!isNeeded) return undefined;
@@ -104,7 +104,7 @@ function uncoveredReason(
   if (ofForks.length === 0) return `the grant of ${name} does not include branches of forks (forks: true)`;
   if (branch === undefined || ofForks.some((grant) => coversBranch(grant, branch, defaultBranch)))
     return undefined;
-  const isAnyNamed = ofForks.some(({ branches }) => branches !== undefined);
+  const isAnyNamed = ofForks.some((grant) => !branchesOf(grant).includes(undefined));
   if (defaultBranch && 'unknown' in defaultBranch) {
     return `it is not known whether the grant of ${name} covers ${branch}: ${defaultBranch.unknown}`;
   }
@@ -113,14 +113,16 @@ function uncoveredReason(
     : `the grant of ${name} covers only the default branch, not ${branch}; the operator may grant it with branches`;
 }
 
-function coversBranch(
-  { branches }: ScopedGrant,
-  branch: string,
-  defaultBranch: DefaultBranch | undefined,
-): boolean {
-  if (branches === undefined)
+function coversBranch(grant: ScopedGrant, branch: string, defaultBranch: DefaultBranch | undefined): boolean {
+  return branchesOf(grant).every((branches) => {
+    if (branches !== undefined) return branches.matches(branch, createUnlimitedMeter());
     return defaultBranch !== undefined && 'name' in defaultBranch && defaultBranch.name === branch;
-  return branches.matches(branch, createUnlimitedMeter());
+  });
+}
+
+/** Returns the patterns that all must match a branch that a grant covers; undefined: only the default branch. */
+function branchesOf({ branches, within }: ScopedGrant): readonly ScopedGrant['branches'][] {
+  return within === undefined ? [branches] : [branches, ...branchesOf(within)];
 }
 
 function grantsFor(rule: LoadedRule, name: string, place: string): readonly ScopedGrant[] {

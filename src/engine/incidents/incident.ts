@@ -95,9 +95,10 @@ export const incidentKinds = {
     lastsMs: 7 * dayMs,
   },
   'file-broken': {
-    title: 'Rule files that cannot be used',
+    title: 'Invalid rule files',
     looks: 'The rule files of repositories and organizations, as last read.',
-    fails: 'A file has problems, and none of its rules is in force.',
+    fails:
+      'A file has problems. Its last valid version stays in force, as the message says; without one, none of its rules is in force.',
     remedy: '`reeve check` in a checkout of that repository lists every problem with its position.',
     page: 'rules',
     isSevere: true,

@@ -214,3 +214,35 @@ function includesOf({
   if (typeof text !== 'string') parsedIncludes.set(text, found);
   return found;
 }
+
+/**
+ * Returns whether each pack that a file included still exists, even if it can no longer be used. `packs` are the packs
+ * that the file had, and `reader` finds those of now.
+ */
+export async function areStillThere(
+  file: { readonly path: string; readonly text: string | Uint8Array },
+  packs: PackTree,
+  reader: PackReader,
+): Promise<boolean> {
+  for (const { name, file: path, pack = name } of includesOf(file)) {
+    const known = packs.get(name);
+    if (known === undefined || 'missing' in known) continue;
+    const found = await reader.read(path === undefined ? { pack } : { file: path });
+    if ('missing' in found) return false;
+    const isThere =
+      'packs' in found
+        ? hasAll(found.packs, known.packs)
+        : await areStillThere(known, known.packs, found.reader);
+    if (!isThere) return false;
+  }
+  return true;
+}
+
+/** Returns whether packs that were gathered now include all packs of an earlier time. */
+function hasAll(now: PackTree, earlier: PackTree): boolean {
+  return [...earlier].every(([name, known]) => {
+    if ('missing' in known) return true;
+    const found = now.get(name);
+    return found !== undefined && !('missing' in found) && hasAll(found.packs, known.packs);
+  });
+}

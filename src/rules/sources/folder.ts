@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { watch } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { systemClock } from '../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { isRuleFileName, type LoadedFile, loadRuleFile } from '../files/load.ts';
@@ -18,10 +19,18 @@ import { clashesOfFiles, type StatusClash } from '../files/warnings.ts';
 import { formatProblem, nearest, problemAtLine } from '../problem.ts';
 import { registry } from '../registry.ts';
 import type { Level, LoadedRule } from '../rule.ts';
+import { createLastValid, type LastValid, type RuleContent, withLastValidWords } from './last-valid.ts';
 import { levelOfFile } from './repository-file.ts';
 
 /** A rule file of a folder, with its rules or problems. */
-export type FolderFile = LoadedFile & FoundFile & { readonly level: Level };
+export type FolderFile = LoadedFile &
+  FoundFile & {
+    readonly level: Level;
+    /** The text with the packs that it includes. */
+    readonly content: RuleContent;
+    /** Whether the file has problems, and its rules are those of its last valid version. */
+    readonly isLastValid?: true;
+  };
 
 /** Options that select the files of a folder. */
 export type FolderContents = {
@@ -154,13 +163,46 @@ export async function loadFolderFile(
   } = {},
 ): Promise<FolderFile> {
   const text = await readFile(path);
-  const folder = dirname(path);
-  const reader = createFolderReader({ folder, shown: folder, isReadable: true }, offered);
-  const packs = await gatherPacks({ path, text }, reader);
+  const packs = await gatherPacks({ path, text }, createReaderBeside(path, offered));
   const given = { useExamples: isPack, with: parameters ?? {} };
   const level = isOperators ? 'operator' : levelOfFile(path);
   const source = { path, text, packs, level, commit: '', registry } as const;
-  return { path, isPack, level, ...loadRuleFile({ ...source, parameters: given }) };
+  const content = { text, packs };
+  return { path, isPack, level, content, ...loadRuleFile({ ...source, parameters: given }) };
+}
+
+/** Creates the reader for the packs that a file includes. */
+function createReaderBeside(path: string, offered?: PackReader): PackReader {
+  const folder = dirname(path);
+  return createFolderReader({ folder, shown: folder, isReadable: true }, offered);
+}
+
+/**
+ * Loads the files of the operator's folder. An invalid file has problems, and the rules of its last valid version if
+ * there is one.
+ */
+async function loadWithLastValid(folder: string, lastValid: LastValid): Promise<readonly FolderFile[]> {
+  const files = await loadRuleFiles([folder], { isOperators: true });
+  const root = resolve(folder);
+  // A single file may be given instead of a folder.
+  const pathOf = (path: string): string => relative(root, resolve(path)) || basename(path);
+  const paths = new Map(files.map(({ path }) => [pathOf(path), path]));
+  const wholePath = (path: string): string => paths.get(path) ?? path;
+  const restored = await lastValid.settle({
+    place: `operator ${root}`,
+    files: files.map(({ path, rules, problems, content }) => {
+      return { path: pathOf(path), commit: '', rules, isValid: problems.length === 0, content };
+    }),
+    grants: [],
+    scope: () => [],
+    reader: (path) => createReaderBeside(wholePath(path)),
+    load: ({ path, text, packs, commit }) =>
+      loadRuleFile({ path: wholePath(path), text, packs, level: 'operator', commit, registry }),
+  });
+  return files.map((file) => {
+    const last = restored.get(pathOf(file.path));
+    return last === undefined ? file : { ...file, rules: last.rules, isLastValid: true };
+  });
 }
 
 /**
@@ -283,16 +325,18 @@ const settleMs = 150;
 
 /**
  * Watches the folder of the operator's rules, and reports its rules whenever a file is changed, created or deleted. An
- * unusable file is logged and has no rules; all other files stay in force.
+ * invalid file is logged, and its last valid version stays in force; without one, it has no rules.
  */
 export function watchFolder(
   folder: string,
   options: {
     log: Log;
+    /** Default: an invalid file has no rules. */
+    lastValid?: LastValid;
     onRules: (rules: readonly LoadedRule[], files: readonly FolderFile[], offered: PackTree) => void;
   },
 ): FolderWatch {
-  const { log, onRules } = options;
+  const { log, onRules, lastValid = createLastValid({ texts: undefined, clock: systemClock }) } = options;
   let seen: string | undefined;
   let looking: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -301,7 +345,7 @@ export function watchFolder(
     try {
       const now = await folderDigest(folder);
       if (now === seen) return;
-      const files = await loadRuleFiles([folder], { isOperators: true });
+      const files = await loadWithLastValid(folder, lastValid);
       const offered = await readOffers(folder);
       seen = now;
       logProblems(files, log);
@@ -352,11 +396,21 @@ function openWatcher(folder: string, onChange: () => void, log: Log): { close():
   }
 }
 
-/** Logs unusable files. */
+/** Logs invalid files. */
 function logProblems(files: readonly FolderFile[], log: Log): void {
   for (const file of files.filter(({ problems }) => problems.length > 0)) {
-    log.error({ file: file.path, problems: file.problems.map(formatProblem) }, 'rule file refused');
+    log.error({ file: file.path, problems: problemTextsOf(file) }, 'rule file refused');
   }
+}
+
+/** Returns the problems of a file as text, in which paths are relative to `folder`. */
+export function problemTextsOf(
+  { path, problems, isLastValid }: FolderFile,
+  folder?: string,
+): readonly string[] {
+  const shown = folder === undefined ? path : relative(folder, path);
+  const texts = problems.map((problem) => formatProblem({ ...problem, path: shown }));
+  return isLastValid ? withLastValidWords(texts, '') : texts;
 }
 
 /** Returns a digest of the contents of all rule files and packs; modification times are ignored. */

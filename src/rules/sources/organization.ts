@@ -14,17 +14,21 @@ import { clashesOfFiles } from '../files/warnings.ts';
 import { formatProblem } from '../problem.ts';
 import type { Level, LoadedRule, Pattern, ScopedGrant } from '../rule.ts';
 import { createOfferedReader, packsFolder } from './folder.ts';
+import { createGrants, type Grant } from './grants.ts';
+import type { LastValid, RuleContent, RuleLocation } from './last-valid.ts';
 import {
   type BranchHead,
   type CommitRevision,
   type FileRevision,
   loadEntry,
+  loadText,
   type PathEntry,
   type PlainContent,
   plainContentOf,
   type RepositoryRules,
   readAtHead,
   readEntry,
+  withLastValid,
 } from './repository-file.ts';
 
 /** An organization with a rules repository, as configured by the operator. */
@@ -53,7 +57,11 @@ type RulesAt = {
   readonly offered: PackTree;
   /** Packs that have their own problems and therefore cannot be used at all. */
   readonly brokenPacks: readonly RepositoryRules[];
+  /** The files one by one, and how a stored text of them is loaded; absent: it is unknown which files exist. */
+  readonly location?: FoundFiles;
 };
+
+type FoundFiles = Omit<RuleLocation, 'grants' | 'scope' | 'place'>;
 
 /**
  * The rule files with their commit. `head` is absent if the rules repository is not accessible, or is not the pinned
@@ -71,7 +79,13 @@ const maxFiles = 100;
 export async function readOrganizationRules(
   client: Client,
   source: OrganizationSource,
-  options: { pins: Pins; grants: readonly ScopedGrant[]; ofOperator?: PackTree },
+  options: {
+    pins: Pins;
+    grants: readonly ScopedGrant[];
+    ofOperator?: PackTree;
+    /** Keeps the last valid version of an invalid file in force; absent: such a file has no rules. */
+    keeping?: { readonly lastValid: LastValid; readonly grants: readonly Grant[] };
+  },
 ): Promise<OrganizationReading> {
   const [owner = '', name = ''] = source.rules.split('/');
   let isPinned = true;
@@ -85,14 +99,15 @@ export async function readOrganizationRules(
           isPinned = pinned === found.at.id;
           if (!isPinned)
             return { value: refusal(source, found, takenOver(source, found, pinned)), decides: false };
-          if (found.commit === '') return { value: nothing, decides: false };
+          if (found.commit === '') return { value: { ...nothing, location: noFiles }, decides: false };
           const value = await readFilesAt(client, source, found, options);
           return { value, decides: value.files.length + value.offered.size > 0 };
         },
         refuse: (found, why) => refusal(source, found, `${source.rules}: ${why}`),
       },
     );
-    return isPinned ? { head, ...value } : value;
+    if (!isPinned) return value;
+    return { head, ...(await withLastValidFiles(value, { source, head, keeping: options.keeping })) };
   } catch (error) {
     // If the rules repository is missing, the organization has no rules, but deliveries of its repositories are not
     // blocked.
@@ -105,6 +120,41 @@ export async function readOrganizationRules(
 }
 
 const nothing: RulesAt = { files: [], offered: new Map(), brokenPacks: [] };
+/** Used if a rules repository has no rule file. */
+const noFiles: FoundFiles = {
+  files: [],
+  reader: () => createOfferedReader(new Map()),
+  load: () => ({ rules: [], problems: [] }),
+};
+
+/** Returns the files, where invalid ones have the rules of their last valid versions. */
+async function withLastValidFiles(
+  // The texts of the files are not cached with their rules.
+  { location, ...found }: RulesAt,
+  {
+    source,
+    head,
+    keeping,
+  }: {
+    readonly source: OrganizationSource;
+    readonly head: BranchHead;
+    readonly keeping: { readonly lastValid: LastValid; readonly grants: readonly Grant[] } | undefined;
+  },
+): Promise<RulesAt> {
+  if (location === undefined || keeping === undefined) return found;
+  const restored = await keeping.lastValid.settle({
+    ...location,
+    // The id is part of the identity: a repository that takes over the name has no earlier version.
+    place: `organization ${source.name.toLowerCase()} ${head.at.id}`,
+    grants: keeping.grants,
+    scope: (given) => createGrants(given).ofOrganization(source.name),
+  });
+  const files = found.files.map((file) => {
+    const last = restored.get(file.source.slice(source.rules.length + 1));
+    return last === undefined ? file : withLastValid(file, last);
+  });
+  return { ...found, files };
+}
 
 const level: Level = 'organization';
 
@@ -129,7 +179,7 @@ export async function readFilesAt(
 ): Promise<RulesAt> {
   const refuse = (problem: string): RulesAt => refusal(source, head, problem);
   const entries = await readEntry(client, head, folder);
-  if (entries === undefined) return nothing;
+  if (entries === undefined) return { ...nothing, location: noFiles };
   if (!Array.isArray(entries)) return refuse(`${source.rules}/${folder} is not a folder`);
   const named = entries.filter(({ name: file }) => isRuleFileName(file));
   if (named.length > maxFiles) {
@@ -144,6 +194,8 @@ export async function readFilesAt(
   };
   const readerAt = createForgeReader({ entryAt, repository: source.rules }, ofOperator);
   const reader = readerAt(folder);
+  const home = { organization: source.name };
+  const contents = new Map<string, RuleContent>();
   const load = async (path: string, isPack: boolean): Promise<RepositoryRules> => {
     const place = `${source.rules}/${path}`;
     const entry = await entryAt(path);
@@ -152,7 +204,7 @@ export async function readFilesAt(
       commit: head.commit,
       level,
       grants,
-      home: { organization: source.name },
+      home,
       reader: readerAt(posix.dirname(path)),
       isPack,
     });
@@ -164,7 +216,9 @@ export async function readFilesAt(
     // problem of the pack itself.
     const found = loaded.problems.filter(({ code }) => !isPack || code !== 'level');
     const problems = found.map(formatProblem);
-    return { rules, source: place, level, commit: head.commit, problems, includes: loaded.includes };
+    contents.set(path, loaded.content);
+    const includes = loaded.content.packs.size > 0;
+    return { rules, source: place, level, commit: head.commit, problems, includes };
   };
   const alone = await Promise.all(named.map(({ path }) => load(path, false)));
   const clashes = clashesOfFiles(alone.map(({ rules }) => rules));
@@ -176,13 +230,27 @@ export async function readFilesAt(
     );
     return { ...file, rules: [], problems };
   });
+  const location: FoundFiles = {
+    files: files.flatMap(({ rules, problems }, index) => {
+      const { path = '', type } = named[index] ?? {};
+      // A regular file that was replaced by something else, such as a link, was deleted.
+      if (type !== 'file') return [];
+      const isValid = problems.length === 0;
+      return [{ path, commit: head.commit, rules, isValid, content: contents.get(path) }];
+    }),
+    reader: (path) => readerAt(posix.dirname(path)),
+    load({ path, text, packs, ...given }) {
+      const loaded = loadText({ text, packs }, { ...given, source: `${source.rules}/${path}`, level, home });
+      return { ...loaded, rules: loaded.rules.map((rule) => withinOrganization(rule, source.name)) };
+    },
+  };
   if (!entries.some(({ name: file, type }) => file === packsFolder && type === 'dir')) {
-    return { ...nothing, files };
+    return { ...nothing, files, location };
   }
   const paths = await listPacks(client, head);
   const packs = await Promise.all(paths.map((path) => load(path, true)));
   const brokenPacks = packs.filter(({ problems }) => problems.length > 0);
-  return { files, offered: await offer(paths, reader, head), brokenPacks };
+  return { files, offered: await offer(paths, reader, head), brokenPacks, location };
 }
 
 /** Returns the paths of the packs that a rules repository offers: the files directly in its packs folder. */

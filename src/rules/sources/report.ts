@@ -80,9 +80,11 @@ export function createReporter(options: {
     if (files === undefined || files.head.commit === '' || files.head.archived) return;
     const { head } = files;
     const key = `report rules ${repositoryId}`;
-    const broken = [...(files.organization ?? []), ...(files.repository ?? [])].flatMap(
-      (file) => file.problems,
+    const invalid = [...(files.organization ?? []), ...(files.repository ?? [])].filter(
+      ({ problems }) => problems.length > 0,
     );
+    const broken = invalid.flatMap((file) => file.problems);
+    const hasRules = invalid.every(({ lastValid }) => lastValid !== undefined);
     const failures = await findFailures(repositoryId);
     const problems = [...broken, ...failures.map(({ text }) => text)];
     const identity = [...broken, ...failures.map((failure) => failure.identity)].join('\n');
@@ -98,7 +100,7 @@ export function createReporter(options: {
     try {
       const issue =
         how === 'issue'
-          ? await syncIssue(client, head, { broken, problems }, claimed.before?.issue)
+          ? await syncIssue(client, head, { broken, hasRules, problems }, claimed.before?.issue)
           : undefined;
       if (how === 'status') await postRuleStatus(client, head.at, head.commit, summaryOf(problems));
       const isOver = problems.length === 0 && issue === undefined;
@@ -201,7 +203,16 @@ export async function postRuleStatus(
 async function syncIssue(
   client: Client,
   { at, commit }: BranchHead,
-  { broken, problems }: { readonly broken: readonly string[]; readonly problems: readonly string[] },
+  {
+    broken,
+    hasRules,
+    problems,
+  }: {
+    readonly broken: readonly string[];
+    /** Whether each invalid file has a last valid version in force. */
+    readonly hasRules: boolean;
+    readonly problems: readonly string[];
+  },
   known: number | undefined,
 ): Promise<number | undefined> {
   const params = { owner: at.owner, repo: at.name };
@@ -213,7 +224,10 @@ async function syncIssue(
     });
     return undefined;
   }
-  const effect = broken.length > 0 ? 'Until this is corrected, none of the rules in the file is used. ' : '';
+  const used = hasRules
+    ? 'the last valid version of the file is used'
+    : 'none of the rules in the file is used';
+  const effect = broken.length > 0 ? `Until this is corrected, ${used}. ` : '';
   const body = `${marker}\n${effect}Read at ${commit}.\n\n${fenced(problems)}`;
   if (known === undefined) {
     const made = await client.call(operations.createIssue, { params, body: { title, body } });

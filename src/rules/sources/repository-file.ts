@@ -8,6 +8,8 @@ import { gatherPacks, notOffered, type PackReader } from '../files/packs.ts';
 import { formatProblem } from '../problem.ts';
 import { registry } from '../registry.ts';
 import type { Level, LoadedRule, RuleHome, ScopedGrant } from '../rule.ts';
+import { createGrants, type Grant } from './grants.ts';
+import { type LastValid, type LastValidFile, type RuleContent, withLastValidWords } from './last-valid.ts';
 
 /** Possible paths of a repository's rule file. A repository may have a file at only one of them. */
 export const repositoryPaths = ['.reeve.yml', '.forgejo/reeve.yml', '.gitea/reeve.yml'] as const;
@@ -167,31 +169,40 @@ export function plainContentOf(entry: PathEntry): PlainContent {
   return { text: Buffer.from(entry.content, 'base64') };
 }
 
+/** How the entries of a location are loaded. */
+type EntryLoading = {
+  readonly source: string;
+  readonly commit: string;
+  readonly level: Level;
+  readonly grants: readonly ScopedGrant[];
+  readonly home: RuleHome;
+  readonly reader: PackReader;
+  /** Whether the file is a pack. A pack is only checked; its parameters without a default use their examples. */
+  readonly isPack?: boolean;
+};
+
 /**
  * Loads the rules of an entry with the packs that it includes; returns the problem as text if the entry cannot be used.
  */
 export async function loadEntry(
   entry: PathEntry,
-  options: {
-    source: string;
-    commit: string;
-    level: Level;
-    grants: readonly ScopedGrant[];
-    home: RuleHome;
-    reader: PackReader;
-    /** Whether the file is a pack. A pack is only checked; its parameters without a default use their examples. */
-    isPack?: boolean;
-  },
-): Promise<(LoadedFile & { readonly includes: boolean }) | string> {
-  const content = plainContentOf(entry);
-  if ('refused' in content) return content.refused;
-  const { text } = content;
-  const { source, commit, level, grants, home, reader, isPack = false } = options;
-  const packs = await gatherPacks({ path: source, text }, reader);
+  loading: EntryLoading,
+): Promise<(LoadedFile & { readonly content: RuleContent }) | string> {
+  const found = plainContentOf(entry);
+  if ('refused' in found) return found.refused;
+  const { text } = found;
+  const packs = await gatherPacks({ path: loading.source, text }, loading.reader);
+  return { ...loadText({ text, packs }, loading), content: { text, packs } };
+}
+
+/** Loads the rules of a text with its packs. */
+export function loadText(
+  { text, packs }: RuleContent,
+  { source, commit, level, grants, home, isPack = false }: Omit<EntryLoading, 'reader'>,
+): LoadedFile {
   const parameters = { useExamples: isPack };
   const loaded = loadRuleFile({ path: source, text, level, commit, registry, grants, packs, parameters });
-  const rules = loaded.rules.map((rule) => ({ ...rule, home }));
-  return { ...loaded, rules, includes: packs.size > 0 };
+  return { ...loaded, rules: loaded.rules.map((rule) => ({ ...rule, home })) };
 }
 
 function isList<T>(value: T | readonly T[]): value is readonly T[] {
@@ -202,6 +213,7 @@ function isList<T>(value: T | readonly T[]): value is readonly T[] {
  * The rules of a file on a forge, or its problems. `commit` is the head of the default branch when the file was read.
  */
 export type RepositoryRules = {
+  /** Rules in force: those of the file or, if it has problems, of its last valid version. */
   readonly rules: readonly LoadedRule[];
   readonly source: string;
   /** Level of the file, independently of its path. */
@@ -211,6 +223,8 @@ export type RepositoryRules = {
   readonly problems: readonly string[];
   /** Whether the file includes packs, so that changes to the packs affect it. */
   readonly includes?: boolean;
+  /** Set if the file has problems and its last valid version is in force: the commit of that version. */
+  readonly lastValid?: { readonly commit: string };
 };
 
 /** Current identity of a repository, with its rules. */
@@ -220,30 +234,58 @@ const level: Level = 'repository';
 
 /**
  * Reads the rule file of a repository at the head of its default branch. The repository is identified by its id, across
- * renames. Refuses symbolic links, submodules, folders, and large or duplicate files. Throws `forge-not-found` if
- * another repository has the name now, so that its file is not cached under this id.
+ * renames. Refuses symbolic links, submodules, folders, and large or duplicate files. With `keeping`, the last valid
+ * version of an invalid file stays in force. Throws `forge-not-found` if another repository has the name now, so that its file is not cached under this
+ * id.
  */
 export async function readRepositoryRules(
   client: Client,
   at: RepositoryRef,
   grants: readonly ScopedGrant[] = [],
   reader: PackReader = noPacks,
+  keeping?: { readonly lastValid: LastValid; readonly grants: readonly Grant[] },
 ): Promise<RepositoryReading> {
-  const { head, value } = await readAtHead<RepositoryRules>(client, at, {
+  const { head, value } = await readAtHead<FoundRules>(client, at, {
     async read(found) {
       if (found.at.id !== at.id) throw anotherRepository(at, found.at.id);
-      const file = await readFileAt(client, found, grants, reader);
-      return { value: file, decides: file.rules.length + file.problems.length > 0 && file.commit !== '' };
+      const value = await findFileAt(client, found, grants, reader);
+      const { rules, problems, commit } = value.file;
+      return { value, decides: rules.length + problems.length > 0 && commit !== '' };
     },
     refuse: ({ at: there, commit }, why) => ({
-      rules: [],
-      source: `${there.owner}/${there.name}`,
-      level,
-      commit,
-      problems: [`${there.owner}/${there.name}: ${why}; as long as it exists, no rule file is used`],
+      file: {
+        rules: [],
+        source: `${there.owner}/${there.name}`,
+        level,
+        commit,
+        problems: [`${there.owner}/${there.name}: ${why}; as long as it exists, no rule file is used`],
+      },
     }),
   });
-  return { head, file: value };
+  const { file, paths, content } = value;
+  if (paths === undefined || keeping === undefined) return { head, file };
+  const { rules, commit } = file;
+  const isValid = content !== undefined;
+  const sourceOf = (path: string): string => `${head.at.owner}/${head.at.name}/${path}`;
+  const restored = await keeping.lastValid.settle({
+    place: `repository ${at.id}`,
+    files: paths.map((path) => ({ path, commit, rules, isValid, content })),
+    grants: keeping.grants,
+    scope: (given) => createGrants(given).ofRepository(at),
+    reader: () => reader,
+    load: ({ path, text, packs, ...given }) =>
+      loadText({ text, packs }, { ...given, source: sourceOf(path), level, home: { repositoryId: at.id } }),
+  });
+  // Only one path is stored: that of the file that was in force.
+  const [[path, last] = []] = [...restored];
+  if (path === undefined || last === undefined) return { head, file };
+  return { head, file: { ...withLastValid(file, last), source: sourceOf(path) } };
+}
+
+/** Returns an invalid file with the rules of its last valid version, which its problems mention. */
+export function withLastValid(file: RepositoryRules, { rules, commit }: LastValidFile): RepositoryRules {
+  const problems = withLastValidWords(file.problems, commit);
+  return { ...file, rules, problems, lastValid: { commit }, includes: true };
 }
 
 function anotherRepository({ id, owner, name }: RepositoryRef, seen: number): ReeveError {
@@ -263,8 +305,24 @@ export async function readFileAt(
   grants: readonly ScopedGrant[],
   reader: PackReader,
 ): Promise<RepositoryRules> {
+  return (await findFileAt(client, { at, commit, ref }, grants, reader)).file;
+}
+
+/** The rule file of a repository, with the paths that exist (absent: unknown) and the content of a valid file. */
+type FoundRules = {
+  readonly file: RepositoryRules;
+  readonly paths?: readonly string[];
+  readonly content?: RuleContent;
+};
+
+async function findFileAt(
+  client: Client,
+  { at, commit, ref }: CommitRevision,
+  grants: readonly ScopedGrant[],
+  reader: PackReader,
+): Promise<FoundRules> {
   const none = { rules: [], source: `${at.owner}/${at.name}`, level, commit, problems: [] };
-  if (commit === '') return none;
+  if (commit === '') return { file: none, paths: [] };
   const found = (
     await Promise.all(
       repositoryPaths.map(async (path) => ({ path, entry: await readEntry(client, { at, ref }, path) })),
@@ -272,25 +330,29 @@ export async function readFileAt(
   ).filter(({ entry }) => entry !== undefined);
   const [first] = found;
   if (first?.entry === undefined) {
-    if ((await readEntry(client, { at, ref }, misspeltPath)) === undefined) return none;
+    if ((await readEntry(client, { at, ref }, misspeltPath)) === undefined) return { file: none, paths: [] };
     const source = `${at.owner}/${at.name}/${misspeltPath}`;
-    return {
-      ...none,
-      source,
-      problems: [`${source}: this file is not read; rename it to ${repositoryPaths[0]}`],
-    };
+    const problem = `${source}: this file is not read; rename it to ${repositoryPaths[0]}`;
+    return { file: { ...none, source, problems: [problem] }, paths: [] };
   }
+  const paths = found.map(({ path }) => path);
   if (found.length > 1) {
-    const names = found.map(({ path }) => path).join(' and ');
-    const problem = `${names} both exist; keep only one of them, until then none is used`;
-    return { ...none, problems: [problem] };
+    const problem = `${paths.join(' and ')} both exist; keep only one of them, until then none is used`;
+    return { file: { ...none, problems: [problem] } };
   }
   const source = `${at.owner}/${at.name}/${first.path}`;
   const home = { repositoryId: at.id };
   const loaded = await loadEntry(first.entry, { source, commit, level, grants, home, reader });
-  if (typeof loaded === 'string') return { ...none, source, problems: [`${source}: ${loaded}`] };
-  const { rules, includes } = loaded;
-  return { rules, source, level, commit, problems: loaded.problems.map(formatProblem), includes };
+  if (typeof loaded === 'string') {
+    // A regular file that was replaced by something else, such as a link, was deleted.
+    const isFile = !isList(first.entry) && first.entry.type === 'file';
+    const file = { ...none, source, problems: [`${source}: ${loaded}`] };
+    return { file, paths: isFile ? paths : [] };
+  }
+  const { rules, content } = loaded;
+  const problems = loaded.problems.map(formatProblem);
+  const file = { rules, source, level, commit, problems, includes: content.packs.size > 0 };
+  return problems.length === 0 ? { file, paths, content } : { file, paths };
 }
 
 /** Used for files without a known operator or organization: no packs are offered. */

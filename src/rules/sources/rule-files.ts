@@ -8,6 +8,7 @@ import { messageOf } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { notOffered, type PackReader, type PackTree } from '../files/packs.ts';
 import { createGrants, type Grant, type Grants } from './grants.ts';
+import { createLastValid, type LastValid, type RuleTexts } from './last-valid.ts';
 import {
   type OrganizationReading,
   type OrganizationSource,
@@ -78,6 +79,8 @@ type RuleFilesOptions = {
   readonly organizations: readonly OrganizationSource[];
   readonly grants: readonly Grant[];
   readonly pins: Pins;
+  /** Stores the last valid texts of the files; absent: invalid files have no rules. */
+  readonly texts?: RuleTexts | undefined;
   /** Packs that the operator offers. */
   readonly offered: PackTree;
   readonly clock: Clock;
@@ -87,10 +90,15 @@ type RuleFilesOptions = {
   readonly onMoved?: ((repository: RepositoryRef) => void) | undefined;
 };
 
+/** What is needed to keep the last valid versions of files. */
+type Keeping = { readonly lastValid: LastValid; readonly grants: readonly Grant[] };
+
 /** Creates the cache. Files of repositories are cached by repository id, files of organizations by name. */
 export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
   const { client, clock, onRead, log } = options;
   const grants = createGrants(options.grants);
+  const { texts } = options;
+  const keeping: Keeping = { lastValid: createLastValid({ texts, clock, log }), grants: options.grants };
   const repositories = createTtlCache<number, RepositoryReading>({
     maxAgeMs,
     maxEntries: maxRepositories,
@@ -98,6 +106,7 @@ export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
   });
   const tell = (reading: FileReading): void => {
     for (const { source, problems } of reading.files) {
+      // The problems say if the last valid version stays in force.
       if (problems.length > 0) log.warn({ file: source, problems }, 'rule file refused');
     }
     onRead?.(reading);
@@ -105,6 +114,7 @@ export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
   const shared = createOrganizationFiles({
     ...options,
     grants,
+    keeping,
     maxAgeMs,
     maxEntries: maxRepositories,
     onReading({ rules: name }, { head, files, brokenPacks }) {
@@ -127,7 +137,7 @@ export function createRuleFiles(options: RuleFilesOptions): RuleFiles {
       await shared.look(at.owner);
       return repositories.get(at.id, async () => {
         const packs = shared.packsFor(at.owner);
-        const reading = await readRepositoryRules(client, at, grants.ofRepository(at), packs);
+        const reading = await readRepositoryRules(client, at, grants.ofRepository(at), packs, keeping);
         const name = `${at.owner}/${at.name}`;
         tell({ level: 'repository', name, repositoryId: at.id, head: reading.head, files: [reading.file] });
         return reading;
@@ -204,6 +214,7 @@ function createOrganizationFiles(options: {
   readonly client: Client;
   readonly organizations: readonly OrganizationSource[];
   readonly grants: Grants;
+  readonly keeping: Keeping;
   readonly pins: Pins;
   readonly offered: PackTree;
   readonly clock: Clock;
@@ -213,7 +224,7 @@ function createOrganizationFiles(options: {
   readonly onReading: (source: OrganizationSource, reading: OrganizationReading) => void;
   readonly onChange: (owners: ReadonlySet<string>) => void;
 }): OrganizationFiles {
-  const { client, grants, pins, log, onReading } = options;
+  const { client, grants, keeping, pins, log, onReading } = options;
   const sources = new Map(options.organizations.map((source) => [source.name.toLowerCase(), source]));
   const cache = createTtlCache<string, OrganizationReading & { readonly owner: string }>(options);
   let ofOperator = options.offered;
@@ -230,7 +241,8 @@ function createOrganizationFiles(options: {
     if (source === undefined) return undefined;
     const found = await cache.get(key, async () => {
       const granted = grants.ofOrganization(source.name);
-      const reading = await readOrganizationRules(client, source, { pins, grants: granted, ofOperator });
+      const given = { pins, grants: granted, ofOperator, keeping };
+      const reading = await readOrganizationRules(client, source, given);
       onReading(source, reading);
       return { ...reading, owner: key };
     });

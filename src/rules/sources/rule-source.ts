@@ -8,6 +8,7 @@ import type { PackReader, PackTree } from '../files/packs.ts';
 import { createRuleSet, extendRuleSet, type LoadedRule, type RuleSet } from '../rule.ts';
 import type { AdmittedEvent, StarredRepositories } from './admission.ts';
 import type { Grant } from './grants.ts';
+import type { RuleTexts } from './last-valid.ts';
 import type { OrganizationSource, Pins } from './organization.ts';
 import type { RepositoryRules } from './repository-file.ts';
 import { createRuleFiles, type OnRead } from './rule-files.ts';
@@ -15,7 +16,7 @@ import { createRuleFiles, type OnRead } from './rule-files.ts';
 /** The rules in force for an event. */
 export type InForce = {
   readonly rules: RuleSet;
-  /** Unusable files of the event's repository or organization. */
+  /** Invalid files of the event's repository or organization, whose rules are those of their last valid versions. */
   readonly broken: readonly RepositoryRules[];
 };
 
@@ -68,6 +69,8 @@ export function createRuleSource(options: {
   grants?: readonly Grant[];
   /** Required if there are organizations. */
   pins?: Pins;
+  /** Stores the last valid texts of rule files; absent: invalid files have no rules. */
+  texts?: RuleTexts;
   clock: Clock;
   log?: Log;
   onRead?: OnRead;
@@ -81,6 +84,7 @@ export function createRuleSource(options: {
     organizations: options.organizations ?? [],
     grants: options.grants ?? [],
     pins: options.pins ?? forgetful,
+    texts: options.texts,
     offered: options.offered ?? new Map(),
     clock,
     log,

@@ -26,6 +26,8 @@ export type RuleRow = {
   /** Path in the operator’s folder, or path that includes the repository. */
   readonly file: string;
   readonly line: number;
+  /** Whether the file is invalid, and the rule is of its last valid version. */
+  readonly isLastValid?: boolean | undefined;
   readonly mode: 'observe' | 'enforce';
   /** Events of the rule, and its schedules in words: `pull_request.opened`, `at 03:00 every day, UTC, over repository`. */
   readonly listensTo: readonly string[];

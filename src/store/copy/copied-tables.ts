@@ -190,6 +190,18 @@ export const copiedTables: readonly CopiedTable[] = [
     key: ['minutes', 'at', 'name'],
     columns: { minutes: 'integer', at: 'integer', name: 'key', amount: 'integer' },
   },
+  {
+    name: 'rule_texts',
+    key: ['place', 'path'],
+    columns: {
+      place: 'key',
+      path: 'key',
+      commit_id: 'text',
+      at: 'time',
+      size: 'integer',
+      content: 'text',
+    },
+  },
 ];
 
 /** Tables that are not copied, with the reason. */

@@ -186,6 +186,20 @@ const steps: readonly MigrationStep[] = [
     // A process of the previous version routes deliveries without a summary.
     sql: 'ALTER TABLE deliveries ADD COLUMN summary text',
   },
+  {
+    leastCompatible: 1,
+    sql: `
+    CREATE TABLE rule_texts (
+      place text COLLATE "C" NOT NULL,
+      path text COLLATE "C" NOT NULL,
+      commit_id text NOT NULL,
+      at timestamptz NOT NULL,
+      size integer NOT NULL,
+      content text NOT NULL,
+      PRIMARY KEY (place, path)
+    );
+    `,
+  },
 ];
 
 /** The newest schema that this program knows. */

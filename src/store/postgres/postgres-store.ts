@@ -8,6 +8,7 @@ import { createPauses } from '../pauses.ts';
 import { prune } from '../prune.ts';
 import { createQueries } from '../queries.ts';
 import { createQueues } from '../queues.ts';
+import { createRuleTexts, ruleTextLimits } from '../rule-texts.ts';
 import { createSamples } from '../samples.ts';
 import { createPostgresSessions } from '../session-rows.ts';
 import type { StoreClock } from '../sql.ts';
@@ -184,6 +185,7 @@ async function createPostgresStore(parts: StoreParts, options: PostgresOptions):
     ...createEndings(context),
     ...createQueries(sql),
     ...createSamples(sql),
+    ...createRuleTexts(sql, ruleTextLimits),
     ...memory,
     isShared: true,
     sessions,

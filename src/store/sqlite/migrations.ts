@@ -161,6 +161,18 @@ export const migrations: readonly string[] = [
   `,
   // What an event is about, for lists.
   'ALTER TABLE deliveries ADD COLUMN summary TEXT',
+  // The last valid texts of rule files. `content` is last, because the other columns are read without it.
+  `
+  CREATE TABLE rule_texts (
+    place TEXT NOT NULL,
+    path TEXT NOT NULL,
+    commit_id TEXT NOT NULL,
+    at TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (place, path)
+  ) STRICT;
+  `,
 ];
 
 /** The newest schema that this program knows. */

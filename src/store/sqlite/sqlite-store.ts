@@ -15,6 +15,7 @@ import { createPauses } from '../pauses.ts';
 import { prune } from '../prune.ts';
 import { createQueries } from '../queries.ts';
 import { createQueues } from '../queues.ts';
+import { createRuleTexts, ruleTextLimits } from '../rule-texts.ts';
 import { createSamples } from '../samples.ts';
 import { createMemorySessions } from '../session-rows.ts';
 import type { StoreClock } from '../sql.ts';
@@ -184,6 +185,7 @@ function createSqliteStore(
     ...createQueries(sql, () => settled.read()),
     ...createFileMemory(context),
     ...createSamples(sql),
+    ...createRuleTexts(sql, ruleTextLimits),
     ...createSoleProcess(role, clock),
     ...incidents,
     ...createPauses(sql, () => {}),

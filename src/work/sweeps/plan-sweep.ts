@@ -2,8 +2,9 @@ import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
 import { createRuleSet, type Each, type LoadedRule } from '../../rules/rule.ts';
+import { type OpenParts, openTargets } from './open-items.ts';
 import { describeLimit, type SweepProgress } from './progress.ts';
-import { readTurn, scopeOfSweep, servedTo } from './sweep.ts';
+import { openKeyOf, readTurn, scopeOfSweep, servedTo } from './sweep.ts';
 import {
   failureOfList,
   refusedAsFailure,
@@ -23,6 +24,8 @@ type SweepPlanContext = RunContext & {
   /** Reads plain data from the store; undefined if there is none. */
   readonly recall: (key: string) => Promise<unknown>;
   readonly signal: AbortSignal;
+  /** Set to plan the rule for open items instead of for the items of its `each`. */
+  readonly open?: OpenParts | undefined;
 };
 
 /** Plans of some items, in listing order. */
@@ -43,7 +46,7 @@ export type PlannedPage = {
 };
 
 /**
- * Plans a rule for every item of its `each`, page by page, as a sweep would currently run it. Writes nothing: no
+ * Plans a rule for every item of its `each`, or for open items, page by page, as a sweep would currently run it. Writes nothing: no
  * changes, memory, checkpoint, waiting rows or budget. Throws if the forge fails for several consecutive items.
  */
 export async function* planSweep(
@@ -51,7 +54,7 @@ export async function* planSweep(
   patterns: readonly string[] | undefined,
   context: SweepPlanContext,
 ): AsyncGenerator<PlannedPage> {
-  const { clock, signal, recall } = context;
+  const { clock, signal, recall, open } = context;
   await context.account();
   const pause = async (ms: number): Promise<void> => {
     await clock.sleep(ms, signal).catch(() => {});
@@ -69,24 +72,27 @@ export async function* planSweep(
     now: clock.now(),
     from: undefined,
   };
-  const pages = eachTarget(each, walk);
+  const pages = open ? openTargets(open, walk) : eachTarget(each, walk);
+  const key = open ? openKeyOf(rule) : rule.id;
   const rules = createRuleSet([rule]);
+  const openRules = new Map([...(open ?? [])].map(([kind, part]) => [kind, createRuleSet([part])]));
   const { items: limit = Number.POSITIVE_INFINITY } = rule.mode === 'enforce' ? rule.limits : {};
-  const turn = patterns === undefined && Number.isFinite(limit) ? await readTurn(recall, rule.id) : new Set();
+  const turn = patterns === undefined && Number.isFinite(limit) ? await readTurn(recall, key) : new Set();
   let changed = 0;
   let reached = 0;
   let totals: Totals | undefined;
   const watch = new FailureWatch();
   for await (const page of refusedAsFailure(pages)) {
     const { targets, failures = [] } = page;
-    totals ??= page.total === undefined ? await countTotals(each, walk) : {};
+    totals ??= page.total === undefined && !open ? await countTotals(each, walk) : {};
     reached += page.reached ?? 0;
     const planned = new Map<string, Run>();
     const due = targets.filter(({ key }) => !turn.has(key));
     await mapConcurrently(due, itemsAtOnce, async (target) => {
       signal.throwIfAborted();
       const actionMemory = createReadOnlyMemory(context.actionMemory);
-      const request = { door: 'cli', mode: 'plan', rules, pause, signal } as const;
+      const of = openRules.get(target.subject.kind) ?? rules;
+      const request = { door: 'cli', mode: 'plan', rules: of, pause, signal } as const;
       const { run, retry } = await runItem(target, request, { ...context, actionMemory });
       signal.throwIfAborted();
       planned.set(target.key, run);

@@ -17,6 +17,7 @@ import type { Reeve } from '../reeve.ts';
 import type { LeaveWaiting } from '../runs/waiting.ts';
 import { DriftBook } from './drift.ts';
 import { createLeash, type Leash } from './leash.ts';
+import { type OpenParts, onOpenItems, openTargets } from './open-items.ts';
 import {
   describeProgress,
   noteSweepResult,
@@ -45,7 +46,14 @@ const SweepPayload = z.object({
   slot: z.string(),
   /** Patterns given on the command line, in addition to the rule's own `in`. */
   in: z.array(z.string()).optional(),
+  /** Set if the rule runs for the issues and pull requests that are open now, instead of for the items of its `each`. */
+  open: z.literal(true).optional(),
 });
+
+/** Returns the key of the stored results of a sweep over open items, which are apart from those of the schedule. */
+export function openKeyOf({ id }: { readonly id: string }): string {
+  return `${id}#open`;
+}
 
 /** Creates the handler of sweeps. The sweep of a rule that no longer exists does nothing. */
 export function createSweepHandler(
@@ -60,8 +68,12 @@ export function createSweepHandler(
       reeve.log.info({ rule: asked.rule, slot: asked.slot }, 'a sweep has nothing to do: its rule is gone');
       return { runs: [] };
     }
+    const open = asked.open ? onOpenItems(rule) : undefined;
+    if (open && 'why' in open)
+      return { runs: [], reason: `the rule cannot run on what is open: ${open.why}` };
     const order: SweepOrder = {
       rule,
+      open: open?.parts,
       slot: asked.slot,
       job: job.id,
       door: job.door === 'cli' ? 'cli' : 'cron',
@@ -74,7 +86,7 @@ export function createSweepHandler(
     };
     const { deferral } = await runSweep(reeve, { ...order, leaveWaiting }, lease);
     // A later job for the same items includes the changes that were deferred here.
-    const key = JSON.stringify(asked.in ?? []);
+    const key = JSON.stringify([...(asked.in ?? []), ...(asked.open ? [{ open: true }] : [])]);
     return { runs: [], deferral: deferral && { ...deferral, key } };
   };
 }
@@ -115,6 +127,8 @@ function nameOf({ repository, organization }: Subject): string {
 /** One sweep: a rule, the slot that requested the sweep, and the position at which an earlier attempt stopped. */
 export type SweepOrder = {
   readonly rule: LoadedRule;
+  /** Set if the rule runs for open items instead of for the items of its `each`. */
+  readonly open?: OpenParts | undefined;
   readonly slot: string;
   /** Id of the job in the store. */
   readonly job: string;
@@ -141,14 +155,16 @@ type SweepEnd = { readonly progress: SweepProgress; readonly deferral?: Deferral
  * first item without room.
  */
 export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): Promise<SweepEnd> {
-  const { rule, isInScope, checkpoint, maxRequests = 100_000 } = order;
+  const { rule, open, isInScope, checkpoint, maxRequests = 100_000 } = order;
   await reeve.account();
-  const drift = await DriftBook.open(reeve.store, rule.id);
-  const limit = await SlotLimit.open(reeve.store, rule, order);
+  const key = open ? openKeyOf(rule) : rule.id;
+  // Only a sweep that is repeated can find drift.
+  const drift = open ? undefined : await DriftBook.open(reeve.store, key);
+  const limit = await SlotLimit.open(reeve.store, { ...rule, id: key }, order);
   const sweep = new Sweep(reeve, order, { lease, drift, limit });
   const results = new SweepStore(reeve.store);
   const each: Each = rule.each ?? { kind: 'repository' };
-  const from = checkpoint?.next ?? (await results.readRest(rule.id));
+  const from = checkpoint?.next ?? (await results.readRest(key));
   const walk: Walk = {
     client: sweep.listing,
     served: servedTo(rule, reeve.served),
@@ -158,16 +174,16 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
     now: sweep.now,
     from,
   };
-  const pages = eachTarget(each, walk);
+  const pages = open ? openTargets(open, walk) : eachTarget(each, walk);
   // Only for a sweep that someone watches from its beginning: counting costs a listing of the repositories.
-  let isCounted = order.door !== 'cli' || from !== undefined;
+  let isCounted = open !== undefined || order.door !== 'cli' || from !== undefined;
   let rest: unknown;
   for await (const page of refusedAsFailure(pages)) {
     if (!isCounted && page.total === undefined) sweep.tally.setTotals(await countTotals(each, walk));
     isCounted = true;
     // Checked only if items remain, because a sweep that has just reached its end is complete.
     if (rest !== undefined && page.targets.length > 0) {
-      await results.keepRest(rule.id, rest);
+      await results.keepRest(key, rest);
       const about = { rule: rule.id, ...sweep.tally.progress() };
       reeve.log.warn(about, 'a sweep has used up its requests; the next slot continues');
       return { progress: await sweep.end(false) };
@@ -191,15 +207,21 @@ class Sweep {
   readonly #order: SweepOrder;
   readonly #lease: Lease;
   readonly #leash: Leash;
-  readonly #drift: DriftBook;
+  readonly #drift: DriftBook | undefined;
   readonly #limit: SlotLimit | undefined;
   readonly #rules: RuleSet;
+  /** The rules for the open items of each kind. */
+  readonly #open: ReadonlyMap<string, RuleSet>;
   readonly #failures = new FailureWatch();
 
   constructor(
     reeve: Reeve,
     order: SweepOrder,
-    parts: { readonly lease: Lease; readonly drift: DriftBook; readonly limit: SlotLimit | undefined },
+    parts: {
+      readonly lease: Lease;
+      readonly drift: DriftBook | undefined;
+      readonly limit: SlotLimit | undefined;
+    },
   ) {
     const { lease } = parts;
     this.#reeve = reeve;
@@ -208,6 +230,7 @@ class Sweep {
     this.#drift = parts.drift;
     this.#limit = parts.limit;
     this.#rules = createRuleSet([order.rule]);
+    this.#open = new Map([...(order.open ?? [])].map(([kind, rule]) => [kind, createRuleSet([rule])]));
     this.#leash = createLeash(lease, reeve.clock);
     this.now = reeve.clock.now();
     const listing = createWaitingClient(reeve.client.counted({ signal: lease.signal }), this.#leash.pause);
@@ -225,7 +248,7 @@ class Sweep {
       await mapConcurrently(page.targets, itemsAtOnce, async (target) => {
         await this.#takeOne(target);
       });
-    await this.#drift.save();
+    await this.#drift?.save();
     await limit?.save(false);
     if (limit?.isReached) return;
     this.tally.endPage(page.next, page.reached ?? 0);
@@ -235,19 +258,21 @@ class Sweep {
   /** Stores the result of the sweep, and returns it. */
   async end(isComplete: boolean): Promise<SweepProgress> {
     const { store, clock, log } = this.#reeve;
-    const { rule, slot, isPartial } = this.#order;
+    const { rule, open, slot, isPartial } = this.#order;
+    const key = open ? openKeyOf(rule) : rule.id;
     await this.#limit?.save(isComplete);
     const results = new SweepStore(store);
     const { failed, startedAt } = this.tally.progress();
-    if (isComplete && failed === 0) this.#drift.close(new Date(startedAt));
-    await this.#drift.save();
+    if (isComplete && failed === 0) this.#drift?.close(new Date(startedAt));
+    await this.#drift?.save();
     const ended = this.tally.progress();
-    const isWhole = isComplete && !isPartial && (await results.readRest(rule.id)) === undefined;
-    if (isComplete) await results.keepRest(rule.id, undefined);
+    const isWhole = isComplete && !isPartial && (await results.readRest(key)) === undefined;
+    if (isComplete) await results.keepRest(key, undefined);
     const endedAt = clock.now().toISOString();
-    const result = { ...ended, slot, endedAt, drift: this.#drift.size, isComplete };
-    await results.keepResult(rule.id, result);
-    await noteSweepResult(store, rule, { result, isWhole });
+    const result = { ...ended, slot, endedAt, drift: this.#drift?.size ?? 0, isComplete };
+    await results.keepResult(key, result);
+    // No later sweep would end an incident of a single pass, whose failures the command shows.
+    if (open === undefined) await noteSweepResult(store, rule, { result, isWhole });
     log.info({ rule: rule.id, slot, ...ended }, `sweep ended: ${describeProgress(ended)}`);
     return ended;
   }
@@ -293,7 +318,8 @@ class Sweep {
     const own = this.#reeve.actionMemory;
     const actionMemory = mode === 'plan' ? createReadOnlyMemory(own) : own;
     const { signal } = this.#lease;
-    const request = { slot, job, door, mode, rules: this.#rules, pause: this.#leash.pause, signal };
+    const rules = this.#open.get(target.subject.kind) ?? this.#rules;
+    const request = { slot, job, door, mode, rules, pause: this.#leash.pause, signal };
     return runItem(target, request, { ...this.#reeve, actionMemory });
   }
 
@@ -310,7 +336,7 @@ class Sweep {
       throw this.#lease.signal.reason;
     }
     this.tally.addRun(run);
-    this.#drift.note(key, run, this.#reeve.clock.now());
+    this.#drift?.note(key, run, this.#reeve.clock.now());
     if (isTelling(run)) await this.#record(run, subject.repository?.id);
     this.#reeve.metrics.countSweepRun(run);
     if (deferral) this.deferrals.push(deferral);

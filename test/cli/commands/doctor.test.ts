@@ -348,7 +348,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     'file-broken',
     'a broken file of a repository',
     ({ path }) => raise(path, 'file-broken'),
-    /files that cannot be used: 4/,
+    /invalid rule files: 4/,
   ],
 ];
 

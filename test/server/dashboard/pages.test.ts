@@ -257,7 +257,7 @@ describe('the other pages', () => {
     await harness.idle();
     await harness.ada.call(operations.createIssue, { params: at, body: { title: 'read it' } });
     await expect.poll(async () => (await operator.get('/rules')).text).toContain('acme/demo/.reeve.yml');
-    expect((await operator.get('/')).text).toContain('Rule files that cannot be used: 2');
+    expect((await operator.get('/')).text).toContain('Invalid rule files: 2');
 
     await harness.setRules(repositoryRules);
     await harness.ada.call(operations.createIssue, { params: at, body: { title: 'read it again' } });

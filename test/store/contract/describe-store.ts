@@ -6,6 +6,7 @@ import { describeEndingsAndJobs } from './endings-and-jobs.ts';
 import { describeReading } from './reading.ts';
 import { describeRetriesAndDeferrals } from './retries-and-deferrals.ts';
 import { describeRoutingAndRepeats } from './routing-and-repeats.ts';
+import { describeRuleTexts } from './rule-texts.ts';
 import { describeSamplesAndPruning } from './samples-and-pruning.ts';
 import { type Backend, createStoreBench } from './store-bench.ts';
 
@@ -22,6 +23,7 @@ export function describeStore(title: string, backend: Backend): void {
     describeEndingsAndJobs(bench);
     describeReading(bench);
     describeSamplesAndPruning(bench);
+    describeRuleTexts(bench);
 
     it('never assigns an id twice, whatever was pruned', async () => {
       const id = await acceptInLane('1');

@@ -75,6 +75,11 @@ it('hostile texts are accepted wherever the store accepts a text', async () => {
   await store.revise(hostile, (value) => ({ ...(value as object), revised: hostile }));
   expect(await store.recall(hostile)).toEqual({ at: hostile, hostile, revised: hostile });
   await store.addSamples([{ minutes: 5, at: new Date(), name: hostile, amount: 1, merge: 'sum' }]);
+  await store.storeRuleTexts(hostile, {
+    kept: [{ path: hostile, commit: hostile, content: hostile }],
+    gone: [hostile],
+  });
+  expect(await store.listRuleTexts(hostile)).toHaveLength(1);
   store.announce({ topic: 'facts', key: hostile });
 
   const occurrence = { kind: 'rule-failed', key: hostile, at: new Date(), subject: hostile, reason: hostile };

@@ -10,12 +10,14 @@ import { createProgressLine, type ProgressStream } from '../../output/progress-l
 import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { withSimulation } from '../planning-context.ts';
 import { watchSignals } from '../process.ts';
-import { findSweepRules } from './sweep-rule.ts';
+import { findOpenRule, findSweepRules } from './sweep-rule.ts';
 
 type SweepPlanOptions = {
   readonly in?: readonly string[];
   readonly all?: boolean;
   readonly json?: boolean;
+  /** Whether the rule is planned for open issues and pull requests instead of for the items of its schedule. */
+  readonly open?: boolean;
 };
 
 /** Maximum number of items that are printed in full; the rest are only counted, unless all are requested. */
@@ -35,18 +37,30 @@ export async function printSweepPlan(
   options: SweepPlanOptions,
   settings: Settings,
   terminal: Terminal,
-  { stream = process.stderr, clock = systemClock }: { stream?: ProgressStream; clock?: Clock } = {},
+  {
+    stream = process.stderr,
+    clock = systemClock,
+    onChanges,
+  }: {
+    readonly stream?: ProgressStream;
+    readonly clock?: Clock;
+    /** Called at the end with the number of planned changes. */
+    readonly onChanges?: (changes: number) => void;
+  } = {},
 ): Promise<number> {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'a sweep needs a forge: set FORGE_URL and FORGE_TOKEN');
-  const rules = await findSweepRules(name, settings);
+  const planned =
+    options.open && name !== undefined
+      ? [await findOpenRule(name, settings)]
+      : (await findSweepRules(name, settings)).map((rule) => ({ rule, open: undefined }));
   const stop = watchSignals();
   const printer = createPrinter(options, terminal);
   try {
     await withSimulation(
       { settings, rules: undefined, terminal, clock },
       async (context, { recall, login }) => {
-        for (const rule of rules) {
+        for (const { rule, open } of planned) {
           const line = createProgressLine(rule.name, { stream, clock });
           const startedMs = clock.monotonicMs();
           const tally = printer.begin(rule.name);
@@ -55,6 +69,7 @@ export async function printSweepPlan(
             ...context,
             served: { login, listed: settings.repositories },
             recall,
+            open,
             signal: stop.signal,
           });
           try {
@@ -78,6 +93,7 @@ export async function printSweepPlan(
       },
     );
     printer.end();
+    onChanges?.(printer.changes());
     return printer.isWrong() ? 1 : 0;
   } catch (error) {
     printer.end();
@@ -101,6 +117,8 @@ interface Tally {
 /** Collects the plans of items, and prints them at the end. */
 interface Printer {
   begin(rule: string): Tally;
+  /** Returns the number of planned changes. */
+  changes(): number;
   /** Returns whether something failed or was refused. */
   isWrong(): boolean;
   end(): void;
@@ -188,6 +206,7 @@ function createPrinter({ json = false, all = false }: SweepPlanOptions, terminal
         },
       };
     },
+    changes: () => rules.reduce((sum, { changes }) => sum + changes, 0),
     isWrong: () => rules.some(({ failed, refused, unlisted }) => failed + refused + unlisted > 0),
     end() {
       if (json) {

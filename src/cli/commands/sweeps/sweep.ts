@@ -9,13 +9,21 @@ import { openStoreAt } from '../../../store/open-store.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
 import { hasSweepEnded, startSweepByHand } from '../../../work/sweeps/by-hand.ts';
 import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../work/sweeps/progress.ts';
+import { openKeyOf } from '../../../work/sweeps/sweep.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { plain, type Terminal } from '../../output/terminal.ts';
+import type { CommandContext } from '../command.ts';
 import { openStore } from '../open-store.ts';
 import { watchSignals } from '../process.ts';
-import { findSweepRules } from './sweep-rule.ts';
+import { printSweepPlan } from './sweep-plan.ts';
+import { findOpenRule, findSweepRules } from './sweep-rule.ts';
 
-type SweepOptions = { readonly in?: readonly string[]; readonly json?: boolean };
+type SweepOptions = {
+  readonly in?: readonly string[];
+  readonly json?: boolean;
+  /** Whether the rule runs for open issues and pull requests instead of for the items of its schedule. */
+  readonly open?: boolean;
+};
 
 /** Exit status of an interrupted command, as in shells. */
 const interrupted = 130;
@@ -32,7 +40,9 @@ export async function sweep(
   terminal: Terminal,
   stream: ProgressStream = process.stderr,
 ): Promise<number> {
-  const [rule] = await findSweepRules(name, settings);
+  const { rule } = options.open
+    ? await findOpenRule(name, settings)
+    : { rule: (await findSweepRules(name, settings))[0] };
   const stop = watchSignals();
   const door = await openDoor(settings, terminal, stop.signal).catch((error: unknown) => {
     if (stop.explains(error)) return undefined;
@@ -41,7 +51,8 @@ export async function sweep(
   if (door === undefined) return interrupted;
   const line = createProgressLine(rule.name, { stream, clock: systemClock });
   try {
-    const job = await startSweepByHand(rule.id, door.store, { patterns: options.in ?? [], now: new Date() });
+    const { in: patterns = [], open = false } = options;
+    const job = await startSweepByHand(rule, door.store, { patterns, open, now: new Date() });
     const ended = await Promise.race([
       follow(job, door.store, line),
       stop.received.then(() => undefined),
@@ -61,6 +72,40 @@ export async function sweep(
     line.end();
     await door.close();
   }
+}
+
+/**
+ * Runs a rule of the operator for the issues and pull requests that are open now: shows the plan, asks, and then runs
+ * it as `sweep` does. With `yes`, nothing is planned first. Returns the exit status.
+ */
+export async function applyToOpen(
+  name: string,
+  { yes, ...options }: SweepOptions & { readonly yes?: boolean },
+  settings: Settings,
+  { terminal, prompt }: Pick<CommandContext, 'terminal' | 'prompt'>,
+): Promise<number> {
+  const asked = { ...options, open: true };
+  if (!yes) {
+    if (prompt === undefined || options.json) {
+      throw new ReeveError(
+        'usage',
+        'the changes have to be confirmed: --yes makes them without asking, --plan only shows them',
+      );
+    }
+    let changes = 0;
+    const onChanges = (count: number): void => {
+      changes = count;
+    };
+    const status = await printSweepPlan(name, asked, settings, terminal, { onChanges });
+    if (status === interrupted || changes === 0) return status;
+    const these = changes === 1 ? 'this change' : `these ${changes} changes`;
+    const answer = await prompt.ask(`Make ${these} (yes or no)`, { standard: 'no' });
+    if (!/^y(es)?$/i.test(answer)) {
+      terminal.error('nothing was written');
+      return 0;
+    }
+  }
+  return sweep(name, asked, settings, terminal);
 }
 
 /** Executes the job in this process, or in the server of this store. */
@@ -135,7 +180,7 @@ async function tell(
   { options, store, terminal }: { options: SweepOptions; store: Store; terminal: Terminal },
 ): Promise<number> {
   if (job.state === 'dead') throw new ReeveError('rules-broken', `the sweep was given up: ${job.reason}`);
-  const result = await new SweepStore(store).readResult(rule.id);
+  const result = await new SweepStore(store).readResult(options.open ? openKeyOf(rule) : rule.id);
   if (result?.slot !== job.uuid) {
     throw new ReeveError(
       'rules-broken',

@@ -1,9 +1,11 @@
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { incidentKinds } from '../../../engine/incidents/incident.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
+import type { FolderFile } from '../../../rules/sources/folder.ts';
+import { lastValidWords } from '../../../rules/sources/last-valid.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import { secretUsesOf } from '../../../server/settings/operator-file.ts';
 import { storeFileOf } from '../../../store/open-store.ts';
@@ -142,9 +144,10 @@ export const machineChecks: readonly Check[] = [
   {
     id: 'rules',
     looks: 'The operator’s rule files (`REEVE_RULES`).',
-    fails: 'A file has problems and is not in force, or the folder does not exist.',
+    fails:
+      'A file has problems, so that at most its last valid version is in force, or the folder does not exist.',
     remedy: '`reeve check` lists every problem with its position.',
-    run: async ({ settings, rules }) => {
+    run: async ({ settings, rules, store }) => {
       if (settings.rules === undefined)
         return skipped('REEVE_RULES is not set: there are only rules of repositories');
       const files = await rules();
@@ -152,7 +155,9 @@ export const machineChecks: readonly Check[] = [
       const [first] = problems;
       if (first === undefined) return ok(`${count(files.length, 'file')} in ${settings.rules}, no problems`);
       const [line = ''] = formatProblem(first).split('\n');
-      return wrong(`${count(problems.length, 'problem')}: ${line}`, `reeve check ${settings.rules}`);
+      const kept = await findLastValid(files, store);
+      const words = kept.length === 0 ? '' : `; the last valid version stays in force: ${kept.join(', ')}`;
+      return wrong(`${count(problems.length, 'problem')}: ${line}${words}`, `reeve check ${settings.rules}`);
     },
   },
   {
@@ -201,6 +206,25 @@ async function checkHeartbeat({ settings, store }: Examination): Promise<Finding
       ? 'the heartbeat is held'
       : `the receiver of ${heartbeat.to} does not take the heartbeat`;
   return wrong(plain(`${what} since ${since}: ${why}`), 'correct what the message names');
+}
+
+/** Returns the names of the invalid files whose last valid version a server has in force. */
+async function findLastValid(
+  files: readonly FolderFile[],
+  store: Examination['store'],
+): Promise<readonly string[]> {
+  try {
+    const incidents = await (await store()).listIncidents();
+    return files
+      .filter(({ path, problems }) => {
+        const incident = incidents.find(({ kind, key }) => kind === 'file-broken' && key === path);
+        return problems.length > 0 && incident?.reason.startsWith(lastValidWords(''));
+      })
+      .map(({ path }) => basename(path));
+  } catch {
+    // Another check reports that there is no usable store.
+    return [];
+  }
 }
 
 async function checkFolder({ settings: { data } }: Examination): Promise<Finding> {

@@ -1,4 +1,4 @@
-import { type Incident, kindRow } from '../../../engine/incidents/incident.ts';
+import { type Incident, type IncidentKind, kindRow } from '../../../engine/incidents/incident.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { itemLink, ruleLink } from '../links.ts';
 import { markIds, table } from '../page.ts';

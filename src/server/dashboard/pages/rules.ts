@@ -86,9 +86,12 @@ function viewSight({ lastRunAt, limits }: RuleSight, { time }: PageRequest): Htm
 ${limits.length === 0 ? html`<p class="muted">It sees everything that it needs, as far as Reeve knows.</p>` : table(['cannot see or do', 'since'], rows, '')}`;
 }
 
-function aboutRule({ file, line, mode, listensTo, clocks = [], description }: RuleRow): Html {
+/** Follows the place of a rule whose file is invalid. */
+const lastValidMark = '(last valid version)';
+
+function aboutRule({ file, line, isLastValid, mode, listensTo, clocks = [], description }: RuleRow): Html {
   return html`${description === undefined ? undefined : html`<p>${description}</p>`}
-<dl><dt>Place</dt><dd>${markIds(`${file}:${line}`)}</dd><dt>Mode</dt><dd>${mode}</dd>
+<dl><dt>Place</dt><dd>${markIds(`${file}:${line}`)}${isLastValid ? ` ${lastValidMark}` : undefined}</dd><dt>Mode</dt><dd>${mode}</dd>
 <dt>Listens to</dt><dd>${listensTo.join('; ')}</dd>
 ${clocks.length > 0 ? html`<dt>Schedule</dt><dd>${clocks.map((one) => html`<div><code>${one}</code></div>`)}</dd>` : undefined}</dl>`;
 }
@@ -191,7 +194,7 @@ async function readRuleHistory(store: StoreQueries): Promise<RuleHistory> {
   return { of: (id) => found.get(id) ?? [], isWhole: next === undefined };
 }
 
-/** Shows the unusable rule files with their problems, followed by the rules in force. */
+/** Shows the invalid rule files with their problems, followed by the rules in force. */
 export async function rulesPage(pageRequest: PageRequest, data: DashboardData): Promise<PageView> {
   const incidents = (await data.incidents()).filter(({ kind }) => kind === 'file-broken');
   const broken = incidents.map(
@@ -205,7 +208,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
   const pauses = await data.store.listPauses();
   const history = await readRuleHistory(data.store);
   const rows = data.rules().map((rule) => {
-    const { id, name, file, line, mode, listensTo, description, coverage } = rule;
+    const { id, name, file, line, isLastValid, mode, listensTo, description, coverage } = rule;
     const control = pauseControl({ kind: 'rule', name }, pausesOf(rule, pauses), pageRequest, 'rules');
     const about = description === undefined ? undefined : html`<div class="muted">${description}</div>`;
     return [
@@ -219,7 +222,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
         pageRequest,
       ),
       coverageText(coverage),
-      `${file}:${line}`,
+      `${file}:${line}${isLastValid ? ` ${lastValidMark}` : ''}`,
       control,
     ];
   });
@@ -234,7 +237,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
     'place',
     'writes',
   ];
-  const content = html`${broken.length > 0 ? html`<h2>Files that cannot be used</h2>${broken}` : undefined}
+  const content = html`${broken.length > 0 ? html`<h2>Invalid files</h2>${broken}` : undefined}
 <h2>Rules of the operator in force</h2>${table(heads, rows, 'No rule of the operator is in force. A rule is listed here when a file in the folder REEVE_RULES contains it; reeve setup writes the first ones.')}
 <p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.
 Tested are the steps that the rule tests beside the file reach; the page of the rule names them.</p>

@@ -3,7 +3,7 @@ import { describeChange, isObserved, observedWords } from '../../../engine/descr
 import type { RecordedChange, Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
-import { type Finding, nameOfRule, type Verdict, wordsOf } from '../../../rules/verdict.ts';
+import { type Finding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../../rules/verdict.ts';
 import type { StoredHeaders } from '../../../store/stored-headers.ts';
 import { viewExpression } from '../highlight.ts';
 import { placeLink, ruleLink } from '../links.ts';
@@ -65,7 +65,8 @@ function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess, links: RunLin
 ${why === undefined ? undefined : html`<span class="why">${why}</span>`}`;
   const history =
     links && viewerAccess.isOperator ? html` · ${ruleLink(rule, links.root, 'history')}` : undefined;
-  const where = html`${placeLink(links?.forgeUrl ?? '', place)}${history}`;
+  const version = versionWords(verdict);
+  const where = html`${placeLink(links?.forgeUrl ?? '', place)}${version === undefined ? undefined : ` · ${version}`}${history}`;
   if (rows.length === 0) return html`<p>${head} ${where}</p>`;
   const shown = table(['values', 'condition', 'holds', 'line'], rows, '');
   return html`<details${verdict.verdict === 'unmatched' ? undefined : openMark}><summary>${head}</summary><div class="where">${where}</div>${shown}</details>`;

@@ -41,7 +41,7 @@ export function simulationView(
   );
   const content = html`${simulateForm(asked, pageRequest)}
 ${ignored === undefined ? undefined : html`<p role="alert">${ignored}: its deliveries are ignored.</p>`}
-${files.length > 0 ? html`<h2>Files that cannot be used</h2>${files}` : undefined}
+${files.length > 0 ? html`<h2>Invalid files</h2>${files}` : undefined}
 ${planned}
 ${others.length > 0 ? html`<h2>Not planned</h2><ul>${others}</ul>` : undefined}`;
   return { title: `Simulation of ${asked.subject}`, content };
