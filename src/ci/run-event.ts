@@ -19,10 +19,18 @@ import { createRuleSet, type LoadedRule } from '../rules/rule.ts';
 import { loadRuleFiles } from '../rules/sources/folder.ts';
 import { readRepositoryRules } from '../rules/sources/repository-file.ts';
 import { nameOfRule } from '../rules/verdict.ts';
-import { actionClient, countFailures, createActionContext } from './action-client.ts';
+import {
+  actionClient,
+  countFailures,
+  createActionContext,
+  readRepository,
+  reportState,
+  withState,
+} from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
+import type { JobState } from './state.ts';
 import { repositoryOfJob, sweepRepository } from './sweep.ts';
 
 /** Shows the plan of the checked-out rule files for the event of the workflow. Does not write. */
@@ -36,12 +44,14 @@ export async function planEvent(runner: ActionRunner): Promise<Finished> {
   );
   const rules = files.flatMap((file) => file.rules);
   if (started.name === 'schedule' && hasSchedule(rules)) {
-    const swept = await sweepRepository(runner, { client: actionClient(runner), rules, mode: 'plan' });
+    const client = actionClient(runner);
+    const repository = await repositoryOfJob(runner, client);
+    const swept = await sweepRepository(runner, { client, repository, rules, mode: 'plan', state: noState });
     return { ...swept, findings: swept.findings + problems.length };
   }
   if (started.event === undefined) return nothingIn(started, problems.length);
-  const run = await runOn(runner, started.event, rules, 'plan');
-  return finish(runner, run, problems.length);
+  const run = await runOn(runner, started.event, { rules, mode: 'plan', state: noState });
+  return finish(runner, run, { problems: problems.length, rules, state: noState });
 }
 
 /**
@@ -60,8 +70,12 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
     runner.input('config') === '' ? await ownRules(runner, event) : await checkedOut(runner, started);
   if (own.problems > 0)
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
-  const run = await runOn(runner, event, own.rules, 'enforce');
-  return finish(runner, run, 0);
+  const { rules } = own;
+  const repository = await readRepository(actionClient(runner), event.repository);
+  return withState(runner, repository, async (state, mode) => {
+    const run = await runOn(runner, event, { rules, mode, state });
+    return finish(runner, run, { problems: 0, rules, state });
+  });
 }
 
 /**
@@ -83,15 +97,23 @@ export async function sweepFiles(
   }
   const client = actionClient(runner);
   if (mode === 'enforce' && runner.input('packs') !== '') requireDefaultBranch('packs', started);
+  const repository = await repositoryOfJob(runner, client);
   const own =
     runner.input('config') === ''
-      ? await rulesOfDefaultBranch(runner, await repositoryOfJob(runner, client))
+      ? await rulesOfDefaultBranch(runner, repository)
       : await checkedOut(runner, started, mode);
   if (own.problems > 0)
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
   if (!isAsked && !hasSchedule(own.rules)) return nothingIn(started, 0);
-  return sweepRepository(runner, { client, rules: own.rules, mode });
+  const given = { client, repository, rules: own.rules };
+  if (mode === 'plan') return sweepRepository(runner, { ...given, mode, state: noState });
+  return withState(runner, repository, (state, left) =>
+    sweepRepository(runner, { ...given, mode: left, state }),
+  );
 }
+
+/** A job that only shows changes neither reads nor writes the state: a fork may have started it. */
+const noState: JobState = { kind: 'none' };
 
 /** Returns whether only people with write access, or the clock, can start the job. */
 function mayStartSweep({ name, isOnDefaultBranch }: Started): boolean {
@@ -166,10 +188,17 @@ async function checkedOut(
 async function runOn(
   runner: ActionRunner,
   event: Event,
-  rules: readonly LoadedRule[],
-  mode: 'plan' | 'enforce',
+  {
+    rules,
+    mode,
+    state,
+  }: {
+    readonly rules: readonly LoadedRule[];
+    readonly mode: 'plan' | 'enforce';
+    readonly state: JobState;
+  },
 ): Promise<Run> {
-  const context = createActionContext(actionClient(runner));
+  const context = createActionContext(actionClient(runner), { runner, state });
   const request = {
     mode,
     door: 'ci',
@@ -204,7 +233,15 @@ function nothingIn({ name }: Started, problems: number): Finished {
 /** Maximum number of bytes of a plan in an output: runners truncate or refuse larger ones. */
 const maxPlanBytes = 64 * 1024;
 
-function finish(runner: ActionRunner, run: Run, problems: number): Finished {
+function finish(
+  runner: ActionRunner,
+  run: Run,
+  {
+    problems,
+    rules,
+    state,
+  }: { readonly problems: number; readonly rules: readonly LoadedRule[]; readonly state: JobState },
+): Finished {
   const json = JSON.stringify(run);
   const isShort = Buffer.byteLength(json) <= maxPlanBytes;
   runner.output(
@@ -217,7 +254,9 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
   const sent = run.changes.length - observed.length;
   const made = run.mode === 'plan' ? `${sent} planned` : `${applied} of ${sent} made`;
   const watched = observed.length === 0 ? '' : `, ${observed.length} ${observedWords}`;
+  const report = reportState(runner, rules, state);
   const rows = [
+    ...report.rows,
     ...run.changes.map((change) => {
       const mark = observed.includes(change) ? ` (${observedWords})` : '';
       return `- \`${inCode(change.target)}\` ${inText(change.reason)}${mark}`;
@@ -226,8 +265,8 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
     ...run.refused.map(({ change, why }) => `- refused: \`${inCode(change.target)}\` ${inText(why)}`),
   ];
   return {
-    findings: problems + countFailures(run),
-    summary: `${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}${watched}`,
+    findings: problems + report.findings + countFailures(run),
+    summary: `${state.kind === 'refused' ? 'nothing is written: the state cannot be used; ' : ''}${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}${watched}`,
     details: rows.join('\n'),
   };
 }

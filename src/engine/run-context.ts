@@ -10,7 +10,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { RuleSet } from '../rules/rule.ts';
 import type { Consequences, EventCause } from './bounds/consequences.ts';
 import type { ReadPauses } from './bounds/pauses.ts';
-import type { MessageDoor } from './bounds/refusals.ts';
+import type { MessageDoor, OneTimeGuard } from './bounds/refusals.ts';
 import type { Budgets } from './budget/budgets.ts';
 import type { BudgetLedger } from './budget/write-history.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
@@ -23,6 +23,8 @@ export type RunSettings = {
   readonly secrets?: NamedSecrets | undefined;
   /** Sender of messages to receivers other than the forge; absent if nothing is sent. */
   readonly messages?: MessageDoor | undefined;
+  /** Guard of one-time changes; if absent, they are made once for each delivery. */
+  readonly oneTime?: OneTimeGuard | undefined;
   /** Interface for adding pull requests to merge queues; absent if there are no queues. */
   readonly queue?: QueueDesk | undefined;
   /**

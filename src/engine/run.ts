@@ -7,7 +7,7 @@ import { applyPlan, type BeginCause } from './apply.ts';
 import { createAccountCheck, findStrangers, refuseStrangers, retryOf } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { pauseDeferral, refusePaused } from './bounds/pauses.ts';
-import { refuseEarlyEnds, refuseMessages, refuseRepeated } from './bounds/refusals.ts';
+import { refuseEarlyEnds, refuseMessages, refuseOneTime, refuseRepeated } from './bounds/refusals.ts';
 import { type Deferral, joinDeferrals } from './budget/deferral.ts';
 import { type LedgerPlace, reserve } from './budget/reserve.ts';
 import type { WriteHistory } from './budget/write-history.ts';
@@ -312,9 +312,11 @@ function candidatesOf(proposals: readonly Proposal[]): readonly PlannedChange[] 
 }
 
 /** Refuses changes that this forge does not support, and records the plan before anything is written. */
-async function prepare(planned: Plan, { messages, capabilities, facts }: RunInput, evaluated: Evaluated) {
+async function prepare(planned: Plan, input: RunInput, evaluated: Evaluated) {
+  const { messages, capabilities, facts } = input;
   const supported = await refuseUnsupported(refuseMessages(planned, messages), capabilities);
-  const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
+  const unmade = await refuseOneTime(supported, input);
+  const plan = refuseUnfounded(refuseEarlyEnds(unmade, evaluated.verdicts));
   const shown = await recordChanges(plan.changes, facts);
   await evaluated.claimCommands();
   return { plan, shown };
