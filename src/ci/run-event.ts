@@ -29,29 +29,23 @@ import {
 } from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
-import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
+import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths, shortPath } from './runner.ts';
 import type { JobState } from './state.ts';
 import { repositoryOfJob, sweepRepository } from './sweep.ts';
 
 /** Shows the plan of the checked-out rule files for the event of the workflow. Does not write. */
 export async function planEvent(runner: ActionRunner): Promise<Finished> {
   const started = readStarted(runner.environment);
-  const offered = createActionPacks(runner, () => actionClient(runner));
-  const files = await loadRuleFiles(rulePaths(runner), { offered });
-  const problems = annotateProblems(
-    runner,
-    files.flatMap((file) => file.problems),
-  );
-  const rules = files.flatMap((file) => file.rules);
+  const { rules, problems } = await loadCheckedOut(runner);
   if (started.name === 'schedule' && hasSchedule(rules)) {
     const client = actionClient(runner);
     const repository = await repositoryOfJob(runner, client);
     const swept = await sweepRepository(runner, { client, repository, rules, mode: 'plan', state: noState });
-    return { ...swept, findings: swept.findings + problems.length };
+    return { ...swept, findings: swept.findings + problems };
   }
-  if (started.event === undefined) return nothingIn(started, problems.length);
+  if (started.event === undefined) return nothingIn(started, problems);
   const run = await runOn(runner, started.event, { rules, mode: 'plan', state: noState });
-  return finish(runner, run, { problems: problems.length, rules, state: noState });
+  return finish(runner, run, { problems, rules, state: noState });
 }
 
 /**
@@ -62,7 +56,8 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: set apply: true');
   const started = readStarted(runner.environment);
   const { event } = started;
-  if (started.name === 'schedule') return sweepFiles(runner, { isAsked: false });
+  if (started.name === 'schedule' || started.name === 'workflow_dispatch')
+    return sweepFiles(runner, { isAsked: false });
   if (event?.repository === undefined) return nothingIn(started, 0);
   if (await isFromFork(runner, started, event)) return skippedFork;
   if (runner.input('packs') !== '') requireDefaultBranch('packs', started);
@@ -104,12 +99,14 @@ export async function sweepFiles(
       : await checkedOut(runner, started, mode);
   if (own.problems > 0)
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
-  if (!isAsked && !hasSchedule(own.rules)) return nothingIn(started, 0);
+  const isIdle = !isAsked && !hasSchedule(own.rules);
   const given = { client, repository, rules: own.rules };
   if (mode === 'plan') return sweepRepository(runner, { ...given, mode, state: noState });
-  return withState(runner, repository, (state, left) =>
-    sweepRepository(runner, { ...given, mode: left, state }),
-  );
+  return withState(runner, repository, async (state, left) => {
+    if (!isIdle) return sweepRepository(runner, { ...given, mode: left, state });
+    const { findings, rows } = reportState(runner, [], state);
+    return { ...nothingIn(started, findings), details: rows.join('\n') };
+  });
 }
 
 /** A job that only shows changes neither reads nor writes the state: a fork may have started it. */
@@ -176,13 +173,22 @@ async function checkedOut(
   mode: 'plan' | 'enforce' = 'enforce',
 ): Promise<LoadedRules> {
   if (mode === 'enforce') requireDefaultBranch('config', started);
+  return loadCheckedOut(runner);
+}
+
+/** Loads the checked-out rule files, and annotates their problems. */
+async function loadCheckedOut(runner: ActionRunner): Promise<LoadedRules> {
   const offered = createActionPacks(runner, () => actionClient(runner));
   const files = await loadRuleFiles(rulePaths(runner), { offered });
   const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),
   );
-  return { rules: files.flatMap((file) => file.rules), problems: problems.length };
+  // Some runners check out each job into another folder, and the state knows rules by their identity.
+  const rules = files.flatMap((file) =>
+    file.rules.map((rule) => ({ ...rule, id: shortPath(runner.workspace, rule.id) })),
+  );
+  return { rules, problems: problems.length };
 }
 
 async function runOn(
@@ -223,8 +229,8 @@ function nothingIn({ name }: Started, problems: number): Finished {
   return {
     findings: problems,
     summary:
-      name === 'schedule'
-        ? 'nothing is planned for schedule: no rule has a schedule'
+      name === 'schedule' || name === 'workflow_dispatch'
+        ? `nothing is planned for ${name}: no rule has a schedule`
         : `nothing is planned for ${name}: it is not an event of the repository`,
     details: '',
   };

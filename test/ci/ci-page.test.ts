@@ -23,7 +23,7 @@ const namesIn = (heading: string): readonly string[] => {
 
 describe('docs/ci.md', () => {
   it('contains the promised workflows', () => {
-    expect(workflows).toHaveLength(6);
+    expect(workflows).toHaveLength(7);
   });
 
   it.each(workflows)('has a workflow with only valid action inputs: %s', (text) => {

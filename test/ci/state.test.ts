@@ -140,13 +140,7 @@ async function act(command: string, { name, payload, branch, inputs = {}, files 
 
 /** Begins the state as a person does. */
 const begin = () =>
-  act('sweep', {
-    ...scheduled,
-    name: 'workflow_dispatch',
-    inputs: { 'state-begin': 'true', config: 'rules' },
-    files: { 'rules/a.yml': sweepRules('kept') },
-    payload: { repository },
-  });
+  act('apply', { name: 'workflow_dispatch', inputs: { 'state-begin': 'true' }, payload: { repository } });
 const makeIssue = async (title: string): Promise<number> =>
   (await harness.root.call(operations.createIssue, { params: at, body: { title } })).number;
 /** Returns the event of a new issue. */
