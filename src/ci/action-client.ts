@@ -1,15 +1,14 @@
 import { type Client, createClient, findAccount } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
-import type { OneTimeGuard } from '../engine/bounds/refusals.ts';
 import type { Run } from '../engine/record.ts';
-import type { RunContext } from '../engine/run-context.ts';
+import type { OneTimeGuard, RunContext } from '../engine/run-context.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { command } from '../facts/command.ts';
 import { requestsOfRule } from '../rules/needs.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import { type ActionRunner, inText } from './runner.ts';
-import { type JobState, openState } from './state.ts';
+import { type JobState, madeBefore, openState } from './state.ts';
 
 /** Returns a client for the forge that runs the workflow, with the token of the action. */
 export function actionClient(runner: ActionRunner): Client {
@@ -131,6 +130,7 @@ export function reportState(
 
 /** Returns the number of rules and changes of a run that fail the job, and of the refusals that do. */
 export function countFailures({ rules, outcomes, refused }: Run, failing: Run['refused'] = refused): number {
+  const open = failing.filter(({ why }) => !why.startsWith(madeBefore));
   const failedRules = rules.filter(({ verdict }) => verdict === 'failed');
-  return failedRules.length + outcomes.filter(({ status }) => status === 'failed').length + failing.length;
+  return failedRules.length + outcomes.filter(({ status }) => status === 'failed').length + open.length;
 }

@@ -7,13 +7,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type ActionMemory, createActionMemory } from '../actions/memory.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
-import type { OneTimeGuard } from '../engine/bounds/refusals.ts';
 import { createBudgetLedger } from '../engine/budget/ledger.ts';
 import type { BudgetLedger } from '../engine/budget/write-history.ts';
 import { executionPrefix } from '../engine/evaluate-rules.ts';
 import { standardDeliveryLifetimeMs } from '../engine/limits.ts';
 import type { PlannedChange } from '../engine/proposal.ts';
-import { isSent, type RunInput } from '../engine/run-context.ts';
+import { isSent, type OneTimeGuard, type RunInput } from '../engine/run-context.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { createRedactor } from '../platform/redactor.ts';
@@ -277,8 +276,7 @@ export class KeptState {
           const rules = planned.proposals.map(({ rule, step }) => `${rule.id} ${step}`).toSorted();
           const key = seal.digestOf(JSON.stringify(['once', occasion, rules, planned.change.target]));
           const [atMs] = body.once[key] ?? [];
-          if (atMs !== undefined)
-            reasons.set(planned, `it is made once, and a job made it at ${new Date(atMs).toISOString()}`);
+          if (atMs !== undefined) reasons.set(planned, `${madeBefore} ${new Date(atMs).toISOString()}`);
           else if (run <= body.floor)
             reasons.set(planned, 'it is made once, and the state no longer knows the jobs of this time');
           else added[key] = [clock.now().getTime(), run];
@@ -410,6 +408,9 @@ export class KeptState {
     return { ...known, oid: found.oid };
   }
 }
+
+/** Begins the reason against a one-time change that another job has made. Nothing is left to do, so it is no finding. */
+export const madeBefore = 'it is made once, and a job made it at';
 
 /** Returns the name of a target of an item in the result of `noteDrift`. */
 export function driftName(item: string, target: string): string {

@@ -10,12 +10,21 @@ import type { Clock } from '../platform/clock.ts';
 import type { RuleSet } from '../rules/rule.ts';
 import type { Consequences, EventCause } from './bounds/consequences.ts';
 import type { ReadPauses } from './bounds/pauses.ts';
-import type { MessageDoor, OneTimeGuard } from './bounds/refusals.ts';
+import type { MessageDoor } from './bounds/refusals.ts';
 import type { Budgets } from './budget/budgets.ts';
 import type { BudgetLedger } from './budget/write-history.ts';
 import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 import type { OpenPulls } from './same-commit.ts';
+
+/**
+ * Returns the reasons against one-time changes, by change. The guard records the others as made before it returns, so
+ * that no other process makes them as well.
+ */
+export type OneTimeGuard = (
+  changes: readonly PlannedChange[],
+  input: RunInput,
+) => Promise<ReadonlyMap<PlannedChange, string>>;
 
 /** Limits and services that apply to every run of a process, regardless of the run's subject. */
 export type RunSettings = {

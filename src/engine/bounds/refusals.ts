@@ -5,7 +5,6 @@ import type { SendMessage } from '../../platform/http/message-sender.ts';
 import type { Verdict } from '../../rules/verdict.ts';
 import type { Plan, PlannedChange, Proposal, RefusedChange } from '../proposal.ts';
 import type { Trigger } from '../record.ts';
-import type { RunInput } from '../run-context.ts';
 
 /** Stage of changes that end their subject. */
 const lastStage = 3;
@@ -94,35 +93,6 @@ export function refuseRepeated(plan: Plan, { repeated }: Trigger): Plan {
     const describesState = planned.proposals.every(({ action }) => action.describesState);
     const why = `${planned.change.action} is not repeated: an earlier delivery had the same content`;
     if (describesState) changes.push(planned);
-    else refused.push({ planned, why });
-  }
-  return { changes, refused };
-}
-
-/**
- * Returns the reasons against one-time changes, by change. The guard records the others as made before it returns, so
- * that no other process makes them as well.
- */
-export type OneTimeGuard = (
-  changes: readonly PlannedChange[],
-  input: RunInput,
-) => Promise<ReadonlyMap<PlannedChange, string>>;
-
-/**
- * Returns the plan without the one-time changes that the guard refuses. A change is one-time if its action does not
- * describe a state, unless it ends its subject, which can happen only once. Called after all other refusals.
- */
-export async function refuseOneTime(plan: Plan, input: RunInput): Promise<Plan> {
-  const oneTime = plan.changes.filter(
-    (planned) => !isLast(planned) && planned.proposals.some(({ action }) => !action.describesState),
-  );
-  if (input.oneTime === undefined || oneTime.length === 0) return plan;
-  const reasons = await input.oneTime(oneTime, input);
-  const changes: PlannedChange[] = [];
-  const refused: RefusedChange[] = [...plan.refused];
-  for (const planned of plan.changes) {
-    const why = reasons.get(planned);
-    if (why === undefined) changes.push(planned);
     else refused.push({ planned, why });
   }
   return { changes, refused };
