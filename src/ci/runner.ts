@@ -59,7 +59,11 @@ export function createActionRunner(
     environment,
     clock,
     workspace,
-    input: (name) => (environment[`INPUT_${name.toUpperCase()}`] ?? '').trim(),
+    input(name) {
+      const variable = `INPUT_${name.toUpperCase()}`;
+      // dash, the shell of many images, drops variables with a hyphen.
+      return (environment[variable] || environment[variable.replaceAll('-', '_')] || '').trim();
+    },
     say,
     notice(text) {
       print(`::notice::${escapeMessage(shorten(text))}`);
