@@ -62,6 +62,11 @@ export type Action<Arguments = unknown> = {
    * as sending a message or starting a workflow) are not executed again for a repeated delivery.
    */
   readonly describesState: boolean;
+  /**
+   * Set if only a memory tells that the change was made before, because the forge does not show it. Without a memory
+   * that outlives the process, the action is refused.
+   */
+  readonly needsMemory?: true;
   /** Whether rule files of repositories may use the action without the operator's grant. */
   readonly granted: boolean;
   /**

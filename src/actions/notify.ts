@@ -82,6 +82,7 @@ with:
   // No request is sent to the forge.
   needs: { access: 'anyone', scopes: [] },
   describesState: false,
+  needsMemory: true,
   granted: false,
   onlyFor: 'operator',
   visibleTo: 'administrators',

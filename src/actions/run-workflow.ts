@@ -65,6 +65,7 @@ with:
   of: ['repository', 'branch', 'pull_request', 'issue'],
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: false,
+  needsMemory: true,
   granted: false,
   onlyFor: 'operator',
   visibleTo: 'administrators',

@@ -1,4 +1,5 @@
 import { noRuleTest, testRules } from '../cli/commands/rules/rule-tests.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { loadRuleFiles } from '../rules/sources/folder.ts';
 import { actionClient } from './action-client.ts';
@@ -28,8 +29,9 @@ const commands: Readonly<Record<string, (runner: ActionRunner) => Promise<Finish
 export async function runAction(
   environment: RunnerEnvironment,
   print: (line: string) => void,
+  clock: Clock = systemClock,
 ): Promise<number> {
-  const runner = createActionRunner(environment, print);
+  const runner = createActionRunner(environment, print, clock);
   try {
     const name = runner.input('command') || 'check';
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;

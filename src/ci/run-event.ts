@@ -19,29 +19,33 @@ import { createRuleSet, type LoadedRule } from '../rules/rule.ts';
 import { loadRuleFiles } from '../rules/sources/folder.ts';
 import { readRepositoryRules } from '../rules/sources/repository-file.ts';
 import { nameOfRule } from '../rules/verdict.ts';
-import { actionClient, countFailures, createActionContext } from './action-client.ts';
+import {
+  actionClient,
+  countFailures,
+  createActionContext,
+  readRepository,
+  reportState,
+  withState,
+} from './action-client.ts';
 import { createActionPacks } from './packs.ts';
 import { annotateProblems, type Finished } from './problems.ts';
-import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths } from './runner.ts';
+import { type ActionRunner, inCode, inText, type RunnerEnvironment, rulePaths, shortPath } from './runner.ts';
+import type { JobState } from './state.ts';
 import { repositoryOfJob, sweepRepository } from './sweep.ts';
 
 /** Shows the plan of the checked-out rule files for the event of the workflow. Does not write. */
 export async function planEvent(runner: ActionRunner): Promise<Finished> {
   const started = readStarted(runner.environment);
-  const offered = createActionPacks(runner, () => actionClient(runner));
-  const files = await loadRuleFiles(rulePaths(runner), { offered });
-  const problems = annotateProblems(
-    runner,
-    files.flatMap((file) => file.problems),
-  );
-  const rules = files.flatMap((file) => file.rules);
+  const { rules, problems } = await loadCheckedOut(runner);
   if (started.name === 'schedule' && hasSchedule(rules)) {
-    const swept = await sweepRepository(runner, { client: actionClient(runner), rules, mode: 'plan' });
-    return { ...swept, findings: swept.findings + problems.length };
+    const client = actionClient(runner);
+    const repository = await repositoryOfJob(runner, client);
+    const swept = await sweepRepository(runner, { client, repository, rules, mode: 'plan', state: noState });
+    return { ...swept, findings: swept.findings + problems };
   }
-  if (started.event === undefined) return nothingIn(started, problems.length);
-  const run = await runOn(runner, started.event, rules, 'plan');
-  return finish(runner, run, problems.length);
+  if (started.event === undefined) return nothingIn(started, problems);
+  const run = await runOn(runner, started.event, { rules, mode: 'plan', state: noState });
+  return finish(runner, run, { problems, rules, state: noState });
 }
 
 /**
@@ -52,7 +56,8 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
   if (runner.input('apply') !== 'true') throw new Error('apply writes to the forge: set apply: true');
   const started = readStarted(runner.environment);
   const { event } = started;
-  if (started.name === 'schedule') return sweepFiles(runner, { isAsked: false });
+  if (started.name === 'schedule' || started.name === 'workflow_dispatch')
+    return sweepFiles(runner, { isAsked: false });
   if (event?.repository === undefined) return nothingIn(started, 0);
   if (await isFromFork(runner, started, event)) return skippedFork;
   if (runner.input('packs') !== '') requireDefaultBranch('packs', started);
@@ -60,8 +65,12 @@ export async function applyEventRules(runner: ActionRunner): Promise<Finished> {
     runner.input('config') === '' ? await ownRules(runner, event) : await checkedOut(runner, started);
   if (own.problems > 0)
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
-  const run = await runOn(runner, event, own.rules, 'enforce');
-  return finish(runner, run, 0);
+  const { rules } = own;
+  const repository = await readRepository(actionClient(runner), event.repository);
+  return withState(runner, repository, async (state, mode) => {
+    const run = await runOn(runner, event, { rules, mode, state });
+    return finish(runner, run, { problems: 0, rules, state });
+  });
 }
 
 /**
@@ -83,15 +92,25 @@ export async function sweepFiles(
   }
   const client = actionClient(runner);
   if (mode === 'enforce' && runner.input('packs') !== '') requireDefaultBranch('packs', started);
+  const repository = await repositoryOfJob(runner, client);
   const own =
     runner.input('config') === ''
-      ? await rulesOfDefaultBranch(runner, await repositoryOfJob(runner, client))
+      ? await rulesOfDefaultBranch(runner, repository)
       : await checkedOut(runner, started, mode);
   if (own.problems > 0)
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
-  if (!isAsked && !hasSchedule(own.rules)) return nothingIn(started, 0);
-  return sweepRepository(runner, { client, rules: own.rules, mode });
+  const isIdle = !isAsked && !hasSchedule(own.rules);
+  const given = { client, repository, rules: own.rules };
+  if (mode === 'plan') return sweepRepository(runner, { ...given, mode, state: noState });
+  return withState(runner, repository, async (state, left) => {
+    if (!isIdle) return sweepRepository(runner, { ...given, mode: left, state });
+    const { findings, rows } = reportState(runner, [], state);
+    return { ...nothingIn(started, findings), details: rows.join('\n') };
+  });
 }
+
+/** A job that only shows changes neither reads nor writes the state: a fork may have started it. */
+const noState: JobState = { kind: 'none' };
 
 /** Returns whether only people with write access, or the clock, can start the job. */
 function mayStartSweep({ name, isOnDefaultBranch }: Started): boolean {
@@ -154,22 +173,38 @@ async function checkedOut(
   mode: 'plan' | 'enforce' = 'enforce',
 ): Promise<LoadedRules> {
   if (mode === 'enforce') requireDefaultBranch('config', started);
+  return loadCheckedOut(runner);
+}
+
+/** Loads the checked-out rule files, and annotates their problems. */
+async function loadCheckedOut(runner: ActionRunner): Promise<LoadedRules> {
   const offered = createActionPacks(runner, () => actionClient(runner));
   const files = await loadRuleFiles(rulePaths(runner), { offered });
   const problems = annotateProblems(
     runner,
     files.flatMap((file) => file.problems),
   );
-  return { rules: files.flatMap((file) => file.rules), problems: problems.length };
+  // Some runners check out each job into another folder, and the state knows rules by their identity.
+  const rules = files.flatMap((file) =>
+    file.rules.map((rule) => ({ ...rule, id: shortPath(runner.workspace, rule.id) })),
+  );
+  return { rules, problems: problems.length };
 }
 
 async function runOn(
   runner: ActionRunner,
   event: Event,
-  rules: readonly LoadedRule[],
-  mode: 'plan' | 'enforce',
+  {
+    rules,
+    mode,
+    state,
+  }: {
+    readonly rules: readonly LoadedRule[];
+    readonly mode: 'plan' | 'enforce';
+    readonly state: JobState;
+  },
 ): Promise<Run> {
-  const context = createActionContext(actionClient(runner));
+  const context = createActionContext(actionClient(runner), { runner, state });
   const request = {
     mode,
     door: 'ci',
@@ -194,8 +229,8 @@ function nothingIn({ name }: Started, problems: number): Finished {
   return {
     findings: problems,
     summary:
-      name === 'schedule'
-        ? 'nothing is planned for schedule: no rule has a schedule'
+      name === 'schedule' || name === 'workflow_dispatch'
+        ? `nothing is planned for ${name}: no rule has a schedule`
         : `nothing is planned for ${name}: it is not an event of the repository`,
     details: '',
   };
@@ -204,7 +239,15 @@ function nothingIn({ name }: Started, problems: number): Finished {
 /** Maximum number of bytes of a plan in an output: runners truncate or refuse larger ones. */
 const maxPlanBytes = 64 * 1024;
 
-function finish(runner: ActionRunner, run: Run, problems: number): Finished {
+function finish(
+  runner: ActionRunner,
+  run: Run,
+  {
+    problems,
+    rules,
+    state,
+  }: { readonly problems: number; readonly rules: readonly LoadedRule[]; readonly state: JobState },
+): Finished {
   const json = JSON.stringify(run);
   const isShort = Buffer.byteLength(json) <= maxPlanBytes;
   runner.output(
@@ -217,7 +260,9 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
   const sent = run.changes.length - observed.length;
   const made = run.mode === 'plan' ? `${sent} planned` : `${applied} of ${sent} made`;
   const watched = observed.length === 0 ? '' : `, ${observed.length} ${observedWords}`;
+  const report = reportState(runner, rules, state);
   const rows = [
+    ...report.rows,
     ...run.changes.map((change) => {
       const mark = observed.includes(change) ? ` (${observedWords})` : '';
       return `- \`${inCode(change.target)}\` ${inText(change.reason)}${mark}`;
@@ -226,8 +271,8 @@ function finish(runner: ActionRunner, run: Run, problems: number): Finished {
     ...run.refused.map(({ change, why }) => `- refused: \`${inCode(change.target)}\` ${inText(why)}`),
   ];
   return {
-    findings: problems + countFailures(run),
-    summary: `${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}${watched}`,
+    findings: problems + report.findings + countFailures(run),
+    summary: `${state.kind === 'refused' ? 'nothing is written: the state cannot be used; ' : ''}${matched.length} matched (${matched.map(({ rule }) => nameOfRule(rule)).join(', ') || 'none'}), changes: ${made}${watched}`,
     details: rows.join('\n'),
   };
 }

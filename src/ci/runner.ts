@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
 import { plain, type Terminal } from '../cli/output/terminal.ts';
+import type { Clock } from '../platform/clock.ts';
 import { repositoryPaths } from '../rules/sources/repository-file.ts';
 
 /** Environment variables of a CI runner. */
@@ -18,6 +19,7 @@ type Spot = { readonly path: string; readonly line: number; readonly column: num
  */
 export interface ActionRunner {
   readonly environment: RunnerEnvironment;
+  readonly clock: Clock;
   readonly workspace: string;
   /** Returns a trimmed input; empty if it was not given. */
   input(name: string): string;
@@ -39,6 +41,7 @@ export interface ActionRunner {
 export function createActionRunner(
   environment: RunnerEnvironment,
   print: (line: string) => void,
+  clock: Clock,
 ): ActionRunner {
   // Gitea and Forgejo keep only the text of an annotation, so the text includes the position. GitHub shows the
   // annotation at its position.
@@ -54,8 +57,13 @@ export function createActionRunner(
   };
   return {
     environment,
+    clock,
     workspace,
-    input: (name) => (environment[`INPUT_${name.toUpperCase()}`] ?? '').trim(),
+    input(name) {
+      const variable = `INPUT_${name.toUpperCase()}`;
+      // dash, the shell of many images, drops variables with a hyphen.
+      return (environment[variable] || environment[variable.replaceAll('-', '_')] || '').trim();
+    },
     say,
     notice(text) {
       print(`::notice::${escapeMessage(shorten(text))}`);

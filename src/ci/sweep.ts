@@ -1,16 +1,16 @@
 import { printRun } from '../cli/output/print-run.ts';
-import { count } from '../cli/output/terminal.ts';
+import { ageOf, count } from '../cli/output/terminal.ts';
 import type { Client } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
-import { operations } from '../contract/operations.ts';
 import { type BudgetLedger, WriteHistory } from '../engine/budget/write-history.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunContext } from '../engine/run-context.ts';
 import { createUnlimitedMeter } from '../patterns/meter.ts';
-import { systemClock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isInScope } from '../rules/match.ts';
 import { createRuleSet, type Each, type LoadedRule } from '../rules/rule.ts';
+import { driftOf } from '../work/sweeps/drift.ts';
 import { refusedAsFailure, type Target } from '../work/sweeps/targets/repositories.ts';
 import { createEmptyRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import { eachTarget } from '../work/sweeps/targets/targets.ts';
@@ -21,9 +21,10 @@ import {
   mapConcurrently,
   runItem,
 } from '../work/sweeps/walk.ts';
-import { countFailures, createActionContext } from './action-client.ts';
+import { countFailures, createActionContext, readRepository, reportState } from './action-client.ts';
 import type { Finished } from './problems.ts';
 import { type ActionRunner, inCode, inText } from './runner.ts';
+import type { JobState } from './state.ts';
 
 /** Items of one repository. A job knows no others. */
 const kinds: ReadonlySet<Each['kind']> = new Set([
@@ -46,30 +47,44 @@ type Swept = {
   readonly left: number;
   /** Lists and items that failed. */
   readonly failures: readonly string[];
+  /** First time of what differs still, by item and target, as far as the state knows it. */
+  readonly since: ReadonlyMap<string, Date>;
 };
 
 /**
  * Runs the rules that have a schedule over the repository of the workflow, whatever their schedules are: the trigger of
- * the workflow decides when. Remembers nothing between jobs. Throws if no rule has a schedule.
+ * the workflow decides when. Throws if no rule has a schedule.
  */
 export async function sweepRepository(
   runner: ActionRunner,
-  { client, rules, mode }: { client: Client; rules: readonly LoadedRule[]; mode: 'plan' | 'enforce' },
+  {
+    client,
+    repository,
+    rules,
+    mode,
+    state,
+  }: {
+    readonly client: Client;
+    readonly repository: RepositoryRef;
+    readonly rules: readonly LoadedRule[];
+    readonly mode: 'plan' | 'enforce';
+    readonly state: JobState;
+  },
 ): Promise<Finished> {
   const scheduled = rules.filter(({ schedules }) => schedules.length > 0);
   if (scheduled.length === 0)
     throw new Error('no rule has a schedule: there is nothing to sweep; docs/ci.md shows one');
-  const repository = await repositoryOfJob(runner, client);
   const leftRules = scheduled.flatMap((rule): readonly LeftRule[] => {
     const kind = rule.each?.kind ?? 'repository';
     if (kinds.has(kind)) return [];
     return [{ rule, why: `each: ${kind} is not about one repository: run Reeve as a server` }];
   });
   const swept: Swept[] = [];
-  const context = { ...createActionContext(client), ledger: createJobLedger() };
+  const shared = createActionContext(client, { runner, state });
+  const context = { ...shared, ledger: shared.ledger ?? createJobLedger(runner.clock) };
   for (const rule of scheduled.filter((one) => !leftRules.some((left) => left.rule === one)))
-    swept.push(await sweepRule(rule, { repository, mode, context, runner }));
-  return finish(runner, { swept, leftRules, mode });
+    swept.push(await sweepRule(rule, { repository, mode, context, runner, state }));
+  return finish(runner, { swept, leftRules, mode, state });
 }
 
 /** Returns the repository of the input, otherwise that of the workflow. */
@@ -78,13 +93,12 @@ export async function repositoryOfJob(runner: ActionRunner, client: Client): Pro
   const [owner = '', repo = '', ...rest] = name.split('/');
   if (owner === '' || repo === '' || rest.length > 0)
     throw new Error('the repository is not known: set repository to OWNER/REPO');
-  const live = await client.call(operations.getRepository, { params: { owner, repo } });
-  return { id: live.id, owner: live.owner.login, name: live.name };
+  return readRepository(client, { owner, name: repo });
 }
 
 /** Creates a ledger that ends with the job: all items share the budget of an hour. */
-function createJobLedger(): BudgetLedger {
-  const history = new WriteHistory({ writes: [], reserved: [] }, () => systemClock.now().getTime());
+function createJobLedger(clock: Clock): BudgetLedger {
+  const history = new WriteHistory({ writes: [], reserved: [] }, () => clock.now().getTime());
   return { edit: async (_place, work) => work(history) };
 }
 
@@ -93,16 +107,19 @@ type SweepParts = {
   readonly mode: 'plan' | 'enforce';
   readonly context: RunContext;
   readonly runner: ActionRunner;
+  readonly state: JobState;
 };
 
 /** Runs a rule for each of its items. A forge that fails for several items in a row ends the sweep. */
 async function sweepRule(
   rule: LoadedRule,
-  { repository, mode, context, runner }: SweepParts,
+  { repository, mode, context, runner, state }: SweepParts,
 ): Promise<Swept> {
   const name = `${repository.owner}/${repository.name}`;
   const { signal } = new AbortController();
-  const pause = (ms: number): Promise<unknown> => systemClock.sleep(ms, signal);
+  const { clock } = runner;
+  const startedAt = clock.now();
+  const pause = (ms: number): Promise<unknown> => clock.sleep(ms, signal);
   const meter = createUnlimitedMeter();
   const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
     client: createWaitingClient(context.client.counted(), pause),
@@ -110,13 +127,15 @@ async function sweepRule(
     rule,
     isInScope: (subject) => isInScope(rule, subject, meter),
     runners: createEmptyRunnerMemory(),
-    now: systemClock.now(),
+    now: startedAt,
     from: undefined,
   });
   const { items: limit = Number.POSITIVE_INFINITY } = rule.mode === 'enforce' ? rule.limits : {};
   const rules = createRuleSet([rule]);
   const runs: Run[] = [];
   const failures: string[] = [];
+  /** Targets that differ, by item; an item that could not be judged is missing. */
+  const found = new Map<string, readonly string[]>();
   const watch = new FailureWatch();
   let [items, changed, left] = [0, 0, 0];
   const visit = async (target: Target): Promise<void> => {
@@ -131,7 +150,9 @@ async function sweepRule(
       mode === 'plan' ? changes.length > 0 : outcomes.some(({ status }) => status === 'applied');
     if (isChanged) changed += 1;
     if (ran.deferral !== undefined) left += 1;
-    if (ran.retry !== undefined) failures.push(`${target.key}: ${messageOf(ran.retry)}`);
+    if (ran.retry === undefined)
+      found.set(target.key, [...new Set(driftOf(ran.run).map((one) => one.target))]);
+    else failures.push(`${target.key}: ${messageOf(ran.retry)}`);
     if (isTelling(ran.run)) {
       runs.push(ran.run);
       runner.say(target.key);
@@ -150,7 +171,12 @@ async function sweepRule(
     // What was done so far is reported.
     failures.push(`the sweep of ${rule.name} ended early: ${messageOf(error)}`);
   }
-  return { rule, items, runs, left, failures };
+  const isComplete = failures.length === 0 && left === 0 && changed < limit;
+  const since =
+    state.kind === 'kept'
+      ? await state.state.noteDrift(rule.id, found, { startedAt, isComplete })
+      : new Map<string, Date>();
+  return { rule, items, runs, left, failures, since };
 }
 
 /** Returns whether a reader of the job needs to see the run of an item. */
@@ -164,10 +190,12 @@ function finish(
     swept,
     leftRules,
     mode,
+    state,
   }: {
     readonly swept: readonly Swept[];
     readonly leftRules: readonly LeftRule[];
     readonly mode: 'plan' | 'enforce';
+    readonly state: JobState;
   },
 ): Finished {
   const all = swept.flatMap(({ runs }) => runs);
@@ -183,7 +211,14 @@ function finish(
   const items = swept.reduce((sum, one) => sum + one.items, 0);
   for (const failure of failures) runner.error(failure);
   const changes = mode === 'plan' ? `${planned} planned` : `${made} of ${planned} made`;
+  const report = reportState(
+    runner,
+    swept.map(({ rule }) => rule),
+    state,
+  );
+  const now = runner.clock.now();
   const rows = [
+    ...report.rows,
     ...swept.map(
       (one) =>
         `- ${inText(one.rule.name)}: ${count(one.items, 'item')}, ${count(one.runs.flatMap((run) => run.changes).length, 'change')}${one.left === 0 ? '' : `, ${count(one.left, 'item')} left for the next job`}`,
@@ -191,12 +226,18 @@ function finish(
     ...all.flatMap(({ trigger, changes: list }) =>
       list.map(({ target, reason }) => `- \`${inCode(`${trigger.item} ${target}`)}\` ${inText(reason)}`),
     ),
+    ...swept.flatMap(({ rule, since }) =>
+      [...since].map(
+        ([name, at]) =>
+          `- \`${inCode(name)}\` differs since ${at.toISOString()} (${ageOf(at.toISOString(), now)}), ${inText(rule.name)}`,
+      ),
+    ),
     ...leftRules.map(({ rule, why }) => `- not swept: ${inText(rule.name)}: ${inText(why)}`),
     ...failures.map((failure) => `- failed: ${inText(failure)}`),
   ];
   return {
-    findings: wrong + failures.length,
-    summary: `${count(swept.length, 'rule')} over ${count(items, 'item')}, changes: ${changes}${left === 0 ? '' : `; ${count(left, 'item')} left for the next job, because of a limit`}${leftRules.length === 0 ? '' : `; ${count(leftRules.length, 'rule')} not swept in CI`}`,
+    findings: wrong + failures.length + report.findings,
+    summary: `${state.kind === 'refused' ? 'nothing is written: the state cannot be used; ' : ''}${count(swept.length, 'rule')} over ${count(items, 'item')}, changes: ${changes}${left === 0 ? '' : `; ${count(left, 'item')} left for the next job, because of a limit`}${leftRules.length === 0 ? '' : `; ${count(leftRules.length, 'rule')} not swept in CI`}`,
     details: rows.join('\n'),
   };
 }

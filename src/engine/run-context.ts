@@ -17,12 +17,23 @@ import { isEnforced, type PlannedChange } from './proposal.ts';
 import type { RunMode, Trigger } from './record.ts';
 import type { OpenPulls } from './same-commit.ts';
 
+/**
+ * Returns the reasons against one-time changes, by change. The guard records the others as made before it returns, so
+ * that no other process makes them as well.
+ */
+export type OneTimeGuard = (
+  changes: readonly PlannedChange[],
+  input: RunInput,
+) => Promise<ReadonlyMap<PlannedChange, string>>;
+
 /** Limits and services that apply to every run of a process, regardless of the run's subject. */
 export type RunSettings = {
   /** Secrets that rules of the operator may name; absent in a what-if, which has no secrets. */
   readonly secrets?: NamedSecrets | undefined;
   /** Sender of messages to receivers other than the forge; absent if nothing is sent. */
   readonly messages?: MessageDoor | undefined;
+  /** Guard of one-time changes; if absent, they are made once for each delivery. */
+  readonly oneTime?: OneTimeGuard | undefined;
   /** Interface for adding pull requests to merge queues; absent if there are no queues. */
   readonly queue?: QueueDesk | undefined;
   /**

@@ -7,7 +7,7 @@ import { applyPlan, type BeginCause } from './apply.ts';
 import { createAccountCheck, findStrangers, refuseStrangers, retryOf } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
 import { pauseDeferral, refusePaused } from './bounds/pauses.ts';
-import { refuseEarlyEnds, refuseMessages, refuseRepeated } from './bounds/refusals.ts';
+import { isLast, refuseEarlyEnds, refuseMessages, refuseRepeated } from './bounds/refusals.ts';
 import { type Deferral, joinDeferrals } from './budget/deferral.ts';
 import { type LedgerPlace, reserve } from './budget/reserve.ts';
 import type { WriteHistory } from './budget/write-history.ts';
@@ -312,12 +312,34 @@ function candidatesOf(proposals: readonly Proposal[]): readonly PlannedChange[] 
 }
 
 /** Refuses changes that this forge does not support, and records the plan before anything is written. */
-async function prepare(planned: Plan, { messages, capabilities, facts }: RunInput, evaluated: Evaluated) {
+async function prepare(planned: Plan, input: RunInput, evaluated: Evaluated) {
+  const { messages, capabilities, facts } = input;
   const supported = await refuseUnsupported(refuseMessages(planned, messages), capabilities);
-  const plan = refuseUnfounded(refuseEarlyEnds(supported, evaluated.verdicts));
+  const unmade = await refuseOneTime(supported, input);
+  const plan = refuseUnfounded(refuseEarlyEnds(unmade, evaluated.verdicts));
   const shown = await recordChanges(plan.changes, facts);
   await evaluated.claimCommands();
   return { plan, shown };
+}
+
+/**
+ * Returns the plan without the one-time changes that the guard refuses. A change is one-time if its action does not
+ * describe a state, unless it ends its subject, which can happen only once. Called after all other refusals.
+ */
+async function refuseOneTime(plan: Plan, input: RunInput): Promise<Plan> {
+  const oneTime = plan.changes.filter(
+    (planned) => !isLast(planned) && planned.proposals.some(({ action }) => !action.describesState),
+  );
+  if (input.oneTime === undefined || oneTime.length === 0) return plan;
+  const reasons = await input.oneTime(oneTime, input);
+  const changes: PlannedChange[] = [];
+  const refused: RefusedChange[] = [...plan.refused];
+  for (const planned of plan.changes) {
+    const why = reasons.get(planned);
+    if (why === undefined) changes.push(planned);
+    else refused.push({ planned, why });
+  }
+  return { changes, refused };
 }
 
 function applyChanges({ changes }: Plan, client: Client, input: RunInput) {

@@ -145,6 +145,9 @@ it('action.yml declares the inputs and outputs of the code', () => {
     'server-url',
     'repository',
     'apply',
+    'state',
+    'state-secret',
+    'state-begin',
     'fail-on',
   ]);
   expect(Object.keys(action.outputs)).toEqual(['result', 'findings', 'plan']);

@@ -626,7 +626,8 @@ rules:
 
   it('is run for a named repository by a runner of another service, which names neither event nor repository', async () => {
     const outputs: string[] = [];
-    const inputs = { COMMAND: 'sweep', TOKEN: token, 'SERVER-URL': harness.forge.url };
+    // The name without a hyphen, which dash passes on.
+    const inputs = { COMMAND: 'sweep', TOKEN: token, SERVER_URL: harness.forge.url };
     const environment = Object.fromEntries(
       Object.entries(inputs).map(([name, text]) => [`INPUT_${name}`, text]),
     );

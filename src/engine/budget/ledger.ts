@@ -174,14 +174,15 @@ class SharedLedger implements BudgetLedger {
   }
 
   edit<Result>(place: number | string, work: (past: WriteHistory) => Result): Promise<Result> {
-    const { promise, step } = createStep(work);
-    const others = this.#waiting.get(place);
-    if (others !== undefined) others.push(step);
-    else {
-      this.#waiting.set(place, [step]);
-      void this.#takeAll(place);
-    }
-    return promise;
+    return new Promise((resolve, reject) => {
+      const step = createStep(work, resolve, reject);
+      const others = this.#waiting.get(place);
+      if (others !== undefined) others.push(step);
+      else {
+        this.#waiting.set(place, [step]);
+        void this.#takeAll(place);
+      }
+    });
   }
 
   async #takeAll(place: number | string): Promise<void> {
@@ -218,13 +219,13 @@ class SharedLedger implements BudgetLedger {
 
 const nothingWritten: LedgerState = { writes: [], reserved: [] };
 
-function createStep<Result>(work: (past: WriteHistory) => Result): {
-  readonly promise: Promise<Result>;
-  readonly step: Step;
-} {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+function createStep<Result>(
+  work: (past: WriteHistory) => Result,
+  resolve: (result: Result) => void,
+  reject: (error: unknown) => void,
+): Step {
   let came: { readonly result: Result } | { readonly error: unknown } = { error: undefined };
-  const step: Step = {
+  return {
     take(past) {
       const before = past.state;
       try {
@@ -238,7 +239,6 @@ function createStep<Result>(work: (past: WriteHistory) => Result): {
     end: () => ('result' in came ? resolve(came.result) : reject(came.error)),
     fail: reject,
   };
-  return { promise, step };
 }
 
 function readLedger({ writes, reserved }: StoredLedger): LedgerState {
