@@ -4,7 +4,7 @@ import type { Run } from '../engine/record.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import type { AdmittedEvent } from '../rules/sources/admission.ts';
 import type { HandleJob } from '../store/leases.ts';
-import type { Claim } from '../store/store.ts';
+import { type Claim, foundEventKind } from '../store/store.ts';
 import type { BackoffOptions, Ending } from '../work/deliveries/attempt.ts';
 import { createWorker, type Worker } from '../work/deliveries/worker.ts';
 import { MergeQueues } from '../work/merge-queue/merge-queues.ts';
@@ -93,7 +93,7 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
   // 3. Internal jobs of all kinds.
   const jobs = new Map<string, HandleJob>([
     ...Object.entries(sweeps.jobHandlers),
-    ['caught-up', async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease)],
+    [foundEventKind, async (job, payload, lease) => handle(job, caughtUpEvent(payload), lease)],
     [concernedKind, concerned.handleJob],
     [waitingKind, createWaitingHandler(reeve, attempt)],
     [revertKind, createRevertHandler(reeve, (run) => queues.leaveReverted(run))],

@@ -11,8 +11,18 @@ import {
   searchStretch,
 } from './rows.ts';
 import { Conditions, marksFor, type Sql, type SqlWords } from './sql.ts';
-import type { DeliveryState, StoreQueries } from './store.ts';
+import { type DeliveryQuery, type DeliveryState, foundEventKind, type StoreQueries } from './store.ts';
 import { decodeHeaders } from './stored-headers.ts';
+
+/** Returns the condition for deliveries that came through a door. */
+function throughDoor({ door }: SqlWords, wanted: NonNullable<DeliveryQuery['door']>): string {
+  const conditions = {
+    webhook: `${door} = 'webhook'`,
+    event: `(${door} = 'webhook' OR event_type = '${foundEventKind}')`,
+    job: `(${door} <> 'webhook' AND event_type <> '${foundEventKind}')`,
+  };
+  return conditions[wanted];
+}
 
 /**
  * Returns the read-only methods of the store. `countSettled` returns the number of settled deliveries if a process
@@ -32,7 +42,7 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
       const isUp = after !== undefined;
       const from = isUp ? Number(after) : before === undefined ? newest + 1 : Number(before);
       const asked = new Conditions().add(`deliveries.id ${isUp ? '>' : '<'} ?`, from);
-      if (door !== undefined) asked.add(`${words.door} ${door === 'job' ? '<>' : '='} 'webhook'`);
+      if (door !== undefined) asked.add(throughDoor(words, door));
       const inState = state && few[state];
       if (inState !== undefined) asked.add(inState);
       else if (state !== undefined) asked.add('state = ?', state);

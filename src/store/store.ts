@@ -19,9 +19,15 @@ export type Door = 'webhook' | 'cron' | 'cli';
 export const deliveryStates = ['accepted', 'claimed', 'retry', 'deferred', 'settled', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
+/** Kind of the jobs that stand for events of the forge that were found by reading it instead of by a webhook. */
+export const foundEventKind = 'caught-up';
+
 /** What an event is about, for lists. Texts of the event, not verified with the forge. */
 export type EventSummary = {
-  /** The payload's `action` (`opened`); absent if this kind of event has none. */
+  /**
+   * The payload's `action` (`opened`); absent if this kind of event has none. For an event that was found by reading the
+   * forge, after its family (`issues opened`).
+   */
   readonly activity?: string;
   /** Title of the issue or pull request, first line of the commit of a push, or the name of what the event is about. */
   readonly title?: string;
@@ -146,8 +152,8 @@ export type Routing =
 export type Page<Item> = { readonly items: readonly Item[]; readonly next: string | undefined };
 
 export type DeliveryQuery = {
-  /** Events of the forge, or jobs of Reeve. */
-  readonly door?: 'webhook' | 'job';
+  /** Webhooks; events of the forge, which are webhooks and events that were found by reading it; or jobs of Reeve. */
+  readonly door?: 'webhook' | 'event' | 'job';
   readonly state?: DeliveryState;
   /** Part of the Event-Type, the repository's full name or the uuid; case-insensitive. */
   readonly search?: string;

@@ -58,6 +58,8 @@ export async function doctor(
 
 /** Checks whose results are printed even without a problem, because they say what is connected. */
 const essential: ReadonlySet<string> = new Set(['rules', 'forge', 'token', 'own-events', 'served']);
+/** Checks that are printed without a problem if they apply. */
+const essentialIfUsed: ReadonlySet<string> = new Set(['polling']);
 /** Beginning of the text of a check whose prerequisite failed. */
 const blockedWords = 'skipped: ';
 
@@ -71,7 +73,11 @@ function printReport(entries: readonly ReportEntry[], all: boolean, terminal: Te
   const others = entries.filter((entry) => !problems.includes(entry));
   const shown = all
     ? others
-    : others.filter(({ id, text }) => essential.has(id) && !text.startsWith(blockedWords));
+    : others.filter(
+        ({ id, state, text }) =>
+          (essential.has(id) && !text.startsWith(blockedWords)) ||
+          (essentialIfUsed.has(id) && state === 'ok'),
+      );
   for (const entry of problems) printEntry(entry, terminal);
   if (problems.length > 0 && others.length > 0) terminal.out('');
   for (const entry of shown) printEntry(entry, terminal);

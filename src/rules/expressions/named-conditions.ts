@@ -1,5 +1,4 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import type { RuleRegistry } from '../rule.ts';
 import { functionNames } from './functions.ts';
 import { namespaces } from './parse.ts';
 
@@ -36,15 +35,10 @@ const words: ReadonlySet<string> = new Set([
   ...['event', 'sender', 'now', 'params', 'item'],
 ]);
 
-/** Returns why a text cannot name a condition; undefined if it can. */
-export function problemOfConditionName(name: string, registry: RuleRegistry): string | undefined {
+/** Returns why a text cannot name a condition; undefined if it can. `known` are the names of facts and variables. */
+export function problemOfConditionName(name: string, known: ReadonlySet<string>): string | undefined {
   if (!/^[a-z][a-z0-9_]{0,62}$/i.test(name))
     return `"${name}" is not a valid name of a condition: use letters, digits and "_", starting with a letter, as in is_green`;
-  const isTaken =
-    words.has(name) ||
-    namespaces.has(name) ||
-    functionNames.includes(name) ||
-    Object.hasOwn(registry.variables, name) ||
-    registry.facts.some((fact) => fact.name.split('.')[0] === name);
+  const isTaken = words.has(name) || namespaces.has(name) || functionNames.includes(name) || known.has(name);
   return isTaken ? `"${name}" already has a meaning in expressions: choose another name` : undefined;
 }

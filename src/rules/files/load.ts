@@ -184,8 +184,10 @@ function loadConditions(written: Readonly<Record<string, unknown>>, context: Fil
   const entries = Object.entries(written);
   if (entries.length > maxConditions)
     context.reportKey(['conditions'], 'value', `a file may have at most ${maxConditions} conditions`);
+  const { facts, variables } = context.registry;
+  const known = new Set([...Object.keys(variables), ...facts.map((fact) => fact.name.split('.')[0] ?? '')]);
   for (const [name, text] of entries.slice(0, maxConditions)) {
-    const wrong = problemOfConditionName(name, context.registry);
+    const wrong = problemOfConditionName(name, known);
     if (wrong !== undefined) context.reportKey(['conditions', name], 'value', wrong);
     if (typeof text !== 'string' && typeof text !== 'boolean') continue;
     const node = bracesProblem(String(text)) ?? parseExpression(String(text));

@@ -6,6 +6,7 @@ import type { MemoryRows, StoreQueries } from '../../store/store.ts';
 import type { ForgeState } from '../deliveries/breaker.ts';
 import type { Reeve } from '../reeve.ts';
 import { readCatchUpEnd } from '../sweeps/catch-up/catch-up.ts';
+import { readLastPoll } from '../sweeps/catch-up/poll.ts';
 
 /** Settings of the heartbeat. */
 export type HeartbeatSettings = {
@@ -39,12 +40,18 @@ export async function readHeartbeat(store: Pick<MemoryRows, 'recall'>): Promise<
   return (await store.recall(stateKey)) as HeartbeatState | undefined;
 }
 
-/** Returns when the receiver last verified a delivery, and when a look for missed events last ended. */
+/** Returns when the receiver last verified a delivery, and when the last search for events ended: a poll, or one for missed events. */
 export async function readHeard(
   store: Pick<MemoryRows, 'recall'> & Pick<StoreQueries, 'listDeliveries'>,
 ): Promise<{ readonly delivery: Date | undefined; readonly poll: Date | undefined }> {
   const { items } = await store.listDeliveries({ door: 'webhook', limit: 1 });
-  return { delivery: items[0]?.receivedAt, poll: await readCatchUpEnd(store) };
+  const polled = await readLastPoll(store);
+  const ends = [await readCatchUpEnd(store), polled?.error === undefined ? polled?.at : undefined];
+  const times = ends.flatMap((at) => (at === undefined ? [] : [new Date(at).getTime()]));
+  return {
+    delivery: items[0]?.receivedAt,
+    poll: times.length === 0 ? undefined : new Date(Math.max(...times)),
+  };
 }
 
 /**

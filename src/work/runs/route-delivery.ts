@@ -6,7 +6,7 @@ import { readMember } from '../../contract/events/payload-members.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { digestOfBody } from '../../store/fingerprint.ts';
-import type { DeliveryWithBody, EventSummary, Routing } from '../../store/store.ts';
+import { type DeliveryWithBody, type EventSummary, foundEventKind, type Routing } from '../../store/store.ts';
 
 /** Returns a stored delivery as an event. Throws `delivery-malformed`. */
 export function eventOf(delivery: { readonly eventType: string; readonly body: Uint8Array }): Event {
@@ -25,9 +25,9 @@ export function routeDelivery(
 ): RoutedDelivery {
   const { id, lane } = delivery;
   if (delivery.door !== 'webhook') {
-    return {
-      routing: { id, to: 'lane', lane: lane ?? `job ${delivery.eventType}`, ...repositoryOfLane(lane) },
-    };
+    const summary = delivery.eventType === foundEventKind ? { summary: summarizeFound(delivery.body) } : {};
+    const of = { ...repositoryOfLane(lane), ...summary };
+    return { routing: { id, to: 'lane', lane: lane ?? `job ${delivery.eventType}`, ...of } };
   }
   try {
     const event = eventOf(delivery);
@@ -89,6 +89,18 @@ export function summarizeEvent(event: Event): EventSummary {
     ...(title === undefined ? {} : { title }),
     ...(actor === undefined ? {} : { actor }),
   };
+}
+
+/** Returns what an event that was found by reading the forge is about. */
+function summarizeFound(body: Uint8Array): EventSummary {
+  try {
+    const event = caughtUpEvent(parsePayload(body));
+    const { activity = '', ...rest } = summarizeEvent(event);
+    return { ...rest, activity: [event.family ?? event.eventType, activity].filter(Boolean).join(' ') };
+  } catch {
+    // The job reports the error when it is handled.
+    return {};
+  }
 }
 
 function titleOf({ family, payload, subject }: Event): unknown {

@@ -74,6 +74,20 @@ export function describeReading(bench: StoreBench): void {
       ).toMatchObject([{ id: cron }]);
     });
 
+    it('lists events that were found by reading the forge with the webhooks', async () => {
+      const { id: webhook } = await bench.store.accept(makeDelivery());
+      const job = { door: 'cron', lane: '7#1', payload: {}, receivedAt: new Date(0) } as const;
+      const { id: found } = await bench.store.enqueue({ ...job, uuid: 'found', kind: 'caught-up' });
+      const { id: sweep } = await bench.store.enqueue({ ...job, uuid: 'sweep', kind: 'sweep' });
+      const listed = async (door: 'webhook' | 'event' | 'job') =>
+        (await bench.store.listDeliveries({ door, limit: 2 })).items.map(({ id }) => id);
+
+      expect(await listed('webhook')).toContain(webhook);
+      expect(await listed('event')).toEqual([found, webhook]);
+      expect(await listed('job')).toContain(sweep);
+      expect(await listed('job')).not.toContain(found);
+    });
+
     it('keeps what a delivery is about', async () => {
       const ids = await collect(2, async () => (await bench.store.accept(makeDelivery())).id);
       const [first = '', second = ''] = ids;

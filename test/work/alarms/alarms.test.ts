@@ -7,7 +7,7 @@ import { createMessageSender } from '../../../src/platform/http/message-sender.t
 import { createLog } from '../../../src/platform/log.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type AlarmOptions, alarmJobs, createHeartbeat } from '../../../src/work/alarms/alarms.ts';
-import { readHeartbeat } from '../../../src/work/alarms/heartbeat.ts';
+import { readHeard, readHeartbeat } from '../../../src/work/alarms/heartbeat.ts';
 import { RuleEvaluations, readSight } from '../../../src/work/alarms/rule-sight.ts';
 import type { Reeve } from '../../../src/work/reeve.ts';
 import { type HookReceiver, startReceiver } from '../../support/hook-receiver.ts';
@@ -214,6 +214,22 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
       expect(await state()).toBe('sent: ');
       expect(lines.join('\n')).not.toContain(secretPath);
       await heartbeat.stop();
+    });
+
+    it('hears the last poll, but not one that failed', async () => {
+      const polled = {
+        at: now.toISOString(),
+        repositories: 1,
+        found: 0,
+        failed: 0,
+        requests: 4,
+        usualRequests: 4,
+      };
+      await store.remember('poll', { ...polled, error: 'it answers 503' });
+      expect((await readHeard(store)).poll).toBeUndefined();
+
+      await store.remember('poll', polled);
+      expect((await readHeard(store)).poll).toEqual(now);
     });
 
     it('is held while nothing was heard, the forge fails, the store fails or a severe incident is open', async () => {

@@ -26,7 +26,7 @@ export async function deliveries(
 ): Promise<number> {
   const query: DeliveryQuery = {
     limit: readLimit(options.limit),
-    ...(options.jobs ? {} : { door: 'webhook' }),
+    ...(options.jobs ? {} : { door: 'event' }),
     ...(options.state === undefined ? {} : { state: readState(options.state) }),
     ...(options.search === undefined ? {} : { search: options.search }),
   };

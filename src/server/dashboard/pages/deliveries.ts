@@ -3,13 +3,14 @@ import { isObserved, observedWords } from '../../../engine/describe-change.ts';
 import type { RecordedChange, Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { commonSkip, nameOfRule, ownPrefix } from '../../../rules/verdict.ts';
-import type { StoreQueries } from '../../../store/store.ts';
 import {
   type Delivery,
   type DeliveryQuery,
   type DeliveryState,
   deliveryStates,
+  foundEventKind,
   type Page,
+  type StoreQueries,
 } from '../../../store/store.ts';
 import type { DashboardData } from '../data.ts';
 import { markIds, type PageView } from '../page.ts';
@@ -27,7 +28,7 @@ const shown = 50;
 const maxLooked = 200;
 
 /** Contents of a list: forge events, internal jobs (sweeps, maintenance), or both. */
-const doors = { events: 'webhook', jobs: 'job', all: undefined } as const;
+const doors = { events: 'event', jobs: 'job', all: undefined } as const;
 type Shown = keyof typeof doors;
 
 /** What a list of deliveries shows. The page of a delivery keeps it for its links to the previous and next one. */
@@ -152,11 +153,16 @@ async function visibleTo(
   };
 }
 
+/** Returns whether a delivery is an event of the forge, and not a job of Reeve. */
+function isEvent({ door, eventType }: Delivery): boolean {
+  return door === 'webhook' || eventType === foundEventKind;
+}
+
 function isWanted(delivery: Delivery, { show, state, search, withOwn }: ListFilter): boolean {
   const { eventType, repository = '', uuid } = delivery;
   const door = doors[show];
   if (state !== undefined && delivery.state !== state) return false;
-  if (door !== undefined && (delivery.door === 'webhook') !== (door === 'webhook')) return false;
+  if (door !== undefined && isEvent(delivery) !== (door === 'event')) return false;
   if (!withOwn && delivery.reason?.startsWith(ownPrefix)) return false;
   const text = search.toLowerCase();
   return [eventType, repository, uuid].some((one) => one.toLowerCase().includes(text));
@@ -259,7 +265,7 @@ async function deliveryRows(
 ): Promise<readonly Html[]> {
   const { root, time, viewer } = pageRequest;
   // The newest run of a sweep’s job covers only one of the sweep’s items and does not represent the whole job.
-  const ids = items.filter(({ delivery }) => delivery.door === 'webhook').map(({ delivery }) => delivery.id);
+  const ids = items.filter(({ delivery }) => isEvent(delivery)).map(({ delivery }) => delivery.id);
   const runs = await store.readLatestRuns(ids);
   return Promise.all(
     items.map(async (seen) => {
@@ -294,11 +300,9 @@ function ofRun({ mark, parts }: RunSummary, { repeatOf }: Delivery): Outcome {
  * Returns the outcome of a delivery without a run: its state with the reason, or the delivery that it copies or
  * repeats.
  */
-function ofState(
-  { state, door, reason, retryAt, copyOf, repeatOf }: Delivery,
-  time: PageRequest['time'],
-): Outcome {
-  const isIgnored = state === 'settled' && door === 'webhook';
+function ofState(delivery: Delivery, time: PageRequest['time']): Outcome {
+  const { state, reason, retryAt, copyOf, repeatOf } = delivery;
+  const isIgnored = state === 'settled' && isEvent(delivery);
   const isWaiting = (state === 'retry' || state === 'deferred') && retryAt !== undefined;
   const next = isWaiting ? html`<div>next attempt ${time(retryAt)}</div>` : undefined;
   const same = copyOf ? `copy of delivery ${copyOf}` : repeatOf && `same content as delivery ${repeatOf}`;
@@ -316,7 +320,7 @@ export function titleOfDelivery(delivery: Delivery): string {
   const { summary, door, eventType, lane = '' } = delivery;
   if (door !== 'webhook' && eventType === 'sweep')
     return `sweep of ${nameOfRule(lane.replace(/^sweep /, ''))}`;
-  const number = numberOfDelivery(delivery);
+  const number = isEvent(delivery) ? /#(\d{1,15})$/.exec(lane)?.[1] : undefined;
   const words = [number === undefined ? undefined : `#${number}`, summary?.title].filter(Boolean);
   return words.length > 0 ? words.join(' ') : eventWords(delivery);
 }
@@ -326,6 +330,8 @@ export function eventWords({ eventType, door, summary }: Delivery): string {
   const family = familyOf(eventType) ?? eventType;
   const kind = (family === 'issues' ? 'issue' : family).replaceAll(/[_-]/g, ' ');
   const what = [kind, summary?.activity?.replaceAll('_', ' ')].filter(Boolean).join(' ');
+  if (eventType === foundEventKind)
+    return `${summary?.activity?.replaceAll('_', ' ') ?? 'event'}, found by reading the forge`;
   if (door !== 'webhook') return `${what}, by ${door === 'cli' ? 'hand' : 'schedule'}`;
   return summary?.actor === undefined ? what : `${what} by ${summary.actor}`;
 }

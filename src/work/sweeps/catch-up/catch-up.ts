@@ -4,7 +4,7 @@ import { laneOf, parseEvent } from '../../../contract/events/events.ts';
 import { operations } from '../../../contract/operations.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import type { HandleJob } from '../../../store/leases.ts';
-import type { Store } from '../../../store/store.ts';
+import { foundEventKind, type Store } from '../../../store/store.ts';
 import type { Reeve } from '../../reeve.ts';
 import { createLeash } from '../leash.ts';
 import { freshPages, type ServedBy, servedRepositories } from '../targets/repositories.ts';
@@ -198,7 +198,7 @@ export async function enqueueMissed(
   await store.enqueue({
     door: 'cron',
     uuid: `caught-up#${id}#${digest}`,
-    kind: 'caught-up',
+    kind: foundEventKind,
     lane: laneOf(parseEvent(eventType, whole)),
     receivedAt: now,
     payload: { eventType, payload: whole } satisfies CaughtUpPayload,

@@ -93,7 +93,7 @@ it('lists what needs attention by severity, each with its action', async () => {
     'critical: The forge refuses our credential',
     'failed: Rules that failed',
     'failed: Sweeps that did not reach every item',
-    'failed: Rule files that cannot be used',
+    'failed: Invalid rule files',
     'failed: Dead deliveries',
     'warning: Logins that another account has now',
     'warning: Runners that are offline',
