@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { operations } from '../../../src/contract/operations.ts';
 import { type DashboardClient, signInWithPassword } from '../../support/dashboard-client.ts';
 import { at, type Harness, startHarness } from '../../support/harness.ts';
@@ -75,6 +76,33 @@ describe('a delivery', () => {
     expect(text).toContain('+ label:kept');
     expect(text).toMatch(/PUT \/repos\/acme\/demo\/issues\/1\/labels/);
     expect(text).toContain('<span class="mark applied">applied');
+  });
+
+  it('shows itself as a case of a rule test', async () => {
+    const [id = ''] = await idsOf('issues');
+    const { text } = await operator.get(`/deliveries/${id}`);
+    const [, name = '', escaped = ''] =
+      /As a rule test<[\s\S]*?<h3>([\s\S]*?)<\/h3><pre[^>]*>([\s\S]*?)<\/pre>/.exec(text) ?? [];
+    const written = escaped
+      .replaceAll('&quot;', '"')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&amp;', '&');
+    const { cases } = parse(written);
+
+    expect(name.replaceAll(/<[^>]*>/g, '')).toMatch(/\.test\.yml$/);
+    expect(cases).toMatchObject([
+      {
+        event: { kind: 'issues', activity: 'opened', payload: { issue: { title: 'a bug' } } },
+        expect: { verdicts: { mark: 'matched' } },
+      },
+    ]);
+    expect(cases[0].expect.changes).toContainEqual({
+      action: 'set-labels',
+      target: 'label:kept',
+      value: true,
+    });
   });
 
   it('shows why nothing happened', async () => {

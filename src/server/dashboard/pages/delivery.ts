@@ -1,9 +1,13 @@
+import { basename } from 'node:path';
+import { stringify } from 'yaml';
 import { eventFamilies, familyOf } from '../../../contract/events/event-families.ts';
 import type { Event } from '../../../contract/events/events.ts';
 import { parsePayload } from '../../../contract/events/parse-payload.ts';
 import { isRecord } from '../../../contract/events/payload-members.ts';
 import { isOfRepository, type Pause } from '../../../engine/bounds/pauses.ts';
+import type { Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
+import { nameOfRule } from '../../../rules/verdict.ts';
 import type { Delivery, DeliveryWithBody } from '../../../store/store.ts';
 import { eventOf } from '../../../work/runs/route-delivery.ts';
 import type { SimulatedKind } from '../../../work/runs/simulate.ts';
@@ -65,7 +69,8 @@ ${viewer.isOperator ? repositoryPause(delivery, pauses, pageRequest) : undefined
 ${runs.length > 0 ? runs : withoutRun(delivery)}
 ${next ? html`<p>There are more runs than these ${maxRuns}.</p>` : undefined}
 <section><h2>Delivery</h2>${aboutDelivery(delivery, pageRequest)}</section>
-${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPayload(whole, root)}`;
+${whole?.door === 'webhook' ? viewHeaders(headers) : undefined}${whole && viewPayload(whole, root)}
+${viewer.isOperator && event && newest ? viewTestCases(event, newest) : undefined}`;
   return { title: titleOfDelivery(delivery), content };
 }
 
@@ -175,6 +180,39 @@ function viewPayload(delivery: DeliveryWithBody, root: string): Html {
   return html`<section><details><summary><h2>Payload</h2></summary>
 <p><a href="${root}deliveries/${delivery.id}/payload">As it came</a>, ${delivery.bytes} bytes</p>
 <pre tabindex="0">${formatPayload(delivery)}</pre></details></section>`;
+}
+
+/** Shows a case for the rule tests of each file whose rules the run evaluated. */
+function viewTestCases(event: Event, run: Run): Html | undefined {
+  const evaluated = run.rules.filter(({ verdict }) => verdict !== 'skipped');
+  const files = [...Map.groupBy(evaluated, ({ source }) => source)].map(([source, verdicts]) => {
+    const name = basename(source).replace(/\.yml$/, '.test.yml');
+    return html`<h3>${markIds(name)}</h3><pre tabindex="0">${testCaseOf(event, run, verdicts)}</pre>`;
+  });
+  if (files.length === 0) return undefined;
+  return html`<section><details><summary><h2>As a rule test</h2></summary>
+<p>For <code>reeve test</code>, beside the rule file. Facts are not stored with a delivery: the test lists those that the rules read, and <code>facts</code> of the case then gives their values.</p>
+${files}</details></section>`;
+}
+
+/** Returns a case of a rule test with this event, which expects what the run decided about the rules of one file. */
+function testCaseOf(
+  { family, eventType, activity, payload }: Event,
+  run: Run,
+  verdicts: Run['rules'],
+): string {
+  const ids = new Set(verdicts.map(({ rule }) => rule));
+  const ofFile = run.changes.filter(({ rules }) => rules.some((id) => ids.has(id)));
+  const failed = verdicts.find(({ verdict }) => verdict === 'failed');
+  const expect = {
+    changes: ofFile.map(({ action, target, value }) => ({ action, target, value })),
+    verdicts: Object.fromEntries(verdicts.map(({ rule, verdict }) => [nameOfRule(rule), verdict])),
+    ...(failed && { failed: nameOfRule(failed.rule) }),
+  };
+  const kind = family ?? eventType;
+  const name = [kind, activity].filter(Boolean).join(' ');
+  const cases = [{ name, event: { kind, ...(activity && { activity }), payload }, expect }];
+  return stringify({ cases }, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** Returns a payload as indented JSON, or unchanged if it is not JSON or is nested too deep. */
