@@ -52,6 +52,8 @@ own: account
 repeated: refuse
 delivery-lifetime: 3d
 poll: 60
+heartbeat: { to: HEARTBEAT, every: 5m }
+report: { to: CI_HOOK, repository: acme/reeve, cron: "7 8 * * 1", timezone: Europe/Berlin }
 concurrency: 16
 max-body: 16MiB
 retention: { settled: 14d, dead: 180d, max-size: 20GiB }

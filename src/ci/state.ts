@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,9 @@ import { standardDeliveryLifetimeMs } from '../engine/limits.ts';
 import type { PlannedChange } from '../engine/proposal.ts';
 import { isSent, type OneTimeGuard, type RunInput } from '../engine/run-context.ts';
 import type { Clock } from '../platform/clock.ts';
+import { count } from '../platform/count.ts';
 import { messageOf } from '../platform/errors.ts';
+import { isSameSecret } from '../platform/http/constant-time-equal.ts';
 import { createRedactor } from '../platform/redactor.ts';
 import type { ActionRunner } from './runner.ts';
 
@@ -50,13 +52,13 @@ const minSecretLength = 16;
 const digest = z.string().regex(/^[\w-]{1,43}$/);
 /** Digests of several rules are separated by commas. */
 const digests = z.string().regex(/^[\w,-]{0,4096}$/);
-const count = z.number().int();
+const whole = z.number().int();
 /** The content of the state. Everything that could be a text is a digest with a key. */
 const StateBody = z.strictObject({
   /** Time from which the state is complete, in ms. Earlier writes are unknown. */
-  fromMs: count,
+  fromMs: whole,
   /** One-time changes of jobs of runs up to this id may be missing. */
-  floor: count,
+  floor: whole,
   /** Writes of the last hour by place, in the form of `engine/budget/ledger.ts`. */
   writes: z.record(
     digest,
@@ -67,9 +69,9 @@ const StateBody = z.strictObject({
     }),
   ),
   /** Executed commands and one-time changes: time in ms, id of the run, and the delivery of a command. */
-  once: z.record(digest, z.union([z.tuple([count, count]), z.tuple([count, count, digest])])),
+  once: z.record(digest, z.union([z.tuple([whole, whole]), z.tuple([whole, whole, digest])])),
   /** First and last time of drift in ms, by rule, item and target. */
-  drift: z.record(digest, z.record(digest, z.record(digest, z.tuple([count, count])))),
+  drift: z.record(digest, z.record(digest, z.record(digest, z.tuple([whole, whole])))),
 });
 export type StateBody = z.output<typeof StateBody>;
 type StoredWrites = StateBody['writes'][string];
@@ -437,7 +439,7 @@ export function fitState(body: StateBody, nowMs: number): StateBody {
     const middleMs = old[Math.floor(old.length / 2)];
     if (middleMs === undefined)
       throw new Error(
-        `the state is full: it has ${times.length} commands and one-time changes of the last seven days, and forgets none of them`,
+        `the state is full: it has ${count(times.length, 'command')} and one-time changes of the last seven days, and forgets none of them`,
       );
     fitted = dropOnce(fitted, middleMs + 1);
   }
@@ -515,8 +517,8 @@ class Seal {
     if (id === undefined) return { why: 'has no seal' };
     if (Number(id) !== this.#repositoryId) return { why: `belongs to another repository, ${id}` };
     const counter = Number(number);
-    const isValid = timingSafeEqual(Buffer.from(seal), Buffer.from(this.#sealOf(counter, json)));
-    if (!isValid) return { why: 'has a wrong seal: it was made with another secret, or changed' };
+    if (!isSameSecret(seal, this.#sealOf(counter, json)))
+      return { why: 'has a wrong seal: it was made with another secret, or changed' };
     // Only a version of Reeve with this secret has made it, possibly another one.
     const parsed = StateBody.safeParse(JSON.parse(json));
     if (!parsed.success) return { why: 'was written by another version of Reeve' };

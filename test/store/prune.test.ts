@@ -23,6 +23,8 @@ function makeDeletions(
   const rest = new Map<string, number[]>();
   const answer = ({ sql, values }: Statement): number => {
     const [, table = ''] = /^DELETE FROM (\w+)/.exec(sql) ?? [];
+    // Deleted by an age of its own, whatever the limits: test/store/contract/rule-texts.ts.
+    if (table === 'rule_texts') return 0;
     calls.push([table, ...new Set(values.map(textOf))].join(' '));
     const numbers = rest.get(table) ?? [...(given.rest ?? [])];
     rest.set(table, numbers);

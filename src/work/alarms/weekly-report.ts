@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
 import { isOfRepository, pausedWords } from '../../engine/bounds/pauses.ts';
 import { kindRow } from '../../engine/incidents/incident.ts';
+import { count } from '../../platform/count.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { SendMessage } from '../../platform/http/message-sender.ts';
 import type { Schedule } from '../../rules/rule.ts';
@@ -79,7 +80,7 @@ export function describeSight({ name, lastRunAt, limits }: RuleSight): string {
 }
 
 function numberOf(number: number): string {
-  return number === 1 ? '1 thing needs' : `${number} things need`;
+  return `${count(number, 'thing')} ${number === 1 ? 'needs' : 'need'}`;
 }
 
 function limited(lines: readonly string[]): readonly string[] {

@@ -11,7 +11,7 @@ import { hasSweepEnded, startSweepByHand } from '../../../work/sweeps/by-hand.ts
 import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../work/sweeps/progress.ts';
 import { openKeyOf } from '../../../work/sweeps/sweep.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
-import { plain, type Terminal } from '../../output/terminal.ts';
+import { count, plain, type Terminal } from '../../output/terminal.ts';
 import type { CommandContext } from '../command.ts';
 import { openStore } from '../open-store.ts';
 import { watchSignals } from '../process.ts';
@@ -98,7 +98,7 @@ export async function applyToOpen(
     };
     const status = await printSweepPlan(name, asked, settings, terminal, { onChanges });
     if (status === interrupted || changes === 0) return status;
-    const these = changes === 1 ? 'this change' : `these ${changes} changes`;
+    const these = changes === 1 ? 'this change' : `these ${count(changes, 'change')}`;
     const answer = await prompt.ask(`Make ${these} (yes or no)`, { standard: 'no' });
     if (!/^y(es)?$/i.test(answer)) {
       terminal.error('nothing was written');

@@ -1,4 +1,5 @@
 import type { Run } from '../../../engine/record.ts';
+import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
 import type { Delivery, StoreQueries } from '../../../store/store.ts';
@@ -72,9 +73,9 @@ function groupRow(
   const { kind, door, at, delivery = '' } = newest.trigger;
   const to = job === undefined ? `${root}runs/${newest.id}` : `${root}deliveries/${delivery}`;
   return [
-    viewOutcome({ mark: marks[0] ?? 'unmatched', parts: [`${runs.length} runs`, ...counts] }, to),
+    viewOutcome({ mark: marks[0] ?? 'unmatched', parts: [count(runs.length, 'run'), ...counts] }, to),
     kind,
-    items.length === 1 ? itemLink(forgeUrl, items[0] ?? '', root) : `${items.length} items`,
+    items.length === 1 ? itemLink(forgeUrl, items[0] ?? '', root) : count(items.length, 'item'),
     names.join(', '),
     door,
     html`<a href="${to}">${time(at)}</a>`,

@@ -1,4 +1,5 @@
 import type { Run } from '../../../engine/record.ts';
+import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
 import type { Delivery } from '../../../store/store.ts';
@@ -118,7 +119,7 @@ async function subjectView(subject: ShownSubject, pageRequest: PageRequest): Pro
   const content = html`${aboutSubject(subject, isPull, pageRequest)}
 <h2>What it waits for</h2>${waitingTable(waiting, queues, pageRequest)}
 <h2>Runs</h2>${table(heads, rows, empty)}
-${total > runs.length ? html`<p>These are the newest ${runs.length} of ${total} runs; <code>reeve explain ${name}</code> prints all.</p>` : undefined}
+${total > runs.length ? html`<p>These are the newest ${runs.length} of ${count(total, 'run')}; <code>reeve explain ${name}</code> prints all.</p>` : undefined}
 ${isWhole ? undefined : html`<p class="muted">Older runs were not searched.</p>`}`;
   return { title: `${isPull ? 'Pull request' : 'Issue'} ${name}`, content, actions };
 }

@@ -77,7 +77,7 @@ it('the list of rules shows the hit rate, last run and last failure of each rule
 });
 
 it('a rule without evaluations is shown as not evaluated, and an unknown rule is not found', async () => {
-  expect((await dashboard.operator.get(path)).text).toContain('Not evaluated in all runs.');
+  expect((await dashboard.operator.get(path)).text).toContain('No evaluation among all runs.');
   expect((await dashboard.operator.get('/rules/show?rule=nothing')).status).toBe(404);
   expect((await dashboard.operator.get('/rules/show')).status).toBe(404);
 });
