@@ -44,7 +44,7 @@ it('people sign in to a dashboard that setup registered, and see their repositor
 
   expect(back).toMatchObject({ status: 200 });
   expect(back.text).toContain('url=../deliveries"');
-  const { text } = await browser.go(`${dashboard}/deliveries`);
+  const { text } = await browser.go(`${dashboard}/deliveries?own=shown&show=all`);
   expect(text).toContain(`@${owner.name} (`);
   // Shown because of the delivery with which setup tested the hook.
   expect(text).toContain(repository);
