@@ -4,10 +4,13 @@ import { isAbsolute, relative } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { secretsOf } from '../../client/credentials.ts';
 import { operations } from '../../contract/operations.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { loadSettings, readSecret, secretValues, type Variables } from '../../server/settings/config.ts';
 import { parseOperatorFile, type WebhookForm } from '../../server/settings/operator-file.ts';
+import { openStoreAt } from '../../store/open-store.ts';
+import { beginSnapshots } from '../../work/sweeps/catch-up/catch-up.ts';
 import { servedRepositories, toRepositoryRef } from '../../work/sweeps/targets/repositories.ts';
 import { describeNeededAccess } from '../connection/checks/access.ts';
 import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
@@ -350,6 +353,17 @@ async function connectHooks(
     url: webhook.url,
   });
   run.isRunning = isRunning;
+  if (isWhole && !plan && !isRunning) {
+    const served = { login: async () => account.login, listed: settings.repositories };
+    await steps.attemptAlone('store', async () => {
+      const store = await openStoreAt(settings, { role: 'reader' });
+      try {
+        await beginSnapshots(client, served, { store, clock: systemClock });
+      } finally {
+        await store.close();
+      }
+    });
+  }
   const before = hookLocations(file?.webhook ?? { url: webhook.url });
   const isNew = (one: HookLocation): boolean =>
     !before.some(({ level, name }) => level === one.level && name === one.name);

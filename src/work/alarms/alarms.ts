@@ -6,7 +6,7 @@ import type { Reeve } from '../reeve.ts';
 import { readServed } from '../served.ts';
 import type { MaintenanceJob } from '../sweeps/schedule/maintenance.ts';
 import { type BlindSpot, findBlindSpots } from './blind-spots.ts';
-import { Heartbeat, type HeartbeatSettings } from './heartbeat.ts';
+import { Heartbeat, type HeartbeatSettings, noteLook, readLook } from './heartbeat.ts';
 import { type SecretUse, secretUses, testSecrets } from './secret-tests.ts';
 import { deliverReport, type ReportSettings } from './weekly-report.ts';
 
@@ -24,6 +24,12 @@ export type AlarmOptions = ReceiverTestOptions & {
 
 /** Maximum number of repositories in which the rules are examined. */
 const maxRepositories = 1_000;
+/** Incidents about what rules cannot see or do. */
+const blindKinds: readonly Occurrence['kind'][] = ['rule-blind', 'rule-hindered'];
+/** Up to this number of repositories, the rules are examined every ten minutes; beyond it, every hour. */
+const fewRepositories = 20;
+/** Interval of a look at many repositories while no incident about them is open. */
+const fullLookMs = 55 * 60_000;
 /** Maximum number of blind spots that one incident names. */
 const named = 5;
 
@@ -56,13 +62,19 @@ export function alarmJobs(reeve: Reeve, options: AlarmOptions): Readonly<Record<
       },
     },
     'blind-spots': {
-      cron: '37 * * * *',
+      cron: '*/10 * * * *',
       atStart: true,
-      async run(now) {
+      async run(now, slot) {
         const { client, served } = reeve;
+        const open = await store.listIncidents();
+        const hasOpen = open.some(({ kind }) => blindKinds.includes(kind));
+        const last = await readLook(store);
+        const isFresh = last !== undefined && now.getTime() - Date.parse(last.at) < fullLookMs;
+        if (isFresh && last.repositories > fewRepositories && !hasOpen && !slot.startsWith('start@')) return;
         const found = await readServed(client, served.listed, { max: maxRepositories, login: served.login });
         const spots = await findBlindSpots(rules.operator(), { client, ...found, served });
-        await noteIncidents(store, ['rule-blind', 'rule-hindered'], occurrencesOf(spots, now));
+        await noteIncidents(store, blindKinds, occurrencesOf(spots, now));
+        await noteLook(store, { at: now.toISOString(), repositories: found.repositories.length });
       },
     },
     ...(report && {

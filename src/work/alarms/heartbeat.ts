@@ -54,6 +54,21 @@ export async function readHeard(
   };
 }
 
+/** The latest look for what rules cannot see: its time (RFC 3339), and the number of repositories. */
+type BlindLook = { readonly at: string; readonly repositories: number };
+const lookKey = 'blind spots looked';
+
+/** Returns the latest look for what rules cannot see; undefined if there was none. */
+export async function readLook(store: Pick<MemoryRows, 'recall'>): Promise<BlindLook | undefined> {
+  // Store boundary: only `noteLook` writes this key.
+  return (await store.recall(lookKey)) as BlindLook | undefined;
+}
+
+/** Stores the end of a look for what rules cannot see. */
+export async function noteLook(store: Pick<MemoryRows, 'remember'>, look: BlindLook): Promise<void> {
+  await store.remember(lookKey, look);
+}
+
 /**
  * Requests an address at an interval while all is well, and not otherwise. If processes share a store, only the leader
  * does so.
@@ -63,6 +78,7 @@ export class Heartbeat {
   readonly #settings: HeartbeatSettings;
   readonly #parts: HeartbeatParts;
   readonly #stopped = new AbortController();
+  readonly #startedAt: Date;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #sentAtMs: number | undefined;
@@ -72,6 +88,7 @@ export class Heartbeat {
     this.#reeve = reeve;
     this.#settings = settings;
     this.#parts = parts;
+    this.#startedAt = reeve.clock.now();
   }
 
   start(): void {
@@ -135,6 +152,10 @@ export class Heartbeat {
       const heardMs = Math.max(delivery?.getTime() ?? 0, poll?.getTime() ?? 0);
       if (clock.now().getTime() - heardMs > heardWithinMs)
         return 'for 90 minutes, no delivery was verified and no look for missed events ended';
+      // A process that ends again and again must not look well before it has examined what it can see.
+      const looked = await readLook(store);
+      if (looked === undefined || Date.parse(looked.at) < this.#startedAt.getTime())
+        return 'what the rules can see was not examined since the start';
       return reasonOf((await store.listIncidents()).find((one) => this.#isSevere(one)));
     } catch (error) {
       return messageOf(error);

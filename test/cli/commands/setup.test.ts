@@ -607,6 +607,27 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(runs.out).not.toContain('reeve-try-');
   });
 
+  it('begins with what is there, so that events before the first start are found', async () => {
+    const { repository, owner, envFile, folder } = connection;
+    const open = async (title: string): Promise<number> => {
+      const { json } = await forge.ask('POST', `/repos/${repository}/issues`, { as: owner, body: { title } });
+      return Number(Reflect.get(Object(json), 'number'));
+    };
+    const before = await open('there before setup');
+    await writeFile(connection.path('rules.yml'), everyIssueRule);
+    expect((await connection.setup({}, { REEVE_RULES: connection.path('rules.yml') })).status).toBe(0);
+    const between = await open('before the first start');
+
+    const server = start(['serve', '--settings', envFile], { cwd: folder });
+    await waitForOutput(server, /"missed":1/);
+    const runs = async () => (await reeveProcess(['runs', '--settings', envFile, '--json'])).out;
+    await expect.poll(runs).toContain(`${repository}/issues/${between}/comments`);
+    server.kill();
+    await waitForExit(server);
+
+    expect(await runs()).not.toContain(`${repository}/issues/${before}/comments`);
+  });
+
   it('warns of a test repository that could not be deleted, by name, and deletes it in the next run', async () => {
     const { organization, owner } = connection;
     const adminTokenFile = await connection.tokenFile(owner, ['all']);
@@ -719,6 +740,14 @@ async function untilSettled(envFile: string, atLeast: number) {
   }
 }
 
+const everyIssueRule = `version: 1
+rules:
+  every-issue:
+    on: issues.opened
+    steps:
+      - uses: comment
+        with: { key: seen, text: Seen }
+`;
 const everyRepositoryRule = `version: 1
 rules:
   every-repository:

@@ -7,7 +7,7 @@ import { createMessageSender } from '../../../src/platform/http/message-sender.t
 import { createLog } from '../../../src/platform/log.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type AlarmOptions, alarmJobs, createHeartbeat } from '../../../src/work/alarms/alarms.ts';
-import { readHeard, readHeartbeat } from '../../../src/work/alarms/heartbeat.ts';
+import { noteLook, readHeard, readHeartbeat } from '../../../src/work/alarms/heartbeat.ts';
 import { RuleEvaluations, readSight } from '../../../src/work/alarms/rule-sight.ts';
 import type { Reeve } from '../../../src/work/reeve.ts';
 import { type HookReceiver, startReceiver } from '../../support/hook-receiver.ts';
@@ -186,7 +186,10 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
       if (heartbeat === undefined) throw new Error('there is no heartbeat');
       return heartbeat;
     };
-    const heard = () => store.remember('catch-up ended', now.toISOString());
+    const heard = async () => {
+      await store.remember('catch-up ended', now.toISOString());
+      await noteLook(store, { at: now.toISOString(), repositories: 1 });
+    };
     const state = async () => {
       const { state: is, why } = (await readHeartbeat(store)) ?? {};
       return `${is}: ${why ?? ''}`;
@@ -213,6 +216,19 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
       ]);
       expect(await state()).toBe('sent: ');
       expect(lines.join('\n')).not.toContain(secretPath);
+      await heartbeat.stop();
+    });
+
+    it('is held until what the rules can see was examined after the start', async () => {
+      await heard();
+      now = new Date(now.getTime() + 60_000);
+      const heartbeat = await beat();
+      await heartbeat.look();
+      expect(await state()).toBe('held: what the rules can see was not examined since the start');
+
+      await heard();
+      await heartbeat.look();
+      expect(await state()).toBe('sent: ');
       await heartbeat.stop();
     });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '../../../client/client.ts';
 import { laneOf, parseEvent } from '../../../contract/events/events.ts';
 import { operations } from '../../../contract/operations.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import type { HandleJob } from '../../../store/leases.ts';
 import { foundEventKind, type Store } from '../../../store/store.ts';
@@ -14,7 +15,7 @@ import {
   overlapMs,
   type PolledState,
   type RepositorySnapshot,
-  type Snapshots,
+  Snapshots,
   toItemSnapshot,
 } from './snapshots.ts';
 
@@ -119,6 +120,27 @@ export async function listCandidates(
     }
   }
   return candidates;
+}
+
+/** Maximum number of repositories whose present setup notes. */
+const maxBegun = 100;
+
+/**
+ * Notes the present of served repositories that have no snapshot yet, so that catch-up finds what happens between setup
+ * and the first start.
+ */
+export async function beginSnapshots(
+  client: Client,
+  served: ServedBy,
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+): Promise<void> {
+  const snapshots = new Snapshots(store, clock);
+  for (const { id, name, owner, updatedMs } of (await listCandidates(client, served)).slice(0, maxBegun)) {
+    if ((await snapshots.read(id)) !== undefined) continue;
+    const live = await readCurrent({ login: owner.login, name }, client, undefined);
+    const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
+    await snapshots.edit(id, (known) => known ?? advance(undefined, live, from));
+  }
 }
 
 /**
