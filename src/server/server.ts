@@ -38,7 +38,7 @@ import { type Activity, startActivity } from './activity.ts';
 import { createMetrics, type Metrics } from './dashboard/metrics.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
-import { openForgeLink } from './forge-link.ts';
+import { type ForgeLink, openForgeLink } from './forge-link.ts';
 import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
@@ -149,7 +149,9 @@ type Running = {
 
 /**
  * Starts the bot: forge link, store, rules, worker, doors. This is the only place that combines them; `work.ts` defines
- * what the worker does. An unreachable forge does not prevent the start: deliveries are stored and wait.
+ * what the worker does. An unreachable forge does not prevent the start: deliveries are stored and wait. The same holds
+ * for a refused credential if this store has worked before; otherwise `forge-unauthorized` is thrown, so that a first
+ * mistake is noticed at once.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
@@ -205,6 +207,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 
   try {
+    await checkGreeting(link, store, options);
     const actionMemory = createStoredMemory(store);
     // Polled events name no account, so that only the record tells Reeve's own.
     if (own === 'changes' || poll !== undefined) running.ownWrites = await OwnWrites.open(store, clock);
@@ -332,6 +335,33 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   } finally {
     link.ignoreSignal();
   }
+}
+
+/** Key under which the store has the id of the account with which a server has worked. */
+const accountKey = 'account of the server';
+
+/**
+ * Remembers the account that the forge has confirmed. After a refusal of the credential, throws it if this store has
+ * never worked, or if this process does not receive or handle deliveries; otherwise logs the remedy.
+ */
+async function checkGreeting(
+  { refusal, greeted }: ForgeLink,
+  store: Store,
+  { forge, jobsOnly, log }: ServerOptions,
+): Promise<void> {
+  if (greeted !== undefined) await store.remember(accountKey, greeted.id);
+  if (refusal === undefined) return;
+  const hasWorked =
+    (await store.recall(accountKey)) !== undefined ||
+    Object.values(await store.counts()).some((number) => number > 0);
+  if (jobsOnly || !hasWorked) throw refusal;
+  const remedy = forge.readCredentials
+    ? 'write a new token to the token file; it is used without a restart'
+    : 'set FORGE_TOKEN to a new token and restart';
+  log.error(
+    { error: refusal.message, remedy },
+    'the forge refuses the token; deliveries are stored until it accepts a new one',
+  );
 }
 
 /** Returns the context common to all runs of this process. */
