@@ -14,6 +14,7 @@ import { standardDeliveryLifetimeMs } from '../engine/limits.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunSettings } from '../engine/run-context.ts';
 import { createFactMemory } from '../facts/ask.ts';
+import { BoundedMap } from '../platform/cache/bounded-map.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createMessageSender } from '../platform/http/message-sender.ts';
@@ -269,6 +270,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       wake,
     };
     // 4. The worker and its handlers.
+    const logFailed = createFailureLog(log);
     const { namedSecrets = new Map<string, string>(), notifyHosts: hosts = [], heartbeat, report } = options;
     const alarms: AlarmOptions = {
       ...{ hosts, heartbeat, report },
@@ -285,8 +287,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       pollSeconds: poll,
       concurrency,
       answers: link.answers,
-      onRecorded: (runs, repositoryId) => reportOn(runs, repositoryId, rules),
+      onRecorded(runs, repositoryId) {
+        reportOn(runs, repositoryId, rules);
+        logFailed(runs);
+      },
       onEnded(claim, ending) {
+        if (ending.how === 'dead') logFailed(ending.runs ?? []);
         if (ending.how === 'settled') activity.countHandled(claim, ending.runs);
         if (ending.how === 'dead') activity.countDead(claim);
       },
@@ -417,6 +423,40 @@ function countWith(metrics: Metrics, activity: Activity, { onRun, onSweepRun }: 
       onSweepRun?.(run);
     },
     countQueueEvent: (event) => metrics.countQueueEvent(event),
+  };
+}
+
+/** Number of runs whose failures are remembered, so that a repeated record of a run is not logged again. */
+const maxLoggedRuns = 1_000;
+
+/**
+ * Returns a function that logs one line for each recorded run with changes that failed, for example because the forge
+ * refused them. Attempts that are retried record no run. The errors contain no secrets, because runs contain none.
+ */
+function createFailureLog(log: Log): (runs: readonly Run[]) => void {
+  const logged = new BoundedMap<string, true>(maxLoggedRuns);
+  return (runs) => {
+    for (const { id, trigger, changes, outcomes, forgeRequests = [] } of runs) {
+      const failed = outcomes.filter(({ status }) => status === 'failed');
+      const [first] = failed;
+      if (first === undefined || logged.has(id)) continue;
+      logged.set(id, true);
+      const change = changes.find((one) => one.id === first.change);
+      const answer = forgeRequests.find(
+        ({ method, status = 0 }) => method === change?.method && status >= 400,
+      );
+      const about = {
+        run: id,
+        delivery: trigger.delivery,
+        rules: change?.rules,
+        action: change?.action,
+        item: trigger.item ?? change?.path,
+        status: answer?.status,
+        error: first.error,
+        more: failed.length > 1 ? failed.length - 1 : undefined,
+      };
+      log.warn(about, 'a change failed');
+    }
   };
 }
 
