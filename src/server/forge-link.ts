@@ -25,6 +25,10 @@ export interface ForgeLink {
   readonly account: () => Promise<Account>;
   /** Returns the name of the account. */
   readonly login: () => Promise<string>;
+  /** The account, if the forge was available at the start. */
+  readonly greeted: Account | undefined;
+  /** The error with which the forge refused the credential at the start. */
+  readonly refusal: ReeveError | undefined;
   /** Returns the number of responses so far that show that the forge works. */
   readonly answers: () => number;
   /** Returns the state of the forge. */
@@ -35,7 +39,7 @@ export interface ForgeLink {
   ignoreSignal(): void;
 }
 
-/** Opens the connection, even if the forge is unreachable. */
+/** Opens the connection, even if the forge is unreachable or refuses the credential. */
 export async function openForgeLink(options: {
   readonly forge: SignedIn;
   readonly allowAdmin: boolean;
@@ -71,12 +75,16 @@ export async function openForgeLink(options: {
   const haltStart = (): void => halt.abort(signal?.reason);
   signal?.throwIfAborted();
   signal?.addEventListener('abort', haltStart, { once: true });
-  const login = await greet(account, options);
+  const greeted = await greet(account, options);
   signal?.throwIfAborted();
+  const refusal = greeted instanceof ReeveError ? greeted : undefined;
+  const known = greeted instanceof ReeveError ? undefined : greeted;
   return {
     client,
     account,
-    login: async () => login ?? (await account()).login,
+    greeted: known,
+    refusal,
+    login: async () => (known ?? (await account())).login,
     answers: () => answers,
     state: (worker) => forgeState.state(worker),
     halt: (reason) => halt.abort(reason),
@@ -85,16 +93,18 @@ export async function openForgeLink(options: {
 }
 
 /**
- * Logs Reeve's account. Returns its name, or undefined if the forge is not available within 5 s. The wait is limited
- * because the receiver starts listening only afterwards, and deliveries sent before that are lost.
+ * Logs Reeve's account. Returns it, undefined if the forge is not available within 5 s, or the error if the forge
+ * refuses the credential. The wait is limited because the receiver starts listening only afterwards, and deliveries
+ * sent before that are lost.
  */
 async function greet(
   account: () => Promise<Account>,
   { log, own }: { readonly log: Log; readonly own: OwnEvents },
-): Promise<string | undefined> {
-  const asked = account().then(({ login }) => {
+): Promise<Account | ReeveError | undefined> {
+  const asked = account().then((self) => {
+    const { login } = self;
     log.info({ account: login, own }, `acting as @${login}; ${ownEventsText(own, login)}`);
-    return login;
+    return self;
   });
   const answered = new AbortController();
   const late = sleep(greetingMs, undefined, { signal: answered.signal }).then(() => {
@@ -104,6 +114,7 @@ async function greet(
   try {
     return await Promise.race([asked, late]);
   } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-unauthorized') return error;
     if (!(error instanceof ReeveError) || !error.retryable || error.code === 'stopped') throw error;
     log.warn(
       { error: error.message },

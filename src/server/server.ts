@@ -14,6 +14,7 @@ import { standardDeliveryLifetimeMs } from '../engine/limits.ts';
 import type { Run } from '../engine/record.ts';
 import type { RunSettings } from '../engine/run-context.ts';
 import { createFactMemory } from '../facts/ask.ts';
+import { BoundedMap } from '../platform/cache/bounded-map.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createMessageSender } from '../platform/http/message-sender.ts';
@@ -38,7 +39,7 @@ import { type Activity, startActivity } from './activity.ts';
 import { createMetrics, type Metrics } from './dashboard/metrics.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
-import { openForgeLink } from './forge-link.ts';
+import { type ForgeLink, openForgeLink } from './forge-link.ts';
 import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
@@ -149,7 +150,9 @@ type Running = {
 
 /**
  * Starts the bot: forge link, store, rules, worker, doors. This is the only place that combines them; `work.ts` defines
- * what the worker does. An unreachable forge does not prevent the start: deliveries are stored and wait.
+ * what the worker does. An unreachable forge does not prevent the start: deliveries are stored and wait. The same holds
+ * for a refused credential if this store has worked before; otherwise `forge-unauthorized` is thrown, so that a first
+ * mistake is noticed at once.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
@@ -205,6 +208,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 
   try {
+    await checkGreeting(link, store, options);
     const actionMemory = createStoredMemory(store);
     // Polled events name no account, so that only the record tells Reeve's own.
     if (own === 'changes' || poll !== undefined) running.ownWrites = await OwnWrites.open(store, clock);
@@ -266,6 +270,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       wake,
     };
     // 4. The worker and its handlers.
+    const logFailed = createFailureLog(log);
     const { namedSecrets = new Map<string, string>(), notifyHosts: hosts = [], heartbeat, report } = options;
     const alarms: AlarmOptions = {
       ...{ hosts, heartbeat, report },
@@ -282,8 +287,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       pollSeconds: poll,
       concurrency,
       answers: link.answers,
-      onRecorded: (runs, repositoryId) => reportOn(runs, repositoryId, rules),
+      onRecorded(runs, repositoryId) {
+        reportOn(runs, repositoryId, rules);
+        logFailed(runs);
+      },
       onEnded(claim, ending) {
+        if (ending.how === 'dead') logFailed(ending.runs ?? []);
         if (ending.how === 'settled') activity.countHandled(claim, ending.runs);
         if (ending.how === 'dead') activity.countDead(claim);
       },
@@ -332,6 +341,33 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   } finally {
     link.ignoreSignal();
   }
+}
+
+/** Key under which the store has the id of the account with which a server has worked. */
+const accountKey = 'account of the server';
+
+/**
+ * Remembers the account that the forge has confirmed. After a refusal of the credential, throws it if this store has
+ * never worked, or if this process does not receive or handle deliveries; otherwise logs the remedy.
+ */
+async function checkGreeting(
+  { refusal, greeted }: ForgeLink,
+  store: Store,
+  { forge, jobsOnly, log }: ServerOptions,
+): Promise<void> {
+  if (greeted !== undefined) await store.remember(accountKey, greeted.id);
+  if (refusal === undefined) return;
+  const hasWorked =
+    (await store.recall(accountKey)) !== undefined ||
+    Object.values(await store.counts()).some((number) => number > 0);
+  if (jobsOnly || !hasWorked) throw refusal;
+  const remedy = forge.readCredentials
+    ? 'write a new token to the token file; it is used without a restart'
+    : 'set FORGE_TOKEN to a new token and restart';
+  log.error(
+    { error: refusal.message, remedy },
+    'the forge refuses the token; deliveries are stored until it accepts a new one',
+  );
 }
 
 /** Returns the context common to all runs of this process. */
@@ -387,6 +423,40 @@ function countWith(metrics: Metrics, activity: Activity, { onRun, onSweepRun }: 
       onSweepRun?.(run);
     },
     countQueueEvent: (event) => metrics.countQueueEvent(event),
+  };
+}
+
+/** Number of runs whose failures are remembered, so that a repeated record of a run is not logged again. */
+const maxLoggedRuns = 1_000;
+
+/**
+ * Returns a function that logs one line for each recorded run with changes that failed, for example because the forge
+ * refused them. Attempts that are retried record no run. The errors contain no secrets, because runs contain none.
+ */
+function createFailureLog(log: Log): (runs: readonly Run[]) => void {
+  const logged = new BoundedMap<string, true>(maxLoggedRuns);
+  return (runs) => {
+    for (const { id, trigger, changes, outcomes, forgeRequests = [] } of runs) {
+      const failed = outcomes.filter(({ status }) => status === 'failed');
+      const [first] = failed;
+      if (first === undefined || logged.has(id)) continue;
+      logged.set(id, true);
+      const change = changes.find((one) => one.id === first.change);
+      const answer = forgeRequests.find(
+        ({ method, status = 0 }) => method === change?.method && status >= 400,
+      );
+      const about = {
+        run: id,
+        delivery: trigger.delivery,
+        rules: change?.rules,
+        action: change?.action,
+        item: trigger.item ?? change?.path,
+        status: answer?.status,
+        error: first.error,
+        more: failed.length > 1 ? failed.length - 1 : undefined,
+      };
+      log.warn(about, 'a change failed');
+    }
   };
 }
 

@@ -3,6 +3,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, startHarness } from '../support/harness.ts';
+import { recordLog } from '../support/record-log.ts';
 
 const rules = `version: 1
 rules:
@@ -30,8 +31,11 @@ const deny = (status: number): void => {
 };
 
 describe.each([403, 404])('a served repository for which the forge returns %i', (status) => {
-  it('is retried until it is available again', { timeout: 4 * timeoutMs }, async () => {
-    harness = await startHarness({ rules });
+  it('is retried until it is available again, and no attempt is logged as a failed change', {
+    timeout: 4 * timeoutMs,
+  }, async () => {
+    const { log, lines } = recordLog();
+    harness = await startHarness({ rules, server: { log } });
     await harness.idle();
     deny(status);
     const index = await openIssue();
@@ -42,6 +46,7 @@ describe.each([403, 404])('a served repository for which the forge returns %i', 
     harness.proxy.decide = () => ({ kind: 'pass' });
 
     await expect.poll(() => harness.labelsOf(index), { timeout: 2 * timeoutMs }).toEqual(['area/docs']);
+    expect(lines.filter(([, text]) => text === 'a change failed')).toEqual([]);
   });
 
   it('is accepted as denied after ten minutes', { timeout: 4 * timeoutMs }, async () => {
@@ -73,10 +78,11 @@ describe.each([403, 404])('a served repository for which the forge returns %i', 
   });
 });
 
-it('a denial of one request in an otherwise accessible repository is accepted immediately', {
+it('a denial of one request in an otherwise accessible repository is accepted immediately, and logged once', {
   timeout: 4 * timeoutMs,
 }, async () => {
-  harness = await startHarness({ rules });
+  const { log, lines } = recordLog();
+  harness = await startHarness({ rules, server: { log } });
   await harness.idle();
   harness.proxy.decide = ({ method, path }) =>
     method === 'PUT' && path.endsWith('/labels')
@@ -86,6 +92,23 @@ it('a denial of one request in an otherwise accessible repository is accepted im
 
   await harness.waitForRun(({ outcomes }) => outcomes.some(({ status }) => status === 'failed'));
   await expect.poll(async () => (await delivery())?.state, { timeout: timeoutMs }).toBe('settled');
+  const failures = () => lines.filter(([, text]) => text === 'a change failed');
+  await expect.poll(failures, { timeout: timeoutMs }).toEqual([
+    [
+      'warn',
+      'a change failed',
+      {
+        run: expect.any(String),
+        delivery: (await delivery())?.id,
+        rules: [expect.stringMatching(/#mark$/)],
+        action: 'set-labels',
+        item: expect.stringContaining(`/repos/${at.owner}/${at.repo}/issues/`),
+        status: 403,
+        error: expect.stringContaining('the forge answered 403; no right'),
+      },
+    ],
+  ]);
+  expect(JSON.stringify(lines)).not.toContain(harness.token);
 });
 
 it('a removed star takes effect immediately', { timeout: 4 * timeoutMs }, async () => {

@@ -26,12 +26,13 @@ import {
 } from '../connection/forge-findings.ts';
 import {
   coveredLocations,
+  deliversFrom,
   type HookLocation,
   hookLocations,
   locationName,
-  readHooks,
   repositoryAt,
   type Signed,
+  scopesForHooks,
 } from '../connection/hooks/places.ts';
 import { localAddress } from '../connection/hooks/probe-receiver.ts';
 import { checkServedHooks, hookKinds } from '../connection/hooks/served-hooks.ts';
@@ -156,6 +157,7 @@ async function connect(run: SetupRun): Promise<void> {
     login: makerAccount.login,
     standardUrl,
   });
+  await checkTokenScopes(run, checked, asked);
   const adopted = await steps.attempt('hook', () => adoptWiderHooks(asked, makersOf(checked)));
   for (const finding of adopted.findings) steps.tell('hook', finding);
   const { webhook } = adopted;
@@ -188,6 +190,23 @@ async function connect(run: SetupRun): Promise<void> {
     });
   const labels = await steps.attemptAlone('labels', label);
   if (labels) steps.tell('labels', labels);
+}
+
+/** Checks the scopes of the token, including those for the missing hooks if no other account creates them. */
+async function checkTokenScopes(
+  { options, answers, steps }: SetupRun,
+  checked: CheckedConnection,
+  webhook: WantedWebhook,
+): Promise<void> {
+  if (!('token' in answers.forge.credentials)) return;
+  const { client, maker, rules, capabilities } = checked;
+  const look = async () => {
+    const forHooks =
+      maker === client ? await scopesForHooks(hookLocations(webhook), webhook.url, makersOf(checked)) : [];
+    const needs = neededScopes(rules, forHooks);
+    return checkScopes(client, needs, { capabilities, readOnly: options.plan ?? false });
+  };
+  steps.tell('scopes', await steps.attempt('scopes', look));
 }
 
 /** Prints what follows from the account: whose events start rules, what a fork's workflow could do, and the access. */
@@ -422,7 +441,6 @@ type CheckedConnection = Awaited<ReturnType<typeof checkConnection>>;
 /** Checks the forge, the accounts, the operator file and the rules. */
 async function checkConnection(run: SetupRun) {
   const { options, answers, steps } = run;
-  const plan = options.plan ?? false;
   const client = createClient(answers.forge);
   const capabilities = await learn(steps, 'forge', () => checkForge(client, answers.forge.url));
   const account = await learn(steps, 'token', () => checkAccount(client));
@@ -439,10 +457,6 @@ async function checkConnection(run: SetupRun) {
   steps.tell('administrator', checkAdministrator(account, allowAdmin), { mustBeRight: true });
   const rules = await steps.attempt('rules', () => beginWithRules(run));
   run.rules = rules;
-  if ('token' in answers.forge.credentials) {
-    const look = () => checkScopes(client, neededScopes(rules), { capabilities, readOnly: plan });
-    steps.tell('scopes', await steps.attempt('scopes', look));
-  }
   const maker =
     answers.setupToken === undefined
       ? client
@@ -518,20 +532,6 @@ async function adoptWiderHooks(
       text: `${locationName(location)} has a hook that delivers to ${webhook.url}: it is used for its repositories`,
     })),
   };
-}
-
-async function deliversFrom(
-  location: HookLocation,
-  url: string,
-  makers: readonly Signed[],
-): Promise<boolean> {
-  try {
-    const { live } = await readHooks(makers, location);
-    return live.some(({ active, config }) => active && config?.url === url);
-  } catch (error) {
-    if (error instanceof ReeveError && (error.status === 403 || error.status === 404)) return false;
-    throw error;
-  }
 }
 
 /**

@@ -22,10 +22,10 @@ const always: readonly Need[] = [
 type Need = { readonly scope: string; readonly why: string };
 
 /**
- * Returns the token scopes that Reeve needs for these rules, without duplicates, each with the first reason found. A
- * write scope includes the read scope.
+ * Returns the token scopes that Reeve needs for these rules, and further ones, without duplicates, each with the first
+ * reason found. A write scope includes the read scope.
  */
-export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
+export function neededScopes(rules: readonly LoadedRule[], more: readonly Need[]): readonly Need[] {
   const found = new Map(always.map((need) => [need.scope, need]));
   const add = (scope: string, why: string): void => {
     if (!found.has(scope)) found.set(scope, { scope, why });
@@ -43,6 +43,7 @@ export function neededScopes(rules: readonly LoadedRule[]): readonly Need[] {
         add(`write:${category}`, why);
     }
   }
+  for (const { scope, why } of more) add(scope, why);
   return [...found.values()].filter(
     ({ scope }) => !found.has(scope.replace(/^read:/, 'write:')) || !scope.startsWith('read:'),
   );

@@ -16,6 +16,7 @@ import { type BareServer, json, startBareServer } from '../../support/bare-serve
 import { reeve, reeveProcess, start, waitForExit, waitForOutput } from '../../support/command.ts';
 import { type CommandSetup, entriesOf, makeCommandSetup } from '../../support/command-setup.ts';
 import { basic, type ContractForge, contractForges } from '../../support/contract-forge.ts';
+import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { isThorough } from '../../support/figure.ts';
 
 /** Breaks a working connection. The returned variables are added to the doctor's environment. */
@@ -125,6 +126,22 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     },
     /in use by another Reeve/,
   ],
+  [
+    'restart',
+    'a running Reeve that started with another forge',
+    async ({ envFile, folder, forge, later }) => {
+      const server = start(['serve', '--settings', envFile], { cwd: folder });
+      later(async () => {
+        server.kill();
+        await waitForExit(server);
+      });
+      await waitForOutput(server, /"listening"/);
+      const proxy = await startFaultProxy(forge.url);
+      later(() => proxy.close());
+      return { FORGE_URL: proxy.url };
+    },
+    /the running Reeve started with other settings: FORGE_URL.*restart it/,
+  ],
   ['rules', 'a broken rule', ({ rules }) => rules(ruleOf('nothing', labels)), /1 problem: /],
   [
     'named-secrets',
@@ -198,6 +215,17 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       return { FORGE_TOKEN: await readFile(file, 'utf8') };
     },
     /lacks the scopes write:issue \(to set labels/,
+  ],
+  [
+    'scopes',
+    'a token that cannot create the missing hook',
+    async (setup) => {
+      const [{ id }] = await setup.hooks();
+      await setup.forge.ask('DELETE', `${hooksPath(setup)}/${id}`, { as: setup.owner });
+      const scopes = ['read:user', 'read:repository', 'read:organization', 'write:issue'];
+      return { FORGE_TOKEN: await readFile(await setup.tokenFile(setup.bot, scopes), 'utf8') };
+    },
+    /lacks the scopes write:repository \(to create the hook of repository /,
   ],
   [
     'served',
@@ -609,6 +637,25 @@ describe('a condition that no test can produce on this machine is classified fro
   ] as const)('%s', (_, findings, expected) => {
     expect(states(findings)).toEqual(expected);
   });
+
+  it.each([
+    [{}, '3 deliveries settled, 0 waiting, 0 given up', 'ok'],
+    [{ accepted: 2, claimed: 1 }, '3 deliveries settled, 3 waiting, 0 given up', 'ok'],
+    [
+      { accepted: 2, retry: 1, deferred: 4, dead: 1 },
+      '3 deliveries settled, 7 waiting (1 for a retry, 4 deferred), 1 given up',
+      'wrong',
+    ],
+  ])(
+    'deliveries that wait for the forge, for a retry or for a budget are counted: %j',
+    async (some, text, state) => {
+      const counts = { accepted: 0, claimed: 0, retry: 0, deferred: 0, dead: 0, settled: 3, ...some };
+      const store = async () => ({ counts: async () => counts });
+      const check = checks.find(({ id }) => id === 'dead');
+
+      expect(await check?.run({ store } as unknown as Examination)).toMatchObject({ state, text });
+    },
+  );
 
   it('says whether the clock of this machine is ahead or behind', () => {
     const texts = [

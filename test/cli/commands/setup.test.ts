@@ -6,7 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { adviceOf } from '../../../src/cli/connection/steps/steps.ts';
 import type { Prompt } from '../../../src/cli/output/prompt.ts';
+import { ReeveError } from '../../../src/platform/errors.ts';
 import { packageRoot } from '../../../src/platform/package.ts';
 import { loadRuleFiles } from '../../../src/rules/sources/folder.ts';
 import { readEnvFile } from '../../../src/server/settings/env-file.ts';
@@ -21,6 +23,18 @@ import {
 import { type ContractForge, contractForges } from '../../support/contract-forge.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { watchProcess } from '../../support/processes.ts';
+
+it.each([
+  'token does not have at least one of required scope(s): [write:repository]',
+  'token does not have at least one of required scope(s), required=[write:repository], token scope=read:issue',
+  'token does not have at least one of required scope(s): write:repository; this needs administrator access',
+])('the remedy of a 403 names the scope that the forge names: %s', (message) => {
+  const advice = adviceOf(new ReeveError('forge-forbidden', message, { status: 403 }));
+
+  expect(advice).toBe(
+    'create a token that also has the scope write:repository, and use it: a token cannot be changed',
+  );
+});
 
 const stateOf = (result: CommandOutput, id: string) => entriesOf(result, id).map(({ state }) => state);
 
@@ -264,6 +278,25 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(access?.text).toMatch(
       /make @\S+ a collaborator with the access that 1 rule needs: admin \(for rule tags, action protect-tags\)$/,
     );
+  });
+
+  it('names the scope that creating a missing hook needs, and again when the forge refuses the hook for it', async () => {
+    const needed = ['read:user', 'read:repository', 'read:organization', 'write:issue'];
+    const tokenFile = await connection.tokenFile(connection.owner, needed);
+
+    const result = await connection.setup({ tokenFile });
+
+    expect(result.status).toBe(1);
+    expect(entriesOf(result, 'scopes')).toMatchObject([
+      {
+        state: 'wrong',
+        text: `the token lacks the scopes write:repository (to create the hook of repository ${connection.repository})`,
+        advice: 'create a token with the scopes read:user, read:organization, write:issue, write:repository',
+      },
+    ]);
+    expect(entriesOf(result, 'hook')).toMatchObject([
+      { state: 'wrong', advice: expect.stringContaining('also has the scope write:repository') },
+    ]);
   });
 
   it('repairs a hook that was deactivated, redirected, stripped of events or duplicated', async () => {

@@ -16,6 +16,7 @@ import {
   neededScopes,
   ownEventsFinding,
 } from '../forge-findings.ts';
+import { hookLocations, scopesForHooks } from '../hooks/places.ts';
 import { faultOf, findApplication } from '../steps/sign-in.ts';
 import { checkAccess } from './access.ts';
 import { checkCodeowners } from './codeowners-lines.ts';
@@ -83,15 +84,22 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'scopes',
     looks:
-      'The scopes of the token compared with those that Reeve and the operator’s rules need. If the forge does not list scopes, each is tested with a request that has no effect.',
+      'The scopes of the token compared with those that Reeve, the operator’s rules and missing hooks need. If the forge does not list scopes, each is tested with a request that has no effect.',
     fails: 'A scope is missing.',
     remedy: 'Create a token with the listed scopes.',
     after: ['token'],
-    run: async ({ client, capabilities, rules, settings }) => {
+    run: async ({ client, account, capabilities, rules, settings }) => {
       if (settings.forge && !('token' in settings.forge.credentials))
         return ok('a password has no scopes: it has all access of the account');
       const loaded = (await rules()).flatMap((file) => file.rules);
-      return checkScopes(client, neededScopes(loaded), await capabilities());
+      const { webhook, setupToken } = settings;
+      const signed = [{ client, login: (await account()).login }];
+      // With a token for setup, the other token creates no hooks.
+      const forHooks =
+        webhook && setupToken === undefined
+          ? await scopesForHooks(hookLocations(webhook), webhook.url, signed)
+          : [];
+      return checkScopes(client, neededScopes(loaded, forHooks), await capabilities());
     },
   },
   {

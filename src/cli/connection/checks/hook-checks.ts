@@ -44,13 +44,19 @@ const deliveryChecks: readonly Check[] = [
   },
   {
     id: 'dead',
-    looks: 'Dead deliveries in the store.',
+    looks:
+      'Dead deliveries in the store. It also counts those that wait, for example for an unavailable forge.',
     fails: 'There are some: they were given up, and their changes were not made.',
     remedy: 'Fix the cause, then run `reeve redrive --all`.',
     after: ['store'],
     run: async ({ store }) => {
-      const { dead, retry, settled } = await (await store()).counts();
-      const text = `${count(settled, 'delivery').replace(/ys$/, 'ies')} settled, ${retry} waiting for a retry, ${dead} given up`;
+      const { accepted, claimed, retry, deferred, dead, settled } = await (await store()).counts();
+      const why = [
+        ...(retry > 0 ? [`${retry} for a retry`] : []),
+        ...(deferred > 0 ? [`${deferred} deferred`] : []),
+      ];
+      const waiting = `${accepted + claimed + retry + deferred} waiting${why.length > 0 ? ` (${why.join(', ')})` : ''}`;
+      const text = `${count(settled, 'delivery').replace(/ys$/, 'ies')} settled, ${waiting}, ${dead} given up`;
       return dead === 0 ? ok(text) : wrong(text, 'reeve redrive --all tries them again');
     },
   },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,7 +8,9 @@ import { formatProblem } from '../../../rules/problem.ts';
 import type { FolderFile } from '../../../rules/sources/folder.ts';
 import { lastValidWords } from '../../../rules/sources/last-valid.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
+import type { Settings } from '../../../server/settings/config.ts';
 import { secretUsesOf } from '../../../server/settings/operator-file.ts';
+import { readFingerprintKey } from '../../../server/settings/secrets/installation-secret.ts';
 import { storeFileOf } from '../../../store/open-store.ts';
 import { takeWorkerLock } from '../../../store/sqlite/lock.ts';
 import { migrations } from '../../../store/sqlite/migrations.ts';
@@ -16,6 +19,7 @@ import { secretUses, testSecrets } from '../../../work/alarms/secret-tests.ts';
 import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, wrong } from '../finding.ts';
 import { localAddress, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
+import { findingOfRestart } from '../steps/settle-hooks.ts';
 import type { Check, Examination } from './examination.ts';
 import { closingCommands, findOpenPaths } from './file-modes.ts';
 
@@ -140,6 +144,15 @@ export const machineChecks: readonly Check[] = [
     remedy: 'Stop the surplus process; restart Reeve with these settings.',
     after: ['store'],
     run: checkProcess,
+  },
+  {
+    id: 'restart',
+    looks: 'The settings with which the running Reeve started, compared with the current ones.',
+    fails:
+      '`FORGE_URL` or the token differs, so that it uses another forge or account. It warns if another setting differs.',
+    remedy: 'Restart it: it reads its settings only at its start.',
+    after: ['store', 'process'],
+    run: checkRestart,
   },
   {
     id: 'rules',
@@ -323,6 +336,35 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
       `${error.message}; and nothing answers on ${where}`,
       'stop the other process, or set its HOST and PORT',
     );
+  }
+}
+
+/** Compares the settings with those of a running Reeve, which another check has recognized by its secrets or its lock. */
+async function checkRestart({ settings, store }: Examination): Promise<Finding> {
+  if (!(await isRunning(settings))) return ok('no Reeve runs that could have other settings');
+  const opened = await store();
+  const key = await readFingerprintKey(settings.data, opened);
+  if (key === undefined) return skipped('it is unknown with which settings the running Reeve started');
+  return (
+    (await findingOfRestart(settings, opened, key)) ?? ok('the running Reeve started with these settings')
+  );
+}
+
+/** Returns whether a Reeve uses the store, or answers on the configured address. */
+async function isRunning(settings: Settings): Promise<boolean> {
+  const [entry] = settings.secrets;
+  if (entry !== undefined) {
+    const there = await probeReceiver(localAddress(settings.host, settings.port), entry);
+    if (there.who === 'ours' || there.who === 'throttled') return true;
+  }
+  // Polling needs no secrets. A store in PostgreSQL has no lock that only a running process holds.
+  if (settings.databaseUrl !== undefined || !existsSync(storeFileOf(settings))) return false;
+  try {
+    takeWorkerLock(storeFileOf(settings)).release();
+    return false;
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'store-locked') return true;
+    throw error;
   }
 }
 

@@ -184,3 +184,41 @@ export async function readHooks(signed: readonly Signed[], location: HookLocatio
   }
   throw refusal;
 }
+
+/**
+ * Returns the token scopes that are needed to create the hooks that are missing, each with the first reason. Locations
+ * whose hooks the accounts cannot read are left out: there, another account may have created the hook.
+ */
+export async function scopesForHooks(
+  locations: readonly HookLocation[],
+  url: string,
+  signed: readonly Signed[],
+): Promise<readonly { readonly scope: string; readonly why: string }[]> {
+  const found = new Map<string, string>();
+  for (const location of locations) {
+    if ((await deliversFrom(location, url, signed)) !== false) continue;
+    for (const category of rows[location.level].create.scopes) {
+      const scope = `write:${category}`;
+      if (!found.has(scope)) found.set(scope, `to create the hook of ${locationName(location)}`);
+    }
+  }
+  return [...found].map(([scope, why]) => ({ scope, why }));
+}
+
+/**
+ * Returns whether an active hook of a location delivers to the URL; undefined if none of the accounts can read the hooks
+ * there.
+ */
+export async function deliversFrom(
+  location: HookLocation,
+  url: string,
+  signed: readonly Signed[],
+): Promise<boolean | undefined> {
+  try {
+    const { live } = await readHooks(signed, location);
+    return live.some(({ active, config }) => active && config?.url === url);
+  } catch (error) {
+    if (error instanceof ReeveError && (error.status === 403 || error.status === 404)) return undefined;
+    throw error;
+  }
+}

@@ -135,7 +135,8 @@ async function settleAll(
       ? ((await readFingerprintKey(settings.data, store)) ?? randomBytes(32))
       : loadFingerprintKey(settings.data, { store }),
   );
-  if (listener?.by === 'running') await tellOfRestart(hooks, store, key);
+  const restart = listener?.by === 'running' ? await findingOfRestart(settings, store, key) : undefined;
+  if (restart) steps.tell('restart', restart);
   let isWhole = true;
   const absent: HookLocation[] = [];
   const right: HookLocation[] = [];
@@ -167,17 +168,21 @@ async function settleAll(
   return { isWhole, absent, isRunning: listener?.by === 'running' };
 }
 
-/** Says so if the running Reeve started with other settings than those that setup has written. */
-async function tellOfRestart({ settings, steps }: Hooks, store: Memory, key: Uint8Array): Promise<void> {
+/** Returns the finding if the running Reeve started with other settings than these; undefined if with the same. */
+export async function findingOfRestart(
+  settings: Settings,
+  store: MemoryRows,
+  key: Uint8Array,
+): Promise<Finding | undefined> {
   const { forge } = settings;
-  if (forge === undefined) return;
+  if (forge === undefined) return undefined;
   const changed = await changedSettings(store, { ...settings, forge }, key);
-  if (changed.length === 0) return;
+  if (changed.length === 0) return undefined;
   const text = `the running Reeve started with other settings: ${changed.join(', ')}`;
   const advice = 'restart it (reeve serve --settings FILE): it reads its settings only at its start';
   // With another forge or account, it could do nothing with the deliveries that it accepts.
   const isBlind = changed.some((name) => name === 'FORGE_URL' || name === 'the token');
-  steps.tell('restart', isBlind ? wrong(text, advice) : warning(text, advice));
+  return isBlind ? wrong(text, advice) : warning(text, advice);
 }
 
 /** Removes the hook of a repository that a wider hook covers, because both would deliver every event. */

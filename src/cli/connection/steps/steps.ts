@@ -65,6 +65,12 @@ export function adviceOf(error: unknown): string {
   if (!(error instanceof ReeveError)) return 'this is a defect of Reeve: report it with this line';
   if (error.code === 'forge-unauthorized') return 'create a new access token on the forge and use it';
   if (error.code === 'forge-forbidden') {
+    // `required scope(s): [write:issue]`, or `required scope(s), required=[write:issue], token scope=…`.
+    const named =
+      /required scope(?:\(s\))?(?:: |, required=)\[?([a-z]+:[a-z]+(?:[ ,]{1,2}[a-z]+:[a-z]+){0,9})/;
+    const scopes = named.exec(error.message)?.[1];
+    if (scopes !== undefined)
+      return `create a token that also has the scope ${scopes}, and use it: a token cannot be changed`;
     return 'set the token of an account with access: an administrator of the repository, an owner of the organization (--admin-token-file, SETUP_TOKEN)';
   }
   if (error.code === 'forge-not-found') return 'check the spelling, and whether the account has access';
