@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Sample } from '../store/samples.ts';
-import type { Claim, Store } from '../store/store.ts';
+import { type Claim, isForgeEvent, type Store } from '../store/store.ts';
 import { RuleEvaluations } from '../work/alarms/rule-sight.ts';
 import { readDrift } from '../work/sweeps/drift.ts';
 import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
@@ -16,20 +16,20 @@ import {
 } from './dashboard/activity-samples.ts';
 
 /** Fields of a handled delivery or job that the counts depend on. */
-type HandledClaim = {
-  readonly door: Claim['door'];
-  readonly receivedAt: Date;
-  readonly redrivenAt?: Date | undefined;
-};
+type EndedClaim = Pick<Claim, 'door' | 'eventType'> & { readonly redrivenAt?: Date | undefined };
+type HandledClaim = EndedClaim & { readonly receivedAt: Date };
 
 /** Counts the activity of this process, for the charts of the dashboard. */
 export interface Activity {
   /** Counts a response of the receiver by its result. */
   countReceived(result: string): void;
-  /** Counts a handled delivery, with the time since its receipt. Jobs are not counted. */
+  /**
+   * Counts a handled event of the forge, with the time since its receipt. An event that was found by reading the forge
+   * counts as received when it first ends. Jobs are not counted.
+   */
   countHandled(claim: HandledClaim, runs: readonly Run[]): void;
-  /** Counts a dead delivery. */
-  countDead(claim: { readonly door: Claim['door'] }): void;
+  /** Counts a dead event of the forge. */
+  countDead(claim: EndedClaim): void;
   /** Records which rules a run evaluated. */
   countRun(run: Run): void;
   /** Counts the corrections of a sweep. */
@@ -69,6 +69,11 @@ export function startActivity(options: {
   };
   const count = (name: SampleName, amount = 1): void => add(name, amount, sampleMerges[name]);
 
+  /** Counts an event as received that did not come through the receiver. */
+  const countFound = ({ door, redrivenAt }: EndedClaim): void => {
+    if (door !== 'webhook' && redrivenAt === undefined) count('received');
+  };
+
   const evaluations = new RuleEvaluations();
   const { lookAtQueue, lookAtSweeps } = createLooks(store, clock, count);
   const write = async (): Promise<void> => {
@@ -101,14 +106,18 @@ export function startActivity(options: {
     countReceived(result) {
       if (result === 'stored' || result === 'copy') count('received');
     },
-    countHandled({ door, receivedAt, redrivenAt }, runs) {
-      if (door !== 'webhook') return;
+    countHandled(claim, runs) {
+      if (!isForgeEvent(claim)) return;
+      const { receivedAt, redrivenAt } = claim;
+      countFound(claim);
       count(runs.some(hasFailed) ? 'failed' : 'handled');
       // A redriven delivery waited for manual action, so its latency is not counted.
       if (redrivenAt === undefined) add(latencyName(clock.now().getTime() - receivedAt.getTime()), 1, 'sum');
     },
-    countDead({ door }) {
-      if (door === 'webhook') count('dead');
+    countDead(claim) {
+      if (!isForgeEvent(claim)) return;
+      countFound(claim);
+      count('dead');
     },
     countRun: (run) => evaluations.note(run),
     countSweepRun({ outcomes }) {

@@ -33,6 +33,11 @@ export type EventSummary = {
   readonly title?: string;
   /** Login of the sender. */
   readonly actor?: string;
+  /**
+   * For an event that was found by reading the forge, whose delivery has no repository: the issue or pull request
+   * (`acme/demo#3`), or the repository.
+   */
+  readonly item?: string;
 };
 
 /** Lane of a delivery, its repository, if any, and what it is about. */
@@ -121,6 +126,22 @@ export type Delivery = {
   /** Absent for jobs, malformed deliveries and those stored by earlier versions. */
   readonly summary: EventSummary | undefined;
 };
+
+/** Returns whether a delivery is an event of the forge, announced by a webhook or found by reading, and not a job. */
+export function isForgeEvent({ door, eventType }: Pick<Delivery, 'door' | 'eventType'>): boolean {
+  return door === 'webhook' || eventType === foundEventKind;
+}
+
+/** Returns what a delivery is about: an issue or pull request (`acme/demo#3`) or a repository; undefined if unknown. */
+export function itemOfDelivery({
+  repository,
+  lane = '',
+  summary,
+}: Pick<Delivery, 'repository' | 'lane' | 'summary'>): string | undefined {
+  if (repository === undefined) return summary?.item;
+  const number = /#(\d{1,15})$/.exec(lane)?.[1];
+  return number === undefined ? repository : `${repository}#${number}`;
+}
 
 export type DeliveryWithBody = Delivery & { readonly body: Uint8Array };
 

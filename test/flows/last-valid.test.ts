@@ -94,7 +94,6 @@ describe('a rule file of a repository that becomes invalid', () => {
     expect(found).toEqual(['kept']);
     const words = `the last valid version (commit ${commit.slice(0, 10)}) stays in force: acme/demo/.reeve.yml:`;
     expect(run.rules).toMatchObject([
-      { rule: 'acme/demo/.reeve.yml', verdict: 'failed', reason: expect.stringContaining(words) },
       { rule: 'acme/demo/.reeve.yml#mark', verdict: 'matched', commit, isLastValid: true },
     ]);
     expect(await harness.server.store.listIncidents()).toMatchObject([
@@ -114,6 +113,25 @@ describe('a rule file of a repository that becomes invalid', () => {
     expect(textOf((await operator.get('/rules')).text)).toContain(words);
     const explained = await reeve(['explain', run.id], { environment: harness.environment });
     expect(explained.out).toContain(`last valid version of the file (commit ${commit.slice(0, 10)})`);
+    expect(explained.out).not.toContain('cannot be used');
+    const recorded = textOf((await operator.get(`/runs/${run.id}`)).text);
+    expect(recorded).toContain('last valid version of the file');
+    expect(recorded).not.toContain('failed');
+  });
+
+  it('shows a failed run for each event while no version of it is in force', async () => {
+    harness = await start({}, invalid);
+
+    const { labels: found, run } = await openIssue('invalid from the start');
+
+    expect(found).toEqual([]);
+    expect(run.rules).toMatchObject([
+      {
+        rule: 'acme/demo/.reeve.yml',
+        verdict: 'failed',
+        reason: expect.stringContaining('the rule file cannot be used'),
+      },
+    ]);
   });
 
   it('keeps it after a restart, and ends it when the file is valid again', async () => {
@@ -255,11 +273,6 @@ describe('a rule file of an organization that becomes invalid', () => {
 
     expect([...found].sort()).toEqual(['kept', 'other']);
     expect(run.rules).toMatchObject([
-      {
-        rule: 'acme/.reeve/rules/one.yml',
-        verdict: 'failed',
-        reason: expect.stringContaining('stays in force'),
-      },
       { rule: 'acme/.reeve/rules/one.yml#mark', verdict: 'matched', isLastValid: true },
       { rule: 'acme/.reeve/rules/two.yml#mark', verdict: 'matched' },
     ]);

@@ -1,7 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
 import { readLastPoll } from '../../src/work/sweeps/catch-up/poll.ts';
+import { reeve } from '../support/command.ts';
+import { signInWithPassword } from '../support/dashboard-client.ts';
 import {
   at,
   type Harness,
@@ -86,6 +90,37 @@ describe('polling', () => {
     expect(await harness.labelsOf(index)).toEqual(['area/docs']);
     expect((await fetch(`${harness.server.url}/webhook`, { method: 'POST' })).status).toBe(404);
     expect((await fetch(`${harness.server.url}/readyz`)).status).toBe(200);
+  });
+
+  it('names the item of each event, and that it was found by reading the forge, on the dashboard', async () => {
+    await start();
+    const index = await openIssue();
+    const run = harness.runs[0];
+    const password = await readFile(join(harness.data, 'dashboard.password'), 'utf8');
+    const operator = await signInWithPassword(harness.server.url, password.trim());
+    const paths = ['/', '/runs', `/runs/${run?.id}`, `/deliveries/${run?.trigger.delivery}`];
+    for (const path of paths) {
+      const { text } = await operator.get(path);
+      expect(text, path).toContain(`acme/demo#${index}`);
+      expect(text, path).toContain('found by reading the forge');
+      expect(/.{0,80}(by cron|>cron<).{0,20}/.exec(text)?.[0], path).toBeUndefined();
+    }
+    const { text } = await operator.get(`/deliveries/${run?.trigger.delivery}`);
+    expect(text).toContain(`subjects/acme/demo/issues/${index}"`);
+  });
+
+  it('names the item and the event in the lists and explanations of the command line', async () => {
+    await start();
+    const index = await openIssue();
+    const { id, trigger } = harness.runs[0] ?? {};
+    const ask = async (...words: readonly string[]) =>
+      (await reeve(words, { environment: harness.environment })).out;
+
+    expect(await ask('runs')).toMatch(new RegExp(`${id} .* issues.opened +acme/demo#${index} +opened`));
+    expect(await ask('deliveries')).toMatch(
+      new RegExp(`^ *${trigger?.delivery} .* issues.opened +acme/demo#${index} `, 'm'),
+    );
+    expect(await ask('explain', id ?? '')).toContain(`delivery ${trigger?.delivery}, acme/demo#${index}  `);
   });
 
   it('finds what a person does with the account of Reeve, and nothing that Reeve does', async () => {

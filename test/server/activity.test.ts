@@ -3,6 +3,7 @@ import type { Run } from '../../src/engine/record.ts';
 import { silentLog } from '../../src/platform/log.ts';
 import { type Activity, startActivity } from '../../src/server/activity.ts';
 import { chartStretches, marksOf } from '../../src/server/dashboard/activity-samples.ts';
+import { foundEventKind } from '../../src/store/store.ts';
 import { createRunnerMemory } from '../../src/work/sweeps/targets/runner-memory.ts';
 import { makeDelivery, makeRun } from '../store/make.ts';
 import { makeClock } from '../support/make-clock.ts';
@@ -23,8 +24,9 @@ afterEach(async () => {
 
 const failing: Run = { ...makeRun({}), outcomes: [{ change: '1', status: 'failed' }] };
 const correcting: Run = { ...makeRun({}), outcomes: [{ change: '1', status: 'applied' }] };
+const hook = { door: 'webhook', eventType: 'issues' } as const;
 const handled = (msAgo: number, runs: readonly Run[] = [], redrivenAt?: Date): void =>
-  activity.countHandled({ door: 'webhook', receivedAt: new Date(now.getTime() - msAgo), redrivenAt }, runs);
+  activity.countHandled({ ...hook, receivedAt: new Date(now.getTime() - msAgo), redrivenAt }, runs);
 const marks = async (name: 'day' | 'week' | 'month') => {
   const stretch = chartStretches.find((one) => one.name === name);
   if (stretch === undefined) throw new Error(name);
@@ -37,8 +39,10 @@ it('new counts appear in the last mark of each chart after a write, in addition 
   for (let n = 0; n < 90; n += 1) handled(100);
   for (let n = 0; n < 10; n += 1) handled(60_000, [failing]);
   handled(86_400_000, [], now);
-  activity.countDead({ door: 'webhook' });
-  activity.countHandled({ door: 'cron', receivedAt: now, redrivenAt: undefined }, [failing]);
+  activity.countDead(hook);
+  activity.countHandled({ door: 'cron', eventType: 'sweep', receivedAt: now, redrivenAt: undefined }, [
+    failing,
+  ]);
   activity.countSweepRun(correcting);
   await activity.write();
   activity.countReceived('stored');
@@ -52,6 +56,18 @@ it('new counts appear in the last mark of each chart after a write, in addition 
     expect(last?.p95, name).toBeGreaterThan(50_000);
     expect(last?.p95, name).toBeLessThan(70_000);
   }
+});
+
+it('an event that was found by reading the forge counts as received once, and like a webhook otherwise', async () => {
+  const found = { door: 'cron', eventType: foundEventKind, receivedAt: now } as const;
+  activity.countHandled(found, []);
+  activity.countHandled(found, [failing]);
+  activity.countDead(found);
+  activity.countHandled({ ...found, redrivenAt: now }, []);
+  await activity.write();
+
+  const last = (await marks('day')).at(-1);
+  expect(last?.values).toMatchObject({ received: 3, handled: 2, failed: 1, dead: 1 });
 });
 
 it('samples include the queue, runners and drift', async () => {

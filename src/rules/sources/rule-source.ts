@@ -16,9 +16,14 @@ import { createRuleFiles, type OnRead } from './rule-files.ts';
 /** The rules in force for an event. */
 export type InForce = {
   readonly rules: RuleSet;
-  /** Invalid files of the event's repository or organization, whose rules are those of their last valid versions. */
+  /** Invalid files of the event's repository or organization, whose rules are those of their last valid versions, if any. */
   readonly broken: readonly RepositoryRules[];
 };
+
+/** Returns whether none of the rules of an invalid file is in force, because it has no last valid version. */
+export function isUnusable({ lastValid }: RepositoryRules): boolean {
+  return lastValid === undefined;
+}
 
 /** Provides the rules in force. */
 export interface RuleSource {

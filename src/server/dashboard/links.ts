@@ -1,6 +1,6 @@
 import { type Html, html } from '../../platform/http/html.ts';
 import { nameOfRule } from '../../rules/verdict.ts';
-import type { Delivery } from '../../store/store.ts';
+import { type Delivery, foundEventKind, itemOfDelivery } from '../../store/store.ts';
 import type { SimulatedKind } from '../../work/runs/simulate.ts';
 import { markIds } from './page.ts';
 
@@ -16,16 +16,22 @@ export function repositoryLink(forgeUrl: string, name: string): Html {
  */
 export function subjectLink(
   forgeUrl: string,
-  { repository, lane, eventType }: Pick<Delivery, 'repository' | 'lane' | 'eventType'>,
+  delivery: Pick<Delivery, 'repository' | 'lane' | 'eventType' | 'summary'>,
   root?: string,
 ): Html | undefined {
+  const [repository, number] = itemOfDelivery(delivery)?.split('#') ?? [];
   if (repository === undefined) return undefined;
-  const number = /#(\d{1,15})$/.exec(lane ?? '')?.[1];
   if (number === undefined) return repositoryLink(forgeUrl, repository);
-  const isPull = eventType.startsWith('pull_request');
+  const isPull = isAboutPull(delivery);
   return root === undefined
     ? issueLink(forgeUrl, repository, Number(number), isPull)
     : subjectPageLink(root, repository, Number(number), { isPull });
+}
+
+/** Returns whether the event of a delivery is one of pull requests. */
+export function isAboutPull({ eventType, summary }: Pick<Delivery, 'eventType' | 'summary'>): boolean {
+  const kind = eventType === foundEventKind ? (summary?.activity ?? '') : eventType;
+  return kind.startsWith('pull_request');
 }
 
 /** Returns a link to an issue or pull request; a forge redirects `issues` to `pulls` for pull requests. */

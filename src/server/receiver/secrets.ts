@@ -27,7 +27,7 @@ export function examineSecrets(entries: readonly SecretEntry[]): readonly string
   const problems: string[] = [];
   if (!entries.some((entry) => entry.authorization.length + entry.hmac.length > 0)) {
     problems.push(
-      'no webhook secret is configured: set WEBHOOK_AUTHORIZATION or WEBHOOK_SECRET, or name entries',
+      'no webhook secret is configured: set WEBHOOK_AUTHORIZATION or WEBHOOK_SECRET, or name entries, or REEVE_POLL, to poll without hooks',
     );
   }
   const names = new Set<string>();

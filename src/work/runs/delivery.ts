@@ -5,7 +5,7 @@ import type { Ran } from '../../engine/run.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { runsForConcerned } from '../../rules/rule.ts';
 import { type AdmittedEvent, retryDenial } from '../../rules/sources/admission.ts';
-import type { InForce, RuleSource } from '../../rules/sources/rule-source.ts';
+import { type InForce, isUnusable, type RuleSource } from '../../rules/sources/rule-source.ts';
 import { ownReason, type SkipReason } from '../../rules/verdict.ts';
 import type { Handled, Lease } from '../../store/leases.ts';
 import type { Delivery } from '../../store/store.ts';
@@ -176,10 +176,10 @@ function reasonOf(runs: readonly Run[]): string | undefined {
 
 /** Returns whether a rule matches the event itself, not only the pull requests that it concerns. */
 function isHeardDirectly({ family }: Event, { rules, broken }: InForce): boolean {
-  if (broken.length > 0) return true;
+  if (broken.some(isUnusable)) return true;
   return family !== undefined && rules.listeningTo(family).some((rule) => !runsForConcerned(rule, family));
 }
 
 function isHeard({ family }: Event, { rules, broken }: InForce): boolean {
-  return broken.length > 0 || (family !== undefined && rules.listeningTo(family).length > 0);
+  return broken.some(isUnusable) || (family !== undefined && rules.listeningTo(family).length > 0);
 }

@@ -96,7 +96,13 @@ function summarizeFound(body: Uint8Array): EventSummary {
   try {
     const event = caughtUpEvent(parsePayload(body));
     const { activity = '', ...rest } = summarizeEvent(event);
-    return { ...rest, activity: [event.family ?? event.eventType, activity].filter(Boolean).join(' ') };
+    const { family, eventType, repository, subject } = event;
+    const number = subject?.index === undefined ? '' : `#${subject.index}`;
+    return {
+      ...rest,
+      activity: [family ?? eventType, activity].filter(Boolean).join(' '),
+      ...(repository && { item: `${repository.owner}/${repository.name}${number}` }),
+    };
   } catch {
     // The job reports the error when it is handled.
     return {};

@@ -10,7 +10,7 @@ import { skipRule } from '../../rules/evaluate.ts';
 import { createRuleSet, type LoadedRule, type RuleSet } from '../../rules/rule.ts';
 import { type AdmittedEvent, findDenial, type Origin, retryDenial } from '../../rules/sources/admission.ts';
 import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
-import type { InForce } from '../../rules/sources/rule-source.ts';
+import { type InForce, isUnusable } from '../../rules/sources/rule-source.ts';
 import { isPollable, isRecoverable, type Verdict } from '../../rules/verdict.ts';
 import type { Delivery } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
@@ -31,8 +31,8 @@ type AttemptParts = InForce & {
 export type RunAttempt = (delivery: Delivery, event: AdmittedEvent, parts: AttemptParts) => Promise<Ran>;
 
 /**
- * Returns a function that runs rules for an admitted event once. It adds verdicts for unusable rule files and for rules
- * that need lost data.
+ * Returns a function that runs rules for an admitted event once. It adds verdicts for rule files of which no version is
+ * in force, and for rules that need lost data.
  */
 export function createRunAttempt(reeve: Reeve): RunAttempt {
   const { clock, client, lifetimeMs } = reeve;
@@ -55,7 +55,10 @@ export function createRunAttempt(reeve: Reeve): RunAttempt {
       },
       reeve,
     );
-    const run: Run = { ...ran.run, rules: [...broken.map(refusedFile), ...left, ...ran.run.rules] };
+    const run: Run = {
+      ...ran.run,
+      rules: [...broken.filter(isUnusable).map(refusedFile), ...left, ...ran.run.rules],
+    };
     reeve.metrics.countRun(run, event);
     // A 403 or 404 may mean that the whole repository is currently unavailable.
     const isDenied = ran.retry === undefined && ran.denials > 0 && hasFailed(run);
@@ -198,7 +201,7 @@ function withoutLost(all: RuleSet, event: Event): { rules: RuleSet; left: readon
 }
 
 /**
- * Returns the verdict for an unusable rule file. The run shows it like a failed rule, because otherwise it would look
+ * Returns the verdict for a rule file of which no version is in force. The run shows it like a failed rule, because otherwise it would look
  * as if no rule had matched.
  */
 function refusedFile(file: RepositoryRules): Verdict {

@@ -1,4 +1,7 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checks } from '../../../src/cli/commands/doctor.ts';
@@ -727,6 +730,25 @@ describe('a condition that no test can produce on this machine is classified fro
       state,
       text: expect.stringMatching(text),
     });
+  });
+
+  it('a data folder that does not exist yet is left to the start of a server that polls', async () => {
+    const data = join(await mkdtemp(join(tmpdir(), 'reeve-doctor-')), 'data');
+    const connection = { FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: strong, REEVE_DATA: data };
+    const find = async (environment: Variables) => {
+      const { out } = await reeve(['doctor', '--no-test', '--json'], { environment });
+      const found: readonly { id: string; state: string; text: string }[] = JSON.parse(out).checks;
+      return found.filter(({ id }) => id === 'data-folder' || id === 'polling');
+    };
+
+    expect(await find({ ...connection, REEVE_POLL: '60' })).toMatchObject([
+      { state: 'skipped', text: `${data} does not exist yet: start reeve serve --poll, which creates it` },
+      { state: 'ok', text: expect.stringContaining('there was no poll yet') },
+    ]);
+    expect(existsSync(data)).toBe(false);
+    const [folder] = await find({ ...connection, WEBHOOK_SECRET: strong });
+    expect(folder).toMatchObject({ id: 'data-folder', text: `${data} does not exist` });
+    await rm(dirname(data), { recursive: true });
   });
 
   it('polling needs no hooks, no secrets and no address', async () => {

@@ -28,7 +28,7 @@ const connected = (): Record<string, string> => ({
 it('C4: explain states why a delivery has no run', async () => {
   const ignored = await store.accept(makeDelivery({ eventType: 'issues' }));
   const reason = 'acme/other is not served: its account has not starred it';
-  const lane = { to: 'lane', lane: 'a', repository: 'acme/other', repositoryId: 7 } as const;
+  const lane = { to: 'lane', lane: '7#3', repository: 'acme/other', repositoryId: 7 } as const;
   await store.route([{ id: ignored.id, ...lane }]);
   const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
   if (claim === undefined) throw new Error('nothing to claim');
@@ -44,7 +44,7 @@ it('C4: explain states why a delivery has no run', async () => {
   ]);
 
   const rows: readonly (readonly [string, string])[] = [
-    [ignored.id, `issues in acme/other  settled\nNo run: ${reason}.`],
+    [ignored.id, `issues in acme/other#3  settled\nNo run: ${reason}.`],
     [unheard.id, 'fork  settled\nNo run: no rule listens to this event.'],
     [
       dead.id,

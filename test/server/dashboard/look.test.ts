@@ -65,7 +65,12 @@ describe('a link to the forge', () => {
   it('points to the repository, the issue, the pull request, the line at its commit, or the account', () => {
     expect(repositoryLink(forge, 'acme/shop').text).toContain(`href="${forge}/acme/shop"`);
     expect(issueLink(forge, 'acme/shop', 7).text).toContain(`href="${forge}/acme/shop/issues/7"`);
-    const pull = { repository: 'acme/shop', lane: 'acme/shop#7', eventType: 'pull_request_sync' };
+    const pull = {
+      repository: 'acme/shop',
+      lane: 'acme/shop#7',
+      eventType: 'pull_request_sync',
+      summary: undefined,
+    };
     expect(subjectLink(forge, pull)?.text).toContain(`href="${forge}/acme/shop/pulls/7"`);
     expect(itemLink(forge, 'acme/shop#7').text).toContain(`href="${forge}/acme/shop/issues/7"`);
     expect(personLink(forge, '@ada (12) by the dashboard').text).toBe(

@@ -14,7 +14,7 @@ describe('examineSecrets', () => {
 
   it('refuses to start without any value', () => {
     const none =
-      'no webhook secret is configured: set WEBHOOK_AUTHORIZATION or WEBHOOK_SECRET, or name entries';
+      'no webhook secret is configured: set WEBHOOK_AUTHORIZATION or WEBHOOK_SECRET, or name entries, or REEVE_POLL, to poll without hooks';
     expect(examineSecrets([])).toEqual([none]);
     expect(examineSecrets([makeEntry({ authorization: [], hmac: [] })])).toEqual([
       none,

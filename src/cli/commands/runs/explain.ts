@@ -4,14 +4,14 @@ import { ReeveError } from '../../../platform/errors.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import type { Settings } from '../../../server/settings/config.ts';
-import type { Delivery } from '../../../store/store.ts';
+import { type Delivery, itemOfDelivery } from '../../../store/store.ts';
 import { parseItem, readAboutItem } from '../../../work/runs/about-item.ts';
 import { scheduledRules } from '../../../work/sweeps/sweeps.ts';
 import { printRun } from '../../output/print-run.ts';
 import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 import { describeTarget, findRuns, whyNoRun } from './find-target.ts';
-import { printAboutItem } from './list.ts';
+import { eventNameOf, itemsOfRuns, printAboutItem } from './list.ts';
 
 /**
  * Prints the recorded verdict of each rule of a run, without requests. `id` is the id of a run, the id of a delivery
@@ -51,10 +51,11 @@ export async function explain(
           : `there is no run or delivery "${id}"; reeve explain last shows the newest run`,
       );
     }
+    const items = await itemsOfRuns(runs, store);
     for (const run of runs) {
       if (options.json) terminal.out(JSON.stringify(run));
       else {
-        printExplained(run, terminal);
+        printExplained(run, items.get(run.id), terminal);
         if (options.requests) printRequests(run, terminal);
       }
     }
@@ -77,20 +78,21 @@ async function readOperatorRules(path: string | undefined): Promise<readonly Loa
 
 /** Prints why a delivery has no run. */
 function printDelivery(delivery: Delivery, terminal: Terminal): void {
-  const { id, receivedAt, eventType, repository, state, attempts } = delivery;
-  const where = repository === undefined ? '' : ` in ${repository}`;
-  const head = `delivery ${id}  ${receivedAt.toISOString()}  ${eventType}${where}  ${state}`;
+  const { id, receivedAt, state, attempts } = delivery;
+  const item = itemOfDelivery(delivery);
+  const where = item === undefined ? '' : ` in ${item}`;
+  const head = `delivery ${id}  ${receivedAt.toISOString()}  ${eventNameOf(delivery)}${where}  ${state}`;
   terminal.out(terminal.style('dim', plain(head)));
   terminal.out(plain(`No run: ${whyNoRun(delivery)}.`));
   if (state === 'dead') terminal.out(`Once the cause is removed, reeve redrive ${id} runs it again.`);
   if (attempts > 1) terminal.out(terminal.style('dim', `${count(attempts, 'attempt')}`));
 }
 
-function printExplained(run: Run, terminal: Terminal): void {
+function printExplained(run: Run, about: string | undefined, terminal: Terminal): void {
   const { trigger, mode } = run;
   const repeated = trigger.repeated ? ' (repeated)' : '';
   const from = trigger.delivery === undefined ? trigger.door : `delivery ${trigger.delivery}${repeated}`;
-  const item = trigger.item === undefined ? '' : `, ${trigger.item}`;
+  const item = about === undefined ? '' : `, ${about}`;
   terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}  ${mode}`)));
   printRun(run, terminal);
   terminal.out(terminal.style('dim', `${count(run.requests, 'request')}, ${run.ms} ms`));

@@ -6,6 +6,8 @@ import {
   type Delivery,
   type DeliveryQuery,
   deliveryStates,
+  foundEventKind,
+  itemOfDelivery,
   type StoreQueries,
 } from '../../../store/store.ts';
 import { type AboutItem, findStoredRepository } from '../../../work/runs/about-item.ts';
@@ -40,8 +42,8 @@ export async function deliveries(
     const rows = items.map((item) => [
       item.id,
       timeOf(item.receivedAt),
-      plain(item.eventType),
-      plain(placeOf(item)),
+      plain(eventNameOf(item)),
+      plain(itemOfDelivery(item) ?? ''),
       item.state,
       item.state === 'settled' && item.reason === undefined ? '' : plain(whyNoRun(item)),
     ]);
@@ -79,14 +81,46 @@ export async function runs(
       return;
     }
     if (shown.length === 0) return terminal.out('No run is recorded that fits.');
-    terminal.out(tableOf(runHeads, shown.map(rowOfRun)));
+    const items = await itemsOfRuns(shown, store);
+    terminal.out(
+      tableOf(
+        runHeads,
+        shown.map((run) => rowOfRun(run, items.get(run.id))),
+      ),
+    );
     terminal.out(terminal.style('dim', 'reeve explain ID shows a run'));
   });
 }
 
 const runHeads = ['ID', 'TIME', 'TRIGGER', 'ITEM', 'MATCHED', 'CHANGES'];
 
-function rowOfRun({ id, trigger, rules, changes, outcomes, refused }: Run): readonly string[] {
+/** Returns what each run is about, by the id of the run: the item of its trigger, or of the delivery that started it. */
+export async function itemsOfRuns(
+  runs: readonly Run[],
+  store: Pick<StoreQueries, 'describeDelivery'>,
+): Promise<ReadonlyMap<string, string>> {
+  const items = new Map<string, string>();
+  for (const { id, trigger } of runs) {
+    const delivery =
+      trigger.item !== undefined || trigger.delivery === undefined
+        ? undefined
+        : await store.describeDelivery(trigger.delivery);
+    const item = trigger.item ?? (delivery && itemOfDelivery(delivery));
+    if (item !== undefined) items.set(id, item);
+  }
+  return items;
+}
+
+/** Returns the event of a delivery; for an event that was found by reading the forge, with its activity. */
+export function eventNameOf({ eventType, summary }: Pick<Delivery, 'eventType' | 'summary'>): string {
+  if (eventType !== foundEventKind) return eventType;
+  return summary?.activity?.replace(' ', '.') ?? eventType;
+}
+
+function rowOfRun(
+  { id, trigger, rules, changes, outcomes, refused }: Run,
+  item = trigger.item,
+): readonly string[] {
   const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
   const failed = outcomes.filter(({ status }) => status === 'failed').length;
   const applied = outcomes.filter(({ status }) => status === 'applied').length;
@@ -99,7 +133,7 @@ function rowOfRun({ id, trigger, rules, changes, outcomes, refused }: Run): read
     id,
     timeOf(new Date(trigger.at)),
     plain([trigger.kind, trigger.activity].filter(Boolean).join('.')),
-    plain(trigger.item ?? (trigger.delivery === undefined ? '' : `delivery ${trigger.delivery}`)),
+    plain(item ?? (trigger.delivery === undefined ? '' : `delivery ${trigger.delivery}`)),
     plain(matched.join(', ') || '–'),
     notes.join(', ') || '–',
   ];
@@ -115,7 +149,13 @@ export function printAboutItem(
   terminal: Terminal,
 ): void {
   if (found.length === 0) terminal.out(`No run about ${plain(text)} is recorded.`);
-  else terminal.out(tableOf(runHeads, found.map(rowOfRun)));
+  else
+    terminal.out(
+      tableOf(
+        runHeads,
+        found.map((run) => rowOfRun(run, run.trigger.item ?? text)),
+      ),
+    );
   if (!isWhole) terminal.out(terminal.style('dim', 'older runs were not searched'));
   for (const { base, position, phase, waitsFor } of queues)
     terminal.out(plain(`number ${position} in the merge queue of ${base}, ${phase}: waits for ${waitsFor}`));
@@ -158,10 +198,4 @@ function readState(text: string): Delivery['state'] {
 
 function timeOf(at: Date): string {
   return at.toISOString().replace('T', ' ').slice(0, 19);
-}
-
-function placeOf({ repository, lane = '' }: Delivery): string {
-  if (repository === undefined) return '';
-  const index = /#(\d+)$/.exec(lane)?.[1];
-  return index === undefined ? repository : `${repository}#${index}`;
 }

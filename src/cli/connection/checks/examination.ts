@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Capabilities } from '../../../client/capabilities.ts';
 import { type Client, createClient } from '../../../client/client.ts';
 import type { Hook } from '../../../contract/resources/hooks.ts';
@@ -5,8 +6,9 @@ import type { User } from '../../../contract/resources/users.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { type FolderFile, loadRuleFiles } from '../../../rules/sources/folder.ts';
 import type { Settings, Variables } from '../../../server/settings/config.ts';
-import { openStoreAt } from '../../../store/open-store.ts';
+import { openStoreAt, storeFileOf } from '../../../store/open-store.ts';
 import type { PostgresState } from '../../../store/postgres/examine.ts';
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts';
 import type { MemoryRows, Store } from '../../../store/store.ts';
 import { type BlindSpot, findBlindSpots } from '../../../work/alarms/blind-spots.ts';
 import { readServed, type Served } from '../../../work/served.ts';
@@ -59,7 +61,11 @@ export function examine(
   );
   const served = once(() => readServed(client, settings.repositories, { max: 1_000 }));
   const store = once(async () => {
-    const opened = await openStoreAt(settings, { role: 'reader' });
+    // An examination creates no files: a server that runs as another user could not write them.
+    const isThere = settings.databaseUrl !== undefined || existsSync(storeFileOf(settings));
+    const opened = isThere
+      ? await openStoreAt(settings, { role: 'reader' })
+      : await openSqliteStore({ path: ':memory:', role: 'reader' });
     closing.push(() => opened.close());
     return opened;
   });

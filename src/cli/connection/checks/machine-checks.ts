@@ -124,7 +124,8 @@ export const machineChecks: readonly Check[] = [
   {
     id: 'data-folder',
     looks: '`REEVE_DATA`: whether it is writable, and its free disk space.',
-    fails: 'It is not writable, or the free space is below 200 MB or 5 % of the disk, whichever is less.',
+    fails:
+      'It does not exist (unless Reeve polls: then `reeve serve --poll` creates it), it is not writable, or the free space is below 200 MB or 5 % of the disk, whichever is less.',
     remedy: 'Make the folder writable for Reeve’s user, free some space, or move the folder.',
     run: checkFolder,
   },
@@ -240,9 +241,12 @@ async function findLastValid(
   }
 }
 
-async function checkFolder({ settings: { data } }: Examination): Promise<Finding> {
+async function checkFolder({ settings: { data, poll } }: Examination): Promise<Finding> {
   const advice = `make ${data} writable for the user that Reeve runs as`;
   if (!(await stat(data).catch(() => undefined))) {
+    // Polling needs nothing that `reeve setup` writes there.
+    if (poll !== undefined)
+      return skipped(`${data} does not exist yet: start reeve serve --poll, which creates it`);
     return wrong(`${data} does not exist`, 'run reeve setup, or set REEVE_DATA to the folder of reeve serve');
   }
   try {

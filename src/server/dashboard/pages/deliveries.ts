@@ -9,6 +9,8 @@ import {
   type DeliveryState,
   deliveryStates,
   foundEventKind,
+  isForgeEvent,
+  itemOfDelivery,
   type Page,
   type StoreQueries,
 } from '../../../store/store.ts';
@@ -153,16 +155,11 @@ async function visibleTo(
   };
 }
 
-/** Returns whether a delivery is an event of the forge, and not a job of Reeve. */
-function isEvent({ door, eventType }: Delivery): boolean {
-  return door === 'webhook' || eventType === foundEventKind;
-}
-
 function isWanted(delivery: Delivery, { show, state, search, withOwn }: ListFilter): boolean {
   const { eventType, repository = '', uuid } = delivery;
   const door = doors[show];
   if (state !== undefined && delivery.state !== state) return false;
-  if (door !== undefined && isEvent(delivery) !== (door === 'event')) return false;
+  if (door !== undefined && isForgeEvent(delivery) !== (door === 'event')) return false;
   if (!withOwn && delivery.reason?.startsWith(ownPrefix)) return false;
   const text = search.toLowerCase();
   return [eventType, repository, uuid].some((one) => one.toLowerCase().includes(text));
@@ -265,7 +262,7 @@ async function deliveryRows(
 ): Promise<readonly Html[]> {
   const { root, time, viewer } = pageRequest;
   // The newest run of a sweep’s job covers only one of the sweep’s items and does not represent the whole job.
-  const ids = items.filter(({ delivery }) => isEvent(delivery)).map(({ delivery }) => delivery.id);
+  const ids = items.filter(({ delivery }) => isForgeEvent(delivery)).map(({ delivery }) => delivery.id);
   const runs = await store.readLatestRuns(ids);
   return Promise.all(
     items.map(async (seen) => {
@@ -275,7 +272,7 @@ async function deliveryRows(
         delivery.state === 'settled' && run !== undefined
           ? ofRun(summarizeRun(run, await resolveAccess(viewer, seen)), delivery)
           : ofState(delivery, time);
-      const { id, repository } = delivery;
+      const { id, repository = delivery.summary?.item } = delivery;
       const about = [eventWords(delivery), repository && markIds(repository)].filter(
         (one) => one !== undefined,
       );
@@ -302,7 +299,7 @@ function ofRun({ mark, parts }: RunSummary, { repeatOf }: Delivery): Outcome {
  */
 function ofState(delivery: Delivery, time: PageRequest['time']): Outcome {
   const { state, reason, retryAt, copyOf, repeatOf } = delivery;
-  const isIgnored = state === 'settled' && isEvent(delivery);
+  const isIgnored = state === 'settled' && isForgeEvent(delivery);
   const isWaiting = (state === 'retry' || state === 'deferred') && retryAt !== undefined;
   const next = isWaiting ? html`<div>next attempt ${time(retryAt)}</div>` : undefined;
   const same = copyOf ? `copy of delivery ${copyOf}` : repeatOf && `same content as delivery ${repeatOf}`;
@@ -310,17 +307,24 @@ function ofState(delivery: Delivery, time: PageRequest['time']): Outcome {
 }
 
 /** Returns the number of the issue or pull request that a delivery is about. */
-export function numberOfDelivery({ repository, lane }: Delivery): number | undefined {
-  const number = repository && /#(\d{1,15})$/.exec(lane ?? '')?.[1];
+export function numberOfDelivery(delivery: Delivery): number | undefined {
+  const number = /#(\d{1,15})$/.exec(itemOfDelivery(delivery) ?? '')?.[1];
   return number ? Number(number) : undefined;
 }
+
+/** Says how an event or job came about: `webhook`, `cron`. */
+export function doorWords({ door, eventType }: Pick<Delivery, 'door' | 'eventType'>): string {
+  return eventType === foundEventKind ? foundWords : door;
+}
+
+const foundWords = 'found by reading the forge';
 
 /** Returns the title of a delivery: `#12 Fix the build`, `main: Fix the build`, `sweep of stale`. */
 export function titleOfDelivery(delivery: Delivery): string {
   const { summary, door, eventType, lane = '' } = delivery;
   if (door !== 'webhook' && eventType === 'sweep')
     return `sweep of ${nameOfRule(lane.replace(/^sweep /, ''))}`;
-  const number = isEvent(delivery) ? /#(\d{1,15})$/.exec(lane)?.[1] : undefined;
+  const number = isForgeEvent(delivery) ? /#(\d{1,15})$/.exec(lane)?.[1] : undefined;
   const words = [number === undefined ? undefined : `#${number}`, summary?.title].filter(Boolean);
   return words.length > 0 ? words.join(' ') : eventWords(delivery);
 }
@@ -331,7 +335,7 @@ export function eventWords({ eventType, door, summary }: Delivery): string {
   const kind = (family === 'issues' ? 'issue' : family).replaceAll(/[_-]/g, ' ');
   const what = [kind, summary?.activity?.replaceAll('_', ' ')].filter(Boolean).join(' ');
   if (eventType === foundEventKind)
-    return `${summary?.activity?.replaceAll('_', ' ') ?? 'event'}, found by reading the forge`;
+    return `${summary?.activity?.replaceAll('_', ' ') ?? 'event'}, ${foundWords}`;
   if (door !== 'webhook') return `${what}, by ${door === 'cli' ? 'hand' : 'schedule'}`;
   return summary?.actor === undefined ? what : `${what} by ${summary.actor}`;
 }

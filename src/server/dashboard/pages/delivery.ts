@@ -8,16 +8,17 @@ import { isOfRepository, type Pause } from '../../../engine/bounds/pauses.ts';
 import type { Run } from '../../../engine/record.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
-import type { Delivery, DeliveryWithBody } from '../../../store/store.ts';
+import { type Delivery, type DeliveryWithBody, isForgeEvent, itemOfDelivery } from '../../../store/store.ts';
 import { eventOf } from '../../../work/runs/route-delivery.ts';
 import type { SimulatedKind } from '../../../work/runs/simulate.ts';
 import type { DashboardStore } from '../data.ts';
-import { deliveryLink, personLink, simulateLink, subjectLink, subjectPath } from '../links.ts';
+import { deliveryLink, isAboutPull, personLink, simulateLink, subjectLink, subjectPath } from '../links.ts';
 import { markIds, type PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { resolveAccess } from '../visibility.ts';
 import {
   canRedrive,
+  doorWords,
   eventWords,
   findDelivery,
   findNeighbours,
@@ -57,7 +58,7 @@ export async function deliveryPage(
   const pauses = viewer.isOperator ? await store.listPauses() : [];
   const [newest] = items;
   const mark =
-    delivery.state === 'settled' && newest !== undefined && delivery.door === 'webhook'
+    delivery.state === 'settled' && newest !== undefined && isForgeEvent(delivery)
       ? summarizeRun(newest, viewerAccess).mark
       : delivery.state;
   const subject = subjectLink(forgeUrl, delivery);
@@ -86,14 +87,14 @@ function withoutRun({ state, reason }: Delivery): Html {
 
 /** Returns the links to the neighbours in the list from which the viewer came. */
 async function steps(
-  { id, door }: Delivery,
+  delivery: Delivery,
   { query, viewer, root }: PageRequest,
   store: DashboardStore,
 ): Promise<Html> {
   const asked = listFilterOf(query);
   const isUsual = asked.state === undefined && !query.has('show');
-  const filter = isUsual ? ({ ...asked, show: door === 'webhook' ? 'events' : 'jobs' } as const) : asked;
-  const { newer, older } = await findNeighbours(id, { filter, viewer, store });
+  const filter = isUsual ? ({ ...asked, show: isForgeEvent(delivery) ? 'events' : 'jobs' } as const) : asked;
+  const { newer, older } = await findNeighbours(delivery.id, { filter, viewer, store });
   const to = queryOfFilter(filter);
   return html`<p class="pager">${newer && html`<a rel="prev" href="${root}deliveries/${newer}${to}">Newer</a>`}
 <a href="${root}deliveries${to}">All deliveries</a>
@@ -102,9 +103,10 @@ ${older && html`<a rel="next" href="${root}deliveries/${older}${to}">Older</a>`}
 
 function aboutLink(delivery: Delivery, root: string): Html | undefined {
   const number = numberOfDelivery(delivery);
-  if (number === undefined || delivery.repository === undefined) return undefined;
-  const isPull = familyOf(delivery.eventType)?.startsWith('pull_request');
-  const path = subjectPath(delivery.repository, number, isPull);
+  const [repository] = itemOfDelivery(delivery)?.split('#') ?? [];
+  if (number === undefined || repository === undefined) return undefined;
+  const isPull = isAboutPull({ ...delivery, eventType: familyOf(delivery.eventType) ?? delivery.eventType });
+  const path = subjectPath(repository, number, isPull);
   return path === undefined
     ? undefined
     : html`<a class="button" href="${root}${path}">All about this ${isPull ? 'pull request' : 'issue'}</a>`;
@@ -152,11 +154,11 @@ function aboutDelivery(delivery: Delivery, { root, time, forgeUrl }: PageRequest
     ['State', stateMark(state)],
     ['Reason', reason && markIds(reason)],
     ['Received', time(delivery.receivedAt)],
-    ['By', delivery.door],
+    ['By', doorWords(delivery)],
     ['Kind', delivery.eventType],
     ['About', subjectLink(forgeUrl, delivery)],
     ['Delivery UUID', delivery.door === 'webhook' ? markIds(delivery.uuid) : undefined],
-    ['Verified with', delivery.entry || undefined],
+    ['Verified with', (delivery.door === 'webhook' && delivery.entry) || undefined],
     ['Type', delivery.contentType || undefined],
     ['Attempts', delivery.attempts],
     ['Failing since', time(delivery.failingSince)],

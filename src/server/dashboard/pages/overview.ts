@@ -280,7 +280,12 @@ async function viewDay(
   const waiting = row('waiting');
   const tiles = [
     { words: 'deliveries received', number: total('received'), colour: 'busy', values: row('received') },
-    { words: 'with a failed rule or change', number: total('failed'), colour: 'wait', values: row('failed') },
+    {
+      words: 'deliveries with a failed rule or change',
+      number: total('failed'),
+      colour: 'wait',
+      values: row('failed'),
+    },
     { words: 'given up', number: total('dead'), colour: 'bad', values: row('dead') },
     {
       words: 'waiting at most',

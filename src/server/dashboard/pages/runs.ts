@@ -2,12 +2,12 @@ import type { Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
-import type { Delivery, StoreQueries } from '../../../store/store.ts';
+import { type Delivery, itemOfDelivery, type StoreQueries } from '../../../store/store.ts';
 import { itemLink, subjectLink } from '../links.ts';
 import { type PageView, type TableCell, table } from '../page.ts';
 import type { PageLinks, PageRequest } from '../page-handler.ts';
 import { operatorAccess, resolveAccess } from '../visibility.ts';
-import { findDelivery, summarizeRun, viewOutcome } from './deliveries.ts';
+import { doorWords, findDelivery, summarizeRun, viewOutcome } from './deliveries.ts';
 import { viewRun } from './run-view.ts';
 
 type RunStore = { readonly store: StoreQueries };
@@ -59,10 +59,11 @@ function groupRow(
   { root, time, forgeUrl }: PageLinks,
 ): readonly TableCell[] {
   const [newest] = runs;
+  const itemOfJob = (job && itemOfDelivery(job)) ?? '';
   const summaries = runs.map((run) => summarizeRun(run, operatorAccess).mark);
   const marks = markOrder.filter((mark) => summaries.includes(mark));
   const counts = marks.map((mark) => `${summaries.filter((one) => one === mark).length} ${mark}`);
-  const items = [...new Set(runs.map(({ trigger }) => trigger.item ?? ''))];
+  const items = [...new Set(runs.map(({ trigger }) => trigger.item ?? itemOfJob))];
   const names = [
     ...new Set(
       runs
@@ -77,7 +78,7 @@ function groupRow(
     kind,
     items.length === 1 ? itemLink(forgeUrl, items[0] ?? '', root) : count(items.length, 'item'),
     names.join(', '),
-    door,
+    job === undefined ? door : doorWords(job),
     html`<a href="${to}">${time(at)}</a>`,
   ];
 }
@@ -96,7 +97,7 @@ function runRow(
     `${trigger.kind}${activity}`,
     trigger.item === undefined ? about : itemLink(forgeUrl, trigger.item, root),
     matched.join(', '),
-    trigger.door,
+    delivery === undefined ? trigger.door : doorWords(delivery),
     html`<a href="${root}runs/${run.id}">${time(trigger.at)}</a>`,
   ];
 }
@@ -128,9 +129,11 @@ export async function runPage(pageRequest: PageRequest, { store }: RunStore): Pr
     found &&
     html`<p>Of <a href="${root}deliveries/${found.delivery.id}">delivery ${found.delivery.id}</a></p>`;
   const { trigger } = run;
-  const about = trigger.item === undefined ? '' : ` ${trigger.item}`;
+  const item = trigger.item ?? (found && itemOfDelivery(found.delivery));
+  const about = item === undefined ? '' : ` ${item}`;
+  const how = found === undefined ? trigger.door : doorWords(found.delivery);
   return {
     title: `Run: ${trigger.kind}${about}`,
-    content: html`${from}<section><h2>${time(trigger.at)}, by ${trigger.door}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
+    content: html`${from}<section><h2>${time(trigger.at)}, ${how === trigger.door ? `by ${how}` : how}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
   };
 }

@@ -2,7 +2,7 @@ import type { Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
-import type { Delivery } from '../../../store/store.ts';
+import { type Delivery, isForgeEvent } from '../../../store/store.ts';
 import type { AboutItem, ComingLook, NumberedItem, QueuePlace } from '../../../work/runs/about-item.ts';
 import type { DashboardData } from '../data.ts';
 import { deliveryLink, issueLink, personLink, ruleLink } from '../links.ts';
@@ -149,7 +149,7 @@ ${places.length > 0 ? html`<dt>Merge queue</dt><dd>${places}</dd>` : undefined}<
 
 function lookLink({ by }: ComingLook, waiting: readonly Delivery[], { root }: PageRequest): Html {
   if ('delivery' in by) {
-    const isJob = waiting.some(({ id, door }) => id === by.delivery && door !== 'webhook');
+    const isJob = waiting.some((one) => one.id === by.delivery && !isForgeEvent(one));
     return html`${isJob ? 'job' : 'delivery'} ${deliveryLink(by.delivery, root)}`;
   }
   return html`the schedule of ${ruleLink(by.rule, root)}`;
