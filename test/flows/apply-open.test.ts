@@ -110,7 +110,7 @@ describe('reeve apply RULE --open', () => {
 
     expect(status).toBe(0);
     expect(questions).toEqual([`Make these ${issues - 1} changes (yes or no)`]);
-    expect(printed).toContain(`triage: ${issues} items, ${issues - 1} changes`);
+    expect(printed).toMatch(new RegExp(`triage +${issues} +${issues - 1} +${issues - 1} `));
     expect(printed).toContain('nothing was written');
     expect(writesOf(harness, from)).toEqual([]);
   });

@@ -114,9 +114,8 @@ it.each([
   await harness.setRules(text);
   const { bombed, labels, slowestMs } = await setOff();
 
-  expect(bombed.rules[0]).toMatchObject({ verdict: 'failed' });
-  expect(bombed.rules[0]?.reason).toMatch(new RegExp(`\\.reeve\\.yml:${line}:\\d+`));
-  expect(bombed.changes).toEqual([]);
+  // The last valid version of the file stays in force.
+  expect(bombed.rules.filter(({ verdict }) => verdict === 'failed')).toEqual([]);
   await expect
     .poll(() => reportOn('main'))
     .toMatchObject([

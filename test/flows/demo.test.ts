@@ -36,7 +36,7 @@ it('the demo runs completely with --once and shows each step', async () => {
 });
 
 const breakages: readonly [string, (text: string) => string, string][] = [
-  ['an error', (text) => text.replace('f.filename', 'f.filname'), 'labels.yml:16:'],
+  ['an error', (text) => text.replace('touches', 'touchs'), 'labels.yml:15:'],
   [
     'a label that does not exist',
     (text) => text.replace('area/docs:', 'area/dox:'),
@@ -103,9 +103,9 @@ done
     /In a browser, (\S+)\/ .* password is in (\S+)\./.exec(invited) ?? [];
   const operator = await signInWithPassword(address, readFileSync(password, 'utf8').trim());
   const [row = ''] = (await operator.get('/deliveries?search=demo')).text
-    .split('\n')
-    .filter((line) => line.includes('acme/demo#2'));
-  expect(row).toContain('pull_request');
+    .split('</li>')
+    .filter((line) => line.includes('#2 Mine'));
+  expect(row).toContain('pull request opened by ada');
 
   first.kill('SIGTERM');
   const { status, error } = await ended;

@@ -95,9 +95,9 @@ async function visitAs(name: string): Promise<DashboardClient> {
 type Known = { readonly id: string; readonly eventType: string; readonly repository: string | undefined };
 
 async function seenBy(dashboard: DashboardClient): Promise<readonly Known[]> {
-  const { text } = await dashboard.get('/deliveries?show=all');
+  const { text } = await dashboard.get('/deliveries?show=all&own=shown');
   const { items } = await harness.server.store.listDeliveries({ limit: 500 });
-  return items.filter(({ id }) => text.includes(`deliveries/${id}"`));
+  return items.filter(({ id }) => new RegExp(`deliveries/${id}[?"]`).test(text));
 }
 const kindsOf = (seen: readonly Known[], repository: string): readonly string[] =>
   [
@@ -262,13 +262,14 @@ describe('people see what they can read on the forge', () => {
     const hidden = items[0];
     const pageOf = async (dashboard: DashboardClient, search: string) =>
       (await dashboard.get(`/deliveries?${new URLSearchParams({ search })}`)).text
+        .replaceAll(new URLSearchParams({ search }).toString(), 'search=')
         .replaceAll(search, '')
         .replaceAll(/name="mark" value="\w+"/g, '');
 
     const nothing = await pageOf(stranger, 'nothing-like-it');
     for (const search of [demo, hidden?.uuid ?? '', `${at.owner}/dem`]) {
       expect(await pageOf(stranger, search)).toBe(nothing);
-      expect(await pageOf(writer, search)).toContain(`deliveries/${hidden?.id}"`);
+      expect(await pageOf(writer, search)).toMatch(new RegExp(`deliveries/${hidden?.id}[?"]`));
     }
   });
 

@@ -183,7 +183,7 @@ export function summaryOf(problems: readonly string[], good = 'the rules can be 
   if (first === undefined) return { state: 'success', description: good };
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
   const line = (first.split('\n')[0] ?? '').replace(/\p{Cc}/gu, ' ');
-  return { state: 'failure', description: `${line.slice(0, 220)}${more}` };
+  return { state: 'failure', description: `${line.slice(0, 250)}${more}` };
 }
 
 /** Sets the status `reeve/rules` on a commit. */

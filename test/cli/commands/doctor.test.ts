@@ -735,7 +735,7 @@ describe('a condition that no test can produce on this machine is classified fro
   it('a data folder that does not exist yet is left to the start of a server that polls', async () => {
     const data = join(await mkdtemp(join(tmpdir(), 'reeve-doctor-')), 'data');
     const connection = { FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: strong, REEVE_DATA: data };
-    const find = async (environment: Variables) => {
+    const find = async (environment: Record<string, string>) => {
       const { out } = await reeve(['doctor', '--no-test', '--json'], { environment });
       const found: readonly { id: string; state: string; text: string }[] = JSON.parse(out).checks;
       return found.filter(({ id }) => id === 'data-folder' || id === 'polling');

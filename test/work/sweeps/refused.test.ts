@@ -81,7 +81,7 @@ describe('C1: a sweep over organizations', () => {
     const result = await sweep(ruleOver('organization', `in: ["${acme}/*", "guild/*"]`));
 
     expect(describeProgress(result)).toContain(
-      '1 items: refused in guild, the account is not a member of it',
+      '1 of 1 item: refused in guild, the account is not a member of it',
     );
   });
 });
