@@ -93,7 +93,7 @@ const any = (count: number, part: (number: number) => string): string =>
 const overlapping = (number: number): string =>
   `**/*${numbers(4)
     .map((at) => String.fromCharCode(97 + (spread(number * 4 + at) % 24)))
-    .join('*')}*`;
+    .join('*')}*Z`;
 
 const pull = { number: 7, title: 'fix: it', state: 'open', base: { ref: 'main' }, head: { sha: 'b' } };
 const costly = { if: 'event.pull_request.body.matches("(([abc]{1,30})a){30}$")' };

@@ -96,7 +96,7 @@ describe('the delivery history of a hook', () => {
         expect.stringMatching(/issues: failed\s+500/),
       ]);
       await page.getByText('Request and answer').click();
-      expect(await page.getByText('not today').isVisible()).toBe(true);
+      await page.getByText('not today').waitFor({ state: 'visible' });
       isWell = true;
 
       await follow(page.getByRole('button', { name: 'Send again' }));
