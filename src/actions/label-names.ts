@@ -50,7 +50,7 @@ export async function definitionsFor(
   try {
     const remembered = await facts.ask(definitionsFact);
     if (wanted.every((label) => remembered.some((one) => one.name === label))) return remembered;
-    return await facts.fresh([definitionsFact], 1_000).ask(definitionsFact);
+    return await facts.fresh([definitionsFact]).ask(definitionsFact);
   } catch (error) {
     if (error instanceof FactNotGiven) return undefined;
     throw error;
