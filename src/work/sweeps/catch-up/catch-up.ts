@@ -389,13 +389,19 @@ async function hasMoved(
   }
 }
 
-/** Returns whether an item is new. The bound of a listing includes its instant, so known items are listed again. */
-function isNews(
-  { number, updated_at }: { number: number; updated_at?: string | null | undefined },
-  before: RepositorySnapshot | undefined,
-): boolean {
-  const known = before?.items[number];
-  return known === undefined || Date.parse(known.updated) !== Date.parse(updated_at ?? '');
+/**
+ * Returns whether a listed pull request has changed. The bound of a listing includes its instant, so known ones are
+ * listed again. Forges return whole seconds, so state and labels may change without a later instant.
+ */
+function isNews(issue: { readonly number: number }, before: RepositorySnapshot | undefined): boolean {
+  const known = before?.items[issue.number];
+  const now = toItemSnapshot(issue, 'pull_request');
+  if (known === undefined || now === undefined) return true;
+  return (
+    Date.parse(known.updated) !== Date.parse(now.updated) ||
+    known.state !== now.state ||
+    known.labels !== now.labels
+  );
 }
 
 /**

@@ -212,6 +212,25 @@ describe('a poll', () => {
     expect(await poll()).toEqual([]);
   });
 
+  it('finds that a pull request is labelled and closed within one second, in two polls', async () => {
+    await makeLabel('bug');
+    const body = { content: 'YQ==', message: 'work', new_branch: 'work' };
+    await harness.bot.call(operations.createFile, { params: { ...demo, filepath: 'a.txt' }, body });
+    const pull = { title: 'Work', head: 'work', base: 'main' };
+    const { number } = await harness.bot.call(operations.createPull, { params: demo, body: pull });
+    await poller.poll();
+    harness.advance(1);
+    await setLabels(number, ['bug']);
+    await poller.poll();
+    await edit(number, { state: 'closed' });
+    await poller.poll();
+
+    expect(await stored()).toEqual([
+      `pull_request_label label_updated ${number}`,
+      `pull_request closed ${number}`,
+    ]);
+  });
+
   it('finds no write of Reeve that comes while the repository is read', async () => {
     await makeLabel('own');
     const index = await open('x');
