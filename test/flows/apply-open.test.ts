@@ -115,7 +115,7 @@ describe('reeve apply RULE --open', () => {
     expect(writesOf(harness, from)).toEqual([]);
   });
 
-  it('asks for --yes or --plan where nobody can be asked', async () => {
+  it('asks for --yes or --plan if the input is not a terminal', async () => {
     const { status, error } = await reeve(['apply', 'triage', '--open'], { environment: environment() });
 
     expect(status).toBe(2);
