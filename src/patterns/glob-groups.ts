@@ -57,9 +57,11 @@ export class GlobGroups {
   #longestFolder = 0;
   #longestEnding = 0;
   readonly #quantities: ('some' | 'every')[] = [];
-  #last:
-    | { readonly names: readonly string[]; readonly meter: Meter; readonly results: readonly boolean[] }
-    | undefined;
+  /** Results of the latest meter for each list of names. */
+  readonly #results = new WeakMap<
+    readonly string[],
+    { readonly meter: Meter; readonly results: readonly boolean[] }
+  >();
 
   /**
    * Adds a list of globs; returns the number of its group. The group asks whether some name, or every name, is in it.
@@ -110,9 +112,8 @@ export class GlobGroups {
    * tested once for each meter. Throws LimitExceeded before the cost exceeds what the meter has left.
    */
   test(names: readonly string[], meter: Meter): readonly boolean[] {
-    const last = this.#last;
-    if (last?.names === names && last.meter === meter && last.results.length === this.#quantities.length)
-      return last.results;
+    const known = this.#results.get(names);
+    if (known?.meter === meter && known.results.length === this.#quantities.length) return known.results;
     const round = new Round(this.#quantities, meter);
     for (const name of names) {
       if (round.open.length === 0) break;
@@ -122,7 +123,7 @@ export class GlobGroups {
       round.end();
     }
     const results = round.results(names.length > 0);
-    this.#last = { names, meter, results };
+    this.#results.set(names, { meter, results });
     return results;
   }
 
