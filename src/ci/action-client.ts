@@ -2,7 +2,7 @@ import { type Client, createClient, findAccount } from '../client/client.ts';
 import type { RepositoryRef } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import type { Run } from '../engine/record.ts';
-import type { OneTimeGuard, RunContext } from '../engine/run-context.ts';
+import { isSent, type OneTimeGuard, type RunContext } from '../engine/run-context.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { command } from '../facts/command.ts';
 import { requestsOfRule } from '../rules/needs.ts';
@@ -88,12 +88,13 @@ function messageRefusal(runner: ActionRunner): string {
 const noMemory =
   'without the input state, a job does not remember whether an earlier one did this: set state and state-secret, or run Reeve as a server';
 
-const refuseWithoutMemory: OneTimeGuard = async (changes) =>
-  new Map(
+const refuseWithoutMemory: OneTimeGuard = async (changes, input) => ({
+  reasons: new Map(
     changes
-      .filter(({ proposals }) => proposals.some(({ action }) => action.needsMemory))
+      .filter((one) => isSent(one, input) && one.proposals.some(({ action }) => action.needsMemory))
       .map((planned) => [planned, noMemory]),
-  );
+  ),
+});
 
 /**
  * Reports what the rules cannot do in this job: with an annotation, and in the returned rows of the summary, in

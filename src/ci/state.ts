@@ -182,9 +182,9 @@ function stateInputs(runner: ActionRunner): { readonly ref: string; readonly sec
 
 /** Returns whether a person with write access has started the job, and asks for the beginning of the state. */
 function isBegunByHand(runner: ActionRunner): boolean {
-  return (
-    runner.input('state-begin') === 'true' && runner.environment.GITHUB_EVENT_NAME === 'workflow_dispatch'
-  );
+  const { GITHUB_EVENT_NAME: trigger, GITHUB_RUN_ATTEMPT: attempt = '1' } = runner.environment;
+  // A repeated run keeps its id, so runs between it and now would count as new.
+  return runner.input('state-begin') === 'true' && trigger === 'workflow_dispatch' && attempt === '1';
 }
 
 /** Returns the id of the run of the workflow, which grows with each run and stays the same when a run is repeated. */
@@ -270,23 +270,36 @@ export class KeptState {
       const occasion = this.#occasionOf(input);
       const sent = changes.filter((planned) => isSent(planned, input));
       const reasons = new Map<PlannedChange, string>();
-      if (sent.length === 0) return reasons;
+      const recorded = new Map<PlannedChange, string>();
+      if (sent.length === 0) return { reasons };
       await this.#revise((body) => {
         reasons.clear();
+        recorded.clear();
         const added: Record<string, [number, number]> = {};
         for (const planned of sent) {
           const rules = planned.proposals.map(({ rule, step }) => `${rule.id} ${step}`).toSorted();
           const key = seal.digestOf(JSON.stringify(['once', occasion, rules, planned.change.target]));
           const [atMs] = body.once[key] ?? [];
           if (atMs !== undefined) reasons.set(planned, `${madeBefore} ${new Date(atMs).toISOString()}`);
-          else if (run <= body.floor)
+          else if (run > 0 && run <= body.floor)
             reasons.set(planned, 'it is made once, and the state no longer knows the jobs of this time');
-          else added[key] = [clock.now().getTime(), run];
+          else {
+            added[key] = [clock.now().getTime(), run];
+            recorded.set(planned, key);
+          }
         }
         if (Object.keys(added).length === 0) return body;
         return { ...body, once: { ...body.once, ...added } };
       });
-      return reasons;
+      const release = async (unmade: readonly PlannedChange[]): Promise<void> => {
+        const keys = new Set(unmade.flatMap((planned) => recorded.get(planned) ?? []));
+        if (keys.size === 0) return;
+        await this.#revise((body) => ({
+          ...body,
+          once: Object.fromEntries(Object.entries(body.once).filter(([key]) => !keys.has(key))),
+        }));
+      };
+      return { reasons, release };
     };
   }
 
@@ -412,7 +425,7 @@ export class KeptState {
 }
 
 /** Begins the reason against a one-time change that another job has made. Nothing is left to do, so it is no finding. */
-export const madeBefore = 'it is made once, and a job made it at';
+export const madeBefore = 'it is made once, and a job made it, or tried to, at';
 
 /** Returns the name of a target of an item in the result of `noteDrift`. */
 export function driftName(item: string, target: string): string {
@@ -452,7 +465,8 @@ function dropOnce(body: StateBody, beforeMs: number): StateBody {
   if (gone.length === 0) return body;
   return {
     ...body,
-    floor: Math.max(body.floor, ...gone.map(([, [, run]]) => run)),
+    // Runs without an id are in no order.
+    floor: Math.max(body.floor, ...gone.flatMap(([, [, run]]) => (run > 0 ? [run] : []))),
     once: Object.fromEntries(entries.filter(([, [atMs]]) => atMs >= beforeMs)),
   };
 }

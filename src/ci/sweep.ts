@@ -172,10 +172,12 @@ async function sweepRule(
     failures.push(`the sweep of ${rule.name} ended early: ${messageOf(error)}`);
   }
   const isComplete = failures.length === 0 && left === 0 && changed < limit;
-  const since =
-    state.kind === 'kept'
-      ? await state.state.noteDrift(rule.id, found, { startedAt, isComplete })
-      : new Map<string, Date>();
+  let since: ReadonlyMap<string, Date> = new Map();
+  try {
+    if (state.kind === 'kept') since = await state.state.noteDrift(rule.id, found, { startedAt, isComplete });
+  } catch (error) {
+    failures.push(`the ages of the differences of ${rule.name} are not kept: ${messageOf(error)}`);
+  }
   return { rule, items, runs, left, failures, since };
 }
 

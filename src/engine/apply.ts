@@ -30,6 +30,8 @@ type Applied = {
   readonly outcomes: readonly Outcome[];
   /** The input sent for each change (by change id), if it was computed immediately before the write. */
   readonly sent: ReadonlyMap<string, AnyInput>;
+  /** Ids of sent changes that the forge refused, so that they certainly had no effect. */
+  readonly withoutEffect: ReadonlySet<string>;
   /** Set if a write failed and a later attempt with a new plan may succeed. */
   readonly retry?: ReeveError | undefined;
   /** Set if the forge reported that the repository was renamed. */
@@ -90,6 +92,7 @@ type Application = ApplyOptions & {
   readonly paused: RefusedChange[];
   /** The input sent for each change (by change id). */
   readonly sent: Map<string, AnyInput>;
+  readonly withoutEffect: Set<string>;
   /** True once a request has been sent: facts read earlier may then be outdated. */
   hasWritten: boolean;
 };
@@ -111,6 +114,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
     ...options,
     outcomes,
     sent: new Map(),
+    withoutEffect: new Set(),
     awaiting: new Set(),
     resisted: new Set(),
     paused: [],
@@ -135,6 +139,7 @@ export async function applyPlan(options: ApplyOptions): Promise<Applied> {
   return {
     outcomes: outcomes.of(options.changes),
     sent: application.sent,
+    withoutEffect: application.withoutEffect,
     retry: outcomes.retry,
     moved: outcomes.isMoved ? true : undefined,
     awaiting: application.awaiting,
@@ -550,7 +555,10 @@ async function sendGroup(
   try {
     answer = await client.send(operation, request);
   } catch (error) {
-    if (hadNoEffect(error)) await withdraw();
+    if (hadNoEffect(error)) {
+      for (const planned of group) application.withoutEffect.add(planned.id);
+      await withdraw();
+    }
     throw error;
   } finally {
     await end?.(answer);

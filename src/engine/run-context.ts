@@ -18,13 +18,17 @@ import type { RunMode, Trigger } from './record.ts';
 import type { OpenPulls } from './same-commit.ts';
 
 /**
- * Returns the reasons against one-time changes, by change. The guard records the others as made before it returns, so
- * that no other process makes them as well.
+ * Judges one-time changes. The guard records those without a reason as made before it returns, so that no other process
+ * makes them as well.
  */
-export type OneTimeGuard = (
-  changes: readonly PlannedChange[],
-  input: RunInput,
-) => Promise<ReadonlyMap<PlannedChange, string>>;
+export type OneTimeGuard = (changes: readonly PlannedChange[], input: RunInput) => Promise<JudgedOnce>;
+
+export type JudgedOnce = {
+  /** Reasons against changes. */
+  readonly reasons: ReadonlyMap<PlannedChange, string>;
+  /** Takes back the record of changes that certainly had no effect. Absent if there is none. */
+  readonly release?: (unmade: readonly PlannedChange[]) => Promise<void>;
+};
 
 /** Limits and services that apply to every run of a process, regardless of the run's subject. */
 export type RunSettings = {

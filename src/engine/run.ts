@@ -146,11 +146,13 @@ async function runRound(
   // 1. Plan, and reserve room in the hourly budgets in the same step.
   const reserved = await reserve(planOn, ledgerPlaceOf(proposals, input), input);
   // 2. Refuse changes that this forge does not support, and record the plan before anything is written.
-  const { plan, shown } = await prepare(reserved.made.plan, input, evaluated).catch(async (error) => {
-    // Nothing was sent, so the reservations are released: a retry would otherwise find its own changes in the budgets.
-    await reserved.release(new Set());
-    throw error;
-  });
+  const { plan, shown, release } = await prepare(reserved.made.plan, input, evaluated).catch(
+    async (error) => {
+      // Nothing was sent, so the reservations are released: a retry would otherwise find its own changes in the budgets.
+      await reserved.release(new Set());
+      throw error;
+    },
+  );
   const held = plan.refused.filter(({ isHeld }) => isHeld === true);
   const limited = plan.refused.filter(({ isLimited }) => isLimited === true);
   // A merge in this run checks for pending protections immediately before it is sent.
@@ -158,6 +160,9 @@ async function runRound(
   // 3. Apply the plan. Without a forge, the run ends after planning.
   const applied = input.client && (await applyChanges(plan, input.client, input));
   const outcomes = applied?.outcomes ?? [];
+  await release(
+    plan.changes.filter(({ id }) => applied?.sent.has(id) !== true || applied.withoutEffect.has(id)),
+  );
   await reserved.release(
     new Set(outcomes.filter(({ status }) => status === 'applied').map(({ change }) => change)),
   );
@@ -315,23 +320,35 @@ function candidatesOf(proposals: readonly Proposal[]): readonly PlannedChange[] 
 async function prepare(planned: Plan, input: RunInput, evaluated: Evaluated) {
   const { messages, capabilities, facts } = input;
   const supported = await refuseUnsupported(refuseMessages(planned, messages), capabilities);
-  const unmade = await refuseOneTime(supported, input);
-  const plan = refuseUnfounded(refuseEarlyEnds(unmade, evaluated.verdicts));
-  const shown = await recordChanges(plan.changes, facts);
-  await evaluated.claimCommands();
-  return { plan, shown };
+  const { plan: once, release } = await refuseOneTime(supported, input);
+  try {
+    const plan = refuseUnfounded(refuseEarlyEnds(once, evaluated.verdicts));
+    const shown = await recordChanges(plan.changes, facts);
+    await evaluated.claimCommands();
+    return { plan, shown, release };
+  } catch (error) {
+    await release(once.changes);
+    throw error;
+  }
 }
+
+/** A plan, and the function that takes back the record of its one-time changes that had no effect. */
+type GuardedPlan = {
+  readonly plan: Plan;
+  readonly release: (unmade: readonly PlannedChange[]) => Promise<void>;
+};
 
 /**
  * Returns the plan without the one-time changes that the guard refuses. A change is one-time if its action does not
- * describe a state, unless it ends its subject, which can happen only once. Called after all other refusals.
+ * describe a state, unless it ends its subject, which can happen only once. The refusals that depend on other refusals
+ * follow.
  */
-async function refuseOneTime(plan: Plan, input: RunInput): Promise<Plan> {
+async function refuseOneTime(plan: Plan, input: RunInput): Promise<GuardedPlan> {
   const oneTime = plan.changes.filter(
     (planned) => !isLast(planned) && planned.proposals.some(({ action }) => !action.describesState),
   );
-  if (input.oneTime === undefined || oneTime.length === 0) return plan;
-  const reasons = await input.oneTime(oneTime, input);
+  if (input.oneTime === undefined || oneTime.length === 0) return { plan, release: async () => {} };
+  const { reasons, release } = await input.oneTime(oneTime, input);
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [...plan.refused];
   for (const planned of plan.changes) {
@@ -339,7 +356,10 @@ async function refuseOneTime(plan: Plan, input: RunInput): Promise<Plan> {
     if (why === undefined) changes.push(planned);
     else refused.push({ planned, why });
   }
-  return { changes, refused };
+  return {
+    plan: { changes, refused },
+    release: async (unmade) => release?.(unmade.filter((planned) => oneTime.includes(planned))),
+  };
 }
 
 function applyChanges({ changes }: Plan, client: Client, input: RunInput) {

@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import { readSight } from '../work/alarms/rule-sight.ts';
 import type { Reeve } from '../work/reeve.ts';
 import { readAboutItem } from '../work/runs/about-item.ts';
+import { readServed } from '../work/served.ts';
 import { readDrift } from '../work/sweeps/drift.ts';
 import {
   describeProgress,
@@ -27,7 +28,7 @@ import {
   type ScheduleState,
 } from '../work/sweeps/schedule/schedule.ts';
 import { scheduledRules } from '../work/sweeps/sweeps.ts';
-import { type ServedBy, servedRepositories } from '../work/sweeps/targets/repositories.ts';
+import type { ServedBy } from '../work/sweeps/targets/repositories.ts';
 import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from './dashboard/data.ts';
 import type { MetricData } from './dashboard/metrics.ts';
@@ -148,12 +149,11 @@ type ServedNames = { readonly names: readonly string[]; readonly isWhole: boolea
 /** Returns the full names of the served repositories, sorted. */
 async function readServedNames(client: Client, served: ServedBy): Promise<ServedNames> {
   const counted = client.counted({ signal: AbortSignal.timeout(servedTimeoutMs), tries: 1 });
-  const names: string[] = [];
-  for await (const { repositories } of servedRepositories(counted, served)) {
-    names.push(...repositories.map(({ owner, name }) => `${owner.login}/${name}`));
-    if (names.length > maxServed) return { names: names.slice(0, maxServed).toSorted(), isWhole: false };
-  }
-  return { names: names.toSorted(), isWhole: true };
+  const { repositories, isWhole } = await readServed(counted, served.listed, {
+    max: maxServed,
+    login: served.login,
+  });
+  return { names: repositories.map(({ owner, name }) => `${owner.login}/${name}`).toSorted(), isWhole };
 }
 
 /** Returns the row of one schedule. */

@@ -163,9 +163,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   // 1. The forge, and the store.
   const metrics = createMetrics();
   const onWrite: OnWrite = async (operation, input) => {
+    // The record comes first: if it fails, the write is not sent, and no note of it must stay open.
     const ends = [
-      await running.work?.ownNotes?.onWrite(operation, input),
       await running.ownWrites?.begin(operation, input),
+      await running.work?.ownNotes?.onWrite(operation, input),
     ];
     return async (answer, isRefused) => {
       for (const end of ends) await end?.(answer, isRefused);

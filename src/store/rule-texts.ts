@@ -50,13 +50,19 @@ function deleteBeyond({ count, size }: { readonly count: number; readonly size: 
     sql: `DELETE FROM rule_texts WHERE (place, path) IN
             (SELECT place, path FROM
               (SELECT place, path, row_number() OVER newest AS number, sum(size) OVER newest AS total FROM rule_texts
-               WINDOW newest AS (ORDER BY at DESC, place, path)) AS aged
+               WHERE place NOT LIKE 'operator %' WINDOW newest AS (ORDER BY at DESC, place, path)) AS aged
              WHERE number > ? OR total > ?)`,
     values: [count, size],
   };
 }
 
-/** Returns the statement that deletes the texts of locations that are no longer read. */
+/**
+ * Returns the statement that deletes the texts of locations that are no longer read. The folder of the operator is read
+ * only when it changes.
+ */
 export function deleteOldRuleTexts(): Statement {
-  return { sql: 'DELETE FROM rule_texts WHERE at < ?', values: [{ fromNowMs: -keptMs }] };
+  return {
+    sql: "DELETE FROM rule_texts WHERE at < ? AND place NOT LIKE 'operator %'",
+    values: [{ fromNowMs: -keptMs }],
+  };
 }

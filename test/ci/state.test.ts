@@ -98,10 +98,15 @@ type Given = {
   readonly path?: string;
   /** Id of the run of the workflow; a new one by default. */
   readonly run?: number;
+  /** Number of the attempt of this run. */
+  readonly attempt?: number;
 };
 
 /** Runs the action with the state. */
-async function act(command: string, { name, payload, branch, inputs = {}, files = {}, path, run }: Given) {
+async function act(
+  command: string,
+  { name, payload, branch, inputs = {}, files = {}, path, run, attempt }: Given,
+) {
   const workspace = mkdtempSync(join(folder, 'workspace-'));
   for (const [file, text] of Object.entries({ ...files, 'event.json': JSON.stringify(payload) })) {
     mkdirSync(dirname(join(workspace, file)), { recursive: true });
@@ -126,6 +131,7 @@ async function act(command: string, { name, payload, branch, inputs = {}, files 
       GITHUB_SERVER_URL: harness.forge.url,
       GITHUB_REPOSITORY: `${at.owner}/${at.repo}`,
       GITHUB_RUN_ID: String(run ?? lastRun),
+      ...(attempt === undefined ? {} : { GITHUB_RUN_ATTEMPT: String(attempt) }),
       ...(path === undefined ? {} : { PATH: path }),
     },
     (line) => {
@@ -236,10 +242,31 @@ describe('state', () => {
     expect(await reactions(number)).toEqual([]);
     // Nothing is left to do.
     expect(status).toBe(0);
-    expect(summary).toMatch(/refused: .* it is made once, and a job made it at 20/);
+    expect(summary).toMatch(/refused: .* it is made once, and a job made it, or tried to, at 20/);
     const other = await opened();
     await act('apply', other.event);
     expect(await reactions(other.number)).toEqual(['eyes']);
+  });
+
+  it('lets a repeated job make a one-time change that the forge refused', async () => {
+    await begin();
+    const { number, event } = await opened();
+    const scopes = ['read:user', 'read:issue', 'write:repository'];
+    const narrow = (await harness.forge.makeToken(people.bot, scopes)).token;
+    const refused = await act('apply', { ...event, inputs: { token: narrow } });
+
+    const { status } = await act('apply', event);
+
+    expect([refused.status, status]).toEqual([1, 0]);
+    expect(await reactions(number)).toEqual(['eyes']);
+  });
+
+  it('begins only in a new run, because a repeated one keeps its id', async () => {
+    const by = { name: 'workflow_dispatch', inputs: { 'state-begin': 'true' }, payload: { repository } };
+    const { status, summary } = await act('apply', { ...by, attempt: 2 });
+
+    expect(status).toBe(1);
+    expect(summary).toContain('the state did not exist before');
   });
 
   it('executes the commands of a comment once, also if the job is repeated', async () => {

@@ -287,7 +287,7 @@ is shown.`,
       'list the rules of the operator: when each could last run, and what it cannot see or do, since when',
     flags: [['--json', 'print each rule as one line of JSON']],
     notes:
-      'Read from the store: a running server examines secrets every ten minutes and the rest every hour. reeve doctor examines it now.',
+      'Read from the store: a running server examines this every ten minutes; with more than 20 repositories and nothing found, what rules can see and do every hour. reeve doctor examines it now.',
     examples: ['reeve rules', 'reeve rules --json'],
     async run({ options, readerSettings, terminal }) {
       const { listRules } = await import('./rules/list.ts');

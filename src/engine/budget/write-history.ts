@@ -50,7 +50,7 @@ type Reservation = Budget & {
 
 /**
  * A queue of changes that compete for the same part of a budget. Ordinary changes wait in the line with the empty name,
- * protective changes in a separate line. Changes caused by an account without write access wait in a line named by the
+ * and behind the protective changes, which wait in a separate line. Changes caused by an account without write access wait in a line named by the
  * digest of that account, so that the account delays only itself.
  */
 export type Line = {
@@ -165,13 +165,23 @@ export class WriteHistory {
    * first, so that new runs cannot starve them.
    */
   waitMs(owner: string, wanted: Budget, hour: Budget, line: Line = ordinaryLine): number {
-    const reserved = this.#reserved().filter((reservation) => reservation.line === line.name);
-    const place = reserved.findIndex((reservation) => reservation.owner === owner);
-    if (place >= 0) return this.#waitBehind(reserved.slice(0, place), wanted, hour, line);
+    const all = this.#reserved();
     // A write made now stops counting after an hour, so it does not compete with reservations that are due after that.
     // There may be many such reservations if the budget for repository files is small.
-    const soon = reserved.filter(({ atMs }) => atMs <= this.#nowMs() + hourMs);
-    if (this.#waitBehind(soon, wanted, hour, line) === 0) return 0;
+    const isSoon = ({ atMs }: Reservation): boolean => atMs <= this.#nowMs() + hourMs;
+    const isAhead = (one: Reservation): boolean =>
+      line.name === ordinaryLine.name &&
+      one.line === protectiveLine.name &&
+      one.owner !== owner &&
+      isSoon(one);
+    // In the order in which they are due.
+    const reserved = all.filter((one) => one.line === line.name || isAhead(one));
+    const place = reserved.findIndex((one) => one.owner === owner && one.line === line.name);
+    if (place >= 0) {
+      const earlier = reserved.filter((one, at) => at < place || isAhead(one));
+      return this.#waitBehind(earlier, wanted, hour, line);
+    }
+    if (this.#waitBehind(reserved.filter(isSoon), wanted, hour, line) === 0) return 0;
     return this.#waitBehind(reserved, wanted, hour, line);
   }
 

@@ -55,7 +55,7 @@ export const incidentKinds = {
   'rule-blind': {
     title: 'Rules that cannot see what they need',
     looks:
-      'What the operator’s rules read, once an hour: runners, facts in the served repositories, and whether `in` includes a served repository.',
+      'What the operator’s rules read, every ten minutes, or every hour with more than 20 repositories and nothing found: runners, facts in the served repositories, and whether `in` includes a served repository.',
     fails:
       'A rule sees no runner or only some, may not read a fact in a served repository, or includes no served repository.',
     remedy:
@@ -65,7 +65,8 @@ export const incidentKinds = {
   },
   'rule-hindered': {
     title: 'Rules that cannot act where they should',
-    looks: 'What the operator’s rules change, once an hour: access in the served repositories, and labels.',
+    looks:
+      'What the operator’s rules change, every ten minutes, or every hour with more than 20 repositories and nothing found: access in the served repositories, and labels.',
     fails:
       'A rule has an action that the account may not use in a served repository, or names a label that does not exist there.',
     remedy:

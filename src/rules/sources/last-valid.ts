@@ -79,7 +79,7 @@ export type LastValidFile = { readonly rules: readonly LoadedRule[]; readonly co
 export interface LastValid {
   /**
    * Stores the texts of the valid files of a location, and deletes those of deleted files. Returns the last valid
-   * versions of the invalid files, by path. Rejects if a stored text is needed and cannot be read.
+   * versions of the invalid files, by path. Rejects if the stored texts cannot be read.
    */
   settle(location: RuleLocation): Promise<ReadonlyMap<string, LastValidFile>>;
 }

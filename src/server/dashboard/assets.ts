@@ -138,7 +138,6 @@ const deliveryAndRuleStyles = `
 form.filter label.check{display:flex;gap:.4rem;align-items:center;color:var(--text);min-height:2.1rem}
 .pager{display:flex;flex-wrap:wrap;gap:.25rem 1rem;font-size:var(--small)}.pager a{padding:.25rem 0}.pager [rel=prev]::before{content:"← "}.pager [rel=next]::after{content:" →"}
 .lead{color:var(--muted)}.lead .mark{margin-right:.25rem}
-.button{display:inline-block;background:var(--soft);color:inherit;font-weight:550;text-decoration:none;border:1px solid light-dark(#8a929e,#5b6573);border-radius:.375rem;padding:.3rem .7rem}.button:hover{border-color:var(--text)}
 .empty{background:var(--panel);border:1px dashed var(--line);border-radius:.5rem;padding:.75rem 1rem;margin:.75rem 0;max-width:52rem}
 .result{font-weight:600;white-space:nowrap}.result.held{color:var(--ok)}.result.error{color:var(--bad)}.result.not,.result.unevaluated{color:var(--muted)}
 summary h2,summary h3{display:inline;margin:0}.where{margin:.25rem 0}

@@ -43,8 +43,8 @@ const words: SqlWords = {
   isUnrouted: 'NOT routed',
   door: 'door',
   find: 'strpos',
-  namedDelivery: `CASE WHEN run::json #>> '{trigger,delivery}' ~ '^[0-9]{1,15}$'
-    THEN (run::json #>> '{trigger,delivery}')::bigint END`,
+  // The server cannot read members of JSON in which a text has NUL or half a surrogate pair.
+  namedDelivery: `substring(run from '"trigger":\\{[^{}]*"delivery":"([0-9]{1,15})"')::bigint`,
   // The server cannot parse JSON that may contain NUL.
   memoryDate: 'at',
   isAtRest: 'is_at_rest',

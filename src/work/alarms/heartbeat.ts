@@ -30,6 +30,8 @@ export type HeartbeatState = {
 const lookMs = 30_000;
 /** Maximum age of the latest delivery, or of the latest look for missed events, which happens every half hour. */
 const heardWithinMs = 90 * 60_000;
+/** Maximum difference between the clocks of processes that share a store. */
+const clockMs = 10_000;
 /** Maximum duration of the request to the forge. */
 const forgeTimeoutMs = 10_000;
 const stateKey = 'heartbeat';
@@ -154,7 +156,7 @@ export class Heartbeat {
         return 'for 90 minutes, no delivery was verified and no look for missed events ended';
       // A process that ends again and again must not look well before it has examined what it can see.
       const looked = await readLook(store);
-      if (looked === undefined || Date.parse(looked.at) < this.#startedAt.getTime())
+      if (looked === undefined || Date.parse(looked.at) < this.#startedAt.getTime() - clockMs)
         return 'what the rules can see was not examined since the start';
       return reasonOf((await store.listIncidents()).find((one) => this.#isSevere(one)));
     } catch (error) {

@@ -90,16 +90,17 @@ describe('an hourly budget', () => {
     expect(nowMs - startMs).toBe(2 * hourMs);
   });
 
+  const protective = (target: string): Plan => {
+    const { changes } = planOf(1);
+    return {
+      changes: changes.map((one) => ({ ...one, change: { ...one.change, target, protects: 'tightens' } })),
+      refused: [],
+    };
+  };
+
   it('reserves a fifth for protective changes, grants one of them a minute for each target, and never exceeds the total', async () => {
     const past = await makePast();
     const hour = { all: 10, repository: 10 };
-    const protective = (target: string): Plan => {
-      const { changes } = planOf(1);
-      return {
-        changes: changes.map((one) => ({ ...one, change: { ...one.change, target, protects: 'tightens' } })),
-        refused: [],
-      };
-    };
     spend(past, 'before', planOf(8), hour);
     expect(spend(past, 'ordinary', planOf(1), hour).deferral?.why).toBe(
       'over the budget of 10 changes per hour in one repository, 2 of them reserved for protective changes',
@@ -128,6 +129,22 @@ describe('an hourly budget', () => {
     const mixed = { changes: first ? [...others, first] : [], refused: [] };
 
     expect(spend(past, 'mixed', mixed, hour)).toMatchObject({ went: 1, deferred: 2 });
+  });
+
+  it('is granted to a waiting protective change before ordinary changes that are due with it', async () => {
+    const past = await makePast();
+    const hour = { all: 1, repository: 1 };
+    spend(past, 'before', planOf(1), hour);
+    expect(spend(past, 'early', planOf(1), hour).went).toBe(0);
+    nowMs += 1_000;
+    expect(spend(past, 'gate', protective('status:gate'), hour).went).toBe(0);
+
+    nowMs += hourMs;
+    expect(spend(past, 'early', planOf(1), hour).went).toBe(0);
+    expect(spend(past, 'new', planOf(1), hour).went).toBe(0);
+    expect(spend(past, 'gate', protective('status:gate'), hour).went).toBe(1);
+    nowMs += hourMs + 1_000;
+    expect(spend(past, 'early', planOf(1), hour).went).toBe(1);
   });
 
   it('does not count changes that are only observed', async () => {

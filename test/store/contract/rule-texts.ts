@@ -73,6 +73,18 @@ export function describeRuleTexts(bench: StoreBench): void {
       ]);
     });
 
+    it('of the operator are not displaced by others, and are kept however long the folder does not change', async () => {
+      const part = 'x'.repeat(ruleTextLimits.size / 2);
+      await bench.store.storeRuleTexts('operator /rules', { kept: [textOf('a')], gone: [] });
+      for (const place of ['one', 'two', 'three']) {
+        advanceMs(200 * 86_400_000);
+        await bench.store.storeRuleTexts(place, { kept: [textOf('a', part)], gone: [] });
+      }
+      await bench.store.prune({});
+
+      expect(await paths('operator /rules')).toEqual(['a']);
+    });
+
     it('are deleted after a year in which no process stored them again', async () => {
       await bench.store.storeRuleTexts('old', { kept: [textOf('a')], gone: [] });
       advanceMs(364 * 86_400_000);

@@ -115,6 +115,7 @@ it('hostile texts are accepted wherever the store accepts a text', async () => {
   // Methods that read accept hostile texts as well.
   expect((await store.listDeliveries({ search: hostile.slice(0, 20) })).items.length).toBeGreaterThan(0);
   expect(await store.readRun('settled \0 \ud800')).toMatchObject({ code: hostile });
+  expect(await store.listRuns({ repositoryId: 7, item: { name: 'acme/demo#1', lane: '7#1' } })).toBeDefined();
   expect(await store.resume(scope, hostile)).toBe(true);
   await store.pause(scope, hostile);
   expect(await columnsWithout(url)).toEqual([]);

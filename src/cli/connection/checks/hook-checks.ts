@@ -56,7 +56,7 @@ const deliveryChecks: readonly Check[] = [
         ...(deferred > 0 ? [`${deferred} deferred`] : []),
       ];
       const waiting = `${accepted + claimed + retry + deferred} waiting${why.length > 0 ? ` (${why.join(', ')})` : ''}`;
-      const text = `${count(settled, 'delivery').replace(/ys$/, 'ies')} settled, ${waiting}, ${dead} given up`;
+      const text = `${count(settled, 'delivery')} settled, ${waiting}, ${dead} given up`;
       return dead === 0 ? ok(text) : wrong(text, 'reeve redrive --all tries them again');
     },
   },
@@ -96,7 +96,7 @@ async function checkPolling({ settings, store, rules }: Examination): Promise<Fi
     );
   const cost = last && `, about ${requestsPerHour(last, everySeconds)} requests an hour`;
   const text = last
-    ? `${every}${cost}; last poll at ${last.at}, of ${count(last.repositories, 'repository').replace(/ys$/, 'ies')}`
+    ? `${every}${cost}; last poll at ${last.at}, of ${count(last.repositories, 'repository')}`
     : `${every}; there was no poll yet`;
   const gaps = (await rules())
     .flatMap((file) => file.rules)
@@ -113,7 +113,7 @@ async function checkPolling({ settings, store, rules }: Examination): Promise<Fi
   }
   if (last !== undefined && last.failed > 0)
     return warning(
-      `${text}; ${count(last.failed, 'repository').replace(/ys$/, 'ies')} could not be read`,
+      `${text}; ${count(last.failed, 'repository')} could not be read`,
       'the log of reeve serve names them',
     );
   const ageMs = last === undefined ? 0 : Date.now() - Date.parse(last.at);

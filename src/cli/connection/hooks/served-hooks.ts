@@ -54,8 +54,8 @@ export async function checkServedHooks(given: ServedHooks): Promise<Finding> {
     if (!(await isHeard(repository, given))) silent.push(`${repository.owner}/${repository.name}`);
   }
   const rest = withoutHook.length - Math.min(withoutHook.length, maxLooks);
-  const more = rest > 0 ? `; ${count(rest, 'more repository').replace(/ys$/, 'ies')} not examined` : '';
-  const all = count(served, 'served repository').replace(/ys$/, 'ies');
+  const more = rest > 0 ? `; ${count(rest, 'more repository')} not examined` : '';
+  const all = count(served, 'served repository');
   if (silent.length === 0) return ok(`a hook delivers from each of ${all}${more}`);
   const named = silent.slice(0, maxNamed).join(', ');
   const others = silent.length > maxNamed ? ` and ${silent.length - maxNamed} more` : '';

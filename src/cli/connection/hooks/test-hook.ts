@@ -115,13 +115,14 @@ async function makeRepository(client: Client, location: HookLocation, store: Mem
 async function deleteTestRepositories(client: Client, store: MemoryRows): Promise<readonly string[]> {
   const left: string[] = [];
   for (const one of await recallTestRepositories(store)) {
-    if (one.id === undefined || one.isGone) continue;
+    if (one.isGone) continue;
     const [owner = '', repo = ''] = one.name.split('/');
     const params = { owner, repo };
     try {
-      // A repository that has the name now may be another one.
+      // A repository that has the name now may be another one. Without an id the request that creates it was not answered,
+      // and its random name was stored before.
       const { id } = await client.call(operations.getRepository, { params });
-      if (id === one.id) await client.call(operations.deleteRepository, { params });
+      if (one.id === undefined || id === one.id) await client.call(operations.deleteRepository, { params });
     } catch (error) {
       if (!(error instanceof ReeveError) || error.code !== 'forge-not-found') {
         left.push(`${one.name} (${messageOf(error)})`);

@@ -8,7 +8,7 @@ import type { PageLinks } from '../page-handler.ts';
 const shown = 50;
 
 /** Returns whether the key of an incident is a rule. Other keys are files, logins and names of secrets. */
-function isOfRule(kind: IncidentKind): boolean {
+export function isOfRule(kind: IncidentKind): boolean {
   return kind !== 'file-broken' && kind !== 'account-changed' && kind !== 'secret-unusable';
 }
 

@@ -20,6 +20,7 @@ import { markIds, type PageView } from '../page.ts';
 import type { PageRequest } from '../page-handler.ts';
 import { formatCount, formatMs, viewSparkline } from './activity.ts';
 import { deliveriesPage, stateMark } from './deliveries.ts';
+import { isOfRule } from './incidents.ts';
 import { pauseLines, pauseMenu } from './pauses.ts';
 import { groupRuns, runTable } from './runs.ts';
 
@@ -182,11 +183,10 @@ function incidentRow(
 ): NonNullable<Notice['rows']>[number] {
   const on = subject === undefined ? undefined : html` on ${itemLink(forgeUrl, subject, root)}`;
   const times = count === 1 ? undefined : html`${count.toLocaleString('en')} times, last `;
-  // Incidents about rules have the id of the rule as their key.
-  const isOfRule = kind !== 'file-broken' && key.includes('#');
+  const isRule = isOfRule(kind);
   const { page } = kindRow(kind);
   const actions = [
-    isOfRule
+    isRule
       ? html`<a class="button" href="${root}rules/show?${new URLSearchParams({ rule: key }).toString()}">Show rule</a>`
       : undefined,
     kind === 'file-broken' ? showLink(page, 'Show file', root) : undefined,
@@ -195,7 +195,7 @@ function incidentRow(
     run === undefined ? undefined : showLink(`runs/${run}`, 'Show run', root),
   ];
   return {
-    text: html`<strong>${isOfRule ? ruleLink(key, root, key) : markIds(key)}</strong>${on} <span class="muted">${times}${time(lastAt)}</span><div>${markIds(reason.split('\n', 1)[0] ?? '')}</div>`,
+    text: html`<strong>${isRule ? ruleLink(key, root, key) : markIds(key)}</strong>${on} <span class="muted">${times}${time(lastAt)}</span><div>${markIds(reason.split('\n', 1)[0] ?? '')}</div>`,
     action: html`${actions}`,
   };
 }

@@ -240,7 +240,8 @@ export function advance(
   for (const { kind, number, value, settled } of items) {
     const item = settled ?? toItemSnapshot(value, kind);
     if (item === undefined) continue;
-    after[number] = item;
+    const head = item.head ?? after[number]?.head;
+    after[number] = head === undefined ? item : { ...item, head };
     if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;
   }
   return { at: at ?? from.toISOString(), items: after, refs, tags, ...(polled ? { polled } : {}) };
@@ -458,12 +459,16 @@ const nothing = '0'.repeat(40);
  */
 export function differencesOf(snapshot: RepositorySnapshot, live: CurrentRepository): readonly MissedEvent[] {
   const items = live.items.toSorted((a, b) => a.number - b.number);
-  return [
+  const found = [
     ...(snapshot.isNew ? [repositoryCreated] : []),
     ...refDifferences(snapshot.refs, live.refs),
     ...(snapshot.tags ? tagDifferences(snapshot.tags, live.tags) : []),
     ...items.flatMap((item) => itemDifferences(snapshot, item, live.sinceMs)),
   ];
+  // The same difference may occur again later, as when a branch returns to an earlier commit. Each poll with a difference
+  // renews this instant; a poll that is repeated after a crash finds the same one.
+  const readAt = snapshot.polled?.readAt;
+  return readAt === undefined ? found : found.map((one) => ({ ...one, key: `${one.key} ${readAt}` }));
 }
 
 const repositoryCreated: MissedEvent = {

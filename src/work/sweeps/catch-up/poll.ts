@@ -4,6 +4,7 @@ import { operations } from '../../../contract/operations.ts';
 import type { Comment } from '../../../contract/resources/comments.ts';
 import type { PullReview } from '../../../contract/resources/reviews.ts';
 import type { CommitStatus } from '../../../contract/resources/statuses.ts';
+import { count } from '../../../platform/count.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { pollingGap } from '../../../rules/verdict.ts';
 import type { Reeve } from '../../reeve.ts';
@@ -249,6 +250,8 @@ export class Poller {
       live,
       at: after.at,
       cursor: this.#cursors.get(id) ?? 0,
+      isSettling:
+        startedAt.getTime() - Date.parse(before?.polled?.readAt ?? '') <= overlapMs + 2 * this.#everyMs,
     });
     this.#cursors.set(id, acts.cursor);
     // A write that is being sent may be part of what was read, and is noted only afterwards.
@@ -307,7 +310,7 @@ export class Poller {
       const perHour = requestsPerHour(result, everySeconds);
       log.info(
         { everySeconds, repositories, requestsPerHour: perHour },
-        `polling every ${everySeconds} s: ${repositories} ${repositories === 1 ? 'repository' : 'repositories'}, about ${perHour} requests an hour`,
+        `polling every ${everySeconds} s: ${count(repositories, 'repository')}, about ${perHour} requests an hour`,
       );
       for (const rule of this.#reeve.rules.operator()) {
         const why = pollingGap(rule);
@@ -344,12 +347,15 @@ async function readActs(
     live,
     at,
     cursor,
+    isSettling,
   }: {
     readonly before: RepositorySnapshot | undefined;
     readonly live: CurrentRepository;
     /** Instant of the forge's clock up to which items are known. */
     readonly at: string;
     readonly cursor: number;
+    /** Whether a poll has found changes a short time ago. */
+    readonly isSettling: boolean;
   },
 ): Promise<CurrentActs> {
   const polled = before?.polled;
@@ -367,9 +373,13 @@ async function readActs(
   const open = live.items.filter(({ kind, value }) => kind === 'pull_request' && value.state === 'open');
   const reviews: { number: number; review: PullReview }[] = [];
   for (const { number, value } of live.items) {
-    const isChanged = before?.items[number]?.updated !== value.updated_at;
-    const isRecent = Date.parse(String(value.updated_at)) >= sinceMs;
-    if (before === undefined || !isChanged || !isRecent || !('head' in value)) continue;
+    const updatedMs = Date.parse(String(value.updated_at));
+    // Forges return whole seconds: a review in the second of a change that was just found changes no instant.
+    if (before === undefined) break;
+    const isChanged =
+      before.items[number]?.updated !== value.updated_at ||
+      (isSettling && updatedMs >= Date.parse(before.at) - overlapMs);
+    if (!isChanged || updatedMs < sinceMs || !('head' in value)) continue;
     const found = client.items(operations.listReviews, { params: { ...params, index: number } });
     for await (const review of found) reviews.push({ number, review });
   }
@@ -554,8 +564,9 @@ function advanceActs(
     const known = latest?.statuses[sha];
     const ids: Record<string, number> = { ...known };
     for (const { id, context } of read ?? []) ids[context ?? ''] = Math.max(ids[context ?? ''] ?? 0, id);
-    // A head that was not read yet, and was there at the first poll.
+    // A new head that was not read: the next poll reads it.
     if (read === undefined && known === undefined && latest !== undefined) continue;
+    // Null: a head that was there at the first poll and was not read yet.
     kept[sha] = read === undefined ? (known ?? null) : ids;
   }
   return {

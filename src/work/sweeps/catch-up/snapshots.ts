@@ -17,7 +17,7 @@ export type ItemSnapshot = {
   readonly labels: string;
   /** Title, text and target branch. */
   readonly text: string;
-  /** Head commit of a pull request. */
+  /** Head commit of a pull request; absent if the forge does not know it, as while it creates the pull request. */
   readonly head?: string;
 };
 
@@ -84,7 +84,7 @@ export function toItemSnapshot(value: unknown, kind: ItemSnapshot['kind']): Item
       base: String(readMember(base, 'ref') ?? ''),
       body: textDigest(String(body ?? '')),
     }),
-    ...(typeof commit === 'string' ? { head: commit } : {}),
+    ...(typeof commit === 'string' && commit !== '' ? { head: commit } : {}),
   };
 }
 

@@ -212,6 +212,25 @@ describe('a poll', () => {
     expect(await poll()).toEqual([]);
   });
 
+  it('finds each time that a branch goes to a commit, also from the same commit', async () => {
+    const { name } = await harness.bot.call(operations.getBranch, { params: { ...demo, branch: 'main' } });
+    await poller.poll();
+    const make = () =>
+      harness.bot.call(operations.createBranch, {
+        params: demo,
+        body: { new_branch_name: 'work', old_branch_name: name },
+      });
+    const remove = () => harness.bot.call(operations.deleteBranch, { params: { ...demo, branch: 'work' } });
+    const found: string[] = [];
+    for (const change of [make, remove, make, remove]) {
+      await change();
+      found.push(...(await poll()));
+    }
+
+    expect(found.filter((one) => one.startsWith('create'))).toHaveLength(2);
+    expect(found.filter((one) => one.startsWith('delete'))).toHaveLength(2);
+  });
+
   it('finds that a pull request is labelled and closed within one second, in two polls', async () => {
     await makeLabel('bug');
     const body = { content: 'YQ==', message: 'work', new_branch: 'work' };
