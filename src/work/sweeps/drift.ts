@@ -1,6 +1,5 @@
 import { observedWords } from '../../engine/describe-change.ts';
 import type { Run } from '../../engine/record.ts';
-import type { MemoryRows } from '../../store/store.ts';
 
 /**
  * A persistent difference from the desired state of a rule, because the rule only observes, or because its change was
@@ -22,25 +21,32 @@ export type Drift = {
   readonly why: string;
 };
 
+/** The part of the store that is used here. The CI action has no store, and implements this one with its state. */
+type DriftStore = {
+  remember(key: string, value: unknown): Promise<void>;
+  recall(key: string): Promise<unknown>;
+  revise(key: string, edit: (value: unknown) => unknown): Promise<unknown>;
+};
+
 /** Maximum number of drift entries kept per rule. Further ones are counted by the sweep, but not listed. */
 const maxEntries = 1_000;
 const indexKey = 'drift';
 
 /** Drift of one rule during its sweep. */
 export class DriftBook {
-  readonly #store: MemoryRows;
+  readonly #store: DriftStore;
   readonly #rule: string;
   #entries: readonly Drift[];
   #isChanged = false;
 
-  private constructor(store: MemoryRows, rule: string, entries: readonly Drift[]) {
+  private constructor(store: DriftStore, rule: string, entries: readonly Drift[]) {
     this.#store = store;
     this.#rule = rule;
     this.#entries = entries;
   }
 
   /** Loads the drift of a rule. */
-  static async open(store: MemoryRows, rule: string): Promise<DriftBook> {
+  static async open(store: DriftStore, rule: string): Promise<DriftBook> {
     // Store boundary: only this class writes the value under this key.
     const entries = ((await store.recall(keyOf(rule))) ?? []) as readonly Drift[];
     return new DriftBook(store, rule, entries);
@@ -91,7 +97,7 @@ function keyOf(rule: string): string {
 }
 
 /** Returns the drift of all rules, oldest first. */
-export async function readDrift(store: MemoryRows): Promise<readonly Drift[]> {
+export async function readDrift(store: DriftStore): Promise<readonly Drift[]> {
   const rules = ((await store.recall(indexKey)) ?? []) as readonly string[];
   const found: Drift[] = [];
   for (const rule of rules) {
