@@ -3,17 +3,18 @@ import { judgeSoak, type SoakRow } from './soak/judge.ts';
 import { runSoak } from './soak/run-soak.ts';
 
 /**
- * `npm run soak -- [--minutes M] [--deliveries N] [--json]`: runs `reeve serve` under load and faults for an hour, or
- * until N deliveries were acknowledged, and prints the results for memory, descriptors, store and deliveries. Exit 1
+ * `npm run soak -- [--store sqlite|postgres] [--minutes M] [--deliveries N] [--json]`: runs `reeve serve` under load and
+ * faults for an hour, or until N deliveries were acknowledged, and prints the results for memory, descriptors, store and deliveries. Exit 1
  * when a target is missed, 2 for wrong usage.
  */
-const usage = 'usage: soak [--minutes M] [--deliveries N] [--json]';
+const usage = 'usage: soak [--store sqlite|postgres] [--minutes M] [--deliveries N] [--json]';
 const abort = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => abort.abort());
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
+      store: { type: 'string', default: 'sqlite' },
       minutes: { type: 'string', default: '60' },
       deliveries: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -22,9 +23,11 @@ async function main(): Promise<number> {
   const minutes = Number(values.minutes);
   const deliveries = values.deliveries === undefined ? undefined : Number(values.deliveries);
   const isCount = deliveries === undefined || (Number.isSafeInteger(deliveries) && deliveries > 0);
-  if (!(minutes > 0) || !isCount) throw new Error(usage);
+  const { store } = values;
+  if (!(minutes > 0) || !isCount || (store !== 'sqlite' && store !== 'postgres')) throw new Error(usage);
   let lastMs = 0;
   const record = await runSoak({
+    store,
     seconds: minutes * 60,
     deliveries,
     signal: abort.signal,

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readRows } from './database.ts';
 import type { LoadTarget } from './load.ts';
 
 /** Records responses, and whether the store has the deliveries that they acknowledged. */
@@ -11,7 +10,7 @@ export interface Book {
   /** Response times in milliseconds. */
   readonly answers: readonly number[];
   /** Looks in the store for deliveries acknowledged since the last look. */
-  look(): void;
+  look(): Promise<void>;
   /** Returns the number of acknowledged deliveries that a look did not find. */
   lost(): number;
   /**
@@ -27,8 +26,13 @@ const housekeepingMs = 90_000;
 /** Maximum number of stored response times; beyond it, the older half is dropped. */
 const maxAnswers = 200_000;
 
+/** Returns the rows of a query, read directly from the database, so that the store's code does not verify itself. */
+export type ReadRows = (
+  sql: string,
+) => Promise<readonly Readonly<Record<string, unknown>>[]> | readonly Readonly<Record<string, unknown>>[];
+
 /** Opens the book of a store. */
-export function openBook(path: string, allowedDays: number): Book {
+export function openBook(readRows: ReadRows, allowedDays: number): Book {
   const answers: number[] = [];
   const unexpected = new Map<string, number>();
   let [acknowledged, lost, lastId] = [0, 0, 0];
@@ -47,13 +51,15 @@ export function openBook(path: string, allowedDays: number): Book {
     },
     acknowledged: () => acknowledged,
     unexpected,
-    look() {
-      const rows = readRows(path, 'SELECT id, uuid FROM deliveries WHERE id > ? ORDER BY id', lastId);
+    async look() {
+      // A delivery that is noted while the store is read is looked for the next time.
+      const sought = noted;
+      noted = [];
+      const rows = await readRows(`SELECT id, uuid FROM deliveries WHERE id > ${lastId} ORDER BY id`);
       const now = new Set(rows.map(({ uuid }) => String(uuid)));
       lastId = Number(rows.at(-1)?.id ?? lastId);
       // A delivery stored before the last look may have been acknowledged after it.
-      lost += noted.filter((uuid) => !now.has(uuid) && !stored.has(uuid)).length;
-      noted = [];
+      lost += sought.filter((uuid) => !now.has(uuid) && !stored.has(uuid)).length;
       stored = now;
     },
     lost: () => lost,
@@ -61,7 +67,7 @@ export function openBook(path: string, allowedDays: number): Book {
       const endMs = performance.now() + housekeepingMs;
       for (;;) {
         const sql = "SELECT min(settled_at) AS at FROM deliveries WHERE state = 'settled'";
-        const [oldest] = readRows(path, sql);
+        const [oldest] = await readRows(sql);
         const nowMs = Date.now() + daysAhead * dayMs;
         const days = (nowMs - Date.parse(String(oldest?.at))) / dayMs;
         if (days <= allowedDays || performance.now() > endMs) return days;

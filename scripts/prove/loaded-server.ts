@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { start, waitForOutput } from '../../test/support/command.ts';
 import { type Book, openBook } from '../harness/book.ts';
+import { readRows } from '../harness/database.ts';
 import { createLoad } from '../harness/load.ts';
 import { authorization, secret } from '../harness/sender.ts';
 
@@ -49,7 +50,7 @@ export async function loadedServers(folder: string, forgeUrl: string): Promise<L
     REEVE_DATA: data,
     PORT: '0',
   };
-  const book = openBook(join(data, 'reeve.db'), 1);
+  const book = openBook((sql) => readRows(join(data, 'reeve.db'), sql), 1);
   return {
     book,
     async start() {

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { operations } from '../../src/contract/operations.ts';
 import type { Issue } from '../../src/contract/resources/issues.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { openStoreAt } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { builtProgram } from '../../test/support/built-program.ts';
 import type { Fault } from '../../test/support/fault-proxy.ts';
+import { startPostgres } from '../../test/support/postgres-server.ts';
 import { endProcesses } from '../../test/support/processes.ts';
-import { openBook } from '../harness/book.ts';
+import { openBook, type ReadRows } from '../harness/book.ts';
+import { readRows } from '../harness/database.ts';
 import {
   at,
   type Installation,
@@ -30,6 +32,7 @@ import {
 import type { ProbeQuestion, ProbeSample } from './probe.ts';
 
 export type SoakOptions = {
+  readonly store: 'sqlite' | 'postgres';
   readonly seconds: number;
   /** Number of acknowledged deliveries that ends the run. */
   readonly deliveries?: number | undefined;
@@ -61,8 +64,6 @@ const editEveryMs = 500;
  * minutes is left alone.
  */
 const issueCount = 130_000 / editEveryMs;
-/** Total offset to which the clock of the process is moved, in steps. */
-const daysAhead = 4 * retentionDays;
 const dayMs = 86_400_000;
 /** Interval of returning free pages, which blocks the process for 0.16 s. */
 const returnEveryMs = 60_000;
@@ -75,40 +76,89 @@ const connectionsMs = 6_000;
 
 /**
  * Runs `reeve serve` under load and faults: deliveries of all kinds at three fifths of its capacity, edits on an
- * embedded forge that fails, is slow and is restarted, and a clock that moves 40 days ahead. Returns the measurements.
+ * embedded forge that fails, is slow and is restarted, and a clock that moves 40 days ahead. A store in PostgreSQL has
+ * the clock of its server, which stays as it is. Returns the measurements.
  */
 export async function runSoak(options: SoakOptions): Promise<SoakRecord> {
-  const installation = await startProxiedInstallation({
-    ...{ rules, settings, labels: sizes },
-    hasChannel: true,
-    nodeArgs: ['--expose-gc', '--import', builtProgram('soak-probe')],
-  });
+  const place = options.store === 'postgres' ? await openDatabase() : undefined;
   try {
-    const path = join(installation.data, 'reeve.db');
-    const store = await openSqliteStore({ path, role: 'reader' });
+    const installation = await startProxiedInstallation({
+      ...{ rules, settings, labels: sizes },
+      hasChannel: true,
+      nodeArgs: ['--expose-gc', '--import', builtProgram('soak-probe')],
+      environment: place ? { DATABASE_URL: place.databaseUrl } : {},
+    });
     try {
-      return await soak(installation, store, options);
+      const at = { data: installation.data, databaseUrl: place?.databaseUrl };
+      const store = await openStoreAt(at, { role: 'reader' });
+      try {
+        return await soak({ installation, store, ...(place ?? readFile(installation)) }, options);
+      } finally {
+        await store.close();
+      }
     } finally {
-      await store.close();
+      await installation.close();
+      await endProcesses();
     }
   } finally {
-    await installation.close();
-    await endProcesses();
+    await place?.close();
   }
 }
 
+/** What is read of a store beside the store. */
+type Database = {
+  readonly readRows: ReadRows;
+  /** Size in bytes of the database, and of its write-ahead log if that is its own. */
+  readonly sizes: () => Promise<Pick<Sample, 'databaseBytes' | 'logBytes'>>;
+  /** Days by which the clock of the store is moved. */
+  readonly daysAhead: number;
+};
+
+function readFile({ data, database }: Installation): Database {
+  return {
+    readRows: (sql) => readRows(database, sql),
+    sizes: async () => sizesOf(data),
+    daysAhead: 4 * retentionDays,
+  };
+}
+
+/** Starts a PostgreSQL server. */
+async function openDatabase() {
+  const server = await startPostgres();
+  const client = new pg.Client({ connectionString: server.url, options: '-c search_path=reeve' });
+  await client.connect();
+  const read = async (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    (await client.query(sql)).rows;
+  return {
+    databaseUrl: server.url,
+    readRows: read,
+    async sizes() {
+      const [row] = await read('SELECT pg_database_size(current_database()) AS bytes');
+      return { databaseBytes: Number(row?.bytes), logBytes: 0 };
+    },
+    daysAhead: 0,
+    async close() {
+      await client.end();
+      await server.stop();
+    },
+  };
+}
+
 async function soak(
-  installation: ProxiedInstallation,
-  store: Store,
+  {
+    installation,
+    store,
+    ...database
+  }: { readonly installation: ProxiedInstallation; readonly store: Store } & Database,
   options: SoakOptions,
 ): Promise<SoakRecord> {
   const { seconds, deliveries = Number.POSITIVE_INFINITY, signal } = options;
-  const { data } = installation;
+  const { daysAhead } = database;
   const waiting = async (): Promise<number> => {
     const { accepted, claimed, retry, deferred } = await store.counts();
     return accepted + claimed + retry + deferred;
   };
-  const book = openBook(join(data, 'reeve.db'), oldestAllowedDays);
+  const book = openBook(database.readRows, oldestAllowedDays);
   const issues = await openIssues(installation);
   const load = await prepareLoad(installation, issues, book.note);
   const capacity = await measureCapacity(load, waiting, Math.min(seconds / 6, 20));
@@ -122,15 +172,15 @@ async function soak(
   let days = 0;
   let nextReturnMs = 0;
   const takeSample = async (): Promise<void> => {
-    const due = (Math.min(Math.floor(elapsed() * (steps + 1)), steps) * daysAhead) / steps;
+    const due = (Math.min(Math.floor(elapsed() * (steps + 1)), steps) * daysAhead) / Math.max(steps, 1);
     // Looks for deliveries before the next day may delete them.
-    if (due > days) book.look();
+    if (due > days) await book.look();
     days = due;
     const atMs = performance.now() - startMs;
     const returnsPages = atMs >= nextReturnMs;
     if (returnsPages) nextReturnMs = atMs + Math.min(seconds * 60, returnEveryMs);
     const sample = await sampleOf(installation, { aheadMs: days * dayMs, returnsPages, signal });
-    samples.push({ ...sample, atMs, waiting: await waiting() });
+    samples.push({ ...sample, ...(await database.sizes()), atMs, waiting: await waiting() });
     options.onSample?.(samples.at(-1) as Sample, book.acknowledged());
     // Tests read the list of passed requests; here it would grow without limit.
     installation.proxy.passed.length = 0;
@@ -149,7 +199,7 @@ async function soak(
   // If the machine got busier since its capacity was measured, many deliveries may wait.
   await drained(waiting);
   const judged = await edits.judge();
-  book.look();
+  await book.look();
   const { lost, unexpected, answers } = book;
   return {
     ...{ minutes, samples, days, ...judged, lost: lost(), unexpected: [...unexpected], answers },
@@ -162,7 +212,7 @@ async function soak(
       atRest.length,
       (await restingDescriptors(installation, waiting, atRest.length))?.length ?? 0,
     ],
-    oldestDays: await book.oldestDays(days),
+    oldestDays: daysAhead === 0 ? 0 : await book.oldestDays(days),
   };
 }
 
@@ -203,9 +253,9 @@ function drained(waiting: () => Promise<number>): Promise<number> {
 }
 
 async function sampleOf(
-  { reeve, data }: ProxiedInstallation,
+  { reeve }: ProxiedInstallation,
   options: { readonly aheadMs: number; readonly returnsPages: boolean; readonly signal: AbortSignal },
-): Promise<Omit<Sample, 'atMs' | 'waiting'>> {
+): Promise<Omit<Sample, 'atMs' | 'waiting' | 'databaseBytes' | 'logBytes'>> {
   const { aheadMs, returnsPages, signal } = options;
   const child = reeve();
   const ended = new AbortController();
@@ -221,7 +271,6 @@ async function sampleOf(
     ...(await ask({ aheadMs })),
     mappedBytes: canReadMemory ? mappedBytes(child.pid ?? 0) : 0,
     descriptors: descriptorsOf(child.pid)?.length ?? 0,
-    ...sizesOf(data),
   };
   const used = returnsPages ? await ask('returnFreePages') : undefined;
   child.off('exit', stop);

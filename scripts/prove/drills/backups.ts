@@ -32,7 +32,7 @@ export const drill: Drill = ({ isQuick, signal }) =>
       if (!(await isConsistent(server, join(folder, `backup-${made}.db`)))) inconsistent += 1;
     }
     await load.stop();
-    servers.book.look();
+    await servers.book.look();
     const { status } = await server.end('SIGTERM');
     const left = await serveRestored(folder, join(folder, `backup-${backups - 1}.db`), forge.url);
     const acknowledged = servers.book.acknowledged();

@@ -58,7 +58,7 @@ async function stopOnce({ start, book }: LoadedServers, tally: Tally): Promise<v
   await load.stop();
   if (status !== 0) tally.failed += 1;
   tally.slowestMs = Math.max(tally.slowestMs, ms);
-  book.look();
+  await book.look();
   const sql = "SELECT count(*) AS n FROM deliveries WHERE state = 'claimed'";
   tally.claimed += readNumber(join(server.data, 'reeve.db'), sql);
 }
