@@ -159,25 +159,22 @@ describe('the commands of the documentation, in sequence', () => {
   });
 
   it('connect: without a reachable address, doctor finds nothing wrong and serve polls', async () => {
-    const text = textOf('docs/connect.md');
-    const [, section = ''] = /^## Without a reachable address$(.*?)^## /ms.exec(text) ?? [];
-    const named = (of: string): string =>
-      (blocksOf(section).find(({ language }) => language === of)?.text ?? '')
-        .replace('https://git.example.org', forge.url)
-        .replaceAll('acme/demo', connection.repository);
     const folder = connection.path('polling');
-    mkdirSync(join(folder, 'data'), { recursive: true, mode: 0o700 });
+    mkdirSync(folder, { mode: 0o700 });
     copyFileSync(connection.path('token'), join(folder, 'token'));
-    writeFileSync(join(folder, 'reeve.env'), `${named('ini')}\n`, { mode: 0o600 });
-    writeFileSync(join(folder, 'reeve.yml'), named('yaml'));
-    const [doctor = '', serve = ''] = toRun('docs/connect.md', 'npx reeve doctor').map((line) =>
-      line.replace(/^npx reeve /, ''),
+    const [setup = '', doctor = '', serve = ''] = toRun('docs/connect.md', 'npx reeve setup').map((line) =>
+      line
+        .replace(/^npx reeve /, '')
+        .replace('https://git.example.org', forge.url)
+        .replaceAll('acme/demo', connection.repository),
     );
     const run = { cwd: folder, environment: { PORT: String(connection.port) } };
 
+    const made = await reeveProcess(setup.split(' '), run);
     const examined = await reeveProcess(doctor.split(' '), run);
     server = start(serve.split(' '), run);
 
+    expect(made.out).toContain('Reeve polls 1 repository every 60 s');
     expect(examined.out).not.toContain('✗');
     expect(examined.out).toContain('every 60 s; there was no poll yet');
     await waitForOutput(server, /polling every 60 s: 1 repository, about \d+ requests an hour/);

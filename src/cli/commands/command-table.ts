@@ -17,6 +17,10 @@ const connectionCommands = [
         'file with the token of an account that may create the hooks; used only now, not stored (SETUP_TOKEN)',
       ],
       ['--webhook <url>', 'URL at which the forge reaches Reeve; default: HOST and PORT'],
+      [
+        '--poll <seconds>',
+        'create no hooks, and poll the forge in this interval instead, for a machine that the forge cannot reach (REEVE_POLL)',
+      ],
       ['--repository <names...>', 'create a hook in these repositories (owner/name), and serve them'],
       ['--organization <names...>', 'create a hook in these organizations'],
       ['--user', 'create a hook of the account whose token creates the hooks'],
@@ -48,6 +52,7 @@ owner. To test the hook of an organization, an account or the instance, a privat
     examples: [
       'reeve setup',
       'reeve setup --url https://git.example.org --token-file token --repository acme/demo --rules triage labels --create-labels --yes',
+      'reeve setup --poll 60 --serve acme/demo --rules triage --create-labels --yes',
       'reeve setup --organization acme --admin-token-file owner-token',
       'reeve setup --rotate',
     ],

@@ -7,11 +7,23 @@ import { operations } from '../../contract/operations.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
-import { loadSettings, readSecret, secretValues, type Variables } from '../../server/settings/config.ts';
+import { pollingGap } from '../../rules/verdict.ts';
+import {
+  loadSettings,
+  readPoll,
+  readSecret,
+  type Settings,
+  secretValues,
+  type Variables,
+} from '../../server/settings/config.ts';
 import { parseOperatorFile, type WebhookForm } from '../../server/settings/operator-file.ts';
 import { openStoreAt } from '../../store/open-store.ts';
-import { beginSnapshots } from '../../work/sweeps/catch-up/catch-up.ts';
-import { servedRepositories, toRepositoryRef } from '../../work/sweeps/targets/repositories.ts';
+import { beginSnapshots, listCandidates } from '../../work/sweeps/catch-up/catch-up.ts';
+import {
+  type ServedBy,
+  servedRepositories,
+  toRepositoryRef,
+} from '../../work/sweeps/targets/repositories.ts';
 import { describeNeededAccess } from '../connection/checks/access.ts';
 import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
 import { createReport, type Finding, ok, skipped, warning, wrong } from '../connection/finding.ts';
@@ -146,17 +158,42 @@ function shownPath(path: string): string {
 }
 
 async function connect(run: SetupRun): Promise<void> {
-  const { options, answers, prompt, steps } = run;
+  const { options, answers, prompt } = run;
   const { environment } = answers;
   const checked = await checkConnection(run);
-  const { file, rules, capabilities, makerAccount } = checked;
-
+  const { file, makerAccount } = checked;
+  const problems: string[] = [];
+  const poll = readPoll((name) => environment[name] || undefined, file, problems);
+  if (problems.length > 0) throw new ReeveError('usage', problems.join('\n'));
   const standardUrl = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
   const asked = await wantWebhook(options, file?.webhook, {
     prompt,
     login: makerAccount.login,
     standardUrl,
+    isPolled: poll !== undefined,
   });
+  const repositories = asked
+    ? await connectByHooks(run, checked, asked)
+    : await connectByPolling(run, checked);
+  const label = (): ReturnType<typeof createMissingLabels> =>
+    createMissingLabels(checked.client, checked.rules, {
+      listed: repositories,
+      isWanted: options.createLabels ?? (options.yes ? false : undefined),
+      prompt,
+      plan: options.plan ?? false,
+    });
+  const labels = await run.steps.attemptAlone('labels', label);
+  if (labels) run.steps.tell('labels', labels);
+}
+
+/** Lets the forge announce events by hooks. Returns the repositories that the operator file lists. */
+async function connectByHooks(
+  run: SetupRun,
+  checked: CheckedConnection,
+  asked: WantedWebhook,
+): Promise<readonly string[]> {
+  const { options, steps } = run;
+  const { file, rules, capabilities } = checked;
   await checkTokenScopes(run, checked, asked);
   const adopted = await steps.attempt('hook', () => adoptWiderHooks(asked, makersOf(checked)));
   for (const finding of adopted.findings) steps.tell('hook', finding);
@@ -167,42 +204,107 @@ async function connect(run: SetupRun): Promise<void> {
     const listed = [...(file?.repositories ?? []), ...serve];
     return [...serve, ...(await unservedNames(checked, hooked ?? [], listed))];
   };
-  const toServe = await steps.attempt('serve', named);
-  if (toServe.length > 0) {
-    const look = () => checkServedNames(checked.client, toServe);
-    steps.tell('serve', await steps.attempt('serve', look), { mustBeRight: true });
-  }
-  const repositories = [...new Set([...(file?.repositories ?? []), ...toServe])];
+  const repositories = await serveAlso(run, checked, await steps.attempt('serve', named));
   tellOfAccount(run, checked, [...repositories, ...(webhook.repositories ?? [])]);
   const kinds = hookKinds(webhook.events ?? 'all', rules, capabilities);
-  const dashboard = options.dashboard ?? file?.dashboard?.url;
-
-  const saved = await saveFiles(run, checked, { webhook, repositories, dashboard });
-  if (dashboard !== undefined) await connectSignIn(run, { client: checked.client, dashboard, saved });
+  const saved = await saveFiles(run, checked, { webhook, repositories });
   const isWhole = await connectHooks(run, checked, { webhook, repositories, kinds, wanted: saved.wanted });
   if (options.rotate && isWhole) await endRotation(run, saved);
-  const label = (): ReturnType<typeof createMissingLabels> =>
-    createMissingLabels(checked.client, rules, {
-      listed: repositories,
-      isWanted: options.createLabels ?? (options.yes ? false : undefined),
-      prompt,
-      plan: options.plan ?? false,
-    });
-  const labels = await steps.attemptAlone('labels', label);
-  if (labels) steps.tell('labels', labels);
+  return repositories;
+}
+
+/** Interval of polling that is the answer to a question, in seconds. */
+const standardPoll = '60';
+
+/** Lets Reeve poll the forge, which cannot reach it. Returns the repositories that the operator file lists. */
+async function connectByPolling(run: SetupRun, checked: CheckedConnection): Promise<readonly string[]> {
+  const { options, answers, prompt, steps } = run;
+  const { client, account, file, rules } = checked;
+  const { environment } = answers;
+  const plan = options.plan ?? false;
+  if (file?.poll === undefined) environment.REEVE_POLL ||= standardPoll;
+  await checkTokenScopes(run, checked, undefined);
+  const given = [...(options.serve ?? []), ...(options.repository ?? [])];
+  const isSaid = given.length > 0 || (file?.repositories ?? []).length > 0;
+  const answer = isSaid ? '' : await prompt?.ask('Repositories to poll (owner/name), if they have no star');
+  const names = [...given, ...(answer ?? '').split(/[\s,]+/).filter(Boolean)];
+  const repositories = await serveAlso(run, checked, names);
+  tellOfAccount(run, checked, repositories);
+  const { wanted } = await saveFiles(run, checked, { repositories });
+  const isFileless = plan && !existsSync(answers.config);
+  const settings = await steps.attempt('settings', () =>
+    loadSettings(isFileless ? { ...wanted, REEVE_CONFIG: '' } : wanted),
+  );
+  run.secrets.push(...secretValues(settings));
+  run.undo = undefined;
+  const served = { login: async () => account.login, listed: repositories };
+  const count = await steps.attempt('polling', async () => (await listCandidates(client, served)).length);
+  steps.tell('polling', findingOfPolling(settings.poll ?? Number(standardPoll), count, rules));
+  if (count > 0 && !plan) await beginWith(run, client, settings, served);
+  return repositories;
+}
+
+function findingOfPolling(everySeconds: number, served: number, rules: readonly LoadedRule[]): Finding {
+  const every = `Reeve polls ${count(served, 'repository')} every ${everySeconds} s, and needs no hook`;
+  if (served === 0)
+    return wrong(
+      'no repository is served: nothing would be polled',
+      'name them: reeve setup --serve OWNER/NAME; or star them with the account on the forge',
+    );
+  const gaps = rules.flatMap((rule) => {
+    const why = pollingGap(rule);
+    return why === undefined ? [] : [`${rule.name}: ${why}`];
+  });
+  if (gaps.length === 0) return ok(every);
+  return warning(
+    `${every}; ${gaps.join('; ')}`,
+    'let the rule listen to another event, read facts instead, or give it a schedule',
+  );
+}
+
+/** Checks the repositories to serve in addition. Returns all that the operator file will list. */
+async function serveAlso(
+  { steps }: SetupRun,
+  { client, file }: CheckedConnection,
+  toServe: readonly string[],
+): Promise<readonly string[]> {
+  if (toServe.length > 0) {
+    const look = () => checkServedNames(client, toServe);
+    steps.tell('serve', await steps.attempt('serve', look), { mustBeRight: true });
+  }
+  return [...new Set([...(file?.repositories ?? []), ...toServe])];
+}
+
+/** Notes the present of the served repositories, so that what happens before the first start is found. */
+async function beginWith(
+  { steps }: SetupRun,
+  client: Client,
+  settings: Settings,
+  served: ServedBy,
+): Promise<void> {
+  await steps.attemptAlone('store', async () => {
+    const store = await openStoreAt(settings, { role: 'reader' });
+    try {
+      await beginSnapshots(client, served, { store, clock: systemClock });
+    } finally {
+      await store.close();
+    }
+  });
 }
 
 /** Checks the scopes of the token, including those for the missing hooks if no other account creates them. */
 async function checkTokenScopes(
   { options, answers, steps }: SetupRun,
   checked: CheckedConnection,
-  webhook: WantedWebhook,
+  webhook: WantedWebhook | undefined,
 ): Promise<void> {
   if (!('token' in answers.forge.credentials)) return;
   const { client, maker, rules, capabilities } = checked;
   const look = async () => {
     const forHooks =
-      maker === client ? await scopesForHooks(hookLocations(webhook), webhook.url, makersOf(checked)) : [];
+      maker === client && webhook
+        ? await scopesForHooks(hookLocations(webhook), webhook.url, makersOf(checked))
+        : [];
     const needs = neededScopes(rules, forHooks);
     return checkScopes(client, needs, { capabilities, readOnly: options.plan ?? false });
   };
@@ -251,28 +353,28 @@ type SavedFiles = {
   readonly writeEnvFile: () => ReturnType<typeof saveEnvFile>;
 };
 
-/** Writes the env file, with new secrets if needed, and the operator file. */
+/** Writes the env file, with new secrets if hooks need them, and the operator file. Connects the sign-in. */
 async function saveFiles(
   run: SetupRun,
-  { file, allowAdmin }: CheckedConnection,
-  {
-    webhook,
-    repositories,
-    dashboard,
-  }: { webhook: WantedWebhook; repositories: readonly string[]; dashboard: string | undefined },
+  { client, file, allowAdmin }: CheckedConnection,
+  { webhook, repositories }: { webhook?: WantedWebhook; repositories: readonly string[] },
 ): Promise<SavedFiles> {
   const { options, answers, steps } = run;
   const { environment } = answers;
   const plan = options.plan ?? false;
-  const secretPlan = planSecrets(environment, {
-    hasEntries: (file?.secrets ?? []).length > 0,
-    rotate: options.rotate ?? false,
-    isRotating: secretVariables.some((name) => (environment[name] ?? '').includes('\n')),
-    plan,
-  });
-  run.secrets.push(...Object.values(secretPlan.values).flatMap((value) => value.split('\n')));
-  steps.tell('secrets', secretPlan.finding, { mustBeRight: true });
-  const wanted: Record<string, string | undefined> = { ...environment, ...secretPlan.values };
+  const dashboard = options.dashboard ?? file?.dashboard?.url;
+  const wanted: Record<string, string | undefined> = { ...environment };
+  if (webhook !== undefined) {
+    const secretPlan = planSecrets(environment, {
+      hasEntries: (file?.secrets ?? []).length > 0,
+      rotate: options.rotate ?? false,
+      isRotating: secretVariables.some((name) => (environment[name] ?? '').includes('\n')),
+      plan,
+    });
+    run.secrets.push(...Object.values(secretPlan.values).flatMap((value) => value.split('\n')));
+    steps.tell('secrets', secretPlan.finding, { mustBeRight: true });
+    Object.assign(wanted, secretPlan.values);
+  }
   const writeEnvFile = () => saveEnvFile(answers.envFile, keptOf(wanted), plan);
   steps.tell('env-file', await steps.attempt('env-file', writeEnvFile));
   const edit = {
@@ -284,7 +386,9 @@ async function saveFiles(
   const writeOperatorFile = () => saveOperatorFile(answers.config, edit, plan);
   if (!plan) run.undo = await steps.attempt('operator-file', () => rememberOperatorFile(answers.config));
   steps.tell('operator-file', await steps.attempt('operator-file', writeOperatorFile));
-  return { wanted, writeEnvFile };
+  const saved = { wanted, writeEnvFile };
+  if (dashboard !== undefined) await connectSignIn(run, { client, dashboard, saved });
+  return saved;
 }
 
 /** Registers the OAuth2 application for sign-in to the dashboard. */
@@ -372,17 +476,11 @@ async function connectHooks(
     url: webhook.url,
   });
   run.isRunning = isRunning;
-  if (isWhole && !plan && !isRunning) {
-    const served = { login: async () => account.login, listed: settings.repositories };
-    await steps.attemptAlone('store', async () => {
-      const store = await openStoreAt(settings, { role: 'reader' });
-      try {
-        await beginSnapshots(client, served, { store, clock: systemClock });
-      } finally {
-        await store.close();
-      }
+  if (isWhole && !plan && !isRunning)
+    await beginWith(run, client, settings, {
+      login: async () => account.login,
+      listed: settings.repositories,
     });
-  }
   const before = hookLocations(file?.webhook ?? { url: webhook.url });
   const isNew = (one: HookLocation): boolean =>
     !before.some(({ level, name }) => level === one.level && name === one.name);
@@ -433,7 +531,7 @@ type SetupRun = {
 };
 
 /** The wanted locations of the hooks. */
-type WantedWebhook = Awaited<ReturnType<typeof wantWebhook>>;
+type WantedWebhook = WebhookForm;
 
 /** Results of the checks of the forge and the accounts. */
 type CheckedConnection = Awaited<ReturnType<typeof checkConnection>>;

@@ -278,7 +278,8 @@ function readRole(read: ReadVariable, problems: string[]): ServerRole {
   return role ?? 'all';
 }
 
-function readPoll(
+/** Returns the interval of polling in seconds, from `REEVE_POLL` or the operator file; adds a problem if it is invalid. */
+export function readPoll(
   read: ReadVariable,
   file: OperatorFile | undefined,
   problems: string[],
@@ -288,7 +289,7 @@ function readPoll(
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds >= minPollSeconds && seconds <= maxPollSeconds) return seconds;
   problems.push(
-    `REEVE_POLL (serve --poll) must be a number of seconds from ${minPollSeconds} to ${maxPollSeconds}, not "${text}"`,
+    `REEVE_POLL (--poll) must be a number of seconds from ${minPollSeconds} to ${maxPollSeconds}, not "${text}"`,
   );
   return undefined;
 }

@@ -661,6 +661,65 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(await runs()).not.toContain(`${repository}/issues/${before}/comments`);
   });
 
+  it('--poll connects without hooks and secrets, and serve finds what happens after setup', async () => {
+    const { repository, owner, bot, envFile, folder } = connection;
+    await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
+    await writeFile(connection.path('rules.yml'), everyIssueRule);
+    const environment = { REEVE_RULES: connection.path('rules.yml') };
+    const nothing = { repository: undefined } as object;
+    const unserved = await connection.setup({ ...nothing, poll: '30' }, environment);
+    const made = await connection.setup({ poll: '30' }, environment);
+    const again = await connection.setup(nothing, environment);
+
+    expect([unserved.status, made.status, again.status]).toEqual([1, 0, 0]);
+    expect(entriesOf(unserved, 'polling')[0]?.text).toContain('no repository is served');
+    expect(entriesOf(made, 'polling')[0]?.text).toBe(
+      'Reeve polls 1 repository every 30 s, and needs no hook',
+    );
+    expect(again.entries.filter(({ state }) => state === 'changed')).toEqual([]);
+    expect(await connection.hooks()).toEqual([]);
+    const written = readEnvFile(envFile);
+    expect(written).toMatchObject({ REEVE_POLL: '30' });
+    expect([written.WEBHOOK_SECRET, written.WEBHOOK_AUTHORIZATION]).toEqual([undefined, undefined]);
+
+    const { json } = await forge.ask('POST', `/repos/${repository}/issues`, {
+      as: owner,
+      body: { title: 'before the first start' },
+    });
+    const server = start(['serve', '--settings', envFile], { cwd: folder });
+    const runs = async () => (await reeveProcess(['runs', '--settings', envFile, '--json'])).out;
+    await expect
+      .poll(runs, { timeout: 60_000 })
+      .toContain(`${repository}/issues/${Reflect.get(Object(json), 'number')}/comments`);
+    server.kill();
+    await waitForExit(server);
+    expect((await connection.doctor()).status).toBe(0);
+  });
+
+  it('refuses polling beside hooks, and too often', async () => {
+    const beside = await connection.setup({ poll: '60', organization: ['acme'] }).catch((error) => error);
+    const often = await connection.setup({ poll: '5' }).catch((error) => error);
+    expect((await connection.setup()).status).toBe(0);
+    const later = await connection.setup({ poll: '60' }).catch((error) => error);
+
+    expect(beside.message).toContain('leave out --organization, or polling');
+    expect(often.message).toContain('REEVE_POLL (--poll) must be a number of seconds from 30');
+    expect(later.message).toContain('the operator file has hooks');
+  });
+
+  it('asks for repositories to poll if the answer to the location of the hooks is "poll"', async () => {
+    await forge.ask('DELETE', `/user/starred/${connection.repository}`, { as: connection.bot });
+    const answers = ['none', 'poll', connection.repository];
+    const prompt: Prompt = { ask: async () => answers.shift() ?? '' };
+
+    const result = await connection.setup({ repository: undefined } as object, {}, prompt);
+
+    expect(result.status).toBe(0);
+    expect(answers).toEqual([]);
+    expect(readEnvFile(connection.envFile).REEVE_POLL).toBe('60');
+    expect(await connection.hooks()).toEqual([]);
+  });
+
   it('warns of a test repository that could not be deleted, by name, and deletes it in the next run', async () => {
     const { organization, owner } = connection;
     const adminTokenFile = await connection.tokenFile(owner, ['all']);

@@ -82,7 +82,7 @@ it('serve --poll is refused below 30 s, and without a forge', async () => {
   expect(await reeve(['serve', '--poll', '10'], { environment })).toMatchObject({
     status: 2,
     error: expect.stringContaining(
-      'REEVE_POLL (serve --poll) must be a number of seconds from 30 to 86400, not "10"',
+      'REEVE_POLL (--poll) must be a number of seconds from 30 to 86400, not "10"',
     ),
   });
   expect(await reeve(['serve', '--poll', '60'], { environment: { REEVE_DATA: folder } })).toMatchObject({

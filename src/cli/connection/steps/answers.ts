@@ -12,6 +12,8 @@ export type SetupOptions = {
   readonly tokenFile?: string;
   readonly adminTokenFile?: string;
   readonly webhook?: string;
+  /** Interval of polling in seconds. */
+  readonly poll?: string;
   readonly system?: boolean;
   readonly user?: boolean;
   readonly organization?: readonly string[];
@@ -49,6 +51,7 @@ export type Answers = {
 export const keptVariables = [
   ...['FORGE_URL', 'FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'FORGE_USER', 'FORGE_PASSWORD', 'FORGE_PASSWORD_FILE'],
   ...['REEVE_CONFIG', 'REEVE_DATA', 'REEVE_RULES', 'DATABASE_URL', 'DATABASE_URL_FILE', 'HOST', 'PORT'],
+  'REEVE_POLL',
 ] as const;
 
 /**
@@ -67,6 +70,7 @@ export async function gatherAnswers(
     resolvePaths(given, process.cwd()),
   );
   if (options.url !== undefined) environment.FORGE_URL = options.url;
+  if (options.poll !== undefined) environment.REEVE_POLL = options.poll;
   if (options.tokenFile !== undefined) {
     for (const name of ['FORGE_TOKEN', 'FORGE_USER', 'FORGE_PASSWORD', 'FORGE_PASSWORD_FILE'])
       delete environment[name];

@@ -6,22 +6,28 @@ import type { SetupOptions } from './answers.ts';
 
 /**
  * Returns the wanted `webhook` of the operator file: its current content, with the options added. If neither has
- * locations, the user is prompted. `login` is the account that creates the hooks.
+ * locations, the user is prompted. `login` is the account that creates the hooks. Returns undefined if Reeve polls the
+ * forge instead.
  */
 export async function wantWebhook(
   options: SetupOptions,
   live: WebhookForm | undefined,
-  around: { prompt: Prompt | undefined; login: string; standardUrl: string },
-): Promise<WebhookForm> {
+  around: { prompt: Prompt | undefined; login: string; standardUrl: string; isPolled: boolean },
+): Promise<WebhookForm | undefined> {
+  const { prompt, isPolled } = around;
+  if (isPolled) {
+    requireNoHooks(options, live);
+    return undefined;
+  }
   const isSaid =
     options.system || options.user || options.organization || options.repository || live !== undefined;
-  const { prompt } = around;
   const answer = isSaid
     ? ''
     : await prompt?.ask(
-        'Locations of the hooks? Names of repositories (owner/name) and organizations, user, system',
+        'Locations of the hooks? Names of repositories (owner/name) and organizations, user, system; or poll, if the forge cannot reach this machine',
       );
   const names = (answer ?? '').split(/[\s,]+/).filter(Boolean);
+  if (names.length === 1 && names[0]?.toLowerCase() === 'poll') return undefined;
   const isOrganization = (name: string): boolean => !['system', 'user'].includes(name) && !name.includes('/');
   const asked = options.webhook ?? live?.url;
   const url =
@@ -39,6 +45,23 @@ export async function wantWebhook(
     events: options.events ?? live?.events,
   };
   return validateWebhook(form);
+}
+
+/** Throws `usage` if hooks are wanted or exist although Reeve polls: with both, an event would be handled twice. */
+function requireNoHooks(options: SetupOptions, live: WebhookForm | undefined): void {
+  const given = (['webhook', 'system', 'user', 'organization', 'events', 'rotate'] as const).filter(
+    (name) => options[name],
+  );
+  if (given.length > 0)
+    throw new ReeveError(
+      'usage',
+      `Reeve polls the forge (--poll or REEVE_POLL), which needs no hooks: leave out --${given.join(', --')}, or polling`,
+    );
+  if (live !== undefined)
+    throw new ReeveError(
+      'usage',
+      'the operator file has hooks: with hooks and polling, an event would be handled twice. Delete the hooks on the forge and the section "webhook", or leave out polling',
+    );
 }
 
 /** Returns the form without these locations; undefined if none is left. */
@@ -80,6 +103,6 @@ function validateWebhook(form: unknown): WebhookForm {
   if (hookLocations(parsed.data).length > 0) return parsed.data;
   throw new ReeveError(
     'usage',
-    'set the locations of the hooks: --repository owner/name, --organization name, --user or --system',
+    'set the locations of the hooks: --repository owner/name, --organization name, --user or --system; or --poll 60, if the forge cannot reach this machine',
   );
 }
