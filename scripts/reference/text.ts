@@ -44,12 +44,20 @@ export const words = (list: readonly string[]): string => list.map(word).join(',
 const maxLevels = 5;
 
 /**
- * Returns the fields of a shape, or of the items of a list, with their types. A field with an object that has its own
+ * Returns the fields of a shape, or of the items of a list, with their types, and with their meanings if the shape has
+ * any. A field with an object that has its own
  * page links to that page; the fields of any other object have their own rows: `head.ref`, `commits[].message`.
  */
 export function membersOf(shape: z.ZodType): string {
   const object = objectIn(typeOf(shape));
-  return object === undefined ? '' : table(['member', 'type'], memberRows(object, '', [object]));
+  if (object === undefined) return '';
+  const rows = memberRows(object, '', [object]);
+  return rows.some(([, , meaning]) => meaning !== '')
+    ? table(['member', 'type', 'meaning'], rows)
+    : table(
+        ['member', 'type'],
+        rows.map((row) => row.slice(0, 2)),
+      );
 }
 
 type Members = Readonly<Record<string, z.ZodType>>;
@@ -62,7 +70,7 @@ function memberRows(
   return Object.entries(members).flatMap(([name, member]) => {
     const type = typeOf(member);
     const path = `${before}${name}`;
-    const row = [word(path), describeMember(type)];
+    const row = [word(path), describeMember(type), member.description ?? ''];
     const inner = objectIn(type);
     const isShown = inner === undefined || sharedObjectOf(inner) !== undefined || around.includes(inner);
     if (isShown || around.length >= maxLevels) return [row];

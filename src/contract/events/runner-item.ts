@@ -11,20 +11,22 @@ const length = z.number().meta({ holds: 'duration' });
 export const RunnerItem = z.object({
   id: int,
   name: text,
-  /** `online` or `offline`; `gone` once the runner is no longer listed. */
-  status: z.enum(['online', 'offline', 'gone']),
-  busy: flag,
-  disabled: flag,
-  labels: z.array(z.object({ name: text })),
-  /** Level of the registration: organization, repository, user, instance. */
-  level: z.enum(['organization', 'repository', 'user', 'instance']),
-  /** The organization, the repository's full name, or the account; empty for the instance. */
-  owner: text,
-  /** Time offline, as observed by Reeve; zero while the runner is online. */
-  offline_for: length,
-  /** Time online without a job, as observed by Reeve; zero while the runner is busy or offline. */
-  idle_for: length,
-  /** Number of changes between online and offline within the last hour. */
-  flaps: int,
+  status: z
+    .enum(['online', 'offline', 'gone'])
+    .describe('`online` or `offline`, as the forge says; `gone`: the forge no longer lists the runner.'),
+  busy: flag.describe('Whether it executes a job now.'),
+  disabled: flag.describe('Whether it is switched off on the forge, so that it gets no jobs.'),
+  labels: z.array(z.object({ name: text })).describe('What `runs-on` of a workflow selects.'),
+  level: z
+    .enum(['organization', 'repository', 'user', 'instance'])
+    .describe('Where it is registered: `organization`, `repository`, `user` or `instance`.'),
+  owner: text.describe(
+    'The organization, the full name of the repository, or the account; empty for the instance.',
+  ),
+  offline_for: length.describe('How long it is offline, as Reeve observed it; zero while it is online.'),
+  idle_for: length.describe(
+    'How long it is online without a job, as Reeve observed it; zero while it is busy or offline.',
+  ),
+  flaps: int.describe('Number of changes between online and offline within the last hour.'),
 });
 export type RunnerItem = z.output<typeof RunnerItem>;
