@@ -55,6 +55,11 @@ export function createActionRunner(
   const say = (text: string): void => {
     for (const line of shorten(text).split('\n')) print(`| ${plain(line)}`);
   };
+  const annotate = (kind: 'notice' | 'error', message: string): void => {
+    // Gitea and Forgejo print an annotation as it is, with its escapes, so each line is one of its own.
+    const lines = isGitea ? message.split('\n').map(plain) : [escapeMessage(message)];
+    for (const line of lines) print(`::${kind}::${line}`);
+  };
   return {
     environment,
     clock,
@@ -66,13 +71,12 @@ export function createActionRunner(
     },
     say,
     notice(text) {
-      print(`::notice::${escapeMessage(shorten(text))}`);
+      annotate('notice', shorten(text));
     },
     error(text, spot) {
       const message = shorten(text);
-      if (spot === undefined) print(`::error::${escapeMessage(message)}`);
-      else if (isGitea)
-        print(`::error::${escapeMessage(`${spot.path}:${spot.line}:${spot.column}: ${message}`)}`);
+      if (spot === undefined) annotate('error', message);
+      else if (isGitea) annotate('error', `${spot.path}:${spot.line}:${spot.column}: ${message}`);
       else {
         const place = `file=${escapeProperty(spot.path)},line=${spot.line},col=${spot.column}`;
         print(`::error ${place}::${escapeMessage(message)}`);

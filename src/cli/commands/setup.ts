@@ -26,6 +26,7 @@ import {
 } from '../../work/sweeps/targets/repositories.ts';
 import { describeNeededAccess } from '../connection/checks/access.ts';
 import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
+import { findingOfSecrets } from '../connection/checks/machine-checks.ts';
 import { createReport, type Finding, ok, skipped, warning, wrong } from '../connection/finding.ts';
 import {
   checkAccount,
@@ -184,6 +185,10 @@ async function connect(run: SetupRun): Promise<void> {
     });
   const labels = await run.steps.attemptAlone('labels', label);
   if (labels) run.steps.tell('labels', labels);
+  const { settings } = run;
+  const secret = async () => settings && (await findingOfSecrets(settings, checked.rules));
+  const secrets = await run.steps.attemptAlone('named-secrets', secret);
+  if (secrets?.state === 'wrong') run.steps.tell('named-secrets', { ...secrets, state: 'warning' });
 }
 
 /** Lets the forge announce events by hooks. Returns the repositories that the operator file lists. */
@@ -236,6 +241,7 @@ async function connectByPolling(run: SetupRun, checked: CheckedConnection): Prom
     loadSettings(isFileless ? { ...wanted, REEVE_CONFIG: '' } : wanted),
   );
   run.secrets.push(...secretValues(settings));
+  run.settings = settings;
   run.undo = undefined;
   const served = { login: async () => account.login, listed: repositories };
   const count = await steps.attempt('polling', async () => (await listCandidates(client, served)).length);
@@ -461,6 +467,7 @@ async function connectHooks(
     loadSettings(isFileless ? { ...wanted, REEVE_CONFIG: '' } : wanted),
   );
   run.secrets.push(...secretValues(settings));
+  run.settings = settings;
   const undo = run.undo;
   // From here on, the operator file is not restored after a failure, because a running Reeve has to read it first.
   run.undo = undefined;
@@ -524,6 +531,8 @@ type SetupRun = {
   readonly secrets: string[];
   /** The operator's rules. */
   rules?: readonly LoadedRule[];
+  /** The settings that were written. */
+  settings?: Settings;
   /** Whether a Reeve with these settings is running. */
   isRunning?: boolean;
   /** Restores the operator file if the run fails. */

@@ -45,3 +45,8 @@ export function createPrompt(input: Readable, output: Writable): Prompt {
     },
   };
 }
+
+/** Asks a question that has the answers yes and no. No answer means no. */
+export async function confirm(prompt: Prompt, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test(await prompt.ask(`${question} (yes or no)`, { standard: 'no' }));
+}

@@ -507,6 +507,17 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(entriesOf(again, 'labels')).toEqual([]);
   });
 
+  it('names a secret that rules need and that is missing', async () => {
+    const rules = { rules: ['notify-chat'], yes: true };
+    const without = await connection.setup(rules);
+    const given = await connection.setup(rules, { REEVE_SECRET_CHAT_HOOK: 'https://192.0.2.1/hook' });
+
+    expect([without.status, given.status]).toEqual([0, 0]);
+    expect(entriesOf(without, 'named-secrets')).toMatchObject([
+      { state: 'warning', text: expect.stringContaining('CHAT_HOOK') },
+    ]);
+  });
+
   it('does not hang on a pipe that stays open, and says which option is missing', async () => {
     const child = spawn(process.execPath, [builtProgram(), 'setup'], {
       cwd: connection.folder,

@@ -24,7 +24,7 @@ type SweepPlanOptions = {
 const shownAtMost = 50;
 
 /** Exit status of an interrupted command, as in shells. */
-const interrupted = 130;
+export const interrupted = 130;
 
 /**
  * Plans the sweep of a rule, or of every rule with a schedule, and writes nothing. Prints a table by rule, then the items

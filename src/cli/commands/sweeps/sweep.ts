@@ -11,11 +11,12 @@ import { hasSweepEnded, startSweepByHand } from '../../../work/sweeps/by-hand.ts
 import { describeProgress, type SweepCheckpoint, SweepStore } from '../../../work/sweeps/progress.ts';
 import { openKeyOf } from '../../../work/sweeps/sweep.ts';
 import { createProgressLine, type ProgressLine, type ProgressStream } from '../../output/progress-line.ts';
+import { confirm } from '../../output/prompt.ts';
 import { count, plain, type Terminal } from '../../output/terminal.ts';
 import type { CommandContext } from '../command.ts';
 import { openStore } from '../open-store.ts';
 import { watchSignals } from '../process.ts';
-import { printSweepPlan } from './sweep-plan.ts';
+import { interrupted, printSweepPlan } from './sweep-plan.ts';
 import { findOpenRule, findSweepRules } from './sweep-rule.ts';
 
 type SweepOptions = {
@@ -24,9 +25,6 @@ type SweepOptions = {
   /** Whether the rule runs for open issues and pull requests instead of for the items of its schedule. */
   readonly open?: boolean;
 };
-
-/** Exit status of an interrupted command, as in shells. */
-const interrupted = 130;
 
 /**
  * Runs the sweep of a rule immediately and shows its progress. If a server is running, the server runs the sweep. An
@@ -99,8 +97,7 @@ export async function applyToOpen(
     const status = await printSweepPlan(name, asked, settings, terminal, { onChanges });
     if (status === interrupted || changes === 0) return status;
     const these = changes === 1 ? 'this change' : `these ${count(changes, 'change')}`;
-    const answer = await prompt.ask(`Make ${these} (yes or no)`, { standard: 'no' });
-    if (!/^y(es)?$/i.test(answer)) {
+    if (!(await confirm(prompt, `Make ${these}?`))) {
       terminal.error('nothing was written');
       return 0;
     }

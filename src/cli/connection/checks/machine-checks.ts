@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { incidentKinds } from '../../../engine/incidents/incident.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
+import type { LoadedRule } from '../../../rules/rule.ts';
 import type { FolderFile } from '../../../rules/sources/folder.ts';
 import { lastValidWords } from '../../../rules/sources/last-valid.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
@@ -192,8 +193,19 @@ export const machineChecks: readonly Check[] = [
 ];
 
 async function checkNamedSecrets({ settings, rules }: Examination): Promise<Finding> {
+  return findingOfSecrets(
+    settings,
+    (await rules()).flatMap((file) => file.rules),
+  );
+}
+
+/** Tests the secrets that rules and settings name. */
+export async function findingOfSecrets(
+  settings: Examination['settings'],
+  rules: readonly LoadedRule[],
+): Promise<Finding> {
   const { namedSecrets, notifyHosts: hosts } = settings;
-  const uses = [...secretUses((await rules()).flatMap((file) => file.rules)), ...secretUsesOf(settings)];
+  const uses = [...secretUses(rules), ...secretUsesOf(settings)];
   if (namedSecrets.size === 0 && uses.length === 0)
     return skipped('there is no named secret, and no rule names one');
   const [first, ...others] = await testSecrets(uses, namedSecrets, { hosts });

@@ -10,7 +10,7 @@ import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import { findBlindSpots } from '../../../work/alarms/blind-spots.ts';
 import { readServed } from '../../../work/served.ts';
-import type { Prompt } from '../../output/prompt.ts';
+import { confirm, type Prompt } from '../../output/prompt.ts';
 import { count, type Terminal } from '../../output/terminal.ts';
 import { type Finding, ok, warning } from '../finding.ts';
 import type { Answers } from './answers.ts';
@@ -159,11 +159,8 @@ export async function createMissingLabels(
   const places = [...new Set(missing.flatMap(({ repositories }) => repositories))];
   const text = `${shortList(labels)} in ${shortList(places)}`;
   if (plan && isWanted) return { state: 'planned', text: `would create ${text}` };
-  const isAgreed =
-    isWanted ??
-    /^(?:y|yes)$/i.test(
-      (plan ? '' : await prompt?.ask(`Create the missing labels ${text}? (y/n)`, { standard: 'n' })) ?? '',
-    );
+  const question = `Create the missing labels ${text}?`;
+  const isAgreed = isWanted ?? (prompt !== undefined && !plan && (await confirm(prompt, question)));
   if (!isAgreed)
     return warning(
       `missing labels: ${text}; a rule that sets one fails there`,
