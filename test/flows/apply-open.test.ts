@@ -109,7 +109,7 @@ describe('reeve apply RULE --open', () => {
     const { status, questions, printed } = await applyAsked('no');
 
     expect(status).toBe(0);
-    expect(questions).toEqual([`Make these ${issues - 1} changes (yes or no)`]);
+    expect(questions).toEqual([`Make these ${issues - 1} changes? (yes or no)`]);
     expect(printed).toMatch(new RegExp(`triage +${issues} +${issues - 1} +${issues - 1} `));
     expect(printed).toContain('nothing was written');
     expect(writesOf(harness, from)).toEqual([]);
