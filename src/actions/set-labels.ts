@@ -43,10 +43,13 @@ const maxCommandNames = 10;
  */
 type Names = readonly string[] | CommandArguments | undefined;
 
+/** Conditions by label: as written, and as results when the step is planned. */
+type Conditions = Readonly<Record<string, unknown>>;
+
 type LabelArguments = {
-  readonly add?: Names;
+  readonly add?: Names | Conditions;
   readonly remove?: Names;
-  readonly sync?: Readonly<Record<string, unknown>> | undefined;
+  readonly sync?: Conditions | undefined;
   readonly create?: object | undefined;
   readonly only?: readonly string[] | undefined;
 };
@@ -60,13 +63,26 @@ type CommandLabels = {
   readonly tooMany?: number;
 };
 
-/** Returns the labels that the rule itself lists. */
-function listedNames(names: Names): readonly string[] {
-  return Array.isArray(names) ? names : [];
+/** Returns the labels that the rule itself lists, with or without conditions. */
+function listedNames(names: Names | Conditions): readonly string[] {
+  return Array.isArray(names) ? names : Object.keys(conditionsOf(names));
 }
 
-function isFromCommand(names: Names): names is CommandArguments {
-  return names !== undefined && !Array.isArray(names);
+function isFromCommand(names: Names | Conditions): names is CommandArguments {
+  return typeof names === 'string' || Array.isArray(Object(names).command);
+}
+
+/** Returns the conditions of labels that are only added. */
+function conditionsOf(names: Names | Conditions): Conditions {
+  return typeof names !== 'object' || Array.isArray(names) || isFromCommand(names)
+    ? {}
+    : (names as Conditions);
+}
+
+/** Returns the labels that the rule wants to be there. */
+function addedNames({ add }: LabelArguments): readonly string[] {
+  const conditions = conditionsOf(add);
+  return listedNames(add).filter((label) => (conditions[label] ?? true) === true);
 }
 
 /**
@@ -133,9 +149,7 @@ async function sortCommandLabels(
     { facts, reasons },
   );
   const present = found.filter(({ name }) => added.has(name));
-  const rule = live.filter(
-    ({ name }) => listedNames(given.add).includes(name) || given.sync?.[name] === true,
-  );
+  const rule = live.filter(({ name }) => addedNames(given).includes(name) || given.sync?.[name] === true);
   for (const { name } of present) {
     const rival = [...present, ...rule].find((other) =>
       excludes(
@@ -152,7 +166,7 @@ async function sortCommandLabels(
   };
 }
 
-function argumentsOf(names: Names): ReadonlySet<string> {
+function argumentsOf(names: Names | Conditions): ReadonlySet<string> {
   return new Set(isFromCommand(names) ? names.command.filter((name) => name.trim() !== '') : []);
 }
 
@@ -195,9 +209,13 @@ const Labels = Label.array();
 const labelNames = z.union([z.array(name).max(100), commandArguments()]);
 const SetLabels = z
   .strictObject({
-    add: labelNames.optional().meta({
-      description: 'Labels to add: a list, or `${{ command("label").args }}` together with `only`.',
-    }),
+    add: z
+      .union([...labelNames.options, z.record(name, condition())])
+      .optional()
+      .meta({
+        description:
+          'Labels to add: a list; or label → condition, where the label is added while it holds, and never removed; or `${{ command("label").args }}` together with `only`.',
+      }),
     remove: labelNames.optional().meta({
       description: 'Labels to remove: a list, or `${{ command("unlabel").args }}` together with `only`.',
     }),
@@ -345,7 +363,7 @@ with:
     const { add, remove, sync } = written as SetLabels;
     if (operation !== operations.replaceIssueLabels.id) return undefined;
     const label = target.slice('label:'.length);
-    const text: unknown = sync?.[label];
+    const text: unknown = sync?.[label] ?? conditionsOf(add)[label];
     if (text !== undefined) return `${text} ${value ? 'holds' : 'does not hold'}`;
     if (listedNames(add).includes(label) && value) return 'the rule adds it';
     return listedNames(remove).includes(label) ? 'the rule removes it' : undefined;
@@ -377,7 +395,7 @@ with:
 
 function wantedLabels(given: SetLabels): ReadonlyMap<string, boolean> {
   return new Map([
-    ...listedNames(given.add).map((label) => [label, true] as const),
+    ...addedNames(given).map((label) => [label, true] as const),
     ...listedNames(given.remove).map((label) => [label, false] as const),
     ...Object.entries(given.sync ?? {}),
   ]);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../../src/actions/change.ts';
 import { setLabels } from '../../src/actions/set-labels.ts';
+import { operations } from '../../src/contract/operations.ts';
 import { createGivenFacts } from '../../src/facts/given-facts.ts';
 import { makeContext } from '../support/make-context.ts';
 
@@ -43,6 +45,12 @@ describe('the plan', () => {
       { sync: { a: true, b: false, c: true } },
       { labels: ['b', 'c'], label_definitions: ['a', 'b', 'c'] },
       ['+a', '=+c', '-b'],
+    ],
+    [
+      'adds by condition, and removes nothing',
+      { add: { a: true, b: false, c: true } },
+      { labels: ['b', 'c'], label_definitions: ['a', 'b', 'c'] },
+      ['+a', '=+c'],
     ],
     [
       'replaces a label that excludes it',
@@ -161,4 +169,16 @@ it('set-labels refuses a label that is named twice', () => {
   expect(setLabels.examine?.({ add: ['a', 'b'], sync: { a: true } })).toEqual([
     { path: ['sync', 'a'], message: 'the label "a" is listed twice in this step' },
   ]);
+});
+
+it('a label with a condition under add is listed once, and explained by its condition', () => {
+  const written = { add: { bug: 'touches("src/**")' }, remove: ['bug'] };
+  const change = { target: 'label:bug', value: true } as unknown as Change;
+
+  expect(setLabels.examine?.(written as never)).toEqual([
+    { path: ['remove', 0], message: 'the label "bug" is listed twice in this step' },
+  ]);
+  expect(setLabels.words?.({ ...change, operation: operations.replaceIssueLabels.id }, written)).toBe(
+    'touches("src/**") holds',
+  );
 });

@@ -221,6 +221,11 @@ type Given = Readonly<Record<string, unknown>>;
 const wishesOf: Readonly<Record<string, (given: Given, rule: LoadedRule) => readonly Wish[]>> = {
   'set-labels': ({ add, remove, sync }) => [
     ...textsOf(add).map((label) => labelWish(label, true)),
+    ...(Array.isArray(add) ? [] : Object.entries(asGiven(add))).flatMap(([label, condition]) =>
+      condition === false
+        ? []
+        : [{ ...labelWish(label, true), ...(condition === true ? {} : { isConditional: true as const }) }],
+    ),
     ...textsOf(remove).map((label) => labelWish(label, false)),
     ...Object.entries(asGiven(sync)).flatMap(([label, condition]) =>
       typeof condition === 'boolean'

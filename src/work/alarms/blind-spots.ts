@@ -307,9 +307,11 @@ function memberOf(value: unknown, name: string): unknown {
 /** Returns the fixed names of the labels that a `set-labels` step names. */
 function labelsNamedBy({ action, arguments: { written } }: LoadedStep): readonly string[] {
   if (action.name !== 'set-labels') return [];
-  const sync = memberOf(written, 'sync');
-  const lists: readonly unknown[] = [memberOf(written, 'add'), memberOf(written, 'remove')];
-  const names = [...lists.flat(), ...Object.keys(typeof sync === 'object' && sync !== null ? sync : {})];
+  const names = ['add', 'remove', 'sync'].flatMap((member): readonly unknown[] => {
+    const named = memberOf(written, member);
+    if (Array.isArray(named)) return named;
+    return typeof named === 'object' && named !== null ? Object.keys(named) : [];
+  });
   return names.filter((name): name is string => typeof name === 'string' && !name.includes('${{'));
 }
 
