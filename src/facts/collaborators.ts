@@ -3,10 +3,11 @@ import type { Client } from '../client/client.ts';
 import { eventFamilies, type Family } from '../contract/events/event-families.ts';
 import { operations } from '../contract/operations.ts';
 import { User } from '../contract/resources/users.ts';
-import { int, list, resource, text } from '../contract/shape.ts';
+import { flag, int, list, resource, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { comment } from './comments.ts';
 import { type AskContext, defineFact, type FactMemory, requestOf } from './fact.ts';
+import { issue } from './issue.ts';
 import { pullRequest } from './pull-request.ts';
 import { review } from './reviews.ts';
 import { indexParams, repositoryParams } from './where.ts';
@@ -199,6 +200,39 @@ export const contributions = defineFact({
     }
     // A release or backport pull request that Reeve opens must not count as a first contribution.
     return merged === 0 && user.id === (await ownId(client, memory)) ? 1 : merged;
+  },
+});
+
+/** Whether the issue is the first one of its author in the repository. */
+export const firstIssue = defineFact({
+  name: 'first_issue',
+  meaning:
+    'Whether the author has opened no earlier issue in this repository; pull requests do not count. It is false for an issue of Reeve’s own account. An issue of a deleted account has no author: the condition is then `error`.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: flag,
+  of: ['issue'],
+  needs: { access: 'reader', scopes: ['issue', 'user'] },
+  requests: 3,
+  example: 'first_issue',
+  async ask({ client, subject, memory, ask }) {
+    const { user } = await ask(requestOf(issue));
+    if (!user || user.id <= 0) throw new ReeveError('forge-not-found', 'the author of the issue is deleted');
+    const { index } = indexParams(subject);
+    const query = { type: 'issues', state: 'all', created_by: user.login };
+    let seen = 0;
+    // The newest are listed first, so one page is usually enough.
+    for await (const one of client.items(operations.listIssues, {
+      params: repositoryParams(subject),
+      query,
+    })) {
+      seen += 1;
+      if (seen > maxPulls)
+        throw new Error(`too large to judge: ${user.login} has more than ${maxPulls} issues`);
+      // The name may have belonged to another account earlier.
+      if (one.number < index && one.user?.id === user.id) return false;
+    }
+    return user.id !== (await ownId(client, memory));
   },
 });
 

@@ -7,6 +7,7 @@ import {
   collaboratorPermissions,
   collaborators,
   contributions,
+  firstIssue,
   permissionOf,
   senderPermission,
 } from './collaborators.ts';
@@ -93,6 +94,7 @@ export const facts: readonly Fact[] = [
   senderPermission,
   team,
   contributions,
+  firstIssue,
   currentReviews,
   approvals,
   rejections,

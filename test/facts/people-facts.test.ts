@@ -136,6 +136,24 @@ describe('contributions', () => {
   });
 });
 
+describe('first_issue', () => {
+  it('is true for the first issue of an author, also after later ones, and never for the own account', async () => {
+    const { holder, owner, at } = setup;
+    const open = async (client: Client): Promise<number> =>
+      (await client.call(operations.createIssue, { params: at, body: { title: 'broken' } })).number;
+    const of = (index: number, client?: Client) =>
+      ask('first_issue', { subject: { kind: 'issue', index }, ...(client && { client }) });
+    const first = await open(owner.client);
+    expect(await of(first)).toBe(true);
+    const second = await open(owner.client);
+
+    expect(await of(first)).toBe(true);
+    expect(await of(second)).toBe(false);
+    expect(await of(await open(holder.client))).toBe(false);
+    expect(await of(first, owner.client)).toBe(false);
+  });
+});
+
 describe('approvals', () => {
   let index = 0;
   const approve = (client: Client, event = 'APPROVED') =>
