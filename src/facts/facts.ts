@@ -20,7 +20,15 @@ import { fileOf } from './file-of.ts';
 import { changedSinceFact, commitDiff, compare, files, mergedPatch } from './files.ts';
 import { head } from './head.ts';
 import { accountHooks, hooks } from './hooks.ts';
-import { attachments, dependencies, issue, ownIssues, timeline, trackedTimes } from './issue.ts';
+import {
+  attachments,
+  dependencies,
+  issue,
+  ownIssues,
+  scheduledMerge,
+  timeline,
+  trackedTimes,
+} from './issue.ts';
 import { labelDefinitions } from './label-definitions.ts';
 import { labels, ownLabels } from './labels.ts';
 import { milestone, milestones } from './milestones.ts';
@@ -71,6 +79,7 @@ export const facts: readonly Fact[] = [
   review,
   reviewRequests,
   timeline,
+  scheduledMerge,
   reactions,
   comments,
   milestone,

@@ -1,10 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Subject, subjectKinds } from '../contract/events/subject.ts';
 import { operations } from '../contract/operations.ts';
 import { Attachment, Issue } from '../contract/resources/issues.ts';
 import { TimelineEntry } from '../contract/resources/timeline.ts';
 import { TrackedTime } from '../contract/resources/times.ts';
-import { list, text } from '../contract/shape.ts';
+import { User } from '../contract/resources/users.ts';
+import { instant, list, text } from '../contract/shape.ts';
 import { comment as commentRow } from './comments.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { indexParams, isHomeIssue, narrowIssue, repositoryParams } from './where.ts';
@@ -162,6 +163,34 @@ export const timeline = defineFact({
     return found;
   },
   narrow: (found, subject) => found.map((entry) => narrowEntry(entry, subject)),
+});
+
+const scheduled = 'pull_scheduled_merge';
+/** Types of timeline entries that end a schedule. A fulfilled one leaves no entry of its own cancellation. */
+const endings: ReadonlySet<string> = new Set(['pull_cancel_scheduled_merge', 'merge_pull']);
+
+/** Who let the forge merge the pull request when its checks succeed, and when; null if nobody did. */
+export const scheduledMerge = defineFact({
+  name: 'scheduled_merge',
+  meaning:
+    'Who told the forge to merge the pull request when its checks succeed (`user`), and when (`at`); null if nobody did, or if the schedule was cancelled or fulfilled. It comes from the timeline: the forge does not return the schedule itself, and not its merge method. No event announces it.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: z.object({ user: User, at: instant }).nullable(),
+  of: ['pull_request'],
+  needs: { access: 'reader', scopes: ['issue'] },
+  requests: 1,
+  example: 'scheduled_merge != null',
+  async ask({ client, subject }) {
+    let last: { readonly user: User; readonly at: string } | null = null;
+    for await (const { type, user, created_at } of client.items(operations.listTimeline, {
+      params: indexParams(subject),
+    })) {
+      if (endings.has(type)) last = null;
+      else if (type === scheduled && user && created_at) last = { user, at: created_at };
+    }
+    return last;
+  },
 });
 
 /**

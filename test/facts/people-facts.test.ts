@@ -154,6 +154,49 @@ describe('first_issue', () => {
   });
 });
 
+describe('scheduled_merge', () => {
+  it('is who scheduled the merge, until it is cancelled or merged', async () => {
+    const { owner, holder, at } = setup;
+    const base = freshName('base');
+    const head = freshName('head');
+    await addFile(holder.client, at, base, 'base.txt');
+    await owner.client.call(operations.createBranchProtection, {
+      params: at,
+      body: { rule_name: base, enable_push: true, enable_status_check: true, status_check_contexts: ['ci'] },
+    });
+    await addFile(holder.client, at, head, 'head.txt');
+    const body = { title: 'Later', head, base };
+    const { number: index } = await holder.client.call(operations.createPull, { params: at, body });
+    const params = { ...at, index };
+    const now = async () =>
+      (await ask('scheduled_merge', { subject: { index } })) as { user: { login: string } } | null;
+    const schedule = () =>
+      holder.client.call(operations.mergePull, {
+        params,
+        body: { do: 'merge', merge_when_checks_succeed: true },
+      });
+
+    expect(await now()).toBe(null);
+    await schedule();
+    expect((await now())?.user.login).toBe(holder.name);
+    await holder.client.call(operations.cancelScheduledMerge, { params });
+    expect(await now()).toBe(null);
+    await schedule();
+    expect((await now())?.user.login).toBe(holder.name);
+    const { head: pushed } = await holder.client.call(operations.getPull, { params });
+    await holder.client.call(operations.createStatus, {
+      params: { ...at, sha: pushed?.sha ?? '' },
+      body: { context: 'ci', state: 'success' },
+    });
+    await expect
+      .poll(async () => (await holder.client.call(operations.getPull, { params })).merged, {
+        timeout: 20_000,
+      })
+      .toBe(true);
+    expect(await now()).toBe(null);
+  });
+});
+
 describe('approvals', () => {
   let index = 0;
   const approve = (client: Client, event = 'APPROVED') =>
