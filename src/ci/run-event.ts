@@ -217,6 +217,10 @@ async function runOn(
   } as const;
   const { run } = await makeEventRun(event, request, context);
   printRun(run, runner.terminal);
+  if (run.rules.length > 0 && run.rules.every(({ reason }) => reason === 'own'))
+    runner.notice(
+      `nothing was done: @${event.sender?.login} caused this event, and its token is the one of this job. Leave out the input "token", or use the token of another account`,
+    );
   return run;
 }
 

@@ -69,6 +69,7 @@ export function createSimulator(
       secrets,
       capabilities,
       ledger,
+      own: reeve.ownWrites === undefined ? 'account' : 'changes',
       isServed,
       rulesFor: (event) => source.rulesFor(event),
     };

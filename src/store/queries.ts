@@ -50,9 +50,9 @@ export function createQueries(sql: Sql, countSettled?: () => number): StoreQueri
       if (withoutOwn) asked.add('(reason IS NULL OR reason NOT LIKE ?)', `${ownPrefix}%`);
       if (search !== '') {
         const text = search.toLowerCase();
-        const columns = ['event_type', 'repository', 'uuid'];
+        const columns = ['event_type', 'repository', 'uuid', "coalesce(summary, '')"];
         const found = columns.map((column) => `${words.find}(lower(${column}), ?) > 0`).join(' OR ');
-        asked.add(`(${found})`, text, text, text);
+        asked.add(`(${found})`, ...columns.map(() => text));
       }
       // In lists of settled or of all deliveries, a filter may skip many rows.
       const isFew = state !== undefined && state !== 'settled';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import type { Run } from '../../src/engine/record.ts';
+import { reeve } from '../support/command.ts';
 import { post } from '../support/deliveries.ts';
 import { at, type Harness, type HarnessOptions, startHarness } from '../support/harness.ts';
 
@@ -149,6 +150,19 @@ describe('with one account for a person and Reeve', () => {
     await harness.idle();
 
     expect((await harness.labelsOf(index)).toSorted()).toEqual(['area/docs', 'kept']);
+  });
+
+  it('a plan of an issue of that account shows what its rules do', async () => {
+    await start();
+    const index = await openIssue();
+    const subject = `${at.owner}/${at.repo}#${index}`;
+
+    const { out } = await reeve(['plan', '--issue', subject, '--activity', 'opened'], {
+      environment: harness.environment,
+    });
+
+    expect(out).toContain('opened: matched');
+    expect(out).not.toContain('Reeve itself caused this event');
   });
 
   it('two rules that undo each other come to rest', async () => {

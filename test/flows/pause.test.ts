@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
@@ -145,4 +145,17 @@ it('pausing an unknown rule and ending a pause that does not exist are refused',
   expect(unknown.status).toBe(2);
   expect(unknown.error).toContain('#docs');
   expect(await run('resume', 'docs')).toMatchObject({ status: 1 });
+});
+
+it('the pause works while the operator file cannot be used, with a warning', async () => {
+  const broken = join(harness.data, 'broken.yml');
+  await writeFile(broken, 'version: 1\nbogus: true\n', { mode: 0o600 });
+  const environment = { ...harness.environment, REEVE_RULES: harness.rules ?? '', REEVE_CONFIG: broken };
+  const paused = await reeve(['pause', 'all'], { environment });
+  const resumed = await reeve(['resume', 'all'], { environment });
+  const planned = await reeve(['plan', '--issue', 'acme/demo#1'], { environment });
+
+  expect([paused.status, resumed.status, planned.status]).toEqual([0, 0, 2]);
+  expect(paused.error).toContain('warning: the operator file is left out:');
+  expect(paused.error).toContain('bogus');
 });

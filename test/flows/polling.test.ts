@@ -121,6 +121,8 @@ describe('polling', () => {
       new RegExp(`^ *${trigger?.delivery} .* issues.opened +acme/demo#${index} `, 'm'),
     );
     expect(await ask('explain', id ?? '')).toContain(`delivery ${trigger?.delivery}, acme/demo#${index}  `);
+    expect(await ask('explain', `acme/demo#${index}`)).toContain(id);
+    expect(await ask('runs', '--repository', 'acme/demo')).toContain(id);
   });
 
   it('finds what a person does with the account of Reeve, and nothing that Reeve does', async () => {

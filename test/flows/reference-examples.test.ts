@@ -163,7 +163,11 @@ async function planLive(rule: LoadedRule): Promise<readonly Run[]> {
   const runs: Run[] = [];
   if (rule.each === undefined) {
     const rules = createRuleSet([rule]);
-    const more = { isServed: async () => true, rulesFor: async () => ({ rules, broken: [] }) };
+    const more = {
+      own: 'changes' as const,
+      isServed: async () => true,
+      rulesFor: async () => ({ rules, broken: [] }),
+    };
     for (const subject of subjects) runs.push(...(await simulate({ subject }, { ...parts, ...more })).runs);
   } else {
     const served = { login: async () => (await harness.bot.call(operations.getSelf, {})).login, listed: [] };

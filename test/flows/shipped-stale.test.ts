@@ -41,6 +41,7 @@ async function planned(kind: 'issue' | 'pull_request', index: number): Promise<R
     {
       client: harness.bot,
       account: async () => ({ id: self.id }),
+      own: 'changes',
       isServed: async () => true,
       rulesFor: async () => ({ rules, broken: [] }),
       memory: createFactMemory({ monotonicMs: () => 0 }),

@@ -95,9 +95,9 @@ owner. To test the hook of an organization, an account or the instance, a privat
     notes: `With DATABASE_URL the password is in the database, for all processes; otherwise it is in REEVE_DATA/dashboard.password, and
 a new one takes effect when the server is restarted.`,
     examples: ['reeve password --settings reeve.env', 'reeve password > /etc/prometheus/reeve.password'],
-    async run({ options, readerSettings, terminal }) {
+    async run({ options, storeSettings, terminal }) {
       const { showPassword } = await import('./password.ts');
-      return showPassword(options, await readerSettings(), terminal);
+      return showPassword(options, await storeSettings(), terminal);
     },
   }),
 ];
@@ -176,9 +176,9 @@ const runCommands = [
     notes:
       'TARGET is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change. With OWNER/REPO#N, all runs about that issue or pull request are listed, and what waits.',
     examples: ['reeve explain last', 'reeve explain --requests 42', 'reeve explain acme/shop#7'],
-    async run({ args: [run], options, readerSettings, terminal }) {
+    async run({ args: [run], options, storeSettings, terminal }) {
       const { explain } = await import('./runs/explain.ts');
-      return explain(run, options, await readerSettings(), terminal);
+      return explain(run, options, await storeSettings(), terminal);
     },
   }),
 
@@ -264,9 +264,9 @@ is shown.`,
       ['--json', 'print each delivery as one line of JSON'],
     ],
     examples: ['reeve deliveries', 'reeve deliveries --search acme/shop --state dead'],
-    async run({ options, readerSettings, terminal }) {
+    async run({ options, storeSettings, terminal }) {
       const { deliveries } = await import('./runs/list.ts');
-      return deliveries(options, await readerSettings(), terminal);
+      return deliveries(options, await storeSettings(), terminal);
     },
   }),
 
@@ -280,9 +280,9 @@ is shown.`,
       ['--json', 'print each run as one line of JSON'],
     ],
     examples: ['reeve runs', 'reeve runs --repository acme/shop --changes'],
-    async run({ options, readerSettings, terminal }) {
+    async run({ options, storeSettings, terminal }) {
       const { runs } = await import('./runs/list.ts');
-      return runs(options, await readerSettings(), terminal);
+      return runs(options, await storeSettings(), terminal);
     },
   }),
 
@@ -320,9 +320,9 @@ is shown.`,
       'pause the writes of a rule, the writes to a repository (OWNER/REPO), or all, at once; deliveries are kept. Without a name, list the pauses',
     flags: [['--json', 'print the pauses as one JSON list']],
     examples: ['reeve pause all', 'reeve pause acme/shop', 'reeve pause label-by-path', 'reeve pause'],
-    async run({ args: [name], options, readerSettings, terminal }) {
+    async run({ args: [name], options, storeSettings, terminal }) {
       const { pause } = await import('./runs/pause.ts');
-      return pause(name, options, await readerSettings(), terminal);
+      return pause(name, options, await storeSettings(), terminal);
     },
   }),
 
@@ -331,9 +331,9 @@ is shown.`,
     description: 'end a pause; the runs that waited for it start again from the live state',
     flags: [['--json', 'print one JSON object']],
     examples: ['reeve resume all', 'reeve resume acme/shop'],
-    async run({ args: [name], options, readerSettings, terminal }) {
+    async run({ args: [name], options, storeSettings, terminal }) {
       const { resume } = await import('./runs/pause.ts');
-      return resume(name, options, await readerSettings(), terminal);
+      return resume(name, options, await storeSettings(), terminal);
     },
   }),
 
@@ -370,9 +370,9 @@ const queueCommands: readonly CommandRow[] = [
       ['--json', 'print one JSON list of queues; with --history, of events'],
     ],
     examples: ['reeve queue list', 'reeve queue list acme/shop --branch main', 'reeve queue list --history'],
-    async run({ args: [repository], options, readerSettings, terminal }) {
+    async run({ args: [repository], options, storeSettings, terminal }) {
       const { listMergeQueues } = await import('./queue/list.ts');
-      return listMergeQueues(repository, options, await readerSettings(), terminal);
+      return listMergeQueues(repository, options, await storeSettings(), terminal);
     },
   }),
 
@@ -408,9 +408,9 @@ const queueCommands: readonly CommandRow[] = [
       'pause the merge queues of a repository (OWNER/REPO): they keep their pull requests and write nothing',
     flags: [branchFlag, ['--json', 'print the queues as one JSON list']],
     examples: ['reeve queue pause acme/shop', 'reeve queue pause acme/shop --branch main'],
-    async run({ args: [repository], options, readerSettings, terminal }) {
+    async run({ args: [repository], options, storeSettings, terminal }) {
       const { pauseQueues } = await import('./queue/change.ts');
-      return pauseQueues(repository, options, await readerSettings(), terminal);
+      return pauseQueues(repository, options, await storeSettings(), terminal);
     },
   }),
 
@@ -420,9 +420,9 @@ const queueCommands: readonly CommandRow[] = [
     description: 'end the pause of merge queues; the paused time does not count towards timeouts',
     flags: [branchFlag, ['--json', 'print the queues as one JSON list']],
     examples: ['reeve queue resume acme/shop'],
-    async run({ args: [repository], options, readerSettings, terminal }) {
+    async run({ args: [repository], options, storeSettings, terminal }) {
       const { resumeQueues } = await import('./queue/change.ts');
-      return resumeQueues(repository, options, await readerSettings(), terminal);
+      return resumeQueues(repository, options, await storeSettings(), terminal);
     },
   }),
 ];
@@ -627,7 +627,10 @@ const sweepCommands = [
     },
   }),
 
-  defineCommand<{ in?: string[]; plan?: boolean; yes?: boolean; json?: boolean }, readonly [rule: string]>({
+  defineCommand<
+    { in?: string[]; plan?: boolean; all?: boolean; yes?: boolean; json?: boolean },
+    readonly [rule: string]
+  >({
     usage: 'apply <rule>',
     description:
       'run a rule on the issues and pull requests that are open now, as for a new rule; if a server is running, the server runs it',
@@ -637,12 +640,14 @@ const sweepCommands = [
     flags: [
       ['--in <patterns...>', 'only these repositories or organizations'],
       ['--plan', 'only show what it would do, item by item, and why; writes nothing'],
+      ['--all', 'with the plan, also show the items without changes, and all of those with changes'],
       ['--yes', 'make the changes without showing a plan and asking first'],
       ['--json', 'print the result as one JSON object; with --plan, each item as one line'],
     ],
     notes: `Without --yes, the plan is shown first, and nothing is written before you confirm it. There is no event: filters by branch and
 path are compared with the live state, and a rule that reads event or sender cannot run, nor one that listens to neither
-issues nor pull requests. The budgets apply: what has no room in this hour follows later, by a running server.`,
+issues nor pull requests. The budgets apply: what has no room in this hour follows later, by a running server. Only rules of the
+operator (REEVE_RULES) run, not those of a .reeve.yml.`,
     examples: [
       'reeve apply label-by-path --open --plan',
       'reeve apply label-by-path --open',

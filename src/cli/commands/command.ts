@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Settings, Variables } from '../../server/settings/config.ts';
 import type { Prompt } from '../output/prompt.ts';
-import type { Terminal } from '../output/terminal.ts';
+import { plain, type Terminal } from '../output/terminal.ts';
 
 /** Context of a command line; tests supply their own. */
 export type CommandContext = {
@@ -22,6 +22,11 @@ export type CommandCall<Options, Arguments> = CommandContext & {
   settings(flags?: Variables): Promise<Settings>;
   /** Loads the settings for a command that receives no deliveries: a forge token is sufficient. */
   readerSettings(): Promise<Settings>;
+  /**
+   * Loads the settings for a command that needs the store alone, such as `pause`: an operator file that cannot be used
+   * is a warning, because the command may be needed just then.
+   */
+  storeSettings(): Promise<Settings>;
 };
 
 /** A flag in commander's notation, its description, and its default. */
@@ -78,6 +83,12 @@ export function addCommand(
       args: command.processedArgs,
       settings: async (given) => (await load()).loadSettings({ ...context.environment, ...given }),
       readerSettings: async () => (await load()).loadSettings(context.environment, { needsSecrets: false }),
+      storeSettings: async () =>
+        (await load()).loadSettings(context.environment, {
+          needsSecrets: false,
+          onUnusableFile: (problems) =>
+            context.terminal.error(plain(`warning: the operator file is left out: ${problems.join('; ')}`)),
+        }),
     });
     finish(status);
   });

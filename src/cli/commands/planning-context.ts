@@ -48,7 +48,7 @@ export async function withSimulation<Result>(
     async (context, more) => {
       const { client } = context;
       const rulesFor = await findRulesToTry({ only: rules, settings, client }, terminal);
-      return work({ ...context, rulesFor }, more);
+      return work({ ...context, own: settings.own, rulesFor }, more);
     },
     clock,
   );

@@ -327,7 +327,10 @@ function tellOfAccount(
   steps.tell('own-events', ownEventsFinding(account.login, file?.own ?? 'changes', isOwner));
   const restriction = checkRestriction(account, capabilities, isOwner);
   if (restriction) steps.tell('restricted', restriction);
-  if (rules.length === 0) return;
+  const isOwnerOfAll = names.every((name) =>
+    name.toLowerCase().startsWith(`${account.login.toLowerCase()}/`),
+  );
+  if (rules.length === 0 || (names.length > 0 && isOwnerOfAll)) return;
   const needed = describeNeededAccess(rules);
   const where = isOwner ? 'where it is not the owner, ' : '';
   steps.tell('access', ok(`${where}make @${account.login} a collaborator with the access that ${needed}`));
@@ -418,7 +421,10 @@ async function connectSignIn(
 }
 
 /** Removes the old secrets from the env file, because no hook sends them any more. */
-async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFiles): Promise<void> {
+async function endRotation(
+  { options, answers, steps, isRunning }: SetupRun,
+  saved: SavedFiles,
+): Promise<void> {
   const { wanted, writeEnvFile } = saved;
   const left = withoutOldValues(wanted);
   if (options.plan || Object.keys(left).length === 0) return;
@@ -428,6 +434,12 @@ async function endRotation({ options, answers, steps }: SetupRun, saved: SavedFi
     state: 'changed',
     text: `no hook sends the old values any more: ${answers.envFile} now contains only the new ones`,
   });
+  if (isRunning)
+    steps.tell('restart', {
+      state: 'warning',
+      text: 'the running Reeve still accepts the old values',
+      advice: 'restart Reeve once more',
+    });
 }
 
 /** Returns the variables to keep in the env file. The unused form of a secret is undefined. */

@@ -35,6 +35,7 @@ import {
   memberOf,
   type Name,
   type Type,
+  typeOf,
   unionOf,
 } from './types.ts';
 
@@ -326,7 +327,11 @@ export class Resolution {
 
   #expect(node: ASTNode, wanted: Type, type: Type): Type {
     if (mayBe(type, [wanted.kind])) return type;
-    const message = `this must be ${describeType(wanted)}, it is ${describeType(type)}`;
+    const member = alternatives(type).find(({ kind }) => kind === 'object');
+    const found = member?.kind === 'object' ? member.members.found : undefined;
+    const isFlag = wanted.kind === 'bool' && found !== undefined && mayBe(typeOf(found), ['bool']);
+    const hint = isFlag ? `; write ${textOf(node)}.found` : '';
+    const message = `this must be ${describeType(wanted)}, it is ${describeType(type)}${hint}`;
     return this.refuse(node, 'expression-type', message);
   }
 

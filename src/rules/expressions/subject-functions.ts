@@ -135,9 +135,9 @@ export function bindSubjectFunction(
   argument: ASTNode | undefined,
   paths: ChangedPaths,
 ): { readonly run: RunOnFact } | { readonly code: 'expression' | 'pattern'; readonly reason: string } {
-  const nodes = argument?.op === 'list' ? argument.args : argument ? [argument] : [];
-  const entries = nodes.map(literalOf).filter((entry) => typeof entry === 'string');
-  if (entries.length !== nodes.length || entries.length === 0) {
+  const entries = entriesOf(argument);
+  const count = argument?.op === 'list' ? argument.args.length : 1;
+  if (entries.length !== count || entries.length === 0) {
     const reason = `${row.name} takes its ${row.takes} as a literal text or list: ${row.example}`;
     return { code: 'expression', reason };
   }
@@ -147,6 +147,12 @@ export function bindSubjectFunction(
     if (error instanceof GlobError) return { code: 'pattern', reason: error.message };
     throw error;
   }
+}
+
+/** Returns the literal texts of the argument of such a function. */
+export function entriesOf(argument: ASTNode | undefined): readonly string[] {
+  const nodes = argument?.op === 'list' ? argument.args : argument ? [argument] : [];
+  return nodes.map(literalOf).filter((entry) => typeof entry === 'string');
 }
 
 type Entries = { readonly included: readonly string[]; readonly excluded: readonly string[] };

@@ -5,6 +5,7 @@ import { readMember } from '../../contract/events/payload-members.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
 import { conditionsIn } from '../arguments.ts';
 import { childrenOf, literalOf, namespacedName, parseExpression } from '../expressions/parse.ts';
+import { entriesOf } from '../expressions/subject-functions.ts';
 import type { Problem } from '../problem.ts';
 import { type Listening, type LoadedRule, type LoadedStep, runsForConcerned } from '../rule.ts';
 import type { YamlSource } from './yaml-source.ts';
@@ -69,12 +70,15 @@ export function mergeGates(rules: readonly LoadedRule[], file: YamlSource): read
 
 /**
  * Returns the labels that must be set for a condition of a rule to hold: texts compared with the names of `labels`, in a
- * condition that requires one of them (`labels.exists(l, l.name == "urgent")`), and not in its negation.
+ * condition that requires one of them (`labelled("urgent")`, `labels.exists(l, l.name == "urgent")`), and not in its
+ * negation.
  */
 export function labelsAwaited(rule: LoadedRule): readonly string[] {
   const ofLabels = { member: 'name', lists: ['labels'] };
   const wanted = (tree: ASTNode): readonly string[] => {
     if (tree.op === '&&' || tree.op === '||') return childrenOf(tree).flatMap(wanted);
+    if (tree.op === 'call' && tree.args[0] === 'labelled')
+      return entriesOf(tree.args[1][0]).filter((name) => !name.startsWith('!'));
     const isPresence = tree.op === 'in' || (tree.op === 'rcall' && /^exists(_one)?$/.test(tree.args[0]));
     if (!isPresence) return [];
     return comparisonsIn(tree, ofLabels).flatMap(({ by, texts }) =>

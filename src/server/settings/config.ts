@@ -74,16 +74,27 @@ const ours = /^(REEVE|WEBHOOK)_/;
 /**
  * Reads the settings from the environment and the operator file. Throws `settings` with all problems, one line each; no
  * line contains a secret. Webhook secrets are optional without `FORGE_URL`, because the demo generates one, and for
- * commands that receive no deliveries (`needsSecrets: false`).
+ * commands that receive no deliveries (`needsSecrets: false`). With `onUnusableFile`, for commands that need the store
+ * alone, an operator file with problems is left out: they are reported to the function.
  */
 export async function loadSettings(
   environment: Variables,
-  { needsSecrets = true }: { readonly needsSecrets?: boolean } = {},
+  {
+    needsSecrets = true,
+    onUnusableFile,
+  }: {
+    readonly needsSecrets?: boolean;
+    readonly onUnusableFile?: (problems: readonly string[]) => void;
+  } = {},
 ): Promise<Settings> {
   const problems: string[] = [];
   const read = createReader(environment, problems);
   const path = read('REEVE_CONFIG');
-  const operator = path === undefined ? { problems: [] } : await readOperatorFile(path);
+  let operator = path === undefined ? { problems: [] } : await readOperatorFile(path);
+  if (operator.problems.length > 0 && onUnusableFile) {
+    onUnusableFile(operator.problems);
+    operator = { problems: [] };
+  }
   problems.push(...operator.problems);
 
   const forge = readForge(environment, read, problems);

@@ -91,9 +91,12 @@ export async function findStoredRepository(
 ): Promise<{ readonly repositoryId: number; readonly repository: string } | undefined> {
   for (let before: string | undefined; ; ) {
     const page = await store.listDeliveries({ search: name, limit: 500, ...(before ? { before } : {}) });
-    for (const { repository, repositoryId } of page.items)
-      if (repositoryId !== undefined && repository?.toLowerCase() === name.toLowerCase())
-        return { repositoryId, repository };
+    for (const { repository, repositoryId, summary } of page.items) {
+      // An event that was found by reading the forge has the name in its summary alone.
+      const stored = repository ?? summary?.item?.replace(/#\d+$/, '');
+      if (repositoryId !== undefined && stored?.toLowerCase() === name.toLowerCase())
+        return { repositoryId, repository: stored };
+    }
     if (page.next === undefined) return undefined;
     before = page.next;
   }

@@ -7,6 +7,7 @@ import { operations } from '../../contract/operations.ts';
 import type { Issue } from '../../contract/resources/issues.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
+import type { OwnEvents } from '../../engine/bounds/own-writes.ts';
 import { makeEventRun, makeItemRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
@@ -61,6 +62,8 @@ export function parseSimulatedSubject(kind: SimulatedKind, text: string): Simula
 /** Context of a simulation, which is that of a delivery. The memory of actions is read but never changed. */
 export type SimulationContext = RunContext & {
   readonly actionMemory: ActionMemory;
+  /** Which events of Reeve's account are its own. */
+  readonly own: OwnEvents;
   readonly isServed: (repository: RepositoryRef) => Promise<boolean>;
   readonly rulesFor: (event: AdmittedEvent) => Promise<InForce>;
 };
@@ -106,7 +109,12 @@ export async function simulate(
   const planning = { ...context, actionMemory: createReadOnlyMemory(context.actionMemory) };
   const request = { mode: 'plan', door: 'cli' } as const;
   const runs: Run[] = [];
-  for (const event of events) runs.push((await makeEventRun(event, { ...request, rules }, planning)).run);
+  const self = (await context.account?.())?.id;
+  for (const event of events) {
+    // The event is imagined: no change of Reeve caused it, so with one account for both, a person did.
+    const isOwn = context.own === 'changes' && event.sender?.id === self ? false : undefined;
+    runs.push((await makeEventRun(event, { ...request, rules, isOwn }, planning)).run);
+  }
   const others: { readonly rule: string; readonly why: string }[] = [];
   for (const one of left) {
     if (activity === undefined && one.rule.each?.kind === live.item.subject.kind) {

@@ -284,6 +284,20 @@ it('C2: a label that does not exist causes a warning if a forge is configured', 
   expect((await check(rules, [], environment)).warnings).toEqual([]);
 });
 
+it('a label that a condition waits for and that exists nowhere causes a warning', async () => {
+  const repository = await forge.makeRepository(bot);
+  await forge.ask('PUT', `/user/starred/${repository}`, { as: bot });
+  const environment = { FORGE_URL: forge.url, FORGE_TOKEN: bot.token };
+  const waiting = (condition: string): string =>
+    `  one: { on: issues, if: '${condition}', steps: [{ uses: comment, with: { text: hi } }] }\n`;
+  const found = await check(waiting('labelled(["nowhere", "!other"])'), [], environment);
+
+  expect(found.warnings).toEqual([
+    expect.stringMatching(/unknown-label: there is no label "nowhere" in .*: a condition that waits for it/),
+  ]);
+  expect((await check(waiting('!labelled("nowhere")'), [], environment)).warnings).toEqual([]);
+});
+
 describe('a fact that the account may not read', () => {
   const needing =
     "  one: { on: issues, if: sender_permission == 'admin', steps: [{ uses: comment, with: { text: hi } }] }\n";

@@ -224,7 +224,9 @@ function createPrinter({ json = false, all = false }: SweepPlanOptions, terminal
       for (const { rule, items, passedOver } of rules)
         if (items + passedOver === 0)
           terminal.out(
-            plain(`${rule}: no items: its in and each select none, or the account cannot see them`),
+            plain(
+              `${rule}: no items: its in and each select none, no repository is served, or the account cannot see them (reeve doctor)`,
+            ),
           );
       if (notShown.length > 0) terminal.out(`not shown: ${notShown.join(', ')}; --all shows every item`);
       terminal.out('nothing was written');

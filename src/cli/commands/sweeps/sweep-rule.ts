@@ -35,7 +35,7 @@ export async function findOpenRule(
 ): Promise<{ readonly rule: LoadedRule; readonly open: OpenParts }> {
   const rule = pickRule(name, await readOperatorRules(settings), {
     none: `there is no rule in ${settings.rules}`,
-    unknown: `no rule is named "${name}"; there are`,
+    unknown: `no rule of the operator is named "${name}", and rules of a .reeve.yml cannot be applied to what is open; there are`,
   });
   const found = onOpenItems(rule);
   if ('parts' in found) return { rule, open: found.parts };

@@ -4,6 +4,9 @@ import type { Prompt } from '../../output/prompt.ts';
 import { type HookLocation, hookLocations } from '../hooks/places.ts';
 import type { SetupOptions } from './answers.ts';
 
+/** Number of times that an empty answer is asked for again. */
+const maxAsked = 3;
+
 /**
  * Returns the wanted `webhook` of the operator file: its current content, with the options added. If neither has
  * locations, the user is prompted. `login` is the account that creates the hooks. Returns undefined if Reeve polls the
@@ -21,11 +24,11 @@ export async function wantWebhook(
   }
   const isSaid =
     options.system || options.user || options.organization || options.repository || live !== undefined;
-  const answer = isSaid
-    ? ''
-    : await prompt?.ask(
-        'Locations of the hooks? Names of repositories (owner/name) and organizations, user, system; or poll, if the forge cannot reach this machine',
-      );
+  let answer: string | undefined;
+  for (let asked = 0; prompt && !isSaid && !answer && asked < maxAsked; asked += 1)
+    answer = await prompt.ask(
+      'Locations of the hooks? Names of repositories (owner/name) and organizations, user, system; or poll, if the forge cannot reach this machine',
+    );
   const names = (answer ?? '').split(/[\s,]+/).filter(Boolean);
   if (names.length === 1 && names[0]?.toLowerCase() === 'poll') return undefined;
   const isOrganization = (name: string): boolean => !['system', 'user'].includes(name) && !name.includes('/');
