@@ -35,7 +35,7 @@ export const notRun: Readonly<Record<string, string>> = {
     'needs PostgreSQL; test/cli/commands/store-copy.test.ts copies stores',
   'docs/postgresql.md: reeve store copy --from env:DATABASE_URL --to /var/lib/reeve-new':
     'needs PostgreSQL; test/cli/commands/store-copy.test.ts copies stores',
-  'docs/backup.md: tar -czf reeve.tar.gz reeve.env reeve.yml reeve-rules data token':
+  'docs/backup.md: (umask 077 && tar -czf reeve.tar.gz reeve.env reeve.yml reeve-rules data token)':
     'test/cli/commands/setup.test.ts moves the folder',
   'docs/backup.md: reeve setup --settings reeve.env --webhook https://new.example.org':
     'test/cli/commands/setup.test.ts moves the folder, and the address of a hook',

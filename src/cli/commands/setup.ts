@@ -509,7 +509,10 @@ async function connectHooks(
     await leaveOut(run, webhook, gone, before ? () => saveOperatorFile(answers.config, before, false) : undo);
   }
   const served = { client, login: account.login, listed: repositories, store: undefined };
-  const checkServed = () => checkServedHooks({ ...served, places: hookLocations(webhook), url: webhook.url });
+  const made = hookLocations(webhook).filter(
+    (one) => plan || !absent.some(({ level, name }) => level === one.level && name === one.name),
+  );
+  const checkServed = () => checkServedHooks({ ...served, places: made, url: webhook.url });
   const servedFinding = await steps.attemptAlone('served-hooks', checkServed);
   if (servedFinding) steps.tell('served-hooks', servedFinding);
   return isWhole;

@@ -153,7 +153,7 @@ export async function checkScopes(
   if (missing.length > 0) {
     return wrong(
       `the token lacks the scopes ${missing.map(({ scope, why }) => `${scope} (${why})`).join(', ')}`,
-      `create a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}; a token that also creates and repairs hooks needs those of its hooks, such as write:repository`,
+      `create a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}${needs.some(({ scope }) => scope === 'write:repository') ? '' : ', and write:repository if it creates hooks'}`,
     );
   }
   const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.map(({ scope }) => scope).join(', ')}`;

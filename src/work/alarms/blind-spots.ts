@@ -30,7 +30,7 @@ export type BlindSpot = {
   readonly text: string;
   /** The remedy. */
   readonly advice: string;
-  /** The label that a step sets, and the full names of the repositories in which it is missing. */
+  /** A label that a step sets or a condition waits for, and the full names of the repositories in which it is missing. */
   readonly missing?: { readonly label: string; readonly repositories: readonly string[] };
 };
 
@@ -293,7 +293,7 @@ async function labelSpots(rules: readonly LoadedRule[], look: Look): Promise<rea
             ? `${where}: the rule fails there; create it, or add create to the step`
             : `${where}: a condition that waits for it never holds`,
           advice: 'create the label, or correct its name in the rule',
-          ...(isSet && { missing: { label: name, repositories: places } }),
+          missing: { label: name, repositories: places },
         },
       ];
     }),

@@ -496,7 +496,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(entriesOf(withRules, 'labels')).toMatchObject([
       {
         state: 'warning',
-        text: expect.stringContaining(`kind/question, area/api in ${connection.repository}`),
+        text: expect.stringContaining(`kind/question, area/api, kind/bug in ${connection.repository}`),
         advice: expect.stringContaining('--create-labels'),
       },
     ]);

@@ -217,6 +217,9 @@ export async function findingOfSecrets(
   );
 }
 
+/** Time after which a heartbeat counts as missing, in addition to its interval. */
+const lateHeartbeatMs = 60_000;
+
 async function checkHeartbeat({ settings, store }: Examination): Promise<Finding> {
   const { heartbeat } = settings;
   if (heartbeat === undefined) return skipped('the operator file does not set a heartbeat');
@@ -224,8 +227,8 @@ async function checkHeartbeat({ settings, store }: Examination): Promise<Finding
   if (last === undefined) return skipped('no heartbeat was due yet: reeve serve sends it');
   const { state, at, since, why = '' } = last;
   const lateMs = Date.now() - Date.parse(at);
-  if (lateMs > 3 * Math.max(heartbeat.everyMs, 60_000))
-    return wrong(`the last heartbeat was due at ${at}: no Reeve sends it`, 'start reeve serve');
+  if (lateMs > heartbeat.everyMs + lateHeartbeatMs)
+    return wrong(`no heartbeat was sent or held since ${at}: no Reeve runs`, 'start reeve serve');
   if (state === 'sent') return ok(`the heartbeat to ${heartbeat.to} was sent at ${at}`);
   const what =
     state === 'held'

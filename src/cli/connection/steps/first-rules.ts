@@ -131,8 +131,8 @@ const labelColour = '8f96a3';
 const maxNamed = 12;
 
 /**
- * Creates the labels that the operator's rules set and that do not exist in served repositories, because a rule fails
- * for a missing label. Nothing is created without consent: `isWanted` (undefined: not decided), otherwise the answer at
+ * Creates the labels that the operator's rules set or wait for and that do not exist in served repositories, because a
+ * rule fails for a missing label, and a condition never holds. Nothing is created without consent: `isWanted` (undefined: not decided), otherwise the answer at
  * the terminal. Returns undefined if no label is missing.
  */
 export async function createMissingLabels(
@@ -146,8 +146,8 @@ export async function createMissingLabels(
   },
 ): Promise<Finding | undefined> {
   const { listed, isWanted, prompt, plan } = options;
-  const { repositories: served } = await readServed(client, listed);
-  const spots = await findBlindSpots(rules, { client, repositories: served, isWhole: false });
+  const { repositories, isWhole } = await readServed(client, listed);
+  const spots = await findBlindSpots(rules, { client, repositories, isWhole });
   const missing = spots.flatMap((spot) => spot.missing ?? []);
   const pairs = new Map(
     missing.flatMap(({ label, repositories }) =>
