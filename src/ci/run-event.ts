@@ -219,7 +219,7 @@ async function runOn(
   printRun(run, runner.terminal);
   if (run.rules.length > 0 && run.rules.every(({ reason }) => reason === 'own'))
     runner.notice(
-      `nothing was done: @${event.sender?.login} caused this event, and its token is the one of this job. Leave out the input "token", or use the token of another account`,
+      `no rule was evaluated: @${event.sender?.login} caused this event, and this job uses a token of that account. Leave out the input "token", or use the token of another account`,
     );
   return run;
 }

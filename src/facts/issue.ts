@@ -169,11 +169,11 @@ const scheduled = 'pull_scheduled_merge';
 /** Types of timeline entries that end a schedule. A fulfilled one leaves no entry of its own cancellation. */
 const endings: ReadonlySet<string> = new Set(['pull_cancel_scheduled_merge', 'merge_pull']);
 
-/** Who let the forge merge the pull request when its checks succeed, and when; null if nobody did. */
+/** The scheduled merge of the pull request, or null. */
 export const scheduledMerge = defineFact({
   name: 'scheduled_merge',
   meaning:
-    'Who told the forge to merge the pull request when its checks succeed (`user`), and when (`at`); null if nobody did, or if the schedule was cancelled or fulfilled. It comes from the timeline: the forge does not return the schedule itself, and not its merge method. No event announces it.',
+    'The merge that the forge makes when the checks succeed: the account that scheduled it (`user`) and the time of scheduling (`at`); null if none is scheduled, or if it was cancelled or made. Derived from the timeline, because the API returns neither the schedule nor its merge method. No event announces it.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: z.object({ user: User, at: instant }).nullable(),

@@ -244,9 +244,10 @@ async function connectByPolling(run: SetupRun, checked: CheckedConnection): Prom
   run.settings = settings;
   run.undo = undefined;
   const served = { login: async () => account.login, listed: repositories };
-  const count = await steps.attempt('polling', async () => (await listCandidates(client, served)).length);
-  steps.tell('polling', findingOfPolling(settings.poll ?? Number(standardPoll), count, rules));
-  if (count > 0 && !plan) await beginWith(run, client, settings, served);
+  const polled = await steps.attempt('polling', () => listCandidates(client, served));
+  const everySeconds = settings.poll ?? Number(standardPoll);
+  steps.tell('polling', findingOfPolling(everySeconds, polled.length, rules));
+  if (polled.length > 0 && !plan) await beginWith(run, client, settings, served);
   return repositories;
 }
 
