@@ -10,7 +10,7 @@ useMemoryFolder();
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/end-processes.ts'],
+    setupFiles: ['test/support/end-processes.ts', 'test/support/property-seed.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
     // No judgement of speed: a test that hangs ends here, on the busiest machine.
     testTimeout: process.env.LONG ? 7_200_000 : 600_000,

@@ -159,11 +159,16 @@ export function enterQueue(candidate: QueueCandidate, at: Date, branch: string):
       ? leaveQueue({ state: before, events: [] }, queued, leaving, { at, branch })
       : { state: before, events: [] };
     const entry: QueueEntry = { ...candidate, phase: 'waiting', enteredAt: at.toISOString() };
-    const text = `entered with priority ${candidate.request.priority}`;
+    const entries = placeEntry(state.entries, entry);
+    const next = entries[entries.indexOf(entry) + 1];
+    const overtakes = standsAfter(next, entry)
+      ? `, before #${next?.number}, whose delivery arrived later`
+      : '';
+    const text = `entered with priority ${candidate.request.priority}${overtakes}`;
     return {
       state: {
         ...state,
-        entries: placeEntry(state.entries, entry),
+        entries,
         left: state.left.filter((left) => left.number !== number),
         outbox: state.outbox.filter((write) => write.kind !== 'status' || write.number !== number),
       },

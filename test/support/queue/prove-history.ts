@@ -87,13 +87,22 @@ async function proveMerges(
   expect(told.toSorted(), 'writes to the base in the moment of a merge').toEqual(untested.toSorted());
 }
 
-/** Proves that each merge is of the pull request that entered first among those with the same priority. */
+/**
+ * Proves that each merge is of the pull request that entered first among those with the same priority. One that entered
+ * for an earlier delivery than others, because runs of several pull requests end in any order, was placed before them,
+ * and its history says so.
+ */
 function proveOrder(rows: readonly QueueHistoryRow[]): void {
   const inside: { readonly number: number; readonly base: string; readonly priority: number }[] = [];
   for (const { kind, number = 0, base, text } of rows) {
     const at = inside.findIndex((one) => one.number === number && one.base === base);
-    if (kind === 'entered')
-      inside.push({ number, base, priority: Number(/priority (-?\d+)/.exec(text)?.[1]) });
+    if (kind === 'entered') {
+      const [, priority, overtaken] =
+        /priority (-?\d+)(?:, before #(\d+), whose delivery arrived later)?$/.exec(text) ?? [];
+      const next = inside.findIndex((one) => one.number === Number(overtaken) && one.base === base);
+      if (overtaken !== undefined) expect(next, `where #${number} entered`).not.toBe(-1);
+      inside.splice(next === -1 ? inside.length : next, 0, { number, base, priority: Number(priority) });
+    }
     if (kind === 'left') inside.splice(at, 1);
     if (kind !== 'merged') continue;
     const [one] = inside.splice(at, 1);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { placeEntry } from '../../../src/work/merge-queue/edits.ts';
-import type { QueueEntry } from '../../../src/work/merge-queue/state.ts';
+import { enterQueue, placeEntry } from '../../../src/work/merge-queue/edits.ts';
+import { type QueueEntry, queueStateOf } from '../../../src/work/merge-queue/state.ts';
 
 const makeEntry = (number: number, given: Partial<QueueEntry> & { priority?: number } = {}): QueueEntry => {
   const { priority = 0, ...more } = given;
@@ -48,4 +48,27 @@ it('the pull request that has its turn keeps it', () => {
 
 it('a pull request that entered for live state alone comes last, and is not overtaken', () => {
   expect(orderOf(makeEntry(1), makeEntry(2, { delivery: '1' }), makeEntry(3))).toEqual([1, 2, 3]);
+});
+
+it('the history says which pull request was overtaken, because its delivery arrived later', () => {
+  const at = new Date('2026-03-01T12:00:00.000Z');
+  const texts: string[] = [];
+  let state = queueStateOf(undefined);
+  for (const [number, delivery] of [
+    [6, '12'],
+    [4, '9'],
+    [7, '13'],
+    [5, '10'],
+  ] as const) {
+    const edited = enterQueue({ ...makeEntry(number), delivery }, at, 'main')(state);
+    if (edited === undefined) throw new Error('Nothing was edited.');
+    state = edited.state;
+    texts.push(...edited.events.map(({ text }) => text));
+  }
+  expect(texts).toEqual([
+    'entered with priority 0',
+    'entered with priority 0, before #6, whose delivery arrived later',
+    'entered with priority 0',
+    'entered with priority 0, before #6, whose delivery arrived later',
+  ]);
 });
