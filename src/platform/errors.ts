@@ -122,3 +122,11 @@ export class ReeveError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/**
+ * Returns whether an error is a 403 or 404 of the forge: the account may not see what was requested, or it does not
+ * exist. Forges do not always tell which.
+ */
+export function isDenied(error: unknown): error is ReeveError {
+  return error instanceof ReeveError && (error.status === 403 || error.status === 404);
+}

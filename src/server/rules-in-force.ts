@@ -247,6 +247,7 @@ async function noteFiles(store: Store, place: ReadPlace, now: Date): Promise<voi
     'rule-blind': () => true,
     'rule-hindered': () => true,
     'secret-unusable': () => true,
+    'hook-silent': () => true,
     'account-changed': isUnchanged,
     'file-broken': ({ key }) => broken.some(({ source }) => source === key),
   };

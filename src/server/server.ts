@@ -40,10 +40,11 @@ import { createMetrics, type Metrics } from './dashboard/metrics.ts';
 import { createDashboardData } from './dashboard-data.ts';
 import { type Doors, openDoors } from './doors.ts';
 import { type ForgeLink, openForgeLink } from './forge-link.ts';
+import { hookJob } from './hooks/watch.ts';
 import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
-import { secretUsesOf } from './settings/operator-file.ts';
+import { secretUsesOf, type WebhookForm } from './settings/operator-file.ts';
 import { loadFingerprintKey } from './settings/secrets/installation-secret.ts';
 import { rememberSettings } from './settings/settings-in-force.ts';
 import { announceDropped, announceForgotten, announceMoves, createNoticeTaker } from './shared-caches.ts';
@@ -104,6 +105,8 @@ export type ServerOptions = {
   readonly pollMs?: number;
   /** Interval in seconds in which the forge is polled for changes; default: webhooks announce them. */
   readonly poll?: number | undefined;
+  /** The hooks that the operator file lists; absent: hooks are not examined. */
+  readonly webhook?: WebhookForm | undefined;
   /** Number of deliveries handled concurrently, and of concurrent calls to the forge; default: 8. */
   readonly concurrency?: number | undefined;
   /** Largest body of a delivery in bytes; default: the receiver's, 8 MiB. */
@@ -156,7 +159,15 @@ type Running = {
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, data, organizations = [], grants = [] } = options;
-  const { signal, concurrency = 8, clock = systemClock, role = 'all', own = 'changes', poll } = options;
+  const {
+    signal,
+    concurrency = 8,
+    clock = systemClock,
+    role = 'all',
+    own = 'changes',
+    poll,
+    webhook,
+  } = options;
   const running: Running = {};
   const wake = (): void => running.work?.worker.wake();
 
@@ -281,7 +292,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       forge: () => link.state(running.work?.worker.status().forge ?? { state: 'ok' }),
     };
     const work = createWork(reeve, {
-      jobs: alarmJobs(reeve, alarms),
+      jobs: {
+        ...alarmJobs(reeve, alarms),
+        ...(webhook && poll === undefined && { hooks: hookJob({ webhook, client, login, store }) }),
+      },
       preview: options.preview ? createPreview({ ...reeve, memory }, { grants, organizations }) : undefined,
       backoff: options.backoff,
       pollMs: options.pollMs,

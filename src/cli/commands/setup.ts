@@ -9,6 +9,16 @@ import { ReeveError } from '../../platform/errors.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import { pollingGap } from '../../rules/verdict.ts';
 import {
+  coveredLocations,
+  deliversFrom,
+  type HookLocation,
+  hookLocations,
+  locationName,
+  repositoryAt,
+  type Signed,
+  scopesForHooks,
+} from '../../server/hooks/places.ts';
+import {
   loadSettings,
   readPoll,
   readSecret,
@@ -37,16 +47,6 @@ import {
   neededScopes,
   ownEventsFinding,
 } from '../connection/forge-findings.ts';
-import {
-  coveredLocations,
-  deliversFrom,
-  type HookLocation,
-  hookLocations,
-  locationName,
-  repositoryAt,
-  type Signed,
-  scopesForHooks,
-} from '../connection/hooks/places.ts';
 import { localAddress } from '../connection/hooks/probe-receiver.ts';
 import { checkServedHooks, hookKinds } from '../connection/hooks/served-hooks.ts';
 import {

@@ -84,6 +84,16 @@ export const incidentKinds = {
     page: '',
     isSevere: true,
   },
+  'hook-silent': {
+    title: 'Webhooks that do not deliver',
+    looks:
+      'The hooks of the locations under `webhook`, every ten minutes, or every hour with more than 20 locations and nothing found, where the account may list them.',
+    fails:
+      'A hook was deleted, disabled, or points to another address: events of that location arrive late, when Reeve looks for missed ones, or never.',
+    remedy: '`reeve setup` creates or corrects the hook.',
+    page: '',
+    isSevere: true,
+  },
   'account-changed': {
     title: 'Logins that another account has now',
     looks:

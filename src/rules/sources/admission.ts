@@ -5,7 +5,7 @@ import { operations } from '../../contract/operations.ts';
 import { createRepositoryScope } from '../../patterns/glob.ts';
 import { createTtlCache } from '../../platform/cache/caches.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type ErrorCode, ReeveError } from '../../platform/errors.ts';
+import { type ErrorCode, isDenied, ReeveError } from '../../platform/errors.ts';
 
 /** Origin of an event. */
 export type Origin = {
@@ -157,7 +157,7 @@ type FailingSince = { readonly failingSince: Date | undefined };
  * only after the delivery has failed for ten minutes; before that, it is retried.
  */
 export function retryDenial(error: unknown, { failingSince }: FailingSince, now: Date): unknown {
-  if (!isDenial(error) || error.code === 'repository-missing') return error;
+  if (!isDenied(error) || error.code === 'repository-missing') return error;
   const untilMs = (failingSince ?? now).getTime() + doubtMs;
   if (now.getTime() >= untilMs) return error;
   const until = new Date(untilMs).toISOString();
@@ -177,14 +177,9 @@ export async function findDenial(
     await client.call(operations.getRepository, { params: { owner, repo: name } });
     return undefined;
   } catch (error) {
-    if (isDenial(error)) return error;
+    if (isDenied(error)) return error;
     throw error;
   }
-}
-
-/** Returns whether an error is a 403 or 404 of the forge. */
-function isDenial(error: unknown): error is ReeveError {
-  return error instanceof ReeveError && (error.status === 403 || error.status === 404);
 }
 
 /**

@@ -114,7 +114,7 @@ export const metricTable = {
     type: 'gauge',
     ofInstallation: true,
     labels: ['kind'],
-    help: 'Open incidents: rules that failed in the last seven days and have not passed since (rule-failed), merges into another branch than planned (merged-elsewhere), sweeps with a refused list (sweep-failed), logins that now belong to another account (account-changed), rules of the operator that cannot see what they need (rule-blind) or cannot act (rule-hindered), named secrets that cannot be used (secret-unusable), unusable rule files (file-broken).',
+    help: 'Open incidents: rules that failed in the last seven days and have not passed since (rule-failed), merges into another branch than planned (merged-elsewhere), sweeps with a refused list (sweep-failed), logins that now belong to another account (account-changed), rules of the operator that cannot see what they need (rule-blind) or cannot act (rule-hindered), named secrets that cannot be used (secret-unusable), webhooks that do not deliver (hook-silent), unusable rule files (file-broken).',
   },
   reeve_rule_failures: {
     type: 'gauge',

@@ -119,7 +119,7 @@ function occurrencesOf(spots: readonly BlindSpot[], at: Date): readonly Occurren
 }
 
 /** Raises what was found, and ends the other incidents of these kinds. */
-async function noteIncidents(
+export async function noteIncidents(
   store: Store,
   kinds: readonly Occurrence['kind'][],
   found: readonly Occurrence[],

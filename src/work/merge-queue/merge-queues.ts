@@ -7,7 +7,7 @@ import type { Run } from '../../engine/record.ts';
 import type { Ran } from '../../engine/run.ts';
 import type { Facts } from '../../facts/fact.ts';
 import { queueContext } from '../../facts/statuses.ts';
-import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { isDenied, messageOf, ReeveError } from '../../platform/errors.ts';
 import { createRuleSet } from '../../rules/rule.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
 import { retryDenial } from '../../rules/sources/admission.ts';
@@ -215,8 +215,7 @@ export class MergeQueues {
       return await this.#reeve.admissions.admit({}, eventlessOf(repository, 0, job.eventType));
     } catch (error) {
       const doubt = retryDenial(error, job, this.#reeve.clock.now());
-      const isDenied = error instanceof ReeveError && (error.status === 403 || error.status === 404);
-      if (!isDenied || doubt !== error) throw doubt;
+      if (!isDenied(error) || doubt !== error) throw doubt;
       const reason = `${repository.owner}/${repository.name} is gone: ${error.message}`;
       return { state: 'ignored' as const, reason };
     }

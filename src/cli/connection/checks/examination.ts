@@ -3,8 +3,16 @@ import type { Capabilities } from '../../../client/capabilities.ts';
 import { type Client, createClient } from '../../../client/client.ts';
 import type { Hook } from '../../../contract/resources/hooks.ts';
 import type { User } from '../../../contract/resources/users.ts';
-import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { isDenied, messageOf, ReeveError } from '../../../platform/errors.ts';
 import { type FolderFile, loadRuleFiles } from '../../../rules/sources/folder.ts';
+import { type Match, matchHooks, recallSetupHook, type SetupHook } from '../../../server/hooks/match.ts';
+import {
+  type HookLocation,
+  hookLocations,
+  locationName,
+  readHooks,
+  type Signed,
+} from '../../../server/hooks/places.ts';
 import type { Settings, Variables } from '../../../server/settings/config.ts';
 import { openStoreAt, storeFileOf } from '../../../store/open-store.ts';
 import type { PostgresState } from '../../../store/postgres/examine.ts';
@@ -15,8 +23,6 @@ import { readServed, type Served } from '../../../work/served.ts';
 import type { Finding } from '../finding.ts';
 import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
-import { type Match, matchHooks, recallSetupHook, type SetupHook } from '../hooks/match.ts';
-import { type HookLocation, hookLocations, locationName, readHooks, type Signed } from '../hooks/places.ts';
 
 /** Data for the checks. Each item is fetched once, on first use. */
 export interface Examination {
@@ -165,7 +171,7 @@ async function readHookStates(
       const { client, live } = await readHooks(signed, location);
       readable.push({ location, client, live, known, match: matchHooks(live, webhook?.url ?? '', known) });
     } catch (error) {
-      if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
+      if (!isDenied(error)) throw error;
       unreadableLocations.push(location);
       unreadable.push(`${locationName(location)} (${messageOf(error)})`);
     }

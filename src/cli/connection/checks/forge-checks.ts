@@ -6,6 +6,7 @@ import type { Repository } from '../../../contract/resources/repositories.ts';
 import type { User } from '../../../contract/resources/users.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
+import { hookLocations, scopesForHooks } from '../../../server/hooks/places.ts';
 import type { BlindSpot } from '../../../work/alarms/blind-spots.ts';
 import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
@@ -16,7 +17,6 @@ import {
   neededScopes,
   ownEventsFinding,
 } from '../forge-findings.ts';
-import { hookLocations, scopesForHooks } from '../hooks/places.ts';
 import { faultOf, findApplication } from '../steps/sign-in.ts';
 import { checkAccess } from './access.ts';
 import { checkCodeowners } from './codeowners-lines.ts';

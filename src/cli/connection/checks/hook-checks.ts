@@ -1,11 +1,18 @@
 import { pollingGap } from '../../../rules/verdict.ts';
+import {
+  entryFor,
+  fingerprintHook,
+  type HookFault,
+  hookFault,
+  missingKinds,
+  type SetupHook,
+} from '../../../server/hooks/match.ts';
+import { locationName } from '../../../server/hooks/places.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import { loadFingerprintKey } from '../../../server/settings/secrets/installation-secret.ts';
 import { readLastPoll, requestsPerHour } from '../../../work/sweeps/catch-up/poll.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
-import { entryFor, fingerprintHook, missingKinds, type SetupHook } from '../hooks/match.ts';
-import { locationName } from '../hooks/places.ts';
 import { allowAdvice, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
 import { checkServedHooks, hookKinds } from '../hooks/served-hooks.ts';
 import { findingOfLeft, findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
@@ -237,11 +244,7 @@ export const hookChecks: readonly Check[] = [
     fails: 'A location has none, so no events arrive from it.',
     remedy: '`reeve setup` creates it.',
     after: ['token', 'store', 'hooks'],
-    run: checkEachHook('each location has a hook', ({ match, live }, url) => {
-      if (match.found ?? match.elsewhere) return [];
-      const others = live.map((hook) => hook.config?.url).filter((other) => other?.endsWith('/webhook'));
-      return [`has no hook to ${url}${others.length > 0 ? ` (but to ${others.join(', ')})` : ''}`];
-    }),
+    run: checkEachHook('each location has a hook', faultsOf('missing')),
   },
   {
     id: 'hook-elsewhere',
@@ -249,9 +252,7 @@ export const hookChecks: readonly Check[] = [
     fails: 'The URL of the hook was changed, or the address of Reeve changed.',
     remedy: '`reeve setup` corrects it; `--webhook URL` sets Reeve’s new address.',
     after: ['token', 'store', 'hooks'],
-    run: checkEachHook('hooks point here', ({ match }) =>
-      match.elsewhere ? [`has a hook that now points to ${match.elsewhere.config?.url}`] : [],
-    ),
+    run: checkEachHook('hooks point here', faultsOf('elsewhere')),
   },
   {
     id: 'hook-inactive',
@@ -259,9 +260,7 @@ export const hookChecks: readonly Check[] = [
     fails: 'A hook was disabled.',
     remedy: '`reeve setup` enables it.',
     after: ['token', 'store', 'hooks'],
-    run: checkEachHook('hooks are active', ({ match }) =>
-      match.found && !match.found.active ? ['has a disabled hook'] : [],
-    ),
+    run: checkEachHook('hooks are active', faultsOf('inactive')),
   },
   {
     id: 'hook-duplicate',
@@ -352,6 +351,14 @@ function checkEachHook(
       faults(look, settings.webhook?.url ?? '').map((fault) => `${locationName(look.location)} ${fault}`),
     );
     return found.length === 0 ? ok(okText) : wrong(found.join('; '), again);
+  };
+}
+
+/** Returns a function that returns the fault of a hook if it has this code. */
+function faultsOf(code: HookFault['code']) {
+  return ({ match, live }: HookState, url: string): readonly string[] => {
+    const fault = hookFault(match, live, url);
+    return fault?.code === code ? [fault.text] : [];
   };
 }
 

@@ -11,8 +11,16 @@ import type { Check } from './examination.ts';
 /** Maximum number of incidents that are named per kind; the rest are only counted. */
 const named = 3;
 
-/** Kinds whose current state other checks read: `runners`, `access`, `scope`, `labels` and `named-secrets`. */
-const examinedNow: ReadonlySet<IncidentKind> = new Set(['rule-blind', 'rule-hindered', 'secret-unusable']);
+/**
+ * Kinds whose current state other checks read: `runners`, `access`, `scope`, `labels`, `named-secrets` and those of
+ * hooks.
+ */
+const examinedNow: ReadonlySet<IncidentKind> = new Set([
+  'rule-blind',
+  'rule-hindered',
+  'secret-unusable',
+  'hook-silent',
+]);
 
 /** One check per other kind of incident in the store. */
 export const incidentChecks: readonly Check[] = (Object.keys(incidentKinds) as readonly IncidentKind[])

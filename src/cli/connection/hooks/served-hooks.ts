@@ -3,13 +3,13 @@ import type { Client } from '../../../client/client.ts';
 import { eventFamilies } from '../../../contract/events/event-families.ts';
 import { hookEventNames, shownEvents, wantedEvents } from '../../../contract/events/hook-events.ts';
 import type { RepositoryRef } from '../../../contract/events/subject.ts';
-import { ReeveError } from '../../../platform/errors.ts';
+import { isDenied } from '../../../platform/errors.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
+import { coversRepository, type HookLocation, listHooksAt } from '../../../server/hooks/places.ts';
 import type { StoreQueries } from '../../../store/store.ts';
 import { servedRepositories, toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, wrong } from '../finding.ts';
-import { coversRepository, type HookLocation, listHooksAt } from './places.ts';
 
 /** Maximum number of repositories whose own hooks are read because no hook is known for them. Each costs a request. */
 const maxLooks = 100;
@@ -79,7 +79,7 @@ async function isHeard(
       url === undefined ? (address?.endsWith('/webhook') ?? false) : address === url;
     if (hooks.some(({ active, config }) => active && isHere(config?.url))) return true;
   } catch (error) {
-    if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
+    if (!isDenied(error)) throw error;
   }
   const { items = [] } = (await store?.listDeliveries({ repositoryId: id, limit: 20 })) ?? {};
   return items.some(({ door }) => door === 'webhook');

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { type HookLocation, locationName, repositoryAt } from '../../../server/hooks/places.ts';
 import {
   recallTestRepositories,
   rememberTestRepository,
@@ -12,7 +13,6 @@ import {
 import type { MemoryRows } from '../../../store/store.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import type { DeliveryListener } from './listener.ts';
-import { type HookLocation, locationName, repositoryAt } from './places.ts';
 import { allowAdvice, reachOf } from './probe-receiver.ts';
 
 /**

@@ -3,7 +3,28 @@ import { existsSync } from 'node:fs';
 import type { Client } from '../../../client/client.ts';
 import { namesToSend, shownEvents } from '../../../contract/events/hook-events.ts';
 import type { Hook } from '../../../contract/resources/hooks.ts';
-import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { isDenied, messageOf, ReeveError } from '../../../platform/errors.ts';
+import {
+  entryFor,
+  fingerprintHook,
+  hookSecretsOf,
+  type Match,
+  matchHooks,
+  recallSetupHook,
+  rememberSetupHook,
+  type SetupHook,
+} from '../../../server/hooks/match.ts';
+import {
+  type CoveredLocation,
+  createHookAt,
+  deleteHookAt,
+  editHookAt,
+  type HookBody,
+  type HookLocation,
+  locationName,
+  readHooks,
+  type Signed,
+} from '../../../server/hooks/places.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import {
@@ -17,27 +38,6 @@ import type { MemoryRows } from '../../../store/store.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import { type DeliveryListener, openListener } from '../hooks/listener.ts';
-import {
-  entryFor,
-  fingerprintHook,
-  hookSecretsOf,
-  type Match,
-  matchHooks,
-  recallSetupHook,
-  rememberSetupHook,
-  type SetupHook,
-} from '../hooks/match.ts';
-import {
-  type CoveredLocation,
-  createHookAt,
-  deleteHookAt,
-  editHookAt,
-  type HookBody,
-  type HookLocation,
-  locationName,
-  readHooks,
-  type Signed,
-} from '../hooks/places.ts';
 import { isRefusedHere } from '../hooks/probe-receiver.ts';
 import { findingOfLeft, findingOfTest, testHook } from '../hooks/test-hook.ts';
 import type { Steps } from './steps.ts';
@@ -194,7 +194,7 @@ async function removeCovered(
   const title = `hook of ${locationName(location)}`;
   const known = await recallSetupHook(store, location);
   const seen = await readHooks(makers, location).catch((error: unknown) => {
-    if (error instanceof ReeveError && (error.status === 403 || error.status === 404)) return undefined;
+    if (isDenied(error)) return undefined;
     throw error;
   });
   const here = seen?.live.filter(({ id, config }) => config?.url === url || id === known?.id) ?? [];

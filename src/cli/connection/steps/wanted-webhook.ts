@@ -1,7 +1,7 @@
 import { ReeveError } from '../../../platform/errors.ts';
+import { type HookLocation, hookLocations } from '../../../server/hooks/places.ts';
 import { WebhookForm } from '../../../server/settings/operator-file.ts';
 import type { Prompt } from '../../output/prompt.ts';
-import { type HookLocation, hookLocations } from '../hooks/places.ts';
 import type { SetupOptions } from './answers.ts';
 
 /** Number of times that an empty answer is asked for again. */

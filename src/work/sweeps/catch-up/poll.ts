@@ -5,7 +5,7 @@ import type { Comment } from '../../../contract/resources/comments.ts';
 import type { PullReview } from '../../../contract/resources/reviews.ts';
 import type { CommitStatus } from '../../../contract/resources/statuses.ts';
 import { count } from '../../../platform/count.ts';
-import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { isDenied, messageOf, ReeveError } from '../../../platform/errors.ts';
 import { pollingGap } from '../../../rules/verdict.ts';
 import type { Reeve } from '../../reeve.ts';
 import { freshPages } from '../targets/repositories.ts';
@@ -175,8 +175,7 @@ export class Poller {
       })
       .catch((error: unknown) => {
         // Without the scope, the interval alone counts.
-        if (error instanceof ReeveError && (error.status === 403 || error.status === 404))
-          this.#notifiedAt = null;
+        if (isDenied(error)) this.#notifiedAt = null;
       })
       .finally(() => {
         this.#isLooking = false;

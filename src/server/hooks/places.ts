@@ -1,9 +1,9 @@
-import type { Client } from '../../../client/client.ts';
-import type { AnyInput, Operation } from '../../../contract/operation.ts';
-import { operations } from '../../../contract/operations.ts';
-import { Hook } from '../../../contract/resources/hooks.ts';
-import { ReeveError } from '../../../platform/errors.ts';
-import type { WebhookForm } from '../../../server/settings/operator-file.ts';
+import type { Client } from '../../client/client.ts';
+import type { AnyInput, Operation } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
+import { Hook } from '../../contract/resources/hooks.ts';
+import { isDenied, ReeveError } from '../../platform/errors.ts';
+import type { WebhookForm } from '../settings/operator-file.ts';
 
 type HookLevel = 'system' | 'user' | 'organization' | 'repository';
 /** A location of hooks. `name` is empty for the instance, and `owner/name` for a repository. */
@@ -177,7 +177,7 @@ export async function readHooks(signed: readonly Signed[], location: HookLocatio
     try {
       return { client, live: await listHooksAt(client, location) };
     } catch (error) {
-      if (!(error instanceof ReeveError) || (error.status !== 403 && error.status !== 404)) throw error;
+      if (!isDenied(error)) throw error;
       if (!isRefused) refusal = error;
       isRefused = true;
     }
@@ -218,7 +218,7 @@ export async function deliversFrom(
     const { live } = await readHooks(signed, location);
     return live.some(({ active, config }) => active && config?.url === url);
   } catch (error) {
-    if (error instanceof ReeveError && (error.status === 403 || error.status === 404)) return undefined;
+    if (isDenied(error)) return undefined;
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { createNamedSecrets } from '../../../actions/secrets.ts';
-import { shownEvents } from '../../../contract/events/hook-events.ts';
-import type { Hook } from '../../../contract/resources/hooks.ts';
-import { createEntryScope, type SecretEntry } from '../../../server/receiver/secrets.ts';
-import type { MemoryRows } from '../../../store/store.ts';
+import { createNamedSecrets } from '../../actions/secrets.ts';
+import { shownEvents } from '../../contract/events/hook-events.ts';
+import type { Hook } from '../../contract/resources/hooks.ts';
+import type { MemoryRows } from '../../store/store.ts';
+import { createEntryScope, type SecretEntry } from '../receiver/secrets.ts';
 import { type HookLocation, locationName } from './places.ts';
 
 /** Stored data of a hook created by setup: its id, and fingerprints of the values that no forge shows. */
@@ -70,6 +70,24 @@ export function matchHooks(live: readonly Hook[], url: string, known: SetupHook 
   const found = remembered ?? here.find(({ active }) => active === true) ?? here[0];
   if (found === undefined) return { duplicates: [] };
   return { found, duplicates: here.filter((hook) => hook !== found) };
+}
+
+/** Why the hooks of a location do not deliver to this Reeve. `text` continues a sentence after the location. */
+export type HookFault = { readonly code: 'missing' | 'elsewhere' | 'inactive'; readonly text: string };
+
+/** Returns why no hook of a location delivers to the URL; undefined if one does. */
+export function hookFault(
+  { found, elsewhere }: Match,
+  live: readonly Hook[],
+  url: string,
+): HookFault | undefined {
+  if (elsewhere) return { code: 'elsewhere', text: `has a hook that now points to ${elsewhere.config?.url}` };
+  if (found) return found.active ? undefined : { code: 'inactive', text: 'has a disabled hook' };
+  const others = live.map((hook) => hook.config?.url).filter((other) => other?.endsWith('/webhook'));
+  return {
+    code: 'missing',
+    text: `has no hook to ${url}${others.length > 0 ? ` (but to ${others.join(', ')})` : ''}`,
+  };
 }
 
 /** Returns the wanted kinds of events that a hook does not deliver. */
