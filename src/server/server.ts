@@ -269,7 +269,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       memory: announceDropped(memory, store),
       actionMemory,
       ownWrites: own === 'changes' ? running.ownWrites : undefined,
-      polledWrites: poll === undefined ? undefined : running.ownWrites,
+      polledWrites: running.ownWrites,
       store,
       admissions: announceForgotten(admissions, store),
       rules: rules.source,

@@ -19,7 +19,7 @@ export type Reeve = RunContext & {
   readonly actionMemory: ActionMemory;
   /** Record of Reeve's own writes; absent: every event of the account counts as Reeve's own. */
   readonly ownWrites?: OwnWrites | undefined;
-  /** The same record for events that polling finds, which name no account; absent: there is no polling. */
+  /** The same record for found events, which may name no account. */
   readonly polledWrites?: OwnWrites | undefined;
   readonly log: Log;
   readonly store: Store;

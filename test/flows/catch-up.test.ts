@@ -194,3 +194,123 @@ it('catching up continues after a repository that fails, and includes that repos
 
   expect(runKinds()).toEqual(['cron issues.opened']);
 });
+
+const heardRules = `
+version: 1
+rules:
+  answer:
+    on: [issue_comment.created, issue_comment.edited, pull_request_comment.created]
+    if: sender.login == "${people.ada}" && command("bug").found
+    steps: [{ uses: set-labels, with: { add: [bug] } }]
+  reviewed:
+    on: [pull_request_review.approved, pull_request_review.commented]
+    steps: [{ uses: set-labels, with: { add: [docs] } }]
+`;
+
+const say = (index: number, body: string) =>
+  harness.ada.call(operations.createComment, { params: { ...demo, index }, body: { body } });
+
+it('catching up finds comments, edits and reviews, once, and what was there at first is no event', async () => {
+  harness.setRules(heardRules);
+  const { number } = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'one' } });
+  const early = await say(number, '/bug');
+  await catchUp();
+  await harness.root.call(operations.putCollaborator, {
+    params: { ...demo, collaborator: people.ada },
+    body: { permission: 'write' },
+  });
+  await addFile('a.txt', { branch: 'main', new_branch: 'work' });
+  const pull = await harness.bot.call(operations.createPull, {
+    params: demo,
+    body: { title: 'Work', head: 'work', base: 'main' },
+  });
+  await catchUp();
+  expect(await labelsOf(number)).toEqual([]);
+  harness.runs.length = 0;
+
+  harness.advance(2);
+  await say(number, 'first words\n/bug');
+  await harness.ada.call(operations.editComment, {
+    params: { ...demo, id: early.id },
+    body: { body: 'never mind' },
+  });
+  const params = { ...demo, index: pull.number };
+  await harness.ada.call(operations.createReview, { params, body: { event: 'APPROVED', body: 'Good.' } });
+  harness.advance(2);
+  await catchUp();
+
+  expect(runKinds().toSorted()).toEqual([
+    'cron issue_comment.created',
+    'cron issue_comment.edited',
+    'cron pull_request_review.approved',
+  ]);
+  // Who edited a comment is not known, so nobody's command is taken from it.
+  expect(harness.runs.find(({ trigger }) => trigger.activity === 'edited')?.rules).toMatchObject([
+    { verdict: 'skipped', reason: 'polled' },
+  ]);
+  expect(await labelsOf(number)).toEqual(['bug']);
+  expect(await labelsOf(pull.number)).toEqual(['docs']);
+
+  harness.runs.length = 0;
+  harness.advance(30);
+  await catchUp();
+  await catchUp();
+  expect(runKinds()).toEqual([]);
+});
+
+it('catching up finds a comment of the last minute in the same pass, because its delivery would have come', async () => {
+  harness.setRules(heardRules);
+  const { number } = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'one' } });
+  await catchUp();
+  harness.advance(1);
+  await catchUp();
+  await say(number, '/bug');
+
+  await harness.store.enqueue({
+    ...{ door: 'cron', uuid: 'at once', kind: 'catch-up', lane: 'catch-up', payload: {} },
+    receivedAt: harness.now(),
+  });
+  await harness.drain();
+
+  expect(runKinds()).toEqual(['cron issue_comment.created']);
+  expect(await labelsOf(number)).toEqual(['bug']);
+});
+
+it('catching up leaves comments and reviews that were delivered, and those whose deliveries wait', async () => {
+  harness.setRules(heardRules);
+  const { number } = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'one' } });
+  const waiting = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'two' } });
+  await catchUp();
+  harness.advance(2);
+  const issue = await harness.bot.call(operations.getIssue, { params: { ...demo, index: number } });
+  const repository = await harness.bot.call(operations.getRepository, { params: demo });
+  const comment = await say(number, '/bug');
+  const payload = { action: 'created', issue, comment, is_pull: false, repository, sender: comment.user };
+  await harness.snapshots.note(parseEvent('issue_comment', payload));
+  // The delivery of this one arrived, and its first attempts fail.
+  const late = await say(waiting.number, '/bug');
+  const whole = { ...payload, comment: late, issue: { ...issue, ...waiting } };
+  harness.proxy.decide = ({ method, path }) =>
+    method !== 'GET' && path.includes(`/issues/${waiting.number}/labels`)
+      ? { kind: 'answer', status: 429, body: '{}' }
+      : { kind: 'pass' };
+  await harness.store.accept({
+    ...{ uuid: 'waits', eventType: 'issue_comment', entry: 'all', contentType: 'application/json' },
+    receivedAt: harness.now(),
+    body: Buffer.from(JSON.stringify(whole)),
+  });
+  await harness.drain();
+  expect((await harness.store.counts()).retry).toBe(1);
+  harness.runs.length = 0;
+  // The waiting delivery is not due again before the pass has ended.
+  await catchUp();
+  expect(harness.runs.filter(({ trigger }) => trigger.door === 'cron')).toEqual([]);
+
+  harness.proxy.decide = () => ({ kind: 'pass' });
+  for (let minutes = 0; minutes < 60; minutes += 10) {
+    harness.advance(10);
+    await catchUp();
+  }
+  expect(await labelsOf(waiting.number)).toEqual(['bug']);
+  expect(harness.runs.filter(({ trigger }) => trigger.door === 'cron')).toEqual([]);
+});

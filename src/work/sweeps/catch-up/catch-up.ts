@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../../../client/client.ts';
 import { laneOf, parseEvent } from '../../../contract/events/events.ts';
+import { readMember } from '../../../contract/events/payload-members.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import type { HandleJob } from '../../../store/leases.ts';
-import { foundEventKind, type Store } from '../../../store/store.ts';
+import { type Delivery, foundEventKind, type Store } from '../../../store/store.ts';
 import type { Reeve } from '../../reeve.ts';
 import { createLeash } from '../leash.ts';
 import { freshPages, type ServedBy, servedRepositories } from '../targets/repositories.ts';
 import { createWaitingClient } from '../walk.ts';
+import { actDifferences, advanceActs, type FoundAct, readActs } from './acts.ts';
 import {
+  type CurrentItem,
+  type CurrentRepository,
+  type CurrentTag,
   type ItemSnapshot,
+  type KnownActs,
+  type MissedEvent,
   overlapMs,
-  type PolledState,
   type RepositorySnapshot,
   Snapshots,
   toItemSnapshot,
@@ -34,6 +40,12 @@ const endKey = 'catch-up ended';
 const budget = 20_000;
 /** Number of consecutive repositories with a forge failure after which the pass waits for the forge to recover. */
 const maxFailedInARow = 3;
+/** Age of a comment or review from which its delivery would have arrived. */
+const youngMs = 60_000;
+/** Maximum difference between the clocks of this machine and of the forge, beyond which a stored delivery is missed. */
+const clocksMs = 5 * 60_000;
+/** Maximum number of pages of 500 stored deliveries that are searched for the delivery of a comment or review. */
+const maxStoredPages = 10;
 
 /** Fields of a served repository that catch-up needs, kept small because there may be many repositories. */
 export type Candidate = {
@@ -51,7 +63,8 @@ export type Candidate = {
  * Creates the handler that finds missed changes. Each served repository is queried for changes since it was last seen,
  * most recently updated first, and each difference becomes a job like the delivery that never arrived. A repository
  * that is seen for the first time becomes a baseline without events, unless it was created after the latest pass and
- * before a process listened. A repository that fails is left to the next pass.
+ * before a process listened. A repository that fails is left to the next pass. Comments and reviews whose deliveries may
+ * still arrive are read again after a minute.
  */
 export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
   const { store, log, clock } = reeve;
@@ -66,6 +79,7 @@ export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
     await store.remember(passKey, startedAt.toISOString());
     const waiting = await sortByPriority(candidates, store);
     const deferred: number[] = [];
+    const unsettled: Candidate[] = [];
     let [missed, failed, failedInARow] = [0, 0, 0];
     for (const candidate of waiting) {
       check();
@@ -74,7 +88,9 @@ export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
         continue;
       }
       try {
-        missed += await catchUpWith(candidate, client, snapshots, reeve);
+        const { found, isLeft } = await catchUpWith(candidate, client, snapshots, reeve);
+        missed += found;
+        if (isLeft) unsettled.push(candidate);
         failedInARow = 0;
       } catch (error) {
         check();
@@ -93,6 +109,14 @@ export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
     await store.remember(endKey, clock.now().toISOString());
     const repositories = waiting.length - deferred.length;
     log.info({ repositories, missed, failed, left: deferred.length, requests: client.requests }, 'caught up');
+    if (unsettled.length === 0) return { runs: [] };
+    // Clocks of different machines differ a little.
+    await pause(youngMs + 5_000);
+    for (const candidate of unsettled) {
+      // What is left even now is found by the next pass.
+      await catchUpWith(candidate, client, snapshots, reeve);
+      check();
+    }
     return { runs: [] };
   };
 }
@@ -137,9 +161,14 @@ export async function beginSnapshots(
   const snapshots = new Snapshots(store, clock);
   for (const { id, name, owner, updatedMs } of (await listCandidates(client, served)).slice(0, maxBegun)) {
     if ((await snapshots.read(id)) !== undefined) continue;
+    const startedAt = clock.now();
     const live = await readCurrent({ login: owner.login, name }, client, undefined);
-    const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
-    await snapshots.edit(id, (known) => known ?? advance(undefined, live, from));
+    const from = updatedMs > 0 ? new Date(updatedMs) : startedAt;
+    const first = advance(undefined, live, from);
+    const place = { owner: owner.login, repo: name };
+    const acts = await readActs(place, client, { before: undefined, known: undefined, live, at: first.at });
+    const heard = advanceActs(undefined, acts, live, { startedAt });
+    await snapshots.edit(id, (known) => known ?? { ...first, heard });
   }
 }
 
@@ -158,7 +187,8 @@ async function createEmptyBaselines(
     const createdMs = Date.parse(createdAt ?? '');
     // Without an earlier pass, nothing is new, because comparisons with NaN are false.
     if (createdAt === undefined || !(createdMs >= before && createdMs < listeningFromMs)) continue;
-    const empty = { at: createdAt, items: {}, refs: {}, tags: {}, isNew: true } as const;
+    const heard = { readAt: createdAt, comments: { at: createdAt, seen: {} }, statuses: {} };
+    const empty = { at: createdAt, items: {}, refs: {}, tags: {}, heard, isNew: true } as const;
     await snapshots.edit(id, (seen) => seen ?? empty);
   }
 }
@@ -180,26 +210,117 @@ async function sortByPriority(candidates: readonly Candidate[], store: Store): P
   );
 }
 
-/** Finds the missed events of one repository and stores jobs for them. Returns the number of events. */
+/**
+ * Finds the missed events of one repository and stores jobs for them. Returns their number, and whether comments or
+ * reviews are left whose deliveries may still arrive.
+ */
 async function catchUpWith(
   candidate: Candidate,
   client: Client,
   snapshots: Snapshots,
   { store, clock, wake }: Reeve,
-): Promise<number> {
+): Promise<{ readonly found: number; readonly isLeft: boolean }> {
+  const startedAt = clock.now();
   const before = await snapshots.read(candidate.id);
-  const { name, owner } = candidate;
+  const { id, name, owner } = candidate;
   const live = await readCurrent({ login: owner.login, name }, client, before);
-  const missed = before === undefined ? [] : differencesOf(before, live);
-  for (const one of missed) await enqueueMissed(one, candidate, { store, now: clock.now() });
-  if (missed.length > 0) wake();
+  const missed: (MissedEvent & { readonly polledSince?: string | undefined })[] =
+    before === undefined ? [] : [...differencesOf(before, live)];
   // If no item has an instant yet, the repository's time from the forge is used, because our clock may be ahead of the
   // forge's.
   const { updatedMs } = candidate;
   const from = updatedMs > 0 ? new Date(updatedMs) : clock.now();
+  const newest = newestOf(live) ?? from.toISOString();
+
+  const place = { owner: owner.login, repo: name };
+  const given = { before, known: before?.heard, live, at: newest };
+  const acts = hasNewActs(before?.heard, newest) ? await readActs(place, client, given) : undefined;
+  const heard = acts && ((await snapshots.read(id))?.heard ?? before?.heard);
+  const found = acts ? [...actDifferences(heard, acts, live)] : [];
+  const isStored = await createStoredActs(id, found, store);
+  const left = new Set<string>();
+  for (const one of found) {
+    const { act = { key: '', at: '' } } = one;
+    if (await isStored(one, laneOf(parseEvent(one.eventType, payloadOf(one, candidate))))) continue;
+    const isYoung = !(Date.parse(act.at) <= startedAt.getTime() - youngMs);
+    if (isYoung) left.add(act.key);
+    else missed.push({ ...one, polledSince: heard?.readAt });
+  }
+
+  for (const one of missed)
+    await enqueueMissed(one, candidate, { store, now: clock.now(), polledSince: one.polledSince });
+  if (missed.length > 0) wake();
   // Starts from the current snapshot, so that items noted by deliveries in the meantime stay.
-  await snapshots.edit(candidate.id, (known) => advance(known ?? before, live, from));
-  return missed.length;
+  await snapshots.edit(id, (known) => {
+    const after = advance(known ?? before, live, from);
+    const next = acts && advanceActs(known?.heard ?? heard, acts, live, { startedAt, left });
+    if (next === undefined) return after;
+    const at = left.size > 0 ? next.comments.at : laterOf(next.comments.at, newest);
+    return { ...after, heard: { ...next, comments: { ...next.comments, at } } };
+  });
+  return { found: missed.length, isLeft: left.size > 0 };
+}
+
+/**
+ * Returns whether there may be comments or reviews that are not known: each one renews the time of its issue. Forges
+ * return whole seconds, and what is young was left to this reading.
+ */
+function hasNewActs(heard: KnownActs | undefined, newest: string): boolean {
+  if (heard === undefined) return true;
+  const knownMs = Date.parse(heard.comments.at);
+  return Date.parse(newest) > knownMs || Date.parse(heard.readAt) - knownMs < youngMs;
+}
+
+/** Returns the time of the latest update of an issue or pull request; undefined if there is none. */
+function newestOf({ items, issues = new Map() }: CurrentRepository): string | undefined {
+  const times = [...items.map(({ value }) => value), ...issues.values()].map(({ updated_at }) =>
+    String(updated_at),
+  );
+  return times
+    .filter((at) => !Number.isNaN(Date.parse(at)))
+    .reduce<string | undefined>((a, b) => laterOf(a ?? b, b), undefined);
+}
+
+const laterOf = (a: string, b: string): string => (Date.parse(a) >= Date.parse(b) ? a : b);
+
+/**
+ * Returns a function that returns whether the delivery of a comment or review is stored: it may still wait, and the note
+ * of it is lost in a crash.
+ */
+async function createStoredActs(
+  repositoryId: number,
+  acts: readonly FoundAct[],
+  store: Store,
+): Promise<(act: FoundAct, lane: string) => Promise<boolean>> {
+  const times = acts.map(({ act }) => Date.parse(act?.at ?? ''));
+  const sinceMs = Math.min(...times) - clocksMs;
+  const stored: Delivery[] = [];
+  let before: string | undefined;
+  for (let page = 0; acts.length > 0 && page < maxStoredPages; page += 1) {
+    const query = { door: 'webhook', repositoryId, limit: 500, ...(before ? { before } : {}) } as const;
+    const { items, next } = await store.listDeliveries(query);
+    stored.push(...items.filter(({ receivedAt }) => receivedAt.getTime() >= sinceMs));
+    if (next === undefined || stored.length < (page + 1) * 500) break;
+    before = next;
+  }
+  return async ({ eventType, payload }, lane) => {
+    for (const delivery of stored.filter((one) => one.lane === lane && one.eventType === eventType)) {
+      const body = (await store.readDelivery(delivery.id))?.body;
+      if (body === undefined || isSameAct(payload, body)) return true;
+    }
+    return false;
+  };
+}
+
+/** Returns whether the body of a delivery is about the comment of a payload, or about a review by the same account. */
+function isSameAct(payload: MissedEvent['payload'], body: Uint8Array): boolean {
+  const delivered: unknown = JSON.parse(Buffer.from(body).toString());
+  const [one, other] = [payload, delivered].map((whole) =>
+    payload.comment === undefined
+      ? readMember(readMember(whole, 'sender'), 'id')
+      : `${readMember(readMember(whole, 'comment'), 'id')} ${readMember(readMember(whole, 'comment'), 'updated_at')}`,
+  );
+  return one === other;
 }
 
 /**
@@ -208,14 +329,12 @@ async function catchUpWith(
  */
 export async function enqueueMissed(
   { eventType, payload, key }: MissedEvent,
-  { id, name, full_name, owner, defaultBranch }: Candidate,
-  { store, now, polledSince }: { store: Store; now: Date; polledSince?: string },
+  candidate: Candidate,
+  { store, now, polledSince }: { store: Store; now: Date; polledSince?: string | undefined },
 ): Promise<void> {
-  // A push to the default branch may change rules.
-  const branch = defaultBranch === undefined ? {} : { default_branch: defaultBranch };
-  const repository = { id, name, full_name, owner, ...branch };
+  const { id } = candidate;
   const polled = polledSince === undefined ? {} : { polled_since: polledSince };
-  const whole = { sender: null, ...payload, repository, caught_up: true, ...polled };
+  const whole = { ...payloadOf({ payload }, candidate), caught_up: true, ...polled };
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 32);
   await store.enqueue({
     door: 'cron',
@@ -227,11 +346,21 @@ export async function enqueueMissed(
   });
 }
 
+/** Returns the payload of a found event with its repository. */
+function payloadOf(
+  { payload }: Pick<MissedEvent, 'payload'>,
+  { id, name, full_name, owner, defaultBranch }: Candidate,
+): Readonly<Record<string, unknown>> {
+  // A push to the default branch may change rules.
+  const branch = defaultBranch === undefined ? {} : { default_branch: defaultBranch };
+  return { sender: null, ...payload, repository: { id, name, full_name, owner, ...branch } };
+}
+
 export function advance(
   known: RepositorySnapshot | undefined,
   live: CurrentRepository,
   from: Date,
-  polled?: PolledState,
+  polled?: KnownActs,
 ): RepositorySnapshot {
   const { refs, items } = live;
   const tags = Object.fromEntries(Object.entries(live.tags).map(([name, { commit }]) => [name, commit]));
@@ -244,7 +373,12 @@ export function advance(
     after[number] = head === undefined ? item : { ...item, head };
     if (at === undefined || Date.parse(item.updated) > Date.parse(at)) at = item.updated;
   }
-  return { at: at ?? from.toISOString(), items: after, refs, tags, ...(polled ? { polled } : {}) };
+  const heard = known?.heard;
+  return {
+    ...{ at: at ?? from.toISOString(), items: after, refs, tags },
+    ...(heard ? { heard } : {}),
+    ...(polled ? { polled } : {}),
+  };
 }
 
 /**
@@ -404,52 +538,6 @@ function isNews(issue: { readonly number: number }, before: RepositorySnapshot |
     known.labels !== now.labels
   );
 }
-
-/**
- * Current state of a repository, as far as it was read: all refs, open pull requests, and items changed since it was
- * last seen.
- */
-export type CurrentRepository = {
-  /** Commits by branch name. */
-  readonly refs: Readonly<Record<string, string>>;
-  /** Objects and commits by tag name. The two are equal if the tag is not annotated. */
-  readonly tags: Readonly<Record<string, CurrentTag>>;
-  readonly items: readonly CurrentItem[];
-  /** The listed issues by number, and pull requests in the form of issues. Absent: none. */
-  readonly issues?: ReadonlyMap<number, Readonly<Record<string, unknown>>>;
-  /** Number of pages of that list. */
-  readonly pages?: number;
-  /** Instant since which items are listed, in milliseconds; by default, that of the snapshot. */
-  readonly sinceMs?: number;
-};
-
-type CurrentTag = { readonly id: string; readonly commit: string };
-
-/** An issue or pull request as returned by the forge. */
-export type CurrentItem = {
-  readonly kind: ItemSnapshot['kind'];
-  readonly number: number;
-  readonly value: Readonly<Record<string, unknown>>;
-  /**
-   * Whether a previously unknown pull request got commits after it was opened, or after the repository was last seen.
-   */
-  readonly hasMoved?: boolean;
-  /** State to compare instead of that of `value`, if Reeve has written in the meantime. */
-  readonly settled?: ItemSnapshot;
-  /** Activities according to the timeline, for an item that is not among those kept. */
-  readonly found?: readonly string[];
-};
-
-/**
- * A change that happened while Reeve was stopped: the event type of its delivery, and the payload without the
- * repository.
- */
-export type MissedEvent = {
-  readonly eventType: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-  /** Identity of the change, which is the same each time it is found. */
-  readonly key: string;
-};
 
 const nothing = '0'.repeat(40);
 

@@ -35,18 +35,26 @@ export type RepositorySnapshot = {
    * repository has been read.
    */
   readonly isNew?: true;
+  /**
+   * Comments and reviews that were delivered, or found by catch-up without polling, which reads no statuses. Absent: the
+   * next catch-up begins with what is there.
+   */
+  readonly heard?: KnownActs;
   /** Set by polling, which also reads comments and statuses. Absent: the next poll begins with what is there. */
-  readonly polled?: PolledState;
+  readonly polled?: KnownActs;
 };
 
-/** What polling knows in addition to catch-up. */
-export type PolledState = {
-  /** Time of this machine at which the last poll of the repository began, as RFC 3339. */
+/** Comments, reviews and statuses that are known. */
+export type KnownActs = {
+  /** Time of this machine at which they were last read completely, as RFC 3339. */
   readonly readAt: string;
   readonly comments: {
     /** Instant of the forge's clock up to which comments are known, as RFC 3339. */
     readonly at: string;
-    /** Times of the last update by id, of the latest comments. */
+    /**
+     * Times of the last update by id, of the latest comments; of reviews, see `reviewKey` and `deliveredReviewKey` in
+     * `acts.ts`.
+     */
     readonly seen: Readonly<Record<string, string>>;
   };
   /**
@@ -54,6 +62,52 @@ export type PolledState = {
    * been read yet, although it was there at the first poll.
    */
   readonly statuses: Readonly<Record<string, Readonly<Record<string, number>> | null>>;
+};
+
+/**
+ * Current state of a repository, as far as it was read: all refs, open pull requests, and items changed since it was
+ * last seen.
+ */
+export type CurrentRepository = {
+  /** Commits by branch name. */
+  readonly refs: Readonly<Record<string, string>>;
+  /** Objects and commits by tag name. The two are equal if the tag is not annotated. */
+  readonly tags: Readonly<Record<string, CurrentTag>>;
+  readonly items: readonly CurrentItem[];
+  /** The listed issues by number, and pull requests in the form of issues. Absent: none. */
+  readonly issues?: ReadonlyMap<number, Readonly<Record<string, unknown>>>;
+  /** Number of pages of that list. */
+  readonly pages?: number;
+  /** Instant since which items are listed, in milliseconds; by default, that of the snapshot. */
+  readonly sinceMs?: number;
+};
+
+export type CurrentTag = { readonly id: string; readonly commit: string };
+
+/** An issue or pull request as returned by the forge. */
+export type CurrentItem = {
+  readonly kind: ItemSnapshot['kind'];
+  readonly number: number;
+  readonly value: Readonly<Record<string, unknown>>;
+  /**
+   * Whether a previously unknown pull request got commits after it was opened, or after the repository was last seen.
+   */
+  readonly hasMoved?: boolean;
+  /** State to compare instead of that of `value`, if Reeve has written in the meantime. */
+  readonly settled?: ItemSnapshot;
+  /** Activities according to the timeline, for an item that is not among those kept. */
+  readonly found?: readonly string[];
+};
+
+/**
+ * A change that happened while Reeve was stopped: the event type of its delivery, and the payload without the
+ * repository.
+ */
+export type MissedEvent = {
+  readonly eventType: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** Identity of the change, which is the same each time it is found. */
+  readonly key: string;
 };
 
 /**
@@ -160,7 +214,7 @@ export class Snapshots {
   /** Applies a handled event, so that catch-up does not find it again. */
   async note(event: Event): Promise<void> {
     const id = event.repository?.id;
-    const note = noteOf(event);
+    const note = noteOf(event, this.#clock.now());
     if (id !== undefined && note !== undefined) await this.add(id, note);
   }
 
@@ -352,7 +406,13 @@ export type OwnNote =
 /** A compact change of a repository from an event or a write, of an item, a branch or a tag. It is plain data. */
 type EventNote =
   | OwnNote
-  | { readonly item: ItemSnapshot; readonly index: number; readonly activity: string }
+  | {
+      readonly item: ItemSnapshot;
+      readonly index: number;
+      readonly activity: string;
+      /** The delivered comment or review: its key among those that are known, and its time. */
+      readonly act?: { readonly key: string; readonly at: string };
+    }
   | {
       readonly ref: string;
       readonly isTag: boolean;
@@ -363,7 +423,8 @@ type EventNote =
     };
 
 /** Returns the change that an event makes to a repository; undefined if it makes no change that is kept. */
-export function noteOf({ family, activity, payload, subject }: Event): EventNote | undefined {
+export function noteOf(event: Event, now: Date): EventNote | undefined {
+  const { family, activity, payload, subject } = event;
   if (family === 'push' || family === 'create' || family === 'delete') {
     if (subject?.ref === undefined) return undefined;
     const isTag = payload.ref_type === 'tag' || String(payload.ref).startsWith('refs/tags/');
@@ -377,8 +438,23 @@ export function noteOf({ family, activity, payload, subject }: Event): EventNote
   }
   const item = toItemSnapshot(payload.pull_request, 'pull_request') ?? toItemSnapshot(payload.issue, 'issue');
   if (item === undefined || subject?.index === undefined) return undefined;
-  return { item, index: subject.index, activity };
+  const act = actOf(event, subject.index, now);
+  return { item, index: subject.index, activity, ...(act ? { act } : {}) };
 }
+
+/** Returns the comment or review that a delivery announces. */
+function actOf({ family, payload, sender }: Event, index: number, now: Date) {
+  const [id, updated] = [readMember(payload.comment, 'id'), readMember(payload.comment, 'updated_at')];
+  if (id !== undefined && typeof updated === 'string') return { key: String(id), at: updated };
+  if (family !== 'pull_request_review') return undefined;
+  // A delivery does not name its review, and the time of its pull request may be that before the review.
+  const type = String(readMember(payload.review, 'type'));
+  return { key: deliveredReviewKey(index, sender?.id, type), at: now.toISOString() };
+}
+
+/** Key, among known acts, of the latest delivered review of a pull request by account and type. */
+export const deliveredReviewKey = (index: number, account: number | undefined, type: string): string =>
+  `review of ${index} by ${account} ${type}`;
 
 /**
  * Returns the snapshot of a repository after a handled event. Only the fields that the event carries advance: the
@@ -388,12 +464,24 @@ export function noteOf({ family, activity, payload, subject }: Event): EventNote
 export function applyNote(snapshot: RepositorySnapshot, note: EventNote): RepositorySnapshot {
   if ('ref' in note) return withRef(snapshot, note);
   if ('own' in note) return withOwn(snapshot, note);
-  const { item, index, activity } = note;
+  const { item, index, activity, act } = note;
   const known = snapshot.items[index];
   const after = known === undefined ? firstOf(snapshot, item, activity) : merged(known, item, activity);
+  const noted = act === undefined ? snapshot : withAct(snapshot, act);
   return after === undefined || after === known
-    ? snapshot
-    : { ...snapshot, items: { ...snapshot.items, [index]: after } };
+    ? noted
+    : { ...noted, items: { ...noted.items, [index]: after } };
+}
+
+function withAct(
+  snapshot: RepositorySnapshot,
+  { key, at }: { readonly key: string; readonly at: string },
+): RepositorySnapshot {
+  const { heard } = snapshot;
+  const known = heard?.comments.seen[key];
+  if (heard === undefined || (known !== undefined && Date.parse(known) >= Date.parse(at))) return snapshot;
+  const seen = { ...heard.comments.seen, [key]: at };
+  return { ...snapshot, heard: { ...heard, comments: { ...heard.comments, seen } } };
 }
 
 /**

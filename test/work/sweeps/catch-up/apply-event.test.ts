@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Event, parseEvent } from '../../../../src/contract/events/events.ts';
-import { type CurrentRepository, differencesOf } from '../../../../src/work/sweeps/catch-up/catch-up.ts';
+import { differencesOf } from '../../../../src/work/sweeps/catch-up/catch-up.ts';
 import {
   applyNote,
+  type CurrentRepository,
   noteOf,
   type RepositorySnapshot,
   toItemSnapshot,
@@ -40,7 +41,7 @@ const liveWith = (
 });
 
 function applyEvent(seen: RepositorySnapshot, event: Event): RepositorySnapshot {
-  const note = noteOf(event);
+  const note = noteOf(event, new Date(at));
   if (note === undefined) return seen;
   const after = applyNote(seen, note);
   // A note is applied twice if a process dies between the two writes.
