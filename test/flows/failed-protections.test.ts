@@ -4,7 +4,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
-import { addFile } from '../support/privilege-setup.ts';
+import { addFile, untilPushListed } from '../support/privilege-setup.ts';
 
 let harness: Harness;
 /** How far the server's clock is ahead. */
@@ -68,6 +68,7 @@ async function pushAfterReviews(): Promise<{ readonly number: number; readonly r
   });
   await harness.idle();
   await addFile(harness.ada, at, 'work', 'late.txt');
+  await untilPushListed(harness.root, { ...at, index: number, branch: 'work' });
   await harness.idle();
   return { number, review: id };
 }

@@ -92,12 +92,12 @@ describe('a rule file of a repository that becomes invalid', () => {
     const { labels: found, run } = await openIssue('invalid');
 
     expect(found).toEqual(['kept']);
-    const words = `the last valid version (commit ${commit.slice(0, 10)}) stays in force: acme/demo/.reeve.yml:`;
+    const words = `the last valid version (commit ${commit.slice(0, 10)}) stays in force: ${acme}/demo/.reeve.yml:`;
     expect(run.rules).toMatchObject([
-      { rule: 'acme/demo/.reeve.yml#mark', verdict: 'matched', commit, isLastValid: true },
+      { rule: `${acme}/demo/.reeve.yml#mark`, verdict: 'matched', commit, isLastValid: true },
     ]);
     expect(await harness.server.store.listIncidents()).toMatchObject([
-      { kind: 'file-broken', key: 'acme/demo/.reeve.yml', reason: expect.stringContaining(words) },
+      { kind: 'file-broken', key: `${acme}/demo/.reeve.yml`, reason: expect.stringContaining(words) },
     ]);
     expect(lines.join('\n')).toContain(words);
     const statuses = async () =>
@@ -127,7 +127,7 @@ describe('a rule file of a repository that becomes invalid', () => {
     expect(found).toEqual([]);
     expect(run.rules).toMatchObject([
       {
-        rule: 'acme/demo/.reeve.yml',
+        rule: `${acme}/demo/.reeve.yml`,
         verdict: 'failed',
         reason: expect.stringContaining('the rule file cannot be used'),
       },
@@ -273,8 +273,8 @@ describe('a rule file of an organization that becomes invalid', () => {
 
     expect([...found].sort()).toEqual(['kept', 'other']);
     expect(run.rules).toMatchObject([
-      { rule: 'acme/.reeve/rules/one.yml#mark', verdict: 'matched', isLastValid: true },
-      { rule: 'acme/.reeve/rules/two.yml#mark', verdict: 'matched' },
+      { rule: `${acme}/.reeve/rules/one.yml#mark`, verdict: 'matched', isLastValid: true },
+      { rule: `${acme}/.reeve/rules/two.yml#mark`, verdict: 'matched' },
     ]);
     const params = { ...shared, filepath: 'rules/one.yml' };
     const live = await harness.root.call(operations.getContents, { params });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { reeve } from '../support/command.ts';
-import { at, type Harness, startHarness } from '../support/harness.ts';
+import { acme, at, type Harness, startHarness } from '../support/harness.ts';
 
 let harness: Harness;
 let index: number;
@@ -26,7 +26,7 @@ const call = (...args: string[]) => reeve(args, { environment: harness.environme
 it('deliveries and runs are listed, and all runs about one issue', async () => {
   const listed = await call('deliveries', '--search', 'issues');
   expect(listed.status).toBe(0);
-  expect(listed.out).toMatch(new RegExp(`^${delivery} .* issues +acme/demo#${index} +settled`, 'm'));
+  expect(listed.out).toMatch(new RegExp(`^${delivery} .* issues +${acme}/demo#${index} +settled`, 'm'));
   expect((await call('deliveries', '--state', 'dead')).out).toContain('No delivery is stored that fits.');
   expect(await call('deliveries', '--state', 'lost')).toMatchObject({ status: 2 });
 
@@ -35,10 +35,12 @@ it('deliveries and runs are listed, and all runs about one issue', async () => {
   expect((await call('runs', '--changes', '--json')).out.trim().split('\n')).toHaveLength(1);
   expect(await call('runs', '--repository', 'acme/none')).toMatchObject({ status: 2 });
 
-  const about = await call('explain', `acme/demo#${index}`);
+  const about = await call('explain', `${acme}/demo#${index}`);
   expect(about.out).toMatch(/issues\.opened/);
   expect(about.out).toContain('Nothing about it waits.');
-  expect((await call('explain', 'acme/demo#999')).out).toContain('No run about acme/demo#999 is recorded.');
+  expect((await call('explain', `${acme}/demo#999`)).out).toContain(
+    `No run about ${acme}/demo#999 is recorded.`,
+  );
 });
 
 it('a settled delivery is handled again from live state', async () => {

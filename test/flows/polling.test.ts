@@ -7,6 +7,7 @@ import { readLastPoll } from '../../src/work/sweeps/catch-up/poll.ts';
 import { reeve } from '../support/command.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
 import {
+  acme,
   at,
   type Harness,
   type HarnessOptions,
@@ -101,12 +102,12 @@ describe('polling', () => {
     const paths = ['/', '/runs', `/runs/${run?.id}`, `/deliveries/${run?.trigger.delivery}`];
     for (const path of paths) {
       const { text } = await operator.get(path);
-      expect(text, path).toContain(`acme/demo#${index}`);
+      expect(text, path).toContain(`${acme}/demo#${index}`);
       expect(text, path).toContain('found by reading the forge');
       expect(/.{0,80}(by cron|>cron<).{0,20}/.exec(text)?.[0], path).toBeUndefined();
     }
     const { text } = await operator.get(`/deliveries/${run?.trigger.delivery}`);
-    expect(text).toContain(`subjects/acme/demo/issues/${index}"`);
+    expect(text).toContain(`subjects/${acme}/demo/issues/${index}"`);
   });
 
   it('names the item and the event in the lists and explanations of the command line', async () => {
@@ -116,13 +117,15 @@ describe('polling', () => {
     const ask = async (...words: readonly string[]) =>
       (await reeve(words, { environment: harness.environment })).out;
 
-    expect(await ask('runs')).toMatch(new RegExp(`${id} .* issues.opened +acme/demo#${index} +opened`));
+    expect(await ask('runs')).toMatch(new RegExp(`${id} .* issues.opened +${acme}/demo#${index} +opened`));
     expect(await ask('deliveries')).toMatch(
-      new RegExp(`^ *${trigger?.delivery} .* issues.opened +acme/demo#${index} `, 'm'),
+      new RegExp(`^ *${trigger?.delivery} .* issues.opened +${acme}/demo#${index} `, 'm'),
     );
-    expect(await ask('explain', id ?? '')).toContain(`delivery ${trigger?.delivery}, acme/demo#${index}  `);
-    expect(await ask('explain', `acme/demo#${index}`)).toContain(id);
-    expect(await ask('runs', '--repository', 'acme/demo')).toContain(id);
+    expect(await ask('explain', id ?? '')).toContain(
+      `delivery ${trigger?.delivery}, ${acme}/demo#${index}  `,
+    );
+    expect(await ask('explain', `${acme}/demo#${index}`)).toContain(id);
+    expect(await ask('runs', '--repository', `${acme}/demo`)).toContain(id);
   });
 
   it('finds what a person does with the account of Reeve, and nothing that Reeve does', async () => {

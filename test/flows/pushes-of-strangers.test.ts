@@ -4,7 +4,7 @@ import { operations } from '../../src/contract/operations.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { at, type Harness, people } from '../support/harness.ts';
 import { startOperatorHarness } from '../support/operator-harness.ts';
-import { addFile } from '../support/privilege-setup.ts';
+import { addFile, untilPushListed } from '../support/privilege-setup.ts';
 
 let harness: Harness;
 let eve: Client;
@@ -49,6 +49,12 @@ async function approve(by: Client, index: number): Promise<void> {
     params: { ...at, index },
     body: { event: 'APPROVED', body: 'Good.' },
   });
+}
+
+/** Pushes to the head, and waits until the pull request shows it. */
+async function pushByEve(path: string, index: number): Promise<void> {
+  await addFile(eve, fork, 'work', path);
+  await untilPushListed(harness.root, { ...at, index, branch: 'work' }, fork);
 }
 
 /** Edits the pull request, which runs its rules again. */
@@ -97,7 +103,7 @@ describe('a push by an account without write access', () => {
   it('before a label by someone with write access does not matter, even in the same second', async () => {
     await start();
     const number = await openPull(eve);
-    await addFile(eve, fork, 'work', 'seen.txt');
+    await pushByEve('seen.txt', number);
     await setLabel(harness.ada, number);
     await harness.idle();
 
@@ -121,13 +127,14 @@ describe('a push by an account without write access', () => {
     await start(rules('', '').replace('label_updated, synchronized, ', ''));
     const number = await openPull(eve);
     await setLabel(harness.ada, number);
-    await addFile(eve, fork, 'work', 'late.txt');
+    await pushByEve('late.txt', number);
     await addFile(harness.root, at, 'main', 'base.txt');
     await harness.idle();
     await harness.bot.call(operations.updatePull, {
       params: { ...at, index: number },
       query: { style: 'merge' },
     });
+    await untilPushListed(harness.root, { ...at, index: number, branch: 'work' }, fork);
     await harness.idle();
 
     await touch(number);

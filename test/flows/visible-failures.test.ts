@@ -134,7 +134,7 @@ describe('C2: a rule that fails at run time', () => {
     ]);
     const last = incidents[0]?.lastAt.toISOString().slice(0, 16).replace('T', ' ');
     expect(overview).toContain('Rules that failed: 2');
-    expect(overview).toContain('acme/demo/.reeve.yml#mark');
+    expect(overview).toContain(`${acme}/demo/.reeve.yml#mark`);
     expect(overview).toContain('nowhere');
     expect(overview).toContain(`${last}`);
     expect(metrics).toContain('reeve_incidents{kind="rule-failed"} 2');
@@ -226,7 +226,7 @@ it('C5: a file .reeve.yaml is reported if there is no other', async () => {
   await expect.poll(statuses).toMatchObject([
     {
       status: 'failure',
-      description: 'acme/demo/.reeve.yaml: this file is not read; rename it to .reeve.yml',
+      description: `${acme}/demo/.reeve.yaml: this file is not read; rename it to .reeve.yml`,
     },
   ]);
 });

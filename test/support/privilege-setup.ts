@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import type { Access, ScopeCategory } from '../../src/contract/operation.ts';
@@ -166,6 +167,26 @@ export async function addFile(
     params: { ...at, filepath },
     body: { ...on, content, message: `Add ${filepath}` },
   });
+}
+
+/**
+ * Waits until the timeline of a pull request has the push of its head, and the forge has checked whether it can be
+ * merged. A real server does both after the push.
+ */
+export async function untilPushListed(
+  client: Client,
+  { owner, repo, index, branch }: PrivilegeSetup['at'] & { readonly index: number; readonly branch: string },
+  from: PrivilegeSetup['at'] = { owner, repo },
+): Promise<void> {
+  const params = { owner, repo, index };
+  const isListed = async (): Promise<boolean> => {
+    const { commit } = await client.call(operations.getBranch, { params: { ...from, branch } });
+    const { head, mergeable } = await client.call(operations.getPull, { params });
+    const entries = await client.call(operations.listTimeline, { params, query: { limit: 50 } });
+    const push = entries.findLast(({ type }) => type === 'pull_push');
+    return mergeable === true && head?.sha === commit?.id && (push?.body ?? '').includes(commit?.id ?? '-');
+  };
+  await expect.poll(isListed, { timeout: timeoutMs }).toBe(true);
 }
 
 /**
