@@ -1,9 +1,4 @@
-import {
-  type Capabilities,
-  type Capability,
-  capabilityOfEvent,
-  unsupportedReason,
-} from '../client/capabilities.ts';
+import { type Capabilities, capabilityOfEvent, unsupportedReason } from '../client/capabilities.ts';
 import { type Fact, type FactRequest, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
 import { type Problem, problemAtLine } from './problem.ts';
@@ -42,36 +37,46 @@ export function factsOfRule(rule: LoadedRule): readonly Fact[] {
 }
 
 /**
- * Returns a problem for each capability that rules need but the forge lacks, at the line of the rule or step. `textOf`
- * returns a file's text.
+ * Returns a problem for each capability that rules need but the forge lacks, at the line of the rule or step, and a
+ * warning for each event that the forge does not send, if the rule runs for others. `textOf` returns a file's text.
  */
 export function checkCapabilities(
   rules: readonly LoadedRule[],
   capabilities: Capabilities,
   textOf: (path: string) => string,
-): readonly Problem[] {
-  return rules.flatMap((rule) => {
-    const report = (line: number, what: string, needed: readonly Capability[]): Problem[] => {
-      const why = unsupportedReason(capabilities, needed);
-      if (why === undefined) return [];
-      const message = `${what}: ${why}`;
-      return [problemAtLine({ code: 'capability', message, path: rule.source, line }, textOf)];
-    };
+): { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  for (const rule of rules) {
+    const at = (code: Problem['code'], line: number, message: string): Problem =>
+      problemAtLine({ code, message, path: rule.source, line }, textOf);
     const families = [...new Set(rule.on.map(({ family }) => family))];
-    return [
-      ...families.flatMap((family) => {
-        const needed = capabilityOfEvent[family];
-        return needed ? report(rule.line, `rule ${rule.name} listens to ${family}`, [needed]) : [];
-      }),
-      ...rule.steps.flatMap((step) =>
-        Object.entries(step.action.requires ?? {}).flatMap(([path, needed]) =>
-          says(step.arguments.written, path)
-            ? report(step.line, `${step.action.name} says ${path.replace('=', ' ')}`, [needed])
-            : [],
-        ),
-      ),
-    ];
-  });
+    const unsent = families.flatMap((family) => {
+      const needed = capabilityOfEvent[family];
+      const why = needed && unsupportedReason(capabilities, [needed]);
+      return why === undefined ? [] : [`rule ${rule.name} listens to ${family}: ${why}`];
+    });
+    const runs = unsent.length < families.length || rule.schedules.length > 0;
+    for (const message of unsent) {
+      if (runs)
+        warnings.push(
+          at(
+            'unsent-event',
+            rule.line,
+            `${message}; the rule runs for its other events, and what waits for checks is looked at again`,
+          ),
+        );
+      else problems.push(at('capability', rule.line, message));
+    }
+    for (const { action, arguments: given, line } of rule.steps) {
+      for (const [path, needed] of Object.entries(action.requires ?? {})) {
+        const why = says(given.written, path) ? unsupportedReason(capabilities, [needed]) : undefined;
+        const message = `${action.name} says ${path.replace('=', ' ')}: ${why}`;
+        if (why !== undefined) problems.push(at('capability', line, message));
+      }
+    }
+  }
+  return { problems, warnings };
 }
 
 /**

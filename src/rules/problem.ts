@@ -49,6 +49,8 @@ export const problemCodes = {
   'status-name': 'Two steps write one status, or a status has a name of Reeve itself.',
   parameter: 'A parameter is declared, used or given in a wrong way.',
   include: 'A pack is included in a wrong way, is not there, or cannot be used.',
+  'unsent-event':
+    'A warning: the configured forge does not send an event to which a rule listens; the rule runs for its other events.',
   capability: 'The configured forge does not support a feature that the rule uses.',
 } as const;
 

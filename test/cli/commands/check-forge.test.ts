@@ -70,6 +70,34 @@ it('reports the lines that need features the forge does not support', async () =
   ]);
 });
 
+it('warns of an event that the forge does not send to a rule that listens to others as well', async () => {
+  await writeFile(
+    path,
+    `version: 1
+rules:
+  merge:
+    on: [pull_request.opened, status]
+    each: pull_request
+    if: labels.exists(l, l.name == "merge")
+    steps: [{ uses: merge }]
+`,
+  );
+
+  const { status, out } = await checkOn('15.0.3+gitea-1.22.0');
+  const { problems, warnings } = JSON.parse(out);
+
+  expect(problems).toEqual([]);
+  expect(status).toBe(0);
+  expect(warnings).toContainEqual(
+    expect.objectContaining({
+      code: 'unsent-event',
+      line: 3,
+      message:
+        'rule merge listens to status: this forge (15.0.3+gitea-1.22.0) does not support the hook event status; the rule runs for its other events, and what waits for checks is looked at again',
+    }),
+  );
+});
+
 it('stays offline without credentials', async () => {
   server = await startBareServer((_request, response) => json(response, {}, 500));
 

@@ -264,8 +264,7 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
   [
     'capabilities',
     'events it never sends',
-    ({ rules }) =>
-      rules(ruleOf('[workflow_run, action_run_failure]', '{ uses: set-status, with: { state: success } }')),
+    ({ rules }) => rules(ruleOf('action_run_failure', '{ uses: set-status, with: { state: success } }')),
     /does not support (the )?hook events?/,
   ],
   [

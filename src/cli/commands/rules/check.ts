@@ -64,7 +64,7 @@ export async function check(
   const loaded = files.flatMap(({ rules }) => rules);
   const textOf = (path: string): string => readFileSync(path, 'utf8');
   const client = options.forge && createClient(options.forge);
-  const lacking = client ? checkCapabilities(loaded, await findCapabilities(client), textOf) : [];
+  const lacking = client && checkCapabilities(loaded, await findCapabilities(client), textOf);
   const checked = client && {
     client,
     repositories: options.repository ?? [],
@@ -72,14 +72,15 @@ export async function check(
     textOf,
   };
   // A problem in a pack is also reported in the files that include the pack.
-  const problems = distinct([...files.flatMap((file) => file.problems), ...lacking]);
+  const problems = distinct([...files.flatMap((file) => file.problems), ...(lacking?.problems ?? [])]);
   const spots = checked ? await blindSpots(loaded, checked) : [];
   const secrets = options.named ? await unusableSecrets(loaded, options.named, textOf) : [];
   const renamed = checked ? await renamedStatuses(loaded, checked) : [];
   const missing = checked ? await missingContexts(loaded, checked) : [];
   const owners = checked ? await unmatchedOwners(loaded, checked) : [];
   const noted = files.flatMap((file) => file.warnings ?? []);
-  const warnings = distinct([...noted, ...spots, ...secrets, ...renamed, ...missing, ...owners]);
+  const unsent = lacking?.warnings ?? [];
+  const warnings = distinct([...noted, ...unsent, ...spots, ...secrets, ...renamed, ...missing, ...owners]);
   if (options.expanded && problems.length === 0) {
     for (const file of files) terminal.out(formatExpanded(file));
     return 0;

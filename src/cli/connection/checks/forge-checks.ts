@@ -171,19 +171,26 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'capabilities',
     looks: 'Features of the forge that the operator’s rules use.',
-    fails: 'This version does not support one, or does not send that event.',
+    fails:
+      'This version does not support one, or sends no event to which a rule listens. A warning if the rule listens to others as well.',
     remedy: 'Update the forge, or remove the feature from the rule; `reeve check` shows the line.',
     after: ['forge'],
     run: async ({ rules, capabilities }) => {
       const loaded = (await rules()).flatMap((file) => file.rules);
       const known = await capabilities();
       const lacking = checkCapabilities(loaded, known.capabilities, (path) => readFileSync(path, 'utf8'));
-      const [first] = lacking;
+      const [first] = [...lacking.problems, ...lacking.warnings];
       if (first === undefined)
         return ok(`${count(loaded.length, 'rule')} of the operator, all supported by the forge`);
+      const text = `${first.path}:${first.line}: ${first.message}`;
+      if (lacking.problems.length === 0)
+        return warning(
+          text,
+          'reeve check lists all of them; a schedule for the rule looks at what no event announces',
+        );
       return wrong(
-        `${first.path}:${first.line}: ${first.message}`,
-        `update the forge, or remove the feature from the rule (${count(lacking.length, 'place')})`,
+        text,
+        `update the forge, or remove the feature from the rule (${count(lacking.problems.length, 'place')})`,
       );
     },
   },

@@ -256,19 +256,18 @@ async function catchUpWith(
     const next = acts && advanceActs(known?.heard ?? heard, acts, live, { startedAt, left });
     if (next === undefined) return after;
     const at = left.size > 0 ? next.comments.at : laterOf(next.comments.at, newest);
-    return { ...after, heard: { ...next, comments: { ...next.comments, at } } };
+    const isQuiet = left.size === 0 && before?.heard?.comments.at === at;
+    return { ...after, heard: { ...next, comments: { ...next.comments, at }, isQuiet } };
   });
   return { found: missed.length, isLeft: left.size > 0 };
 }
 
 /**
  * Returns whether there may be comments or reviews that are not known: each one renews the time of its issue. Forges
- * return whole seconds, and what is young was left to this reading.
+ * return whole seconds, so that one reading without a newer time is needed.
  */
 function hasNewActs(heard: KnownActs | undefined, newest: string): boolean {
-  if (heard === undefined) return true;
-  const knownMs = Date.parse(heard.comments.at);
-  return Date.parse(newest) > knownMs || Date.parse(heard.readAt) - knownMs < youngMs;
+  return heard?.isQuiet !== true || Date.parse(newest) > Date.parse(heard.comments.at);
 }
 
 /** Returns the time of the latest update of an issue or pull request; undefined if there is none. */

@@ -48,6 +48,8 @@ export type RepositorySnapshot = {
 export type KnownActs = {
   /** Time of this machine at which they were last read completely, as RFC 3339. */
   readonly readAt: string;
+  /** Whether the last reading by catch-up found nothing newer than the one before. */
+  readonly isQuiet?: boolean;
   readonly comments: {
     /** Instant of the forge's clock up to which comments are known, as RFC 3339. */
     readonly at: string;
