@@ -30,7 +30,7 @@ it('deliveries and runs are listed, and all runs about one issue', async () => {
   expect((await call('deliveries', '--state', 'dead')).out).toContain('No delivery is stored that fits.');
   expect(await call('deliveries', '--state', 'lost')).toMatchObject({ status: 2 });
 
-  const runs = await call('runs', '--changes', '--repository', 'ACME/demo');
+  const runs = await call('runs', '--changes', '--repository', `${acme.toUpperCase()}/demo`);
   expect(runs.out).toMatch(/issues\.opened .* opened +1 of 1 made/);
   expect((await call('runs', '--changes', '--json')).out.trim().split('\n')).toHaveLength(1);
   expect(await call('runs', '--repository', 'acme/none')).toMatchObject({ status: 2 });

@@ -62,7 +62,7 @@ export async function readActs(
     readonly at: string;
     /** Position among the heads whose statuses are read; absent: no statuses are read. */
     readonly cursor?: number;
-    /** Whether a poll has found changes a short time ago. */
+    /** Whether the last reading has found changes. */
     readonly isSettling?: boolean;
   },
 ): Promise<CurrentActs> {

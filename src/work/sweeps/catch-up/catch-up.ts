@@ -233,7 +233,8 @@ async function catchUpWith(
   const newest = newestOf(live) ?? from.toISOString();
 
   const place = { owner: owner.login, repo: name };
-  const given = { before, known: before?.heard, live, at: newest };
+  const isSettling = before?.heard?.isQuiet !== true;
+  const given = { before, known: before?.heard, live, at: newest, isSettling };
   const acts = hasNewActs(before?.heard, newest) ? await readActs(place, client, given) : undefined;
   const heard = acts && ((await snapshots.read(id))?.heard ?? before?.heard);
   const found = acts ? [...actDifferences(heard, acts, live)] : [];
