@@ -263,7 +263,6 @@ it('catching up finds a comment of the last minute in the same pass, because its
   const { number } = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'one' } });
   await catchUp();
   harness.advance(1);
-  await catchUp();
   await say(number, '/bug');
 
   await harness.store.enqueue({
