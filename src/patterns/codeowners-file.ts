@@ -1,6 +1,6 @@
 import type { Matcher } from './automaton.ts';
 import type { Meter } from './meter.ts';
-import { Re2Compiler } from './re2.ts';
+import { Re2Compiler, splitLookahead } from './re2.ts';
 
 /** One line of a CODEOWNERS file. */
 type CodeownersLine = {
@@ -159,7 +159,9 @@ function compileLine(
   { dialect, meter }: { readonly dialect: CodeownersDialect; readonly meter: Meter },
 ): Matcher | undefined {
   meter.charge(perPattern + pattern.length * perPatternCharacter);
-  const compiled = compiler.compile(`^${pattern}$`);
+  const anchored = `^${pattern}$`;
+  if (!dialect.hasLookaround && splitLookahead(anchored)) return undefined;
+  const compiled = compiler.compile(anchored);
   if ('matches' in compiled) return compiled.matches;
   if (compiled.isSyntax && !dialect.hasLookaround) return undefined;
   throw new Error(`line ${line} of CODEOWNERS: ${compiled.reason}`);

@@ -40,6 +40,15 @@ export class Re2Compiler {
   #compile(pattern: string): CompiledRe2 {
     if (pattern.length > re2Limits.length)
       return { reason: `the pattern is longer than ${re2Limits.length} characters` };
+    const parts = splitLookahead(pattern);
+    if (parts === undefined) return this.#compileOne(pattern);
+    const [not, rest] = [this.#compileOne(parts.not), this.#compileOne(parts.rest)];
+    if ('reason' in not) return not;
+    if ('reason' in rest) return rest;
+    return { matches: (text, meter) => !not.matches(text, meter) && rest.matches(text, meter) };
+  }
+
+  #compileOne(pattern: string): CompiledRe2 {
     const size = estimateRe2Size(pattern);
     if (size > re2Limits.size) {
       const written = `with repetitions expanded, the pattern has about ${size} steps`;
@@ -58,9 +67,34 @@ export class Re2Compiler {
       const program = compileRe2Program(pattern);
       return { matches: createMatcher(() => program) };
     } catch (error) {
-      return { reason: `the pattern is not RE2: ${messageOf(error)}`, isSyntax: true };
+      const isLookahead = pattern.includes('(?!');
+      const hint = isLookahead ? '; a negative look-ahead stands at the start: ^(?!X)Y' : '';
+      return { reason: `the pattern is not RE2: ${messageOf(error)}${hint}`, isSyntax: true };
     }
   }
+}
+
+/**
+ * Returns the two patterns of an anchored `^(?!X)Y`, which RE2 does not have: it matches a text that `not` does not match
+ * and `rest` matches. Undefined for other patterns, also if Y has alternatives, to which the anchor would not belong.
+ */
+export function splitLookahead(pattern: string): { readonly not: string; readonly rest: string } | undefined {
+  const [start, flags = ''] = /^(\(\?[is]+\))?\^\(\?!/.exec(pattern) ?? [];
+  if (start === undefined || pattern.includes('\\Q')) return undefined;
+  let depth = 1;
+  let end: number | undefined;
+  // Escapes and classes hide parentheses and bars.
+  for (const { 0: sign, index } of pattern.matchAll(/\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|[()|]/gsu)) {
+    if (index < start.length) continue;
+    if (sign === '(') depth += 1;
+    if (sign === ')') depth -= 1;
+    if (depth === 0 && end === undefined) end = index;
+    else if (depth === 0 && end !== undefined && sign === '|') return undefined;
+    if (end !== undefined && sign === ')' && depth < 0) return undefined;
+  }
+  if (end === undefined) return undefined;
+  const [not, rest] = [pattern.slice(start.length, end), pattern.slice(end + 1)];
+  return { not: `${flags}^(?:${not})`, rest: `${flags}^(?:${rest})` };
 }
 
 /** Opcodes of the instructions in version 2 of the library. */

@@ -81,6 +81,13 @@ describe('the owners of a path', () => {
     );
   });
 
+  it('with a look-ahead at the start is one of a forge that has it, and is skipped elsewhere', () => {
+    const text = '(?!docs/).* @ada\n.* @eve';
+    expect(ownersOf(text, 'src/a')).toEqual(['ada', 'eve']);
+    expect(ownersOf(text, 'docs/a')).toEqual(['eve']);
+    expect(ownersOf(text, 'src/a', forgejo)).toEqual(['eve']);
+  });
+
   it('are charged to the meter, per line and per path', () => {
     const units = (lines: number, paths: number): number => {
       const pool = { left: 1e12 };

@@ -19,12 +19,25 @@ describe('a pattern', () => {
     ['^.$', '😀', true],
     ['', '', true],
     ['a{2,3}', 'baab', true],
+    ['^(?!docs/)', 'docs/a.md', false],
+    ['^(?!docs/)', 'src/docs/a', true],
+    ['^(?!WIP|draft).*: ', 'draft: x', false],
+    ['^(?!WIP|draft).*: ', 'fix: x', true],
+    ['(?i)^(?!wip)fix', 'WIP fix', false],
+    ['(?i)^(?!wip)fix', 'FIX', true],
+    ['^(?!a(b|[)]))a.(c|d)$', 'abc', false],
+    ['^(?!a(b|[)]))a.(c|d)$', 'axd', true],
   ])('%s on %s says %s', (pattern, text, expected) => {
     expect(matches(pattern, text)).toBe(expected);
   });
 
   it.each([
     ['(?=a)', 'the pattern is not RE2'],
+    ['(?!a)b', 'a negative look-ahead stands at the start: ^(?!X)Y'],
+    ['^(?!a)b|c', 'a negative look-ahead stands at the start: ^(?!X)Y'],
+    ['^(?!a', 'the pattern is not RE2'],
+    ['^(?!(?!a))b', 'the pattern is not RE2'],
+    ['^(?!\\Q)\\E)b', 'the pattern is not RE2'],
     ['a(b', 'the pattern is not RE2'],
     ['a'.repeat(201), 'longer than 200 characters'],
     ['\\pL{1000}'.repeat(22), 'more than 2500'],

@@ -28,7 +28,8 @@ export const textFunctions: readonly FunctionRow[] = [
     of: text,
     takes: [text],
     gives: boolType,
-    meaning: 'Some part of the text matches this RE2 pattern (a literal).',
+    meaning:
+      'Some part of the text matches this RE2 pattern (a literal). `^(?!X)Y` is possible as well, although RE2 has no look-ahead: X does not match at the start, and Y does; alternatives in Y stand in parentheses.',
     literal: 'pattern',
     run: patternAlone,
   },
