@@ -43,6 +43,16 @@ it('deliveries and runs are listed, and all runs about one issue', async () => {
   );
 });
 
+it('the report is printed as it would be now, also while the forge refuses the token', async () => {
+  const well = await call('report');
+  expect(well.status).toBe(0);
+  expect(well.out).toMatch(/^Nothing needs attention\.\n\nLatest delivery: \d{4}-/);
+  const environment = { ...harness.environment, FORGE_TOKEN: 'expired' };
+  const refused = await reeve(['report'], { environment });
+  expect(refused.status).toBe(1);
+  expect(refused.out).toMatch(/1 thing needs attention:\n- The forge fails since .*401/);
+});
+
 it('a settled delivery is handled again from live state', async () => {
   const params = { ...at, index };
   await harness.ada.call(operations.replaceIssueLabels, { params, body: { labels: [] } });

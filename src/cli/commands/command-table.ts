@@ -314,6 +314,18 @@ is shown.`,
     },
   }),
 
+  defineCommand({
+    usage: 'report',
+    description:
+      'print the regular report as it would be now: what needs attention, and when each rule could last run. Exit status 1 if something needs attention',
+    flags: [],
+    examples: ['reeve report'],
+    async run({ readerSettings, terminal }) {
+      const { printReport } = await import('./rules/report.ts');
+      return printReport(await readerSettings(), terminal);
+    },
+  }),
+
   defineCommand<{ json?: boolean }, readonly [name: string | undefined]>({
     usage: 'pause [name]',
     description:

@@ -3,10 +3,11 @@ import { operations } from '../../contract/operations.ts';
 import { isOfRepository, pausedWords } from '../../engine/bounds/pauses.ts';
 import { kindRow } from '../../engine/incidents/incident.ts';
 import { count } from '../../platform/count.ts';
-import { ReeveError } from '../../platform/errors.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
 import type { SendMessage } from '../../platform/http/message-sender.ts';
 import type { Schedule } from '../../rules/rule.ts';
 import { fenced } from '../../rules/sources/report.ts';
+import type { Store } from '../../store/store.ts';
 import type { ForgeState } from '../deliveries/breaker.ts';
 import type { Reeve } from '../reeve.ts';
 import { readHeard } from './heartbeat.ts';
@@ -29,12 +30,26 @@ export type Report = { readonly text: string; readonly attention: number };
 /** Maximum number of lines about incidents, and about rules. */
 const maxLines = 100;
 
+/** The parts of the store that a report reads. */
+type ReportStore = Pick<
+  Store,
+  'listIncidents' | 'counts' | 'healthy' | 'recall' | 'remember' | 'revise' | 'listDeliveries'
+>;
+
 /**
  * Makes the report from the store: what needs attention, and when each rule of the operator could last run. Its text
  * contains no secrets, but names of rules and of private repositories.
  */
 export async function makeReport(
-  { store, rules, clock }: Pick<Reeve, 'store' | 'rules' | 'clock'>,
+  {
+    store,
+    rules,
+    clock,
+  }: {
+    readonly store: ReportStore;
+    readonly rules: Pick<Reeve['rules'], 'operator'>;
+    readonly clock: Pick<Reeve['clock'], 'now'>;
+  },
   forge: ForgeState,
 ): Promise<Report> {
   const [incidents, { dead, deferred }, health, heard, sight] = await Promise.all([
@@ -102,7 +117,8 @@ type ReportIssue = { readonly repository: string; readonly number: number };
 
 /**
  * Makes and delivers the report: first into the issue, then as a message, so that a repeated job sends the message last
- * and with the same id. Writes nothing while these writes are paused. Rejects if the forge or the receiver fails.
+ * and with the same id. A message is sent even if the forge refuses the issue, as with a token that has expired, and says
+ * so. Writes nothing while these writes are paused. Rejects if the receiver fails, or the forge if there is none.
  */
 export async function deliverReport(
   reeve: Reeve,
@@ -131,9 +147,17 @@ export async function deliverReport(
     return;
   }
   const report = await makeReport(reeve, forge);
-  if (repository !== undefined) await writeIssue(reeve, repository, report);
+  let unwritten = '';
+  try {
+    if (repository !== undefined) await writeIssue(reeve, repository, report);
+  } catch (error) {
+    if (to === undefined || url === undefined) throw error;
+    unwritten = `The issue in ${repository} could not be written: ${messageOf(error)}.\n\n`;
+    reeve.log.error({ error: messageOf(error) }, 'the issue of the report could not be written');
+  }
   if (to === undefined || url === undefined) return;
-  const content = chat ? JSON.stringify({ text: report.text }) : report.text;
+  const text = `${unwritten}${report.text}`;
+  const content = chat ? JSON.stringify({ text }) : text;
   const contentType = chat ? 'application/json' : 'text/plain; charset=utf-8';
   await send({ url, secret: to, id: `report.${slot}`, contentType, content });
 }

@@ -348,6 +348,21 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
       });
     });
 
+    it('is sent as a message even if the forge refuses the issue, and says so', async () => {
+      const { FORGE_URL: url = '' } = harness.environment;
+      const client = createClient({ url, credentials: { token: 'expired' }, sleep: async () => {} });
+      const bot = { ...(await makeBot()), client } as Reeve;
+      await alarmJobs(bot, options({ report: settings })).report?.run(now, 'report#4');
+
+      const { text } = JSON.parse(receiver.received[0]?.body ?? '') as { text: string };
+      expect(text).toMatch(/^The issue in acme\/ops could not be written: .*401/);
+      expect(text).toContain('When each rule could last run:');
+
+      const { to: _to, ...issueAlone } = settings;
+      const job = alarmJobs(bot, options({ report: issueAlone })).report;
+      await expect(job?.run(now, 'report#5')).rejects.toThrow('401');
+    });
+
     it('is not made while all writes are paused', async () => {
       await store.pause({ kind: 'all' }, 'ada');
 
