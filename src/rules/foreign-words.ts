@@ -233,9 +233,10 @@ const ruleInFile = 'rules have names: write "rules:", below it the name of the r
 const ofWorkflow = 'this is a key of workflow files; a rule file has "version: 1" and "rules:"';
 const inStep = 'this belongs to a step: write "steps:" and "- uses: …" with its "with:" below';
 const underOn = 'write it below "on", as in on: { schedule: "17 3 * * *" }';
+const repositoriesInScope = 'the repositories of a rule are listed under "in": ["acme/*"]';
 const itemOfSweep = 'the item of a sweep is given as item: { pull_request: { number: 1, … } }';
 
-/** Keys of other systems, and Reeve's own keys in the wrong place, with the remedy. */
+/** Keys of other systems, and Reeve's own keys in the wrong place, with the remedy, also for a misspelt one. */
 export const keysElsewhere = {
   file: words({
     on: ruleInFile,
@@ -249,6 +250,8 @@ export const keysElsewhere = {
     permissions: ofWorkflow,
     pull_request_rules: 'the key is "rules", a map of names to rules with "on", "if" and "steps"',
     queue_rules: 'the key is "rules", a map of names to rules with "on", "if" and "steps"',
+    repository: repositoriesInScope,
+    repositories: repositoriesInScope,
     schedule: 'a schedule belongs to the "on" of a rule',
     grants: 'grants are settings of the operator file',
     cases: 'this is a rule test: its file ends in .test.yml',
@@ -264,6 +267,8 @@ export const keysElsewhere = {
     uses: inStep,
     with: inStep,
     run: 'a rule runs no commands; run-workflow starts a workflow that does',
+    repository: repositoriesInScope,
+    repositories: repositoriesInScope,
     schedule: underOn,
     cron: underOn,
     branches: 'filters belong to an event, as in on: { push: { branches: [main] } }',

@@ -262,7 +262,7 @@ function suggest(word: string, known: readonly string[]): string | undefined {
 }
 
 /** Returns the keys that a schema allows at a path, over all of its alternatives. */
-function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
+export function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
   let level: readonly z.ZodType[] = unwrapped(schema);
   for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
   return [...new Set(level.flatMap((one) => Object.keys(definitionOf(one).shape ?? {})))];
@@ -298,7 +298,9 @@ function remedyForKey(key: string, known: readonly string[], actions: readonly s
   if (part === 'step' && actions.includes(key)) {
     return `write "uses: ${key}", and its arguments below "with"`;
   }
-  return keysElsewhere[part].get(key);
+  const elsewhere = keysElsewhere[part];
+  const misspelt = nearest(key, known) === undefined ? nearest(key, elsewhere.keys()) : undefined;
+  return elsewhere.get(key) ?? elsewhere.get(misspelt ?? '');
 }
 
 const missingKeys: Readonly<Record<string, string>> = {

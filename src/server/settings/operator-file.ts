@@ -10,7 +10,9 @@ import { compileGlob, createRepositoryScope } from '../../patterns/glob.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { createReachableHosts } from '../../platform/http/reachable-hosts.ts';
 import { isTimezone } from '../../rules/expressions/function-row.ts';
+import { keysAt } from '../../rules/files/issues.ts';
 import { explainCron } from '../../rules/files/load-rule.ts';
+import type { YamlPath } from '../../rules/files/yaml-source.ts';
 import { nearest } from '../../rules/problem.ts';
 import { type Retention, standardRetention } from '../../store/prune.ts';
 import type { SecretUse } from '../../work/alarms/secret-tests.ts';
@@ -397,16 +399,11 @@ function explainIssue(
     return [`${placeOf(offsetOf(document, issue.path))}: ${where}: ${issue.message}`];
   }
   return issue.keys.map((key) => {
-    const near = nearest(key, knownKeys);
+    const near = nearest(key, keysAt(OperatorFile, issue.path as YamlPath));
     const hint = near === undefined ? '' : `, did you mean "${near}"?`;
     return `${placeOf(offsetOf(document, issue.path, key))}: ${where}: there is no key "${key}"${hint}`;
   });
 }
-
-const knownKeys = [
-  ...[OperatorFile, Entry, Organization, Grant, Limits, RetentionForm],
-  ...[WebhookForm, DashboardForm, HeartbeatForm, ReportForm],
-].flatMap((schema) => Object.keys(schema.shape));
 
 /** Returns the offset of a value in the text, or of a key of that value if `key` is given. */
 function offsetOf(document: Document, path: readonly PropertyKey[], key?: string): number {

@@ -166,6 +166,12 @@ const ofForm: readonly Mistake[] = [
     '5:9',
     'join the conditions with && or ||',
   ],
+  [
+    'the repositories of a rule, misspelt',
+    ruleOf('push', `    repositorys: [acme/demo]\n${steps}`),
+    '5:5',
+    'listed under "in"',
+  ],
   ['"conditions"', ruleOf('push', `    conditions: []\n${steps}`), '5:5', 'one expression under "if"'],
   ['"schedule" beside "on"', ruleOf('issues', `    schedule: daily\n${steps}`), '5:5', 'write it below "on"'],
   ['a switch', ruleOf('issues', `    enabled: false\n${steps}`), '5:5', 'say mode: observe'],

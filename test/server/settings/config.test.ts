@@ -321,6 +321,10 @@ describe('the pace of work', () => {
     ['retention: { max-size: 1MiB }', /retention\.max-size: .*from 64MiB/],
     ['retention: { dead: 0d }', /retention\.dead: .*12h or 7d/],
     ['retention: { died: 90d }', /there is no key "died"/],
+    ['repositorys: [acme/demo]', /there is no key "repositorys", did you mean "repositories"\?/],
+    ['report: { repositorys: acme/demo }', /there is no key "repositorys", did you mean "repository"\?/],
+    ['webhook: { repository: [acme/demo] }', /there is no key "repository", did you mean "repositories"\?/],
+    ['limits: { repositorys: 1 }', /there is no key "repositorys"$/m],
   ])('rejects %s', async (line, problem) => {
     const path = await file('sizes.yml', `version: 1\n${line}\n`);
 
