@@ -242,6 +242,39 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(readFileSync(connection.envFile, 'utf8')).not.toContain(readFileSync(adminTokenFile, 'utf8'));
   });
 
+  it('creates hooks with an administrator token that has only the scopes that docs/connect.md names', async () => {
+    const { organization, owner, bot } = connection;
+    const connect = readFileSync(join(packageRoot, 'docs/connect.md'), 'utf8');
+    const scopesOf = (option: string): readonly string[] => {
+      const row = connect.split('\n').find((line) => line.startsWith(`| \`--${option}`)) ?? '';
+      return (
+        row
+          .split('|')
+          .at(-2)
+          ?.match(/[\w:]+/g) ?? []
+      );
+    };
+    const body = { login_name: owner.name, source_id: 0, admin: true };
+    await forge.ask('PATCH', `/admin/users/${owner.name}`, { as: forge.adminToken, body });
+    const repository = await forge.makeRepository(owner, { auto_init: true });
+    await forge.share(repository, owner, { with: bot, permission: 'write' });
+    // On a real forge, a hook of the whole instance would also receive events of tests that run at the same time.
+    const system = name === 'the embedded forge' ? { system: true } : {};
+    const options = { repository: [repository], organization: [organization], user: true, ...system };
+
+    for (const [option, value] of Object.entries(options)) {
+      const adminTokenFile = await connection.tokenFile(owner, scopesOf(option));
+      await unlink(connection.path('reeve.yml')).catch(() => undefined);
+      const result = await connection.setup({ repository: [], [option]: value, adminTokenFile });
+
+      expect([option, ...stateOf(result, 'delivery')]).toEqual([option, 'ok']);
+      expect([option, ...stateOf(result, 'test-repository')]).toEqual([option]);
+    }
+    const ofInstance = (await forge.ask('GET', '/admin/hooks', { as: forge.adminToken })).json;
+    if ('system' in system)
+      await forge.ask('DELETE', `/admin/hooks/${ofInstance[0].id}`, { as: forge.adminToken });
+  });
+
   it('refuses the token of a site administrator by default', async () => {
     await writeFile(connection.path('token'), forge.adminToken);
 
