@@ -36,7 +36,7 @@ import {
 } from '../../work/sweeps/targets/repositories.ts';
 import { describeNeededAccess } from '../connection/checks/access.ts';
 import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
-import { findingOfSecrets } from '../connection/checks/machine-checks.ts';
+import { findingOfAddress, findingOfSecrets } from '../connection/checks/machine-checks.ts';
 import { createReport, type Finding, ok, skipped, warning, wrong } from '../connection/finding.ts';
 import {
   checkAccount,
@@ -243,6 +243,10 @@ async function connectByPolling(run: SetupRun, checked: CheckedConnection): Prom
   run.secrets.push(...secretValues(settings));
   run.settings = settings;
   run.undo = undefined;
+  if (!plan && (options.test ?? true)) {
+    const look = () => findingOfAddress(settings);
+    steps.tell('receiver', await steps.attempt('receiver', look), { mustBeRight: true });
+  }
   const served = { login: async () => account.login, listed: repositories };
   const polled = await steps.attempt('polling', () => listCandidates(client, served));
   const everySeconds = settings.poll ?? Number(standardPoll);

@@ -740,6 +740,33 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect((await connection.doctor()).status).toBe(0);
   });
 
+  it('--poll sees that another program listens on the port of the dashboard, and that a Reeve does', async () => {
+    const environment = { REEVE_DATA: connection.path('data') };
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(connection.port, '127.0.0.1', resolve));
+    const taken = await connection.setup({ poll: '60' }, environment);
+    await new Promise((resolve) => other.close(resolve));
+    const free = await connection.setup({ poll: '60' }, environment);
+    const server = start(['serve', '--settings', connection.envFile], { cwd: connection.folder });
+    await waitForOutput(server, /"listening"/);
+    const running = await connection.setup({ poll: '60' }, environment);
+    server.kill();
+    await waitForExit(server);
+
+    expect(taken.status).toBe(2);
+    expect(entriesOf(taken, 'receiver')).toMatchObject([
+      {
+        state: 'wrong',
+        text: `another program listens on 127.0.0.1:${connection.port}`,
+        advice: 'set PORT to a free port, or stop that program',
+      },
+    ]);
+    expect([free.status, running.status]).toEqual([0, 0]);
+    expect(entriesOf(running, 'receiver')).toMatchObject([
+      { state: 'ok', text: 'a Reeve runs with this store' },
+    ]);
+  });
+
   it('refuses polling beside hooks, and too often', async () => {
     const beside = await connection.setup({ poll: '60', organization: ['acme'] }).catch((error) => error);
     const often = await connection.setup({ poll: '5' }).catch((error) => error);

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { incidentKinds } from '../../../engine/incidents/incident.ts';
-import { ReeveError } from '../../../platform/errors.ts';
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import type { FolderFile } from '../../../rules/sources/folder.ts';
@@ -18,7 +20,7 @@ import { migrations } from '../../../store/sqlite/migrations.ts';
 import { readHeartbeat } from '../../../work/alarms/heartbeat.ts';
 import { secretUses, testSecrets } from '../../../work/alarms/secret-tests.ts';
 import { count, plain } from '../../output/terminal.ts';
-import { type Finding, ok, skipped, wrong } from '../finding.ts';
+import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import { localAddress, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
 import { findingOfRestart } from '../steps/settle-hooks.ts';
 import type { Check, Examination } from './examination.ts';
@@ -356,6 +358,38 @@ async function checkProcess({ settings }: Examination): Promise<Finding> {
       'stop the other process, or set its HOST and PORT',
     );
   }
+}
+
+/**
+ * Checks that Reeve can listen on its address, for a setup without webhook secrets, by which a running Reeve would be
+ * recognized there.
+ */
+export async function findingOfAddress(settings: Settings): Promise<Finding> {
+  const { host, port, databaseUrl } = settings;
+  const where = `${host}:${port}`;
+  if (await isRunning(settings)) return ok('a Reeve runs with this store');
+  const server = createServer();
+  try {
+    server.listen({ host, port });
+    await once(server, 'listening');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
+      return wrong(
+        `cannot listen on ${where}: ${messageOf(error)}`,
+        'set HOST to an address of this machine, and PORT to a free port',
+      );
+    const advice = 'set PORT to a free port, or stop that program';
+    // A store in PostgreSQL has no lock that shows a running Reeve.
+    if (databaseUrl !== undefined)
+      return warning(
+        `a program listens on ${where}; if it is no Reeve with this database, serve fails`,
+        advice,
+      );
+    return wrong(`another program listens on ${where}`, advice);
+  }
+  server.close();
+  await once(server, 'close');
+  return ok(`${where} is free`);
 }
 
 /** Compares the settings with those of a running Reeve, which another check has recognized by its secrets or its lock. */
