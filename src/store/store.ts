@@ -13,7 +13,7 @@ export type Door = 'webhook' | 'cron' | 'cli';
 
 /**
  * accepted: durable, waits for its turn · claimed: a worker has a lease · retry: waits outside its lane until `retryAt`
- * · deferred: handled, and waits until `retryAt` for an hourly budget · settled: completed, with its runs · dead: given
+ * · deferred: handled, and waits until `retryAt` for what its reason says · settled: completed, with its runs · dead: given
  * up or malformed, with the reason, until it is redriven.
  */
 export const deliveryStates = ['accepted', 'claimed', 'retry', 'deferred', 'settled', 'dead'] as const;

@@ -86,7 +86,7 @@ it(`${issueCount} issues opened at once are all processed, hour by hour, and no 
   expect([appliedOf(), deferred]).toEqual([unreserved, deferredCount]);
   const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
   const overview = await (await signInWithPassword(harness.server.url, password)).get('/');
-  expect(overview.text).toContain(`Runs deferred by an hourly budget of changes: ${deferredCount}`);
+  expect(overview.text).toContain(`Deferred deliveries and jobs: ${deferredCount}`);
   const metrics = await readMetrics();
   expect(metrics).toContain(`reeve_deliveries{state="deferred"} ${deferredCount}`);
   const deferrals = () =>

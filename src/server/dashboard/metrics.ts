@@ -55,7 +55,7 @@ export const metricTable = {
     type: 'gauge',
     ofInstallation: true,
     labels: ['state'],
-    help: 'Deliveries and jobs in the store: accepted and retry wait for an attempt, deferred wait for an hourly budget, dead wait for `reeve redrive`.',
+    help: 'Deliveries and jobs in the store: accepted and retry wait for an attempt, deferred wait for an hourly budget, the end of a pause or their next look, dead wait for `reeve redrive`.',
   },
   reeve_queue_oldest_seconds: {
     type: 'gauge',

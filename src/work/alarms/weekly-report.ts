@@ -74,7 +74,7 @@ export async function makeReport(
     ...limited(needs.map((line) => `- ${line}`)),
     '',
     `Latest delivery: ${delivery === undefined ? 'none' : utc(delivery)}. Latest look for missed events: ${poll === undefined ? 'none' : utc(poll)}.`,
-    ...(deferred === 0 ? [] : [`Runs that wait for an hourly budget or the end of a pause: ${deferred}.`]),
+    ...(deferred === 0 ? [] : [`Deferred deliveries and jobs, which run by themselves: ${deferred}.`]),
     '',
     'When each rule could last run:',
     ...limited(sight.map((one) => `- ${describeSight(one)}`)),

@@ -224,7 +224,7 @@ const stateWords: Readonly<Record<DeliveryState, string>> = {
   retry:
     'Nothing waits for a retry. A delivery is listed here if the forge did not answer, until the next attempt.',
   deferred:
-    'Nothing is deferred. A delivery is listed here while it waits for room in an hourly budget, or for the end of a pause.',
+    'Nothing is deferred. A delivery is listed here while it waits for room in an hourly budget, for the end of a pause, or for its next look at something that sends no event.',
   settled: 'Nothing has been handled yet. A delivery is listed here once its rules have run.',
   dead: 'Nothing is dead. A delivery is listed here if all its attempts failed, or if its content is malformed.',
 };

@@ -6,7 +6,12 @@ import {
   kindRow,
 } from '../../../engine/incidents/incident.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
-import { type DeliveryState, deliveryStates, type Health, type StoreQueries } from '../../../store/store.ts';
+import {
+  type Delivery,
+  type DeliveryState,
+  deliveryStates,
+  type Health,
+} from '../../../store/store.ts';
 import {
   type ChartMark,
   chartStretches,
@@ -37,24 +42,28 @@ export async function overviewPage(pageRequest: PageRequest, data: DashboardData
   const { viewer, root, time } = pageRequest;
   if (!viewer.isOperator) return deliveriesPage(pageRequest, data);
   const { store } = data;
-  const [counts, oldest, runs, drift, runners, incidents, pauses, dead, health] = await Promise.all([
-    store.counts(),
-    store.oldestWaiting(),
-    store.listRuns({ limit: readRuns }),
-    data.drift(),
-    data.runners(),
-    data.incidents(),
-    store.listPauses(),
-    store.listDeliveries({ state: 'dead', limit: named }),
-    store.healthy(),
-  ]);
+  const [counts, oldest, runs, drift, runners, incidents, pauses, dead, deferred, health] = await Promise.all(
+    [
+      store.counts(),
+      store.oldestWaiting(),
+      store.listRuns({ limit: readRuns }),
+      data.drift(),
+      data.runners(),
+      data.incidents(),
+      store.listPauses(),
+      store.listDeliveries({ state: 'dead', limit: named }),
+      store.listDeliveries({ state: 'deferred', limit: named }),
+      store.healthy(),
+    ],
+  );
   const states = deliveryStates
     .filter((state) => counts[state] > 0)
     .map(
       (state) =>
         html`<li><a href="${root}deliveries?state=${state}">${stateMark(state)} ${counts[state].toLocaleString('en')}</a></li>`,
     );
-  const found = { counts, pauses, incidents, drift, runners, health, dead: dead.items };
+  const lists = { dead: dead.items, deferred: deferred.items };
+  const found = { counts, pauses, incidents, drift, runners, health, ...lists };
   const groups = groupRuns(runs.items).slice(0, shownRuns);
   const content = html`<h2>Needs attention</h2>${viewAttention(pageRequest, data, found)}
 <h2>24 hours</h2>${await viewDay(pageRequest, data)}
@@ -92,7 +101,8 @@ type AttentionData = {
   readonly drift: Awaited<ReturnType<DashboardData['drift']>>;
   readonly runners: Awaited<ReturnType<DashboardData['runners']>>;
   readonly health: Health;
-  readonly dead: Awaited<ReturnType<StoreQueries['listDeliveries']>>['items'];
+  readonly dead: readonly Delivery[];
+  readonly deferred: readonly Delivery[];
 };
 
 function viewAttention(pageRequest: PageRequest, data: DashboardData, found: AttentionData): Html {
@@ -221,8 +231,8 @@ function deadNotices(
 
 /** Returns the notices about drift, runners and deferred deliveries. */
 function stateNotices(
-  { counts, drift, runners, pauses }: AttentionData,
-  { root }: PageRequest,
+  { counts, drift, runners, deferred }: AttentionData,
+  { root, forgeUrl }: PageRequest,
 ): readonly Notice[] {
   const offline = runners.filter(({ status }) => status === 'offline').map(({ name }) => name);
   const notices: readonly (Notice | false)[] = [
@@ -238,7 +248,11 @@ function stateNotices(
     },
     counts.deferred > 0 && {
       severity: 'note',
-      text: html`<strong>Runs deferred by an hourly budget of changes${pauses.length > 0 ? ' or a pause' : ''}: ${counts.deferred}</strong> They run by themselves.`,
+      text: html`<strong>Deferred deliveries and jobs: ${counts.deferred.toLocaleString('en')}</strong> They run by themselves.`,
+      rows: deferred.map((delivery) => ({
+        text: html`${deliveryLink(delivery.id, root)} ${delivery.eventType} ${subjectLink(forgeUrl, delivery, root)}<div>${markIds(delivery.reason ?? '')}</div>`,
+      })),
+      rest: counts.deferred - deferred.length,
       action: showLink('deliveries?state=deferred', 'Show deliveries', root),
     },
   ];

@@ -124,6 +124,20 @@ it('names at most five objects of a kind, and says how many more there are', asy
   expect(text).toContain('And 35 more.');
 });
 
+it('says why a delivery is deferred', async () => {
+  const { store, overview } = await serve();
+  const { id } = await store.accept(makeDelivery());
+  await store.route([{ id, to: 'lane', lane: 'acme/shop#7' }]);
+  const [claim] = await store.claim({ limit: 1, leaseMs: 60_000 });
+  if (claim) await store.defer(claim, [], { afterMs: 60_000, why: 'its merge waits for checks' });
+
+  const text = await overview();
+
+  expect(notices(text)).toEqual(['note: Deferred deliveries and jobs']);
+  expect(text).toContain('deferred: its merge waits for checks');
+  expect(text).not.toContain('hourly budget');
+});
+
 it('tries a dead delivery again', async () => {
   const { store, operator } = await serve();
   const { id } = await store.accept(makeDelivery());
