@@ -31,6 +31,16 @@ export type Trigger = {
   readonly at: string;
 };
 
+/**
+ * Returns what started a run, for display: the event with its activity, or for a sweep started by hand that it was,
+ * which its slot shows (`sweeps/by-hand.ts`).
+ */
+export function describeTrigger({ kind, activity, slot = '' }: Trigger): string {
+  const byHand = /(#open)?#by hand@[^@]*$/.exec(slot);
+  if (byHand) return byHand[1] === undefined ? 'swept by hand' : 'applied by hand';
+  return activity === '' ? kind : `${kind}.${activity}`;
+}
+
 /** A recorded change; see `actions/change.ts` for the fields of the change itself. */
 export type RecordedChange = {
   readonly id: string;

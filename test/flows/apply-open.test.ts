@@ -161,6 +161,15 @@ describe('reeve apply RULE --open', () => {
     expect(answered).toMatchObject({ status: 0, questions: [] });
   });
 
+  it('is shown as applied by hand by runs and explain', async () => {
+    const runs = await reeve(['runs', '--changes'], { environment: environment() });
+    const explained = await reeve(['explain', 'last'], { environment: environment() });
+
+    expect(runs.out.match(/applied by hand/g)?.length).toBeGreaterThan(1);
+    expect(`${runs.out}${explained.out}`).not.toContain('schedule');
+    expect(explained.out).toMatch(/^applied by hand/m);
+  });
+
   it('without a server, continues after it was ended, and repeats nothing', async () => {
     await harness.openPull('work', { 'a.txt': 'a' });
     await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'other' } });

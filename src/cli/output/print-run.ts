@@ -1,13 +1,11 @@
 import { describeChange, isObserved, observedWords } from '../../engine/describe-change.ts';
-import type { RecordedChange, Run } from '../../engine/record.ts';
+import { describeTrigger, type RecordedChange, type Run } from '../../engine/record.ts';
 import { type Finding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
 /** Prints a run as readable text: the verdict and evidence of each rule, followed by the planned or applied changes. */
 export function printRun(run: Run, terminal: Terminal): void {
-  const { trigger } = run;
-  const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
-  terminal.out(terminal.style('bold', plain(`${trigger.kind}${activity}`)));
+  terminal.out(terminal.style('bold', plain(describeTrigger(run.trigger))));
   for (const verdict of run.rules) printVerdict(verdict, terminal);
   if (run.changes.length + run.refused.length === 0) {
     terminal.out(nothingIn(run));

@@ -1,4 +1,4 @@
-import type { Run } from '../../../engine/record.ts';
+import { describeTrigger, type Run } from '../../../engine/record.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
 import type { Settings } from '../../../server/settings/config.ts';
@@ -132,7 +132,7 @@ function rowOfRun(
   return [
     id,
     timeOf(new Date(trigger.at)),
-    plain([trigger.kind, trigger.activity].filter(Boolean).join('.')),
+    plain(describeTrigger(trigger)),
     plain(item ?? (trigger.delivery === undefined ? '' : `delivery ${trigger.delivery}`)),
     plain(matched.join(', ') || '–'),
     notes.join(', ') || '–',

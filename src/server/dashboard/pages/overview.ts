@@ -6,12 +6,7 @@ import {
   kindRow,
 } from '../../../engine/incidents/incident.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
-import {
-  type Delivery,
-  type DeliveryState,
-  deliveryStates,
-  type Health,
-} from '../../../store/store.ts';
+import { type Delivery, type DeliveryState, deliveryStates, type Health } from '../../../store/store.ts';
 import {
   type ChartMark,
   chartStretches,

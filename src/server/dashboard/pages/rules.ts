@@ -1,5 +1,5 @@
 import type { Pause } from '../../../engine/bounds/pauses.ts';
-import type { Run } from '../../../engine/record.ts';
+import { describeTrigger, type Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
@@ -137,11 +137,10 @@ function evaluationRow(
   { root, time, forgeUrl }: PageRequest,
 ): readonly TableCell[] {
   const { trigger } = run;
-  const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
   const to = trigger.delivery === undefined ? `runs/${run.id}` : `deliveries/${trigger.delivery}`;
   return [
     html`<a href="${root}runs/${run.id}"><span class="mark ${verdict.verdict}">${verdict.verdict}</span></a> ${markIds(verdict.reason ?? '')}`,
-    `${trigger.kind}${activity}`,
+    describeTrigger(trigger),
     trigger.item === undefined
       ? html`<a href="${root}${to}">${trigger.delivery === undefined ? 'its run' : `delivery ${trigger.delivery}`}</a>`
       : itemLink(forgeUrl, trigger.item),

@@ -1,4 +1,4 @@
-import type { Run } from '../../../engine/record.ts';
+import { describeTrigger, type Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
@@ -89,12 +89,11 @@ function runRow(
   { root, time, forgeUrl }: PageLinks,
 ): readonly TableCell[] {
   const { trigger, rules } = run;
-  const activity = trigger.activity === '' ? '' : `.${trigger.activity}`;
   const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
   const about = delivery ? subjectLink(forgeUrl, delivery, root) : undefined;
   return [
     viewOutcome(summarizeRun(run, operatorAccess), `${root}runs/${run.id}`),
-    `${trigger.kind}${activity}`,
+    describeTrigger(trigger),
     trigger.item === undefined ? about : itemLink(forgeUrl, trigger.item, root),
     matched.join(', '),
     delivery === undefined ? trigger.door : doorWords(delivery),
@@ -133,7 +132,7 @@ export async function runPage(pageRequest: PageRequest, { store }: RunStore): Pr
   const about = item === undefined ? '' : ` ${item}`;
   const how = found === undefined ? trigger.door : doorWords(found.delivery);
   return {
-    title: `Run: ${trigger.kind}${about}`,
+    title: `Run: ${describeTrigger(trigger)}${about}`,
     content: html`${from}<section><h2>${time(trigger.at)}, ${how === trigger.door ? `by ${how}` : how}</h2>${viewRun(run, viewerAccess, pageRequest)}</section>`,
   };
 }

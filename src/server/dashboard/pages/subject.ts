@@ -1,4 +1,4 @@
-import type { Run } from '../../../engine/record.ts';
+import { describeTrigger, type Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule } from '../../../rules/verdict.ts';
@@ -194,7 +194,7 @@ async function runRow(
   const matched = rules.filter(({ verdict }) => verdict === 'matched');
   return [
     viewOutcome(summarizeRun(run, access), `${root}runs/${id}`),
-    [trigger.kind, trigger.activity].filter(Boolean).join('.'),
+    describeTrigger(trigger),
     matched.map(({ rule }) => nameOfRule(rule)).join(', '),
     html`<a href="${root}runs/${id}">${time(trigger.at)}</a>`,
     seen && deliveryLink(seen.delivery.id, root),
