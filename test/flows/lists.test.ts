@@ -63,5 +63,8 @@ it('a settled delivery is handled again from live state', async () => {
   expect(again.out).toContain(`delivery ${delivery} will be handled again`);
   await harness.waitForRun(({ trigger, changes }) => trigger.delivery === delivery && changes.length > 0);
   await expect.poll(() => harness.labelsOf(index), { timeout: 60_000 }).toEqual(['area/docs']);
+  // The event of the label that Reeve set is newer.
+  await harness.idle();
+  expect((await call('rerun', 'last')).out).toContain(`delivery ${delivery} will be handled again`);
   expect(await call('rerun', '999999')).toMatchObject({ status: 2 });
 });

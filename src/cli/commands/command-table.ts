@@ -245,7 +245,7 @@ is shown.`,
     description: 'handle ended deliveries again, with the current rules and from live state',
     flags: [['--json', 'print one JSON object']],
     notes:
-      'TARGETS are ids of deliveries or of their runs, or last: the newest delivery. What cannot be repeated, such as messages, is not repeated.',
+      'TARGETS are ids of deliveries or of their runs, or last: the delivery of the run that reeve explain last shows. What cannot be repeated, such as messages, is not repeated.',
     examples: ['reeve rerun last', 'reeve rerun 42'],
     async run({ args: [ids], options, readerSettings, terminal }) {
       const { rerun } = await import('./runs/redrive.ts');

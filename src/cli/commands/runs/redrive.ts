@@ -4,7 +4,7 @@ import type { Settings } from '../../../server/settings/config.ts';
 import type { Delivery, Store } from '../../../store/store.ts';
 import { count, plain, type Terminal } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { isDeliveryId, requireDelivery, whyNoRun, whyNotDead } from './find-target.ts';
+import { findRuns, isDeliveryId, requireDelivery, whyNoRun, whyNotDead } from './find-target.ts';
 
 /** Outcome of one requested delivery. */
 type Redriven = { readonly delivery: string; readonly redriven: boolean; readonly reason?: string };
@@ -40,8 +40,8 @@ export async function redrive(
 }
 
 /**
- * Handles ended deliveries again, dead or settled, from live state: those with the given ids, of the given runs, or
- * `last`. Returns the exit status: 1 if a delivery has not ended.
+ * Handles ended deliveries again, dead or settled, from live state: those with the given ids, of the given runs, or for
+ * `last` that of the run which `reeve explain last` shows. Returns the exit status: 1 if a delivery has not ended.
  */
 export async function rerun(
   targets: readonly string[],
@@ -55,7 +55,9 @@ export async function rerun(
     const last = { isMeant: ({ door }: Delivery) => door === 'webhook' };
     const done: Redriven[] = [];
     for (const target of targets) {
-      const delivery = await requireDelivery(target, store, last);
+      // While there is no run, `last` is the newest delivery.
+      const [run] = target === 'last' ? await findRuns(target, store) : [];
+      const delivery = await requireDelivery(run?.id ?? target, store, last);
       const redriven = (await store.redrive([delivery], by, { settled: true })) === 1;
       const found = redriven ? undefined : await store.describeDelivery(delivery);
       const reason = found === undefined ? 'it is deleted' : whyNoRun(found);
