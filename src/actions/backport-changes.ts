@@ -159,12 +159,12 @@ export function openingOf(
   pull: PullRequest,
   source: BackportSource,
   target: string,
-  { facts, labels, exists }: OpeningOptions,
+  { facts, labels, exists, title: given, assignees = [] }: OpeningOptions,
 ): Change {
   const { number, mergeCommit } = source;
   const head = backportBranch(number, target);
   // Untrusted text, posted by this account.
-  const title = breakReferences([{ text: `[${target}] ${pull.title}`, isInserted: true }]);
+  const title = given ?? breakReferences([{ text: `[${target}] ${pull.title}`, isInserted: true }]);
   const body = withMarker(
     backportMarker(number, target),
     `Backport of #${number} to ${asCode(target)}.\n\n(cherry picked from commit ${mergeCommit})`,
@@ -181,8 +181,10 @@ export function openingOf(
         title: isLong ? `${title.slice(0, maxTitle - 1).toWellFormed()}…` : title,
         body,
         ...(labels.ids.length > 0 ? { labels: labels.ids } : {}),
+        ...(assignees.length > 0 ? { assignees } : {}),
       },
     },
+    ...(assignees.length > 0 ? { accounts: assignees } : {}),
     target: openingTarget(number, target),
     value: { onto: target, commit: mergeCommit, labels: labels.names },
     before: null,
@@ -197,6 +199,9 @@ type OpeningOptions = {
   readonly facts: Facts;
   readonly labels: { readonly names: readonly string[]; readonly ids: readonly number[] };
   readonly exists: boolean;
+  /** Default: the branch and the title of the pull request. */
+  readonly title?: string | undefined;
+  readonly assignees?: readonly string[];
 };
 
 function openingTarget(number: number, target: string): string {

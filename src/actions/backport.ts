@@ -18,7 +18,7 @@ import { repositoryParams } from '../facts/where.ts';
 import { compileGlob, GlobError } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { ReeveError } from '../platform/errors.ts';
-import { condition, defineAction } from './action.ts';
+import { condition, defineAction, forgeText } from './action.ts';
 import {
   type BackportSource,
   type HandReason,
@@ -79,17 +79,43 @@ const undoPatch: Inverse = async (change, client) => {
   };
 };
 
+const branchGlobs = z.array(z.string().min(1).max(255)).min(1).max(20);
+/** Stands for the branch in a label or title. */
+const branchSign = '{branch}';
 const BackportForm = z.strictObject({
-  to: z.array(z.string().min(1).max(255)).min(1).max(20).meta({
-    description:
-      'The branches to backport to: names, or globs over the existing branches; `!` excludes. At most 20 branches may match.',
-  }),
+  to: z
+    .union([
+      branchGlobs,
+      z.strictObject({
+        label: z
+          .string()
+          .max(255)
+          .refine((text) => text.split(branchSign).length === 2, { message: `write ${branchSign} once` })
+          .meta({ description: 'Name of a label; `{branch}` stands for the branch that the label names.' }),
+        only: branchGlobs.meta({
+          description: 'The branches that a label may name: names or globs; `!` excludes.',
+        }),
+      }),
+    ])
+    .meta({
+      description:
+        'The branches to backport to: names, or globs over the existing branches; `!` excludes. Or `{ label: "backport/{branch}", only: ["release/*"] }`: the branches that labels of the pull request name. At most 20 branches may match.',
+    }),
   when: condition().optional().meta({ description: 'It is backported only while this condition holds.' }),
   labels: z
     .array(z.string().min(1).max(255))
     .max(50)
     .optional()
     .meta({ description: 'Labels to set at opening.' }),
+  title: forgeText().min(1).max(255).optional().meta({
+    description:
+      'Title of the backport; `{branch}` stands for its branch. Default: `[{branch}]` and the title of the pull request.',
+  }),
+  assignees: z
+    .array(z.string().min(1).max(255))
+    .max(10)
+    .optional()
+    .meta({ description: 'Accounts to assign at opening.' }),
 });
 type BackportForm = z.output<typeof BackportForm>;
 
@@ -133,7 +159,7 @@ with:
   },
   adoption: undefined,
   recorded: withoutEnd,
-  examine: ({ to }) => examineTargets(to),
+  examine: ({ to }) => ('label' in to ? examineTargets(to.only, ['to', 'only']) : examineTargets(to, ['to'])),
   facts: (given) => (given.when === false ? [] : [pullFact, branchesFact]),
   plan: planBackports,
   async followUp(given, facts, context, planned) {
@@ -204,12 +230,14 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   const notes = new Map(readNotes(live?.body ?? ''));
   const ids = given.labels ? await labelIds(given.labels, facts) : [];
   const labels = { names: given.labels ?? [], ids };
+  const asked = { facts, labels, assignees: given.assignees ?? [] };
+  const titleFor = (target: string) => given.title?.replaceAll(branchSign, target);
   const changes: Change[] = [];
   const removals: Change[] = [];
   for (const target of targets) {
     // Branches that the grants do not cover are refused anyway, so the comment does not mention them.
     if (!((await context.covers?.('backport', target)) ?? true)) {
-      const open = openingOf(pull, source, target, { facts, labels, exists: false });
+      const open = openingOf(pull, source, target, { ...asked, title: titleFor(target), exists: false });
       changes.push(patching(source, target, facts), open);
       continue;
     }
@@ -218,7 +246,7 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
     if (state.leftover) removals.push(removal(source, target, state.leftover, facts));
     if (state.step === undefined) continue;
     const exists = state.step === 'open';
-    const open = openingOf(pull, source, target, { facts, labels, exists });
+    const open = openingOf(pull, source, target, { ...asked, title: titleFor(target), exists });
     const branch = backportBranch(pull.number, target);
     if (state.step === 'taken') changes.push(waiting(open, `there is a branch ${branch} with other changes`));
     else changes.push(...(exists ? [] : [patching(source, target, facts)]), open);
@@ -342,6 +370,7 @@ const isGlobEntry = (entry: string): boolean => /^!|[*?[\]{}\\]/.test(entry);
 /** Returns a problem if an entry in the list of branches is an invalid pattern. */
 function examineTargets(
   to: readonly string[],
+  path: readonly string[],
 ): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
   try {
     compileGlob(to);
@@ -349,7 +378,7 @@ function examineTargets(
   } catch (error) {
     if (!(error instanceof GlobError)) throw error;
     const place = to.findIndex((entry) => entry === error.pattern || entry === `!${error.pattern}`);
-    return [{ path: place < 0 ? ['to'] : ['to', place], message: error.message }];
+    return [{ path: place < 0 ? path : [...path, place], message: error.message }];
   }
 }
 
@@ -360,23 +389,39 @@ function examineTargets(
  */
 function targetsOf(
   pull: PullRequest,
-  to: readonly string[],
+  to: BackportForm['to'],
   { branches, meter }: { readonly branches: readonly Branch[] | undefined; readonly meter: Meter },
 ): BackportTargets {
   const { base, isFork } = sidesOf(pull);
   const isOwn = (name: string): boolean => name === base || (!isFork && name === pull.head?.ref);
-  const literal = to.filter((entry) => !isGlobEntry(entry));
+  const globs = compileGlob('label' in to ? to.only : to);
+  const labelled = 'label' in to ? branchesNamedBy(pull, to.label) : undefined;
+  const literal =
+    'label' in to
+      ? (labelled ?? []).filter((name) => globs(name, meter))
+      : to.filter((entry) => !isGlobEntry(entry));
   const names = branches?.map(({ name }) => name) ?? literal;
-  const matches = compileGlob(to);
+  const matches = (name: string): boolean => (labelled?.includes(name) ?? true) && globs(name, meter);
   const there = names.filter((name) => {
     // A glob does not match backport branches; they must be listed literally.
     if (isOwn(name) || (isBackportBranch(name) && !literal.includes(name))) return false;
-    return matches(name, meter);
+    return matches(name);
   });
   if (there.length > maxTargets) {
     throw new Error(`\`to\` matches ${there.length} branches, and at most ${maxTargets} are allowed`);
   }
   return { there: there.toSorted(), missing: literal.filter((name) => !names.includes(name)) };
+}
+
+/** Returns the branches that labels of a pull request name in the form `PREFIX{branch}SUFFIX`. */
+function branchesNamedBy({ labels }: PullRequest, form: string): readonly string[] {
+  const [start = '', end = ''] = form.split(branchSign);
+  const length = start.length + end.length;
+  return (labels ?? []).flatMap(({ name }) =>
+    name.length > length && name.startsWith(start) && name.endsWith(end)
+      ? [name.slice(start.length, name.length - end.length)]
+      : [],
+  );
 }
 
 /**

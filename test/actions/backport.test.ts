@@ -66,6 +66,8 @@ const said = (changes: readonly Change[]) =>
     return `${what} ${target.replace(/^(?:branch|backport|comment):/, '')}${already ? ' already' : ''}${waits ? ` waits: ${waits.why}` : ''}`;
   });
 
+const labelNamed = (name: string, id: number) => ({ id: id + 1, name, color: 'ff0000' });
+
 const bodyIn = (change: Change | undefined): string =>
   (change?.input.body as { readonly body: string } | undefined)?.body ?? '';
 
@@ -112,6 +114,22 @@ describe('backport', () => {
     expect(opening?.needs).toBe(patching?.target);
   });
 
+  it('opens with the title and the assignees of the step, whose accounts are confirmed before', async () => {
+    const [, opening] = await plan({}, { title: 'Fix the door ({branch})', assignees: ['ada'] });
+
+    expect(opening?.input.body).toMatchObject({ title: 'Fix the door (release/1)', assignees: ['ada'] });
+    expect(opening?.accounts).toEqual(['ada']);
+  });
+
+  it.each([
+    [{ label: 'backport', only: ['*'] }, 'write {branch} once'],
+    [{ label: '{branch}{branch}', only: ['*'] }, 'write {branch} once'],
+    [{ label: 'to {branch}' }, 'only'],
+  ])('refuses %j', (to, message) => {
+    const { error } = backport.arguments.safeParse({ to });
+    expect(JSON.stringify(error?.issues)).toContain(message);
+  });
+
   it("breaks references in a stranger's text, so that it closes or mentions no issue with the permissions of Reeve's account", async () => {
     const [patching, opening] = await plan({
       pull_request: pull({ title: 'Fixes #3, closes other/repo#5 https://x.org/a/b/issues/6' }),
@@ -131,6 +149,22 @@ describe('backport', () => {
     ['nothing for a merge without changes', { merged_patch: { text: '', size: 0 } }, {}, []],
     ['every branch of a glob', {}, { to: ['release/*'] }, [...wanted('release/1'), ...wanted('release/2')]],
     ['no branch that is excluded', {}, { to: ['release/*', '!release/1'] }, wanted('release/2')],
+    [
+      'the branches that labels name, and waits for one that is not there',
+      {
+        pull_request: pull({
+          labels: ['backport release/2', 'backport release/9', 'backport '].map(labelNamed),
+        }),
+      },
+      { to: { label: 'backport {branch}', only: ['release/*'] } },
+      ['open #7 to release/9 waits: there is no branch release/9', ...wanted('release/2')],
+    ],
+    [
+      'no branch beyond `only`, whatever a label names',
+      { pull_request: pull({ labels: ['to main', 'to fix', 'to release/1'].map(labelNamed) }) },
+      { to: { label: 'to {branch}', only: ['release/2', 'fix'] } },
+      [],
+    ],
     [
       'neither branch of the pull request, nor a backport branch',
       { branches: ['main', 'fix', 'backport-3-to-main', 'old'].map((name) => branch(name)) },

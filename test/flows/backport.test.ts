@@ -94,6 +94,33 @@ const isOpening = ({ method, path }: { method: string; path: string }): boolean 
   method === 'POST' && path.endsWith('/pulls');
 
 describe('backport', () => {
+  it('goes to the branch that a label names, with the title and the assignee of the step', {
+    timeout,
+  }, async () => {
+    const to = '{ label: "backport/{branch}", only: ["release/*"] }';
+    const step = `to: ${to}, title: "Backport to {branch}", assignees: ["${people.ada}"]`;
+    await startFlow(
+      backporting().replace('closed, edited', 'closed, label_updated').replace('to: ["release/*"]', step),
+    );
+    await makeBranch('release/2');
+    const names = ['backport/release/2', 'backport/main', 'backport/fix'];
+    const made = await Promise.all(
+      names.map((name) =>
+        harness.root.call(operations.createLabel, { params: at, body: { name, color: 'ff0000' } }),
+      ),
+    );
+    const index = await mergeFix('one\n2\nthree\n');
+    await waitForBackport();
+    const seen = harness.runs.length;
+    const labels = made.map(({ id }) => id);
+    await harness.ada.call(operations.addIssueLabels, { params: { ...at, index }, body: { labels } });
+    await waitForBackport(seen);
+
+    const open = await harness.root.call(operations.listPulls, { params: at, query: { state: 'open' } });
+    expect(open).toMatchObject([{ base: { ref: 'release/2' }, title: 'Backport to release/2' }]);
+    expect(open.flatMap(({ assignees }) => assignees ?? []).map(({ login }) => login)).toEqual([people.ada]);
+  });
+
   it('applies a merged change to every target branch, keeping the original author, and then plans nothing more', {
     timeout,
   }, async () => {
