@@ -302,10 +302,11 @@ is shown.`,
 
   defineCommand<{ test?: boolean; chat?: boolean }, readonly [name: string]>({
     usage: 'notify <name>',
-    description: 'send a test message to the receiver of a named secret, as the action notify would',
+    description:
+      'send a test message to the receiver of a named secret, in the form of the operator’s rule that sends messages to it',
     flags: [
       ['--test', 'send the test message'],
-      ['--chat', 'as JSON with the member text, which chats expect, instead of plain text'],
+      ['--chat', 'as JSON with the member text, which chats expect'],
     ],
     examples: ['reeve notify CHAT_HOOK --test --chat'],
     async run({ args: [name], options, readerSettings, terminal }) {
