@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { printRun } from '../cli/output/print-run.ts';
 import { ageOf, count } from '../cli/output/terminal.ts';
 import type { Client } from '../client/client.ts';
@@ -110,13 +111,23 @@ type SweepParts = {
   readonly state: JobState;
 };
 
+/**
+ * Returns a signal for the runs of a sweep. Each request that waits listens to it, and Node 20 warns of a leak at the
+ * eleventh listener.
+ */
+export function createSweepSignal(): AbortSignal {
+  const { signal } = new AbortController();
+  setMaxListeners(0, signal);
+  return signal;
+}
+
 /** Runs a rule for each of its items. A forge that fails for several items in a row ends the sweep. */
 async function sweepRule(
   rule: LoadedRule,
   { repository, mode, context, runner, state }: SweepParts,
 ): Promise<Swept> {
   const name = `${repository.owner}/${repository.name}`;
-  const { signal } = new AbortController();
+  const signal = createSweepSignal();
   const { clock } = runner;
   const startedAt = clock.now();
   const pause = (ms: number): Promise<unknown> => clock.sleep(ms, signal);
