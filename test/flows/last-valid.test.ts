@@ -226,6 +226,10 @@ describe('a rule file of the operator that becomes invalid', () => {
     expect(run.rules).toMatchObject([{ rule: `${file}#mark`, isLastValid: true }]);
     const explained = await reeve(['explain', run.id], { environment: environment() });
     expect(explained.out).toContain(`last valid version of the file (revision ${run.rules[0]?.revision})`);
+    const listed = await reeve(['rules'], { environment: environment() });
+    expect(listed.out).toMatch(
+      /^.*\.yml is invalid \(2 problems; .*\): the running server has its last valid version in force$/m,
+    );
     const doctor = await reeve(['doctor', '--no-test', '--json'], { environment: environment() });
     const checks: readonly { id: string; text: string }[] = JSON.parse(doctor.out).checks;
     expect(checks.find(({ id }) => id === 'rules')?.text).toContain(

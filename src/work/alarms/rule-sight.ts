@@ -1,6 +1,8 @@
 import type { Incident } from '../../engine/incidents/incident.ts';
 import type { Run } from '../../engine/record.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
+import type { FolderFile } from '../../rules/sources/folder.ts';
+import { lastValidWords } from '../../rules/sources/last-valid.ts';
 import type { IncidentRows, MemoryRows } from '../../store/store.ts';
 import { SweepStore } from '../sweeps/progress.ts';
 import { secretUses } from './secret-tests.ts';
@@ -45,6 +47,20 @@ export class RuleEvaluations {
 /** Store boundary: only `RuleEvaluations` writes the value under this key. */
 function evaluationsIn(value: unknown): Readonly<Record<string, string>> {
   return (value ?? {}) as Readonly<Record<string, string>>;
+}
+
+/** Returns the paths of the invalid rule files of the operator whose last valid version a server has in force. */
+export async function findLastValid(
+  files: readonly Pick<FolderFile, 'path' | 'problems'>[],
+  incidentRows: Pick<IncidentRows, 'listIncidents'>,
+): Promise<readonly string[]> {
+  const incidents = await incidentRows.listIncidents();
+  return files
+    .filter(({ path, problems }) => {
+      const incident = incidents.find(({ kind, key }) => kind === 'file-broken' && key === path);
+      return problems.length > 0 && incident?.reason.startsWith(lastValidWords(''));
+    })
+    .map(({ path }) => path);
 }
 
 /** When a rule could last run, and what it cannot see or do. */

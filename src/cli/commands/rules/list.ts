@@ -1,12 +1,12 @@
 import { loadRuleFiles } from '../../../rules/sources/folder.ts';
 import type { Settings } from '../../../server/settings/config.ts';
-import { readSight } from '../../../work/alarms/rule-sight.ts';
+import { findLastValid, readSight } from '../../../work/alarms/rule-sight.ts';
 import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
 /**
- * Prints when each rule of the operator could last run, and what it cannot see or do, since when. Returns the exit
- * status.
+ * Prints when each rule of the operator could last run, and what it cannot see or do, since when, and the invalid files.
+ * Returns the exit status.
  */
 export async function listRules(
   options: { readonly json?: boolean },
@@ -21,10 +21,22 @@ export async function listRules(
       files.flatMap((file) => file.rules),
       store,
     );
+    const kept = await findLastValid(files, store);
+    const broken = files
+      .filter(({ problems }) => problems.length > 0)
+      .map(({ path, problems }) => ({ path, problems: problems.length, isLastValid: kept.includes(path) }));
     if (options.json) {
-      for (const rule of rules) terminal.out(JSON.stringify(rule));
+      for (const row of [...rules, ...broken]) terminal.out(JSON.stringify(row));
       return 0;
     }
+    for (const { path, problems, isLastValid } of broken) {
+      const inForce = isLastValid
+        ? 'the running server has its last valid version in force'
+        : 'none of its rules is in force';
+      const text = `${path} is invalid (${count(problems, 'problem')}; reeve check lists them): ${inForce}`;
+      terminal.out(terminal.style('red', plain(text)));
+    }
+    if (rules.length === 0 && broken.length > 0) return 0;
     if (rules.length === 0) {
       terminal.out('There are no rules of the operator: REEVE_RULES names their folder.');
       return 0;

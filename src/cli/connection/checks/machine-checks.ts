@@ -8,8 +8,6 @@ import { incidentKinds } from '../../../engine/incidents/incident.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import { formatProblem } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
-import type { FolderFile } from '../../../rules/sources/folder.ts';
-import { lastValidWords } from '../../../rules/sources/last-valid.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import type { Settings } from '../../../server/settings/config.ts';
 import { secretUsesOf } from '../../../server/settings/operator-file.ts';
@@ -18,6 +16,7 @@ import { storeFileOf } from '../../../store/open-store.ts';
 import { takeWorkerLock } from '../../../store/sqlite/lock.ts';
 import { migrations } from '../../../store/sqlite/migrations.ts';
 import { readHeartbeat } from '../../../work/alarms/heartbeat.ts';
+import { findLastValid } from '../../../work/alarms/rule-sight.ts';
 import { secretUses, testSecrets } from '../../../work/alarms/secret-tests.ts';
 import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
@@ -172,8 +171,14 @@ export const machineChecks: readonly Check[] = [
       const [first] = problems;
       if (first === undefined) return ok(`${count(files.length, 'file')} in ${settings.rules}, no problems`);
       const [line = ''] = formatProblem(first).split('\n');
-      const kept = await findLastValid(files, store);
-      const words = kept.length === 0 ? '' : `; the last valid version stays in force: ${kept.join(', ')}`;
+      // Another check reports that there is no usable store.
+      const kept = await store()
+        .then((opened) => findLastValid(files, opened))
+        .catch(() => []);
+      const words =
+        kept.length === 0
+          ? ''
+          : `; the last valid version stays in force: ${kept.map((path) => basename(path)).join(', ')}`;
       return wrong(`${count(problems.length, 'problem')}: ${line}${words}`, `reeve check ${settings.rules}`);
     },
   },
@@ -237,25 +242,6 @@ async function checkHeartbeat({ settings, store }: Examination): Promise<Finding
       ? 'the heartbeat is held'
       : `the receiver of ${heartbeat.to} does not take the heartbeat`;
   return wrong(plain(`${what} since ${since}: ${why}`), 'correct what the message names');
-}
-
-/** Returns the names of the invalid files whose last valid version a server has in force. */
-async function findLastValid(
-  files: readonly FolderFile[],
-  store: Examination['store'],
-): Promise<readonly string[]> {
-  try {
-    const incidents = await (await store()).listIncidents();
-    return files
-      .filter(({ path, problems }) => {
-        const incident = incidents.find(({ kind, key }) => kind === 'file-broken' && key === path);
-        return problems.length > 0 && incident?.reason.startsWith(lastValidWords(''));
-      })
-      .map(({ path }) => basename(path));
-  } catch {
-    // Another check reports that there is no usable store.
-    return [];
-  }
 }
 
 async function checkFolder({ settings: { data, poll } }: Examination): Promise<Finding> {
