@@ -275,6 +275,38 @@ it('catching up finds a comment of the last minute in the same pass, because its
   expect(await labelsOf(number)).toEqual(['bug']);
 });
 
+it('catching up finds a review of the last minute, although another pull request has changed since', async () => {
+  harness.setRules(heardRules);
+  await harness.root.call(operations.putCollaborator, {
+    params: { ...demo, collaborator: people.ada },
+    body: { permission: 'write' },
+  });
+  const open = async (branch: string) => {
+    await addFile(`${branch}.txt`, { branch: 'main', new_branch: branch });
+    const body = { title: branch, head: branch, base: 'main' };
+    return harness.bot.call(operations.createPull, { params: demo, body });
+  };
+  const [reviewed, changed] = [await open('one'), await open('two')];
+  await catchUp();
+  harness.advance(10);
+  await catchUp();
+  harness.runs.length = 0;
+  const params = { ...demo, index: reviewed.number };
+  await harness.ada.call(operations.createReview, { params, body: { event: 'APPROVED', body: 'Good.' } });
+  harness.advance(0.6);
+  await harness.bot.call(operations.editPull, {
+    params: { ...demo, index: changed.number },
+    body: { title: 'changed' },
+  });
+  await harness.store.enqueue({
+    ...{ door: 'cron', uuid: 'at once', kind: 'catch-up', lane: 'catch-up', payload: {} },
+    receivedAt: harness.now(),
+  });
+  await harness.drain();
+
+  expect(runKinds()).toContain('cron pull_request_review.approved');
+});
+
 it('catching up leaves comments and reviews that were delivered, and those whose deliveries wait', async () => {
   harness.setRules(heardRules);
   const { number } = await harness.ada.call(operations.createIssue, { params: demo, body: { title: 'one' } });

@@ -53,7 +53,7 @@ export async function readActs(
     live,
     at,
     cursor,
-    isSettling = false,
+    unsettledSince,
   }: {
     readonly before: RepositorySnapshot | undefined;
     readonly known: KnownActs | undefined;
@@ -62,8 +62,8 @@ export async function readActs(
     readonly at: string;
     /** Position among the heads whose statuses are read; absent: no statuses are read. */
     readonly cursor?: number;
-    /** Whether the last reading has found changes. */
-    readonly isSettling?: boolean;
+    /** Instant since which the last reading has found changes, or left some; absent: it has found none. */
+    readonly unsettledSince?: string | undefined;
   },
 ): Promise<CurrentActs> {
   const sinceMs = Date.parse(known?.comments.at ?? at) - overlapMs;
@@ -85,7 +85,7 @@ export async function readActs(
     if (before === undefined) break;
     const isChanged =
       before.items[number]?.updated !== value.updated_at ||
-      (isSettling && updatedMs >= Date.parse(before.at) - overlapMs);
+      updatedMs >= Date.parse(unsettledSince ?? '') - overlapMs;
     if (!isChanged || updatedMs < sinceMs || !('head' in value)) continue;
     const found = client.items(operations.listReviews, { params: { ...params, index: number } });
     for await (const review of found) reviews.push({ number, review });

@@ -233,8 +233,9 @@ async function catchUpWith(
   const newest = newestOf(live) ?? from.toISOString();
 
   const place = { owner: owner.login, repo: name };
-  const isSettling = before?.heard?.isQuiet !== true;
-  const given = { before, known: before?.heard, live, at: newest, isSettling };
+  const known = before?.heard;
+  const unsettledSince = known?.isQuiet === true ? undefined : known?.comments.at;
+  const given = { before, known, live, at: newest, unsettledSince };
   const acts = hasNewActs(before?.heard, newest) ? await readActs(place, client, given) : undefined;
   const heard = acts && ((await snapshots.read(id))?.heard ?? before?.heard);
   const found = acts ? [...actDifferences(heard, acts, live)] : [];

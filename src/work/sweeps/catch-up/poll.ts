@@ -230,14 +230,15 @@ export class Poller {
     // If no item has an instant yet, the repository's time from the forge is used.
     const from = candidate.updatedMs > 0 ? new Date(candidate.updatedMs) : clock.now();
     const after = advance(before, live, from);
+    const isSettling =
+      startedAt.getTime() - Date.parse(before?.polled?.readAt ?? '') <= overlapMs + 2 * this.#everyMs;
     const acts = await readActs(at, client, {
       before,
       known: before?.polled,
       live,
       at: after.at,
       cursor: this.#cursors.get(id) ?? 0,
-      isSettling:
-        startedAt.getTime() - Date.parse(before?.polled?.readAt ?? '') <= overlapMs + 2 * this.#everyMs,
+      unsettledSince: isSettling ? before?.at : undefined,
     });
     this.#cursors.set(id, acts.cursor);
     // A write that is being sent may be part of what was read, and is noted only afterwards.
