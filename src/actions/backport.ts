@@ -40,6 +40,7 @@ import { undoDeleteBranch } from './delete-branch.ts';
 import { type ForgeObject, type Inverse, pathParams, undoCreatePull } from './inverses.ts';
 import { labelIds } from './label-names.ts';
 import { sidesOf, waiting } from './merging.ts';
+import { distinctNames } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
 import {
   askOr,
@@ -230,7 +231,7 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   const notes = new Map(readNotes(live?.body ?? ''));
   const ids = given.labels ? await labelIds(given.labels, facts) : [];
   const labels = { names: given.labels ?? [], ids };
-  const asked = { facts, labels, assignees: given.assignees ?? [] };
+  const asked = { facts, labels, assignees: distinctNames(given.assignees ?? []) };
   const titleFor = (target: string) => given.title?.replaceAll(branchSign, target);
   const changes: Change[] = [];
   const removals: Change[] = [];

@@ -95,7 +95,7 @@ const more: Readonly<Record<string, (setup: PrivilegeSetup) => Arguments>> = {
     ],
   }),
   'queue-merge': () => ({ title: 'Topic', message: 'Text' }),
-  backport: () => ({ labels: ['kept'] }),
+  backport: ({ ada }) => ({ labels: ['kept'], title: 'Topic', assignees: [ada.name] }),
 };
 
 /** Text arguments that are not written: names of secrets and pages, globs and instants. */
@@ -106,6 +106,8 @@ const notWritten = [
   'mark-notifications until',
   'comment wiki',
   'dismiss-stale-reviews ignore-paths',
+  'backport to.label',
+  'backport to.only',
 ];
 
 /** Returns the paths of all texts in a value. */

@@ -53,7 +53,8 @@ async function formOfRules(name: string, folder: string | undefined): Promise<Te
     for (const { name: rule, steps } of rules) {
       for (const { action, arguments: given } of steps) {
         const written = action.name === 'notify' ? Written.safeParse(given.written) : undefined;
-        if (written?.data?.to.secret !== name) continue;
+        const named = written?.data?.to.secret;
+        if (written?.data === undefined || named !== name) continue;
         const { json } = written.data;
         return json === undefined
           ? { form: `as plain text, as rule ${rule} does` }
