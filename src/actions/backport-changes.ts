@@ -159,12 +159,17 @@ export function openingOf(
   pull: PullRequest,
   source: BackportSource,
   target: string,
-  { facts, labels, exists, title: given, assignees = [] }: OpeningOptions,
+  { facts, labels, exists, titleParts, assignees = [] }: OpeningOptions,
 ): Change {
   const { number, mergeCommit } = source;
   const head = backportBranch(number, target);
   // Untrusted text, posted by this account.
-  const title = given ?? breakReferences([{ text: `[${target}] ${pull.title}`, isInserted: true }]);
+  const title = breakReferences(
+    titleParts?.flatMap((text, at) => [
+      ...(at === 0 ? [] : [{ text: target, isInserted: true }]),
+      { text, isInserted: false },
+    ]) ?? [{ text: `[${target}] ${pull.title}`, isInserted: true }],
+  );
   const body = withMarker(
     backportMarker(number, target),
     `Backport of #${number} to ${asCode(target)}.\n\n(cherry picked from commit ${mergeCommit})`,
@@ -199,8 +204,11 @@ type OpeningOptions = {
   readonly facts: Facts;
   readonly labels: { readonly names: readonly string[]; readonly ids: readonly number[] };
   readonly exists: boolean;
-  /** Default: the branch and the title of the pull request. */
-  readonly title?: string | undefined;
+  /**
+   * Title of the step, split where it names the branch; its own inserted values are already safe. Default: the branch and
+   * the title of the pull request.
+   */
+  readonly titleParts?: readonly string[] | undefined;
   readonly assignees?: readonly string[];
 };
 

@@ -231,14 +231,14 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
   const notes = new Map(readNotes(live?.body ?? ''));
   const ids = given.labels ? await labelIds(given.labels, facts) : [];
   const labels = { names: given.labels ?? [], ids };
-  const asked = { facts, labels, assignees: distinctNames(given.assignees ?? []) };
-  const titleFor = (target: string) => given.title?.replaceAll(branchSign, target);
+  const titleParts = given.title?.split(branchSign);
+  const asked = { facts, labels, titleParts, assignees: distinctNames(given.assignees ?? []) };
   const changes: Change[] = [];
   const removals: Change[] = [];
   for (const target of targets) {
     // Branches that the grants do not cover are refused anyway, so the comment does not mention them.
     if (!((await context.covers?.('backport', target)) ?? true)) {
-      const open = openingOf(pull, source, target, { ...asked, title: titleFor(target), exists: false });
+      const open = openingOf(pull, source, target, { ...asked, exists: false });
       changes.push(patching(source, target, facts), open);
       continue;
     }
@@ -247,7 +247,7 @@ async function planOpen(targets: readonly string[], plan: Backporting): Promise<
     if (state.leftover) removals.push(removal(source, target, state.leftover, facts));
     if (state.step === undefined) continue;
     const exists = state.step === 'open';
-    const open = openingOf(pull, source, target, { ...asked, title: titleFor(target), exists });
+    const open = openingOf(pull, source, target, { ...asked, exists });
     const branch = backportBranch(pull.number, target);
     if (state.step === 'taken') changes.push(waiting(open, `there is a branch ${branch} with other changes`));
     else changes.push(...(exists ? [] : [patching(source, target, facts)]), open);

@@ -222,8 +222,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     await checkGreeting(link, store, options);
     const actionMemory = createStoredMemory(store);
-    // Polled events name no account, so that only the record tells Reeve's own.
-    if (own === 'changes' || poll !== undefined) running.ownWrites = await OwnWrites.open(store, clock);
+    // Events that are found by reading may name no account, so that only the record tells Reeve's own.
+    running.ownWrites = await OwnWrites.open(store, clock);
     await confirmAccounts(actionMemory, options.accounts ?? {}, clock.now());
     if (!options.jobsOnly)
       await rememberSettings(store, options, await loadFingerprintKey(data, { store, log }));

@@ -119,6 +119,11 @@ describe('backport', () => {
 
     expect(opening?.input.body).toMatchObject({ title: 'Fix the door (release/1)', assignees: ['ada'] });
     expect(opening?.accounts).toEqual(['ada']);
+
+    const name = 'release/x!5$&';
+    const branches = [branch('main'), branch(name)];
+    const [, hostile] = await plan({ branches }, { to: ['release/*'], title: 'To {branch}' });
+    expect(hostile?.input.body).toMatchObject({ title: 'To release/x!\u200b5$&' });
   });
 
   it.each([

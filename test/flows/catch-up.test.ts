@@ -244,7 +244,7 @@ it('catching up finds comments, edits and reviews, once, and what was there at f
     'cron issue_comment.edited',
     'cron pull_request_review.approved',
   ]);
-  // Who edited a comment is not known, so nobody's command is taken from it.
+  // The forge does not show who edited a comment, so a rule that reads the sender is skipped.
   expect(harness.runs.find(({ trigger }) => trigger.activity === 'edited')?.rules).toMatchObject([
     { verdict: 'skipped', reason: 'polled' },
   ]);

@@ -72,8 +72,15 @@ export function matchHooks(live: readonly Hook[], url: string, known: SetupHook 
   return { found, duplicates: here.filter((hook) => hook !== found) };
 }
 
-/** Why the hooks of a location do not deliver to this Reeve. `text` continues a sentence after the location. */
-export type HookFault = { readonly code: 'missing' | 'elsewhere' | 'inactive'; readonly text: string };
+/**
+ * Why the hooks of a location do not deliver to this Reeve. `text` continues a sentence after the location; `detail` has
+ * the addresses of other receivers, which may contain secrets, and is only for the operator's terminal.
+ */
+export type HookFault = {
+  readonly code: 'missing' | 'elsewhere' | 'inactive';
+  readonly text: string;
+  readonly detail: string;
+};
 
 /** Returns why no hook of a location delivers to the URL; undefined if one does. */
 export function hookFault(
@@ -81,13 +88,16 @@ export function hookFault(
   live: readonly Hook[],
   url: string,
 ): HookFault | undefined {
-  if (elsewhere) return { code: 'elsewhere', text: `has a hook that now points to ${elsewhere.config?.url}` };
-  if (found) return found.active ? undefined : { code: 'inactive', text: 'has a disabled hook' };
+  if (elsewhere)
+    return {
+      code: 'elsewhere',
+      text: 'has a hook that now points to another address',
+      detail: `: ${elsewhere.config?.url}`,
+    };
+  if (found) return found.active ? undefined : { code: 'inactive', text: 'has a disabled hook', detail: '' };
   const others = live.map((hook) => hook.config?.url).filter((other) => other?.endsWith('/webhook'));
-  return {
-    code: 'missing',
-    text: `has no hook to ${url}${others.length > 0 ? ` (but to ${others.join(', ')})` : ''}`,
-  };
+  const detail = others.length > 0 ? ` (but to ${others.join(', ')})` : '';
+  return { code: 'missing', text: `has no hook to ${url}`, detail };
 }
 
 /** Returns the wanted kinds of events that a hook does not deliver. */

@@ -358,7 +358,7 @@ function checkEachHook(
 function faultsOf(code: HookFault['code']) {
   return ({ match, live }: HookState, url: string): readonly string[] => {
     const fault = hookFault(match, live, url);
-    return fault?.code === code ? [fault.text] : [];
+    return fault?.code === code ? [`${fault.text}${fault.detail}`] : [];
   };
 }
 
