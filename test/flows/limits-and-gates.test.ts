@@ -191,6 +191,22 @@ rules:
     expect(counts.deferred).toBe(23);
   });
 
+  it('a deferred protective change is made after an hour, however often its author causes it anew', async () => {
+    harness = await startOperatorHarness(`version: 1\nrules:\n${gate}`, {
+      server: { clock, budgets: budgetsOf(1) },
+    });
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await harness.idle();
+    await passTime(hourMs);
+    await describePull(harness.ada, number, 'It was tested.');
+    if ((await statusOf(number)) !== 'success') await passTime(hourMs);
+    for (const body of ['No.', 'Not yet.', 'Not at all.']) await describePull(harness.ada, number, body);
+    expect(await statusOf(number)).toBe('success');
+
+    await passTime(hourMs);
+    expect(await statusOf(number)).toBe('failure');
+  });
+
   it('a deferred protective change blocks the merge, is an incident, and is made later', async () => {
     harness = await startOperatorHarness(
       `version: 1

@@ -4,6 +4,8 @@ import { levelOfChange, type Plan, type PlannedChange, type RefusedChange } from
 import { type Budget, shareOfAccount, unreserved } from './budgets.ts';
 import { targetKey } from './ledger.ts';
 import {
+  type Claimant,
+  digestOfText,
   type Line,
   lineOfAccount,
   ordinaryLine,
@@ -31,6 +33,8 @@ type DeferralOptions = {
   readonly hour: Budget;
   /** Identity of the trigger. When the run is repeated, it identifies the reservation. */
   readonly owner: string;
+  /** Identity of the subject, with which a later run about it takes over the reservation. */
+  readonly subject: string;
   /** Digest of the account without write access that caused the run; absent: no such account caused it. */
   readonly stranger?: string | undefined;
   /** Returns whether a change will be sent. Observed changes are not sent and use no budget. */
@@ -54,18 +58,19 @@ export function deferBeyondHour(
   plan: Plan,
   options: DeferralOptions,
 ): { readonly plan: Plan; readonly deferral?: Deferral } {
-  const { past, hour, owner, stranger, isSent, now } = options;
+  const { past, hour, owner, subject, stranger, isSent, now } = options;
   const sent = plan.changes.filter(isSent);
   const protective = sent.filter(({ change }) => change.protects !== undefined);
   const ordinary = sent.filter((planned) => !protective.includes(planned));
   const rest = unreserved(hour);
   const reserved = { all: hour.all - rest.all, repository: hour.repository - rest.repository };
 
-  const first = admit(protective, { past, owner, hour, line: protectiveLine, why: whyOver(hour, 0) });
+  const by = { owner, subject };
+  const first = admit(protective, { past, by, hour, line: protectiveLine, why: whyOver(hour, 0) });
   const paced = isWithin(first.admitted, past, rest) ? [] : pace(first.admitted, past, now);
   const second = admit(ordinary, {
     past,
-    owner,
+    by,
     hour: rest,
     taken: countOf(first.admitted),
     line: ordinaryLine,
@@ -76,14 +81,15 @@ export function deferBeyondHour(
       ? undefined
       : admit(second.admitted, {
           past,
-          owner,
+          by,
           hour: shareOfAccount(hour),
           line: lineOfAccount(stranger),
           why: whyOver(shareOfAccount(hour), 0, ' that one account without write access causes'),
         });
-  past.release(owner);
-  for (const { left, line } of [first, second, ...(third ? [third] : [])]) {
-    if (left.length > 0) past.reserve(owner, countOf(left.map((one) => one.planned)), waitOf(left), line);
+  const lines = [first, second, ...(third ? [third] : [])];
+  for (const { claimant } of lines) past.release(claimant);
+  for (const { left, line, claimant } of lines) {
+    if (left.length > 0) past.reserve(claimant, countOf(left.map((one) => one.planned)), waitOf(left), line);
   }
   const left = [...first.left, ...paced, ...second.left, ...(third?.left ?? [])];
   if (left.length === 0) return { plan };
@@ -117,14 +123,14 @@ function admit(
   changes: readonly PlannedChange[],
   {
     past,
-    owner,
+    by,
     hour,
     taken = { all: 0, repository: 0 },
     line,
     why,
   }: {
     readonly past: WriteHistory;
-    readonly owner: string;
+    readonly by: { readonly owner: string; readonly subject: string };
     readonly hour: Budget;
     /** Part of this budget that the same run already uses in another line. */
     readonly taken?: Budget;
@@ -135,7 +141,11 @@ function admit(
   readonly admitted: readonly PlannedChange[];
   readonly left: readonly LeftChange[];
   readonly line: Line;
+  readonly claimant: Claimant;
 } {
+  const { key } = deferralKey(changes);
+  const work = key === undefined || changes.length === 0 ? undefined : digestOfText(`${by.subject}\n${key}`);
+  const claimant = { owner: by.owner, work };
   const files = changes.filter((planned) => levelOfChange(planned) === 'repository');
   const own = changes.filter((planned) => !files.includes(planned));
   const all = hour.all - taken.all;
@@ -143,7 +153,7 @@ function admit(
   const filesRoom = roomFor(files.length, Math.min(hour.repository - taken.repository, all - ownRoom));
   const wait = (own: number, files: number): number => {
     const wanted = { all: taken.all + own + files, repository: taken.repository + files };
-    return past.waitMs(owner, wanted, hour, line);
+    return past.waitMs(claimant, wanted, hour, line);
   };
   const ownWaitMs = own.length === 0 ? 0 : wait(ownRoom, 0);
   const filesWaitMs = files.length === 0 ? 0 : Math.max(ownWaitMs, wait(ownRoom, filesRoom));
@@ -155,7 +165,7 @@ function admit(
     }));
   const left = [...leave(own, ownRoom, ownWaitMs), ...leave(files, filesRoom, filesWaitMs)];
   const gone = new Set(left.map(({ planned }) => planned));
-  return { admitted: changes.filter((planned) => !gone.has(planned)), left, line };
+  return { admitted: changes.filter((planned) => !gone.has(planned)), left, line, claimant };
 }
 
 /**

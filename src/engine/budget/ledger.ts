@@ -140,12 +140,12 @@ export const ledgerKeptMs = 3_600_000;
  * the writes of one run: first the name of the group, then for each write its index, its time in ms, whether a
  * repository file wanted it, the digests of the target, of the state after and of the state before, the digests of its
  * rules (`a,b`), and the digest of the account that caused it. A reservation contains the digest of its owner, its time
- * in ms, its counts, and its line. Entries of earlier versions have no rules, account or line.
+ * in ms, its counts, its line, and its work. Entries of earlier versions have no rules, account, line or work.
  */
 type StoredLedger = {
   readonly at: string;
   readonly writes: readonly StoredGroup[];
-  readonly reserved: readonly (readonly [string, number, number, number, string?])[];
+  readonly reserved: readonly (readonly [string, number, number, number, string?, string?])[];
 };
 type StoredGroup = readonly [string, ...StoredWrite[]];
 type StoredWrite = readonly [number, number, 0 | 1, string, string, string, string?, string?];
@@ -251,8 +251,9 @@ function readLedger({ writes, reserved }: StoredLedger): LedgerState {
         return { ...write, rules: rules.split(',').filter(Boolean), ...(by === undefined ? {} : { by }) };
       }),
     ),
-    reserved: reserved.map(([owner, atMs, all, repository, line = '']) => ({
+    reserved: reserved.map(([owner, atMs, all, repository, line = '', work]) => ({
       owner,
+      work,
       atMs,
       all,
       repository,
@@ -280,8 +281,10 @@ function formatLedger(state: LedgerState, nowMs: number): StoredLedger {
   return {
     at: new Date(latestMs).toISOString(),
     writes: groups,
-    reserved: reserved.map(({ owner, atMs, all, repository, line }) =>
-      line === '' ? [owner, atMs, all, repository] : [owner, atMs, all, repository, line],
-    ),
+    reserved: reserved.map(({ owner, work, atMs, all, repository, line }) => {
+      const counts = [owner, atMs, all, repository] as const;
+      if (work !== undefined) return [...counts, line, work];
+      return line === '' ? counts : [...counts, line];
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { subjectKey } from '../../actions/sent-messages.ts';
 import { operations } from '../../contract/operations.ts';
 import { isWriter, senderPermission } from '../../facts/collaborators.ts';
 import { requestOf } from '../../facts/fact.ts';
@@ -120,6 +121,7 @@ function reserveIn<M extends Made>(
     past,
     hour: (input.budgets ?? budgets).hour,
     owner: digestOfText(`${delivery} ${item}`),
+    subject: subjectKey(input.facts.subject),
     stranger: stranger === undefined ? undefined : digestOfAccount(stranger),
     isSent: (planned) => isSent(planned, input),
     now: input.now,

@@ -43,9 +43,22 @@ export type LedgerState = {
  */
 type Reservation = Budget & {
   readonly owner: string;
+  /** See `Claimant`. */
+  readonly work?: string | undefined;
   readonly atMs: number;
   /** The line in which the run waits; see `Line`. */
   readonly line: string;
+};
+
+/** Who asks for a part of a budget. */
+export type Claimant = {
+  /** Digest of the trigger of the run. */
+  readonly owner: string;
+  /**
+   * Digest of the subject and of the rules whose changes wait, if these depend only on live state. A later run with the
+   * same digest supersedes the earlier one, and takes its place in the line.
+   */
+  readonly work?: string | undefined;
 };
 
 /**
@@ -164,7 +177,7 @@ export class WriteHistory {
    * Returns how long a run must wait until its changes fit; 0 if they fit now. Runs that were deferred earlier go
    * first, so that new runs cannot starve them.
    */
-  waitMs(owner: string, wanted: Budget, hour: Budget, line: Line = ordinaryLine): number {
+  waitMs(claimant: Claimant, wanted: Budget, hour: Budget, line: Line = ordinaryLine): number {
     const all = this.#reserved();
     // A write made now stops counting after an hour, so it does not compete with reservations that are due after that.
     // There may be many such reservations if the budget for repository files is small.
@@ -172,11 +185,11 @@ export class WriteHistory {
     const isAhead = (one: Reservation): boolean =>
       line.name === ordinaryLine.name &&
       one.line === protectiveLine.name &&
-      one.owner !== owner &&
+      one.owner !== claimant.owner &&
       isSoon(one);
     // In the order in which they are due.
     const reserved = all.filter((one) => one.line === line.name || isAhead(one));
-    const place = reserved.findIndex((one) => one.owner === owner && one.line === line.name);
+    const place = reserved.findIndex((one) => one.line === line.name && isOf(one, claimant));
     if (place >= 0) {
       const earlier = reserved.filter((one, at) => at < place || isAhead(one));
       return this.#waitBehind(earlier, wanted, hour, line);
@@ -186,19 +199,19 @@ export class WriteHistory {
   }
 
   /**
-   * Reserves part of the budgets for a deferred run, due after this delay. A later call with the same owner and line
-   * replaces the reservation.
+   * Reserves part of the budgets for a deferred run, due after this delay. A later call in the same line with the same
+   * owner or work replaces the reservation.
    */
-  reserve(owner: string, wanted: Budget, afterMs: number, { name }: Line = ordinaryLine): void {
-    const reservation = { ...wanted, owner, atMs: this.#nowMs() + afterMs, line: name };
-    const others = this.#reserved().filter((one) => one.owner !== owner || one.line !== name);
+  reserve({ owner, work }: Claimant, wanted: Budget, afterMs: number, { name }: Line = ordinaryLine): void {
+    const reservation = { ...wanted, owner, work, atMs: this.#nowMs() + afterMs, line: name };
+    const others = this.#reserved().filter((one) => one.line !== name || !isOf(one, reservation));
     const reserved = [...others, reservation].sort((a, b) => a.atMs - b.atMs);
     this.state = { ...this.state, reserved };
   }
 
-  /** Releases all reservations of an owner, because the owner's run has started again. */
-  release(owner: string): void {
-    const reserved = this.state.reserved.filter((one) => one.owner !== owner);
+  /** Releases the reservations of a claimant in all lines, because its run has started again. */
+  release(claimant: Claimant): void {
+    const reserved = this.state.reserved.filter((one) => !isOf(one, claimant));
     if (reserved.length < this.state.reserved.length) this.state = { ...this.state, reserved };
   }
 
@@ -273,6 +286,10 @@ function isFlip(write: NotedWrite, earlier: readonly NotedWrite[]): boolean {
 
 function sharesRule(one: NotedWrite, other: NotedWrite): boolean {
   return one.rules.some((rule) => other.rules.includes(rule));
+}
+
+function isOf(one: Reservation, { owner, work }: Claimant): boolean {
+  return one.owner === owner || (work !== undefined && one.work === work);
 }
 
 type Count = { readonly atMs: number; readonly count: number };

@@ -22,11 +22,12 @@ async function makePast(): Promise<WriteHistory> {
  * Plans within the hourly budgets and records the remaining changes as written. Returns the number of allowed changes,
  * and the wait in ms.
  */
-function spend(past: WriteHistory, owner: string, plan: Plan, hour = budgets.hour) {
+function spend(past: WriteHistory, owner: string, plan: Plan, hour = budgets.hour, subject = owner) {
   const { plan: left, deferral } = deferBeyondHour(plan, {
     past,
     hour,
     owner,
+    subject,
     isSent: () => true,
     now: new Date(nowMs),
   });
@@ -147,9 +148,26 @@ describe('an hourly budget', () => {
     expect(spend(past, 'early', planOf(1), hour).went).toBe(1);
   });
 
+  it('keeps the place in the line for a later run of the same rules about the same subject', async () => {
+    const past = await makePast();
+    const hour = { all: 1, repository: 1 };
+    spend(past, 'before', planOf(1), hour);
+    for (const owner of ['first', 'second', 'third']) {
+      nowMs += 1_000;
+      expect(spend(past, owner, protective('status:gate'), hour, 'pull 1').went).toBe(0);
+    }
+    expect(spend(past, 'other', protective('status:gate'), hour, 'pull 2').went).toBe(0);
+
+    nowMs = startMs + hourMs;
+    expect(spend(past, 'other', protective('status:gate'), hour, 'pull 2').went).toBe(0);
+    expect(spend(past, 'third', protective('status:gate'), hour, 'pull 1').went).toBe(1);
+    nowMs += hourMs;
+    expect(spend(past, 'other', protective('status:gate'), hour, 'pull 2').went).toBe(1);
+  });
+
   it('does not count changes that are only observed', async () => {
     const past = await makePast();
-    const options = { past, hour: { all: 1, repository: 1 }, owner: 'a', now: new Date(nowMs) };
+    const options = { past, hour: { all: 1, repository: 1 }, owner: 'a', subject: 'a', now: new Date(nowMs) };
 
     const { plan, deferral } = deferBeyondHour(planOf(5), { ...options, isSent: () => false });
 

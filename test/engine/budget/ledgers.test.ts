@@ -49,6 +49,7 @@ function ask(
     mode: 'enforce',
     trigger: { delivery, ...(item === undefined ? {} : { item }) },
     client: makeRecordingClient(),
+    facts: { subject: { kind: 'push', ref: `${delivery} ${item ?? ''}` } },
     budgets: { delivery: { all: 50, repository: 20 }, hour },
     now: new Date(nowMs),
     ...more,
@@ -271,9 +272,9 @@ describe('the room of an hour', () => {
   const write = (count: number, level: LedgerEntry['level']): string =>
     past.record(Array.from({ length: count }, (_, place) => entry(`${place}`, true, level)));
   const keep = (owner: string, all: number, repository: number, hours: number): void =>
-    past.reserve(owner, { all, repository }, hours * hourMs);
+    past.reserve({ owner }, { all, repository }, hours * hourMs);
   const wait = (owner: string, all: number, repository: number, hour: { all: number; repository: number }) =>
-    past.waitMs(owner, { all, repository }, hour) / hourMs;
+    past.waitMs({ owner }, { all, repository }, hour) / hourMs;
 
   it('for repository files excludes changes already written by such files, within the room of all rules', () => {
     write(5, 'operator');
@@ -292,10 +293,10 @@ describe('the room of an hour', () => {
     expect([wait('soon', 2, 0, hour), wait('late', 2, 0, hour), wait('new', 2, 0, hour)]).toEqual([0, 2, 3]);
 
     keep('late', 2, 0, 1);
-    past.release('soon');
-    past.release('unknown');
+    past.release({ owner: 'soon' });
+    past.release({ owner: 'unknown' });
     expect([wait('late', 2, 0, hour), wait('new', 2, 0, hour)]).toEqual([0, 2]);
-    past.release('late');
+    past.release({ owner: 'late' });
     expect(wait('new', 2, 0, hour)).toBe(0);
     keep('file', 1, 1, 1);
     expect([wait('other', 1, 1, hour), wait('other', 1, 0, hour)]).toEqual([2, 0]);
@@ -359,11 +360,12 @@ describe('changes over the budget of an hour', () => {
     const ledger = open();
     const hour = { all: 50, repository: 50 };
     let asked = 0;
+    let issues = 0;
     const caused = (id: number, permission: string) => ({
       hour,
       event: { sender: { id, login: `user-${id}` } } as RunInput['event'],
       facts: {
-        subject: { kind: 'issue' },
+        subject: { kind: 'issue', index: ++issues },
         ask: async () => {
           asked += 1;
           return permission;

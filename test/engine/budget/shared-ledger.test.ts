@@ -46,6 +46,7 @@ function ask(ledger: BudgetLedger | undefined, delivery: string, changes: number
     id: delivery,
     mode: 'enforce',
     trigger: { delivery },
+    facts: { subject: { kind: 'push', ref: delivery } },
     client: createClient({ url: 'http://127.0.0.1:9' }),
     budgets: { delivery: { all: 50, repository: 20 }, hour: whole },
     now: now(),
