@@ -25,7 +25,7 @@ import { createLastValid, type LastValid } from '../rules/sources/last-valid.ts'
 import type { OrganizationSource } from '../rules/sources/organization.ts';
 import { createReporter, type Reporter, type ReportProblems } from '../rules/sources/report.ts';
 import type { FileReading } from '../rules/sources/rule-files.ts';
-import { createRuleSource, type RuleSource } from '../rules/sources/rule-source.ts';
+import { createRuleSource, type ListedRepository, type RuleSource } from '../rules/sources/rule-source.ts';
 import type { Store } from '../store/store.ts';
 import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-coverage.ts';
 
@@ -46,6 +46,7 @@ export async function openRules(options: {
   readonly folder: string | undefined;
   readonly client: Client;
   readonly served: Enrolment;
+  readonly everyServed: () => AsyncIterable<ListedRepository>;
   readonly organizations: readonly OrganizationSource[];
   readonly grants: readonly Grant[];
   readonly store: Store;

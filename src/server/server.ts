@@ -35,6 +35,7 @@ import type { BackoffOptions } from '../work/deliveries/attempt.ts';
 import { createQueueDesk, reportQueueEvent } from '../work/merge-queue/merge-queues.ts';
 import type { Reeve, WorkMetrics } from '../work/reeve.ts';
 import { createPreview } from '../work/runs/preview.ts';
+import { everyServed } from '../work/sweeps/targets/repositories.ts';
 import { type Activity, startActivity } from './activity.ts';
 import { createMetrics, type Metrics } from './dashboard/metrics.ts';
 import { createDashboardData } from './dashboard-data.ts';
@@ -233,6 +234,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       folder: options.rules,
       client,
       served,
+      everyServed: () => everyServed(client, { login, listed: options.repositories }),
       organizations,
       grants,
       store,

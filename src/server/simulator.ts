@@ -39,7 +39,6 @@ export function createSimulator(
     const client = reeve.client.counted({ signal });
     const source = createRuleSource({
       client,
-      served: { starred: async () => [] },
       operatorRules: rules.operator(),
       offered: rules.offered(),
       organizations,

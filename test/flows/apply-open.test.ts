@@ -125,7 +125,7 @@ describe('reeve apply RULE --open', () => {
   it.each([
     ['pushes', 'it listens to push, and none of these is about an open issue or pull request'],
     ['reading', 'it reads event or sender, and there is no event'],
-    ['never', 'no rule of the operator is named "never"'],
+    ['never', 'no rule is named "never"'],
   ])('says why the rule %s cannot run', async (name, why) => {
     const { status, error } = await reeve(['apply', name, '--open', '--plan'], {
       environment: environment(),

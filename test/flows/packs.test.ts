@@ -227,9 +227,8 @@ it('every process uses a changed pack within ten seconds of the push', async () 
   };
   let nowMs = 0;
   const clock = { ...systemClock, monotonicMs: () => nowMs };
-  const served = { starred: async () => [] };
   const start = () =>
-    createRuleSource({ client: harness.root, served, operatorRules: [], organizations, pins, clock });
+    createRuleSource({ client: harness.root, operatorRules: [], organizations, pins, clock });
   const [first, second] = [start(), start()];
   const repositoryOf = async ({ owner, repo }: { owner: string; repo: string }) => {
     const live = await harness.root.call(operations.getRepository, { params: { owner, repo } });

@@ -337,7 +337,6 @@ function sourceOf(
     operatorRules,
     clock,
     grants: grantsOf(pair),
-    served: createEnrolment({ client, login: async () => botAccount.login, listed: ['*/*'], clock }),
     organizations: [{ name: organization, rules: `${organization}/.reeve` }],
     pins: {
       recall: async (name) => kept.get(name),

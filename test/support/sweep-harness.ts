@@ -23,6 +23,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Snapshots } from '../../src/work/sweeps/catch-up/snapshots.ts';
 import type { Sweeps } from '../../src/work/sweeps/sweeps.ts';
+import { everyServed } from '../../src/work/sweeps/targets/repositories.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FlowForge, startFlowForge } from './flow-forge.ts';
 import { acme, people, realServer } from './flow-names.ts';
@@ -154,7 +155,12 @@ export async function startSweepHarness(
   const login = async (): Promise<string> => people.bot;
   const self = await bot.call(operations.getSelf, {});
   const served = createEnrolment({ client, login, listed: [], clock });
-  const rules = createRuleSource({ client, served, operatorRules: [], clock });
+  const rules = createRuleSource({
+    client,
+    everyServed: () => everyServed(client, { login, listed: [] }),
+    operatorRules: [],
+    clock,
+  });
   const identities = createIdentities({ client, clock });
   const runs: Run[] = [];
   const { namedSecrets } = options;

@@ -659,8 +659,8 @@ const sweepCommands = [
     ],
     notes: `Without --yes, the plan is shown first, and nothing is written before you confirm it. There is no event: filters by branch and
 path are compared with the live state, and a rule that reads event or sender cannot run, nor one that listens to neither
-issues nor pull requests. The budgets apply: what has no room in this hour follows later, by a running server. Only rules of the
-operator (REEVE_RULES) run, not those of a .reeve.yml.`,
+issues nor pull requests. The budgets apply: what has no room in this hour follows later, by a running server. If no rule of the
+operator has this name, the rule is looked for in the .reeve.yml of served repositories and in the files of organizations.`,
     examples: [
       'reeve apply label-by-path --open --plan',
       'reeve apply label-by-path --open',

@@ -35,10 +35,8 @@ export async function findRulesToTry(
     return async () => ({ rules, broken: [] });
   }
   const { organizations, grants } = settings;
-  const served = { starred: async () => [] };
   const source = createRuleSource({
     client,
-    served,
     operatorRules,
     offered: settings.rules === undefined ? new Map() : await readOffers(settings.rules),
     organizations,

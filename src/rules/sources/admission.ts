@@ -186,19 +186,13 @@ export async function findDenial(
  * The served repositories: those that the bot's account has starred, and those that the operator lists. Archived
  * repositories are not served.
  */
-export interface Enrolment extends StarredRepositories {
+export interface Enrolment {
   /**
    * Returns whether the repository is served. Reads the stars again if the list is old, or if the repository is
    * unknown. Rejects if a repository is no longer among the stars because the forge denies access to it, which may be
    * temporary.
    */
   has(repository: RepositoryRef): Promise<boolean>;
-}
-
-/** Lists the repositories whose rules with a schedule are read. */
-export interface StarredRepositories {
-  /** Returns the served repositories that are starred. */
-  starred(): Promise<readonly RepositoryRef[]>;
 }
 
 /** Maximum age of the list of stars before it is read again. */
@@ -255,10 +249,6 @@ export function createEnrolment(options: {
         missing.delete(repository.id);
       }
       return stars.has(repository.id);
-    },
-    async starred() {
-      if (options.clock.monotonicMs() - readAtMs > maxAgeMs) await read();
-      return [...stars.values()];
     },
   };
 }

@@ -1,12 +1,13 @@
 import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events/events.ts';
 import type { RepositoryRef } from '../../contract/events/subject.ts';
+import { BoundedMap } from '../../platform/cache/bounded-map.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type Log, silentLog } from '../../platform/log.ts';
 import type { PackReader, PackTree } from '../files/packs.ts';
 import { createRuleSet, extendRuleSet, type LoadedRule, type RuleSet } from '../rule.ts';
-import type { AdmittedEvent, StarredRepositories } from './admission.ts';
+import type { AdmittedEvent } from './admission.ts';
 import type { Grant } from './grants.ts';
 import type { RuleTexts } from './last-valid.ts';
 import type { OrganizationSource, Pins } from './organization.ts';
@@ -60,13 +61,25 @@ export interface RuleSource {
   offered(): PackTree;
 }
 
+/** A served repository in a list of the forge. */
+export type ListedRepository = {
+  readonly at: RepositoryRef;
+  /** Time of the last change in the repository, such as a push. Absent if the list does not state it. */
+  readonly updatedAt: string | undefined;
+};
+
+/** How long a repository without rules is not read again while the lists of the forge show no change in it. */
+const unchangedMaxAgeMs = 24 * 3_600_000;
+const maxUnchanged = 50_000;
+
 /**
  * Creates the source of rules. Rule files of repositories are cached by repository id, those of organizations by name.
  * Both are removed from the cache after any push to the default branch, and when they are old.
  */
 export function createRuleSource(options: {
   client: Client;
-  served: StarredRepositories;
+  /** Lists the served repositories; absent: only the rules of the operator and of organizations are listed. */
+  everyServed?: () => AsyncIterable<ListedRepository>;
   operatorRules: readonly LoadedRule[];
   /** Packs that the operator offers; none if absent. */
   offered?: PackTree;
@@ -97,6 +110,9 @@ export function createRuleSource(options: {
     onMoved: options.onMoved,
   });
   const sets = createRuleSets();
+  const withoutRules = new BoundedMap<number, { readonly updatedAt: string; readonly atMs: number }>(
+    maxUnchanged,
+  );
   return {
     async rulesFor(event) {
       const { repository } = event;
@@ -109,22 +125,28 @@ export function createRuleSource(options: {
     operator: () => operator.rules,
     async everyRule() {
       const found = [...operator.rules];
-      const readings = [
-        ...files.organizations.map(
-          (owner) => async () => (await files.ofOrganization(owner)).flatMap(({ rules }) => rules),
-        ),
-        ...(await options.served.starred()).map((at) => async () => {
-          const { head, file } = await files.ofRepository(at);
-          return head.archived ? [] : file.rules;
-        }),
-      ];
-      for (const read of readings) {
+      const add = async (read: () => Promise<readonly LoadedRule[]>): Promise<void> => {
         try {
           found.push(...(await read()));
         } catch (error) {
           // An unreadable repository must not stop the schedules of other repositories.
           log.warn({ error: messageOf(error) }, 'could not read the scheduled rules of a repository');
         }
+      };
+      for (const owner of files.organizations)
+        await add(async () => (await files.ofOrganization(owner)).flatMap(({ rules }) => rules));
+      for await (const { at, updatedAt } of options.everyServed?.() ?? []) {
+        const known = withoutRules.get(at.id);
+        const isUnchanged = known !== undefined && known.updatedAt === updatedAt;
+        if (isUnchanged && clock.monotonicMs() - known.atMs < unchangedMaxAgeMs) continue;
+        await add(async () => {
+          const { head, file } = await files.ofRepository(at);
+          if (head.archived) return [];
+          // The file is newer than the list, so a change in between is noticed in the next list.
+          if (updatedAt !== undefined && file.rules.length + file.problems.length === 0)
+            withoutRules.set(at.id, { updatedAt, atMs: clock.monotonicMs() });
+          return file.rules;
+        });
       }
       return found;
     },

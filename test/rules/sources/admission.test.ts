@@ -43,7 +43,7 @@ beforeEach(() => {
   const client = createClient({ url: `http://127.0.0.1:${(forge.address() as AddressInfo).port}` });
   admissions = createAdmissions({
     identities: createIdentities({ client, clock: { ...systemClock, monotonicMs: () => nowMs } }),
-    served: { has: async ({ owner }) => owner !== 'stranger', starred: async () => [] },
+    served: { has: async ({ owner }) => owner !== 'stranger' },
     coverageOf: createCoverage([
       { name: 'all', scope: ['*'] },
       { name: 'acme', scope: ['acme/*'] },

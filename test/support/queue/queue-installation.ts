@@ -304,7 +304,7 @@ async function beginLife(
   const account = memoize(() => findAccount(client, { allowAdmin: false }));
   const whoAmI = async (): Promise<string> => (await account()).login;
   const served = createEnrolment({ client, login: whoAmI, listed: repositories, clock });
-  const rules = createRuleSource({ client, served, operatorRules, clock });
+  const rules = createRuleSource({ client, operatorRules, clock });
   const identities = createIdentities({ client, clock });
   let work: Work | undefined;
   const wake = (): void => work?.worker.wake();

@@ -6,6 +6,7 @@ import type { Repository } from '../../../contract/resources/repositories.ts';
 import { createRepositoryScope } from '../../../patterns/glob.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
+import type { ListedRepository } from '../../../rules/sources/rule-source.ts';
 import type { RunnerMemory } from './runner-memory.ts';
 
 /** Served repositories: those that the account has starred, and those that the operator lists. */
@@ -83,6 +84,14 @@ export async function* servedRepositories(
       const failures = [{ item: missing.repository, error }];
       yield { repositories: [], ...places, total: undefined, failures };
     }
+  }
+}
+
+/** Lists all served repositories. */
+export async function* everyServed(client: Client, served: ServedBy): AsyncGenerator<ListedRepository> {
+  for await (const { repositories } of servedRepositories(client, served)) {
+    for (const one of repositories)
+      yield { at: toRepositoryRef(one), updatedAt: one.updated_at ?? undefined };
   }
 }
 
