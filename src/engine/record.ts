@@ -116,3 +116,10 @@ export type Run = {
   readonly forgeRequestsLeftOut?: number;
   readonly ms: number;
 };
+
+/** Returns what a run says about a rule that matched and changed nothing; undefined for any other rule. */
+export function idleWordsOf({ changes, refused }: Run, { rule, verdict }: Verdict): string | undefined {
+  if (verdict !== 'matched') return undefined;
+  const all = [...changes, ...refused.map(({ change }) => change)];
+  return all.some(({ rules }) => rules.includes(rule)) ? undefined : 'nothing to change';
+}

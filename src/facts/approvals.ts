@@ -1,7 +1,7 @@
 import { PullReview } from '../contract/resources/reviews.ts';
 import { list } from '../contract/shape.ts';
 import { askPermission, isWriter } from './collaborators.ts';
-import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { type AskContext, defineFact, noteLeftOut, requestOf } from './fact.ts';
 import { baseBranch, pullRequest } from './pull-request.ts';
 import { currentReviews, reviews as reviewsRow } from './reviews.ts';
 
@@ -25,10 +25,13 @@ export const approvals = defineFact({
     const [pull, all] = await Promise.all([ask(requestOf(pullRequest)), ask(requestOf(reviewsRow))]);
     const current = new Set((await ask(requestOf(currentReviews))).map(({ id }) => id));
     const given = latestOpinions(all, pull.user?.id);
-    return ofReviewers(
+    const counted = await ofReviewers(
       given.filter(({ id, state }) => state === 'APPROVED' && current.has(id)),
       context,
     );
+    const author = pull.user?.id;
+    noteLeftOut(counted, await whyNotCounted(all, { author, given, counted, current, context }));
+    return counted;
   },
 });
 
@@ -64,6 +67,50 @@ function latestOpinions(all: readonly PullReview[], author: number | undefined):
     latest.set(user.id, review);
   }
   return [...latest.values()];
+}
+
+/** Maximum number of approvals whose reason is recorded. */
+const maxExplained = 10;
+
+/** Returns for each person whose newest approval does not count why it does not. */
+async function whyNotCounted(
+  all: readonly PullReview[],
+  {
+    author,
+    given,
+    counted,
+    current,
+    context,
+  }: {
+    readonly author: number | undefined;
+    /** The latest opinion of each person. */
+    readonly given: readonly PullReview[];
+    readonly counted: readonly PullReview[];
+    /** Ids of the reviews about the changes as they are now. */
+    readonly current: ReadonlySet<number>;
+    readonly context: AskContext;
+  },
+): Promise<readonly string[]> {
+  const newest = new Map<number, PullReview>();
+  for (const review of all.toSorted((a, b) => a.id - b.id))
+    if (review.user && review.state === 'APPROVED') newest.set(review.user.id, review);
+  const left = [...newest].filter(([person]) => counted.every(({ user }) => user?.id !== person));
+  if (left.length === 0) return [];
+  const base = await context.ask(requestOf(baseBranch));
+  return left.slice(0, maxExplained).map(([person, { id, user, dismissed, commit_id: commit }]) => {
+    const latest = given.find((one) => one.user?.id === person);
+    const why = (): string => {
+      if (person === author) return 'is the author';
+      if (latest?.state === 'REQUEST_CHANGES') return 'requested changes afterwards';
+      if (latest?.state === 'REQUEST_REVIEW') return 'was asked for a new review afterwards';
+      if (dismissed) return 'the approval was dismissed';
+      if (!current.has(id)) return `approved other changes than the current ones, at ${commit?.slice(0, 10)}`;
+      return base.protected
+        ? 'the forge does not count approvals of this account for the protected branch'
+        : 'has no write access';
+    };
+    return `${user?.login}: ${why()}`;
+  });
 }
 
 /** Returns the reviews by people whose votes count for the base branch. */

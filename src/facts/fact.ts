@@ -223,3 +223,16 @@ export function factKey(request: FactRequest): string {
     ? request.name
     : `${request.name}(${JSON.stringify(request.argument)})`;
 }
+
+/** What facts left out of their values, by value. */
+const leftOut = new WeakMap<object, readonly string[]>();
+
+/** Records what a fact left out of its value, and why, so that the record of a run shows it. */
+export function noteLeftOut(value: object, why: readonly string[]): void {
+  if (why.length > 0) leftOut.set(value, why);
+}
+
+/** Returns what a fact left out of this value, and why; undefined if nothing. */
+export function leftOutOf(value: unknown): readonly string[] | undefined {
+  return typeof value === 'object' && value !== null ? leftOut.get(value) : undefined;
+}

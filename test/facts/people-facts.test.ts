@@ -4,6 +4,7 @@ import type { Family } from '../../src/contract/events/event-families.ts';
 import type { Subject } from '../../src/contract/events/subject.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { createFactMemory, createFacts } from '../../src/facts/ask.ts';
+import { leftOutOf } from '../../src/facts/fact.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { freshName } from '../support/contract-forge.ts';
 import { addFile, type PrivilegeSetup, startPrivilegeForge } from '../support/privilege-setup.ts';
@@ -211,6 +212,9 @@ describe('approvals', () => {
     return found.map(({ user }) => user.login);
   };
 
+  const reasons = async (client?: Client) =>
+    leftOutOf(await ask('approvals', { subject: { index }, ...(client && { client }) }));
+
   beforeAll(async () => {
     const { ada, at } = setup;
     await addFile(ada.client, at, 'reviewed', 'src/r.ts');
@@ -228,6 +232,7 @@ describe('approvals', () => {
     await approve(underprivileged.client);
     await approve(owner.client, 'COMMENT');
     expect(await counted()).toEqual([]);
+    expect(await reasons()).toEqual([`${underprivileged.name}: has no write access`]);
 
     await approve(holder.client);
     await approve(owner.client);
@@ -237,6 +242,7 @@ describe('approvals', () => {
     expect(await counted()).toEqual([holder.name, owner.name]);
     await approve(owner.client, 'REQUEST_CHANGES');
     expect(await counted()).toEqual([holder.name]);
+    expect(await reasons()).toContain(`${owner.name}: requested changes afterwards`);
   });
 
   it('are an error without administrator access on an unprotected base', async () => {
@@ -249,9 +255,13 @@ describe('approvals', () => {
     await approve(owner.client);
     await ada.client.call(operations.requestReviews, { params, body: { reviewers: [owner.name] } });
     expect(await counted()).toEqual([holder.name]);
+    expect(await reasons()).toContain(`${owner.name}: was asked for a new review afterwards`);
 
     await addFile(ada.client, at, 'reviewed', 'src/later.ts');
     expect(await counted()).toEqual([]);
+    expect(await reasons()).toContainEqual(
+      expect.stringMatching(`${holder.name}: approved other changes than`),
+    );
     await approve(holder.client);
     expect(await counted()).toEqual([holder.name]);
   });
@@ -278,6 +288,9 @@ describe('approvals', () => {
     await approve(owner.client);
 
     expect(await counted(ada.client)).toEqual([owner.name]);
+    expect(await reasons(ada.client)).toContain(
+      `${holder.name}: the forge does not count approvals of this account for the protected branch`,
+    );
   });
 
   it('rejections are the latest votes that request changes, if official and not dismissed', async () => {

@@ -113,4 +113,8 @@ it('an approval survives a change that affects only documentation', { timeout: t
 
   expect(await isDismissed(id)).toBe(false);
   expect(await statusOf('reeve/source')).toBeUndefined();
+  const seen = harness.runs.flatMap(({ rules }) => rules).flatMap(({ findings }) => findings);
+  expect(seen.map(({ values }) => values['approvals, not counted'])).toContainEqual([
+    expect.stringMatching(/^root.*: approved other changes than the current ones, at [0-9a-f]{10}$/),
+  ]);
 });

@@ -1,12 +1,12 @@
 import { describeChange, isObserved, observedWords } from '../../engine/describe-change.ts';
-import { describeTrigger, type RecordedChange, type Run } from '../../engine/record.ts';
+import { describeTrigger, idleWordsOf, type RecordedChange, type Run } from '../../engine/record.ts';
 import { type Finding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
 /** Prints a run as readable text: the verdict and evidence of each rule, followed by the planned or applied changes. */
 export function printRun(run: Run, terminal: Terminal): void {
   terminal.out(terminal.style('bold', plain(describeTrigger(run.trigger))));
-  for (const verdict of run.rules) printVerdict(verdict, terminal);
+  for (const verdict of run.rules) printVerdict(verdict, run, terminal);
   if (run.changes.length + run.refused.length === 0) {
     terminal.out(nothingIn(run));
     return;
@@ -46,9 +46,9 @@ const marks = {
   skipped: ['dim', '-'],
 } as const;
 
-function printVerdict(verdict: Verdict, terminal: Terminal): void {
+function printVerdict(verdict: Verdict, run: Run, terminal: Terminal): void {
   const [style, mark] = marks[verdict.verdict];
-  const why = wordsOf(verdict);
+  const why = wordsOf(verdict) ?? idleWordsOf(run, verdict);
   const reason = why === undefined ? '' : ` (${why})`;
   const version = versionWords(verdict);
   const place = `${verdict.source}:${verdict.line}${version === undefined ? '' : `, ${version}`}`;

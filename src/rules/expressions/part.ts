@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { type FactRequest, factKey } from '../../facts/fact.ts';
+import { type FactRequest, factKey, leftOutOf } from '../../facts/fact.ts';
 import { LimitExceeded, type Meter } from '../../patterns/meter.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { costs } from './budget.ts';
@@ -249,7 +249,12 @@ export function valuesRead(part: Part, values: Values): Record<string, unknown> 
     for (const [place, read] of part.reads.reads.entries()) {
       const known = values.find(read.root);
       const adapter = part.adapters[place];
-      if (known && 'value' in known && adapter) readings[read.text] = values.readingOf(read, adapter);
+      if (!known || !('value' in known) || !adapter) continue;
+      readings[read.text] = values.readingOf(read, adapter);
+      const missing = leftOutOf(known.value);
+      if (missing === undefined) continue;
+      values.meter.charge(costs.longReading);
+      readings[`${factKey(read.root)}, not counted`] = missing;
     }
   } catch (error) {
     if (!(error instanceof LimitExceeded)) throw error;

@@ -1,6 +1,6 @@
 import { findAccount } from '../../../client/client.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { ReeveError } from '../../../platform/errors.ts';
+import { messageOf, ReeveError } from '../../../platform/errors.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles, readOffers } from '../../../rules/sources/folder.ts';
 import { createRuleSource } from '../../../rules/sources/rule-source.ts';
@@ -21,7 +21,12 @@ export async function findSweepRules(
   if (name !== undefined) return [await findRule(name, settings, hasSchedule, ' with a schedule')];
   const [first, ...more] = (await readOperatorRules(settings)).filter(hasSchedule);
   if (first) return [first, ...more];
-  throw new ReeveError('usage', `no rule in ${settings.rules ?? 'REEVE_RULES'} has a schedule`);
+  throw new ReeveError(
+    'usage',
+    settings.rules === undefined
+      ? 'name a rule, or set REEVE_RULES to the folder or file with rules of the operator'
+      : `no rule in ${settings.rules} has a schedule`,
+  );
 }
 
 /**
@@ -57,16 +62,28 @@ async function findRule(
   const ofOperator = (await readOperatorRules(settings)).filter(isWanted);
   const known = find(ofOperator);
   if (known) return known;
-  const others = (await readOtherRules(settings)).filter(isWanted);
+  let unread = '';
+  const read = readOtherRules(settings).catch((error: unknown) => {
+    unread = `\nThe rules of served repositories could not be read: ${messageOf(error)}`;
+    return [];
+  });
+  const others = (await read).filter(isWanted);
   const other = find(others);
   if (other) return other;
   const all = [...ofOperator, ...others];
   throw new ReeveError(
     'usage',
     all.length > 0
-      ? `no rule${which} is named "${name}"; there are${listOf(all)}`
-      : `there is no rule${which}, in ${settings.rules ?? 'REEVE_RULES'} or in a served repository`,
+      ? `no rule${which} is named "${name}"; there are${listOf(all)}${unread}`
+      : `there is no rule${which} in ${sourcesOf(settings)}${unread}`,
   );
+}
+
+function sourcesOf({ rules }: Settings): string {
+  const others = 'the .reeve.yml of a served repository';
+  return rules === undefined
+    ? `${others}; set REEVE_RULES to the folder or file with rules of the operator`
+    : `${rules} or ${others}`;
 }
 
 function listOf(rules: readonly LoadedRule[]): string {

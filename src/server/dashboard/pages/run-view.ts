@@ -1,6 +1,6 @@
 import type { ForgeRequest } from '../../../client/request-log.ts';
 import { describeChange, isObserved, observedWords } from '../../../engine/describe-change.ts';
-import type { RecordedChange, Run } from '../../../engine/record.ts';
+import { idleWordsOf, type RecordedChange, type Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { type Finding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../../rules/verdict.ts';
@@ -26,7 +26,8 @@ type RunLinks = { readonly root: string; readonly forgeUrl: string };
 /** Shows a run: the verdict of each rule with the values that the rule saw, the planned changes, and their outcomes. */
 export function viewRun(run: Run, viewerAccess: ViewerAccess, links?: RunLinks): Html {
   const { requests, ms, mode, trigger } = run;
-  const view = (verdict: Verdict): Html => viewVerdict(verdict, viewerAccess, links);
+  const view = (verdict: Verdict): Html =>
+    viewVerdict(verdict, idleWordsOf(run, verdict), viewerAccess, links);
   const asked = run.rules.filter(({ verdict }) => verdict !== 'skipped').map(view);
   // Operators may see all rules. The rules that were skipped, usually many, are listed in a collapsed section.
   const others = viewerAccess.isOperator ? run.rules : [];
@@ -46,10 +47,17 @@ ${viewForgeRequests(run, viewerAccess)}
 
 const resultWords = { held: 'yes', not: 'no', error: 'error', unevaluated: 'not evaluated' } as const;
 
-function viewVerdict(verdict: Verdict, viewerAccess: ViewerAccess, links: RunLinks | undefined): Html {
+function viewVerdict(
+  verdict: Verdict,
+  idleWords: string | undefined,
+  viewerAccess: ViewerAccess,
+  links: RunLinks | undefined,
+): Html {
   const { rule, source, commit, line, findings } = verdict;
   const why =
-    verdict.verdict !== 'failed' || maySeeErrors(verdict, viewerAccess) ? wordsOf(verdict) : undefined;
+    verdict.verdict !== 'failed' || maySeeErrors(verdict, viewerAccess)
+      ? (wordsOf(verdict) ?? idleWords)
+      : undefined;
   const file = viewerAccess.isOperator ? source : source.slice(source.lastIndexOf('/') + 1);
   const place =
     links && isLinked(verdict, viewerAccess)
