@@ -14,6 +14,7 @@ import { queueMerge } from './queue-merge.ts';
 import { react } from './react.ts';
 import { reportIssue } from './report-issue.ts';
 import { requestReviewers } from './request-reviewers.ts';
+import { review } from './review.ts';
 import { runWorkflow } from './run-workflow.ts';
 import { setIssue } from './set-issue.ts';
 import { setLabels } from './set-labels.ts';
@@ -47,6 +48,7 @@ export const actions: readonly Action[] = [
   setStatus as Action,
   reportIssue as Action,
   dismissStaleReviews as Action,
+  review as Action,
   openPullRequest as Action,
   commitFiles as Action,
   runWorkflow as Action,

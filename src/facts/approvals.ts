@@ -3,7 +3,7 @@ import { list } from '../contract/shape.ts';
 import { askPermission, isWriter } from './collaborators.ts';
 import { type AskContext, defineFact, noteLeftOut, requestOf } from './fact.ts';
 import { baseBranch, pullRequest } from './pull-request.ts';
-import { currentReviews, reviews as reviewsRow } from './reviews.ts';
+import { currentReviews, isOwnReview, reviews as reviewsRow } from './reviews.ts';
 
 /** Review states that vote or request a new vote; a comment does neither. Only each person's latest vote counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
@@ -12,7 +12,7 @@ const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'R
 export const approvals = defineFact({
   name: 'approvals',
   meaning:
-    'The approving reviews that count: the latest opinion of each person, not dismissed, about the changes as they are now (see `current_reviews`; `stale` of the forge is not used), not by the author, not followed by a new request for a review, and by a person with write access. On a protected base branch the forge says who that is (`official`); on another one it is asked for each approval, for which the account must be an administrator: otherwise the condition is `error`.',
+    'The approving reviews that count: the latest opinion of each person, not dismissed, about the changes as they are now (see `current_reviews`; `stale` of the forge is not used), not by the author, not followed by a new request for a review, not given by a rule (`review`), and by a person with write access. On a protected base branch the forge says who that is (`official`); on another one it is asked for each approval, for which the account must be an administrator: otherwise the condition is `error`.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(PullReview),
@@ -24,13 +24,17 @@ export const approvals = defineFact({
     const { ask } = context;
     const [pull, all] = await Promise.all([ask(requestOf(pullRequest)), ask(requestOf(reviewsRow))]);
     const current = new Set((await ask(requestOf(currentReviews))).map(({ id }) => id));
-    const given = latestOpinions(all, pull.user?.id);
+    const own = await ownApprovals(all, context);
+    const given = latestOpinions(
+      all.filter(({ id }) => !own.has(id)),
+      pull.user?.id,
+    );
     const counted = await ofReviewers(
       given.filter(({ id, state }) => state === 'APPROVED' && current.has(id)),
       context,
     );
     const author = pull.user?.id;
-    noteLeftOut(counted, await whyNotCounted(all, { author, given, counted, current, context }));
+    noteLeftOut(counted, await whyNotCounted(all, { author, given, counted, current, own, context }));
     return counted;
   },
 });
@@ -69,6 +73,16 @@ function latestOpinions(all: readonly PullReview[], author: number | undefined):
   return [...latest.values()];
 }
 
+/** Returns the ids of the approvals that rules of Reeve gave. */
+async function ownApprovals(
+  all: readonly PullReview[],
+  { records }: AskContext,
+): Promise<ReadonlySet<number>> {
+  const given = all.filter(({ state }) => state === 'APPROVED');
+  const isOwn = await Promise.all(given.map((one) => isOwnReview(one, records)));
+  return new Set(given.filter((_, place) => isOwn[place]).map(({ id }) => id));
+}
+
 /** Maximum number of approvals whose reason is recorded. */
 const maxExplained = 10;
 
@@ -80,6 +94,7 @@ async function whyNotCounted(
     given,
     counted,
     current,
+    own,
     context,
   }: {
     readonly author: number | undefined;
@@ -88,6 +103,8 @@ async function whyNotCounted(
     readonly counted: readonly PullReview[];
     /** Ids of the reviews about the changes as they are now. */
     readonly current: ReadonlySet<number>;
+    /** Ids of the approvals that rules gave. */
+    readonly own: ReadonlySet<number>;
     readonly context: AskContext;
   },
 ): Promise<readonly string[]> {
@@ -101,6 +118,7 @@ async function whyNotCounted(
     const latest = given.find((one) => one.user?.id === person);
     const why = (): string => {
       if (person === author) return 'is the author';
+      if (own.has(id)) return 'a rule of Reeve approved, not a person';
       if (latest?.state === 'REQUEST_CHANGES') return 'requested changes afterwards';
       if (latest?.state === 'REQUEST_REVIEW') return 'was asked for a new review afterwards';
       if (dismissed) return 'the approval was dismissed';

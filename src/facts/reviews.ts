@@ -30,6 +30,24 @@ export const reviews = defineFact({
   },
 });
 
+/** Key prefix of the reviews that Reeve itself made, by the id of the review. */
+export const ownReviewPrefix = 'own-review ';
+export const ownReviewKeptMs = 365 * 86_400_000;
+/** A review that Reeve made. `at` is the time of its last change. */
+export type OwnReview = { readonly at: string; readonly isDismissed: boolean };
+
+/**
+ * Returns whether a rule of Reeve made this review: it is recorded, or its first line is a marker. The record is needed
+ * because forges let writers edit the texts of others, and the marker because a record may be lost.
+ */
+export async function isOwnReview(
+  { id, body }: PullReview,
+  records: AskContext['records'],
+): Promise<boolean> {
+  if (body?.trimStart().startsWith('<!-- reeve:')) return true;
+  return (await records?.get(`${ownReviewPrefix}${id}`)) !== undefined;
+}
+
 /**
  * The current state of the review that the event is about. The payload does not contain the review's id, so this is the
  * newest review with this state by the sender of the event.

@@ -83,6 +83,10 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
   if (isOutside) it('needs no access: it sends one message and no request to the forge', needsNothing);
   else {
     it('needs the access it declares: it is refused with less', async () => {
+      if (scenario.refuses) {
+        await expect(plan(setup.underprivileged.client)).rejects.toThrow(scenario.refuses);
+        return;
+      }
       const { outcomes } = await apply(await plan(), setup.underprivileged.client);
 
       const refusals = (scenario.refusal ?? [403]).join('|');
@@ -142,8 +146,8 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
 
   const context = () => makeContext({ account: { id: setup.holder.id }, memory, secrets });
 
-  async function plan(): Promise<readonly Change[]> {
-    return action.plan(scenario.arguments(setup), factsOf(), context());
+  async function plan(client = setup.holder.client): Promise<readonly Change[]> {
+    return action.plan(scenario.arguments(setup), factsOf(client), context());
   }
 
   async function apply(changes: readonly Change[], client: Client) {
@@ -163,9 +167,9 @@ describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
     sent.push(message);
   }
 
-  function factsOf() {
+  function factsOf(client = setup.holder.client) {
     return createFacts({
-      client: setup.holder.client,
+      client,
       subject,
       memory: createFactMemory(systemClock),
       clock: systemClock,

@@ -21,6 +21,8 @@ export type Scenario = {
    * not even visible.
    */
   readonly refusal?: readonly number[];
+  /** What the action itself says to an account with less access. Default: it leaves the refusal to the forge. */
+  readonly refuses?: RegExp;
 };
 
 /** A workflow that can be dispatched manually. */
@@ -138,6 +140,13 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       'keep-on-rebase': false,
       priors: false,
     }),
+  },
+  review: {
+    on: 'pull_request',
+    // A dismissed review is not repeated on the same commit.
+    rests: true,
+    refuses: /has to be an administrator of the repository/,
+    arguments: () => ({ verdict: 'request-changes', text: 'Not like this.', message: 'Not any more.' }),
   },
   'open-pull-request': {
     on: 'repository',

@@ -95,6 +95,7 @@ const more: Readonly<Record<string, (setup: PrivilegeSetup) => Arguments>> = {
     ],
   }),
   'queue-merge': () => ({ title: 'Topic', message: 'Text' }),
+  review: () => ({ verdict: 'request-changes', text: 'Not like this.', message: 'Text' }),
   backport: ({ ada }) => ({ labels: ['kept'], title: 'Topic', assignees: [ada.name] }),
 };
 

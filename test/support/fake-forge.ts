@@ -561,6 +561,7 @@ function afterwards(body: Row, path: string): Row {
     return { branch_filter: '', active: false, ...rest, events, ...(config ? { config: shown } : {}) };
   }
   if (/\/statuses\/[^/]+$/.test(path)) return { ...body, status: body.state };
+  if (/\/pulls\/\d+\/reviews$/.test(path)) return { ...body, state: body.event, dismissed: false };
   if (/\/pulls$/.test(path)) {
     const reviewers = ((body.reviewers ?? []) as readonly string[]).map((login, place) => ({
       id: place + 50,

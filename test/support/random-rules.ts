@@ -305,6 +305,16 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         },
         ['message'],
       ),
+    review: (trigger) =>
+      maybe<unknown>(
+        {
+          verdict: fc.constantFrom('approve', 'request-changes'),
+          when: fc.boolean(),
+          text: saying(trigger),
+          message: saying(trigger),
+        },
+        ['verdict'],
+      ),
     'open-pull-request': (trigger) =>
       maybe<unknown>(
         {

@@ -6,7 +6,12 @@ import { sentMessageKeptMs, sentMessagePrefix } from '../../../actions/sent-mess
 import { ownWritesKeptMs, ownWritesPrefix } from '../../../engine/bounds/own-writes.ts';
 import { ledgerKeptMs, ledgerPrefix } from '../../../engine/budget/ledger.ts';
 import { executionPrefix } from '../../../engine/evaluate-rules.ts';
-import { mergeBaseKeptMs, mergeBasePrefix } from '../../../facts/reviews.ts';
+import {
+  mergeBaseKeptMs,
+  mergeBasePrefix,
+  ownReviewKeptMs,
+  ownReviewPrefix,
+} from '../../../facts/reviews.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import { storedMemoryKey } from '../../../store/action-memory.ts';
 import { sampleWidths } from '../../../store/samples.ts';
@@ -61,6 +66,7 @@ export function createMaintenance(
           // The merge base of a head that still exists is stored again; for others, it is then computed from the
           // commits.
           { prefix: storedMemoryKey(mergeBasePrefix), before: new Date(now.getTime() - mergeBaseKeptMs) },
+          { prefix: storedMemoryKey(ownReviewPrefix), before: new Date(now.getTime() - ownReviewKeptMs) },
           { prefix: storedMemoryKey(storedFilePrefix), before: new Date(now.getTime() - storedFileKeptMs) },
           // Rows delete their own data when they end, unless a later row replaces them.
           { prefix: resistancePrefix, before },
