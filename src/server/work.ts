@@ -1,4 +1,6 @@
 import { mergeQueueKind } from '../actions/queue-desk.ts';
+import type { Client } from '../client/client.ts';
+import { isRecord, readMember } from '../contract/events/payload-members.ts';
 import { operations } from '../contract/operations.ts';
 import type { Run } from '../engine/record.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
@@ -32,7 +34,7 @@ export type Work = {
   /** Finds changes in place of webhooks; undefined without polling. */
   readonly poller: Poller | undefined;
   /** Notes Reeve's own writes for polling; undefined without polling. */
-  readonly ownNotes: OwnNotes | undefined;
+  readonly ownNotes: OwnNotes;
 };
 
 /** Options of the worker. */
@@ -66,15 +68,18 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
   const queues = new MergeQueues(reeve);
   const snapshots = new Snapshots(store, clock);
   const { pollSeconds: everySeconds } = options;
-  const ownNotes = everySeconds === undefined ? undefined : createOwnNotes({ client, snapshots, clock });
+  const isPolling = everySeconds !== undefined;
+  const ownNotes = createOwnNotes({ client, snapshots, clock, isPolling });
   const poller =
-    everySeconds === undefined || ownNotes === undefined
-      ? undefined
-      : new Poller(reeve, { snapshots, ownNotes, everySeconds });
+    everySeconds === undefined ? undefined : new Poller(reeve, { snapshots, ownNotes, everySeconds });
 
   // 1. Deliveries and their follow-up.
   const leaveWaiting = createLeaveWaiting(reeve);
-  const attempt = createRunAttempt(reeve);
+  const runAttempt = createRunAttempt(reeve);
+  const attempt: typeof runAttempt = (delivery, event, parts) => {
+    ownNotes.know(event.repository);
+    return runAttempt(delivery, event, parts);
+  };
   const concerned = createConcernedPulls(reeve, { attempt, leaveWaiting });
   const handle = createDeliveryHandler(reeve, {
     attempt,
@@ -82,8 +87,8 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
     leaveWaiting,
     judgePeers: createJudgePeers(reeve, leaveWaiting),
     preview: options.preview,
-    async onHandled(event) {
-      await noteHandled(event, snapshots, reeve);
+    async onHandled(event, { isOwn }) {
+      await noteHandled(event, { snapshots, isOwn }, reeve);
       await queues.wakeFor(event);
     },
     onPolled: (event) => queues.wakeFor(event),
@@ -126,10 +131,32 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
  * Records an event in the snapshots that catch-up compares. If that fails, catch-up may find the event again, which
  * changes nothing; failing the delivery instead would repeat it and lose the record of its run.
  */
-async function noteHandled(event: AdmittedEvent, snapshots: Snapshots, { log }: Reeve): Promise<void> {
+async function noteHandled(
+  event: AdmittedEvent,
+  { snapshots, isOwn }: { readonly snapshots: Snapshots; readonly isOwn: boolean },
+  { client, log }: Reeve,
+): Promise<void> {
   try {
-    await snapshots.note(event);
+    await snapshots.note(await withLabels(event, isOwn, client));
   } catch (error) {
     log.warn({ error: messageOf(error) }, 'a handled event could not be recorded for catch-up');
   }
+}
+
+/**
+ * Returns the event with the labels of its item. Gitea announces replaced labels as an update to no labels. If they are
+ * Reeve's own, their response was noted; otherwise they are read.
+ */
+async function withLabels(event: AdmittedEvent, isOwn: boolean, client: Client): Promise<AdmittedEvent> {
+  const { activity, payload, repository, subject } = event;
+  const member = isRecord(payload.pull_request) ? 'pull_request' : 'issue';
+  const item = payload[member];
+  const labels = readMember(item, 'labels');
+  if (activity !== 'label_updated' || !isRecord(item) || (Array.isArray(labels) && labels.length > 0))
+    return event;
+  // Without the activity, the event tells no values.
+  if (isOwn || subject?.index === undefined) return { ...event, activity: '' };
+  const params = { owner: repository.owner, repo: repository.name, index: subject.index };
+  const live = await client.call(operations.getIssue, { params });
+  return { ...event, payload: { ...payload, [member]: { ...item, labels: live.labels } } };
 }

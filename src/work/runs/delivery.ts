@@ -30,7 +30,7 @@ type DeliveryParts = {
   /** Checks pull requests that touch a rule file; absent: such pull requests are not checked. */
   readonly preview?: Preview | undefined;
   /** Called with the event of each handled delivery. */
-  readonly onHandled: (event: AdmittedEvent) => Promise<void>;
+  readonly onHandled: (event: AdmittedEvent, origin: { readonly isOwn: boolean }) => Promise<void>;
   /** Called with the event of each handled job that polling stored. */
   readonly onPolled: (event: AdmittedEvent) => Promise<void>;
 };
@@ -130,7 +130,8 @@ export function createDeliveryHandler(reeve: Reeve, parts: DeliveryParts): Deliv
     parts.concerned.note(admission.event);
     await parts.preview?.(admission.event);
     const handled = await runOver(delivery, event, { first: admission.event, signal: lease?.signal });
-    if (delivery.door === 'webhook') await parts.onHandled(admission.event);
+    const isOwn = handled.reason === ownReason;
+    if (delivery.door === 'webhook') await parts.onHandled(admission.event, { isOwn });
     else if (admission.event.payload.polled_since !== undefined) await parts.onPolled(admission.event);
     return handled;
   };

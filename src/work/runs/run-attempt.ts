@@ -86,6 +86,7 @@ export async function findOrigin(
   const { account, consequences, ownWrites, client, store } = reeve;
   if (typeof event.payload.polled_since === 'string')
     return findPolledOrigin(event, event.payload.polled_since, { delivery, reeve, signal });
+  if (event.payload.caught_up === true) return findCaughtUpOrigin(event, delivery, reeve, signal);
   if (event.sender?.id !== (await account()).id) return {};
   const cause = await consequences?.find(event, client.counted({ signal }), signal);
   if (cause !== undefined) return cause === 'deep' ? { isOwn: true } : { isOwn: true, cause };
@@ -100,6 +101,27 @@ export async function findOrigin(
   // A deferred run may be repeated when the record no longer covers the time of its event.
   const before = (await store.readLatestRuns([id])).get(id);
   return { isOwn: before?.trigger.isByPerson !== true };
+}
+
+/** How long before catching up found an event a write of Reeve may have caused it, because its delivery is on its way. */
+const inFlightMs = 60_000;
+
+/**
+ * Determines how an event came about that catching up found. Changes of Reeve are noted when they are made, so this is
+ * about those of this moment, and about texts with a marker.
+ */
+async function findCaughtUpOrigin(
+  event: Event,
+  { id, receivedAt }: Delivery,
+  { account, polledWrites }: Reeve,
+  signal: AbortSignal | undefined,
+): Promise<EventOrigin> {
+  const self = (await account()).id;
+  const author = authorOf(event);
+  if (author !== undefined && author !== self) return {};
+  const since = new Date(receivedAt.getTime() - inFlightMs);
+  const found = { id, since, until: receivedAt, isByAccount: author === self };
+  return (await polledWrites?.explainsPolled(event, found, signal)) ? { isOwn: true } : {};
 }
 
 /**

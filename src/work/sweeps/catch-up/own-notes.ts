@@ -7,13 +7,16 @@ import type { Clock } from '../../../platform/clock.ts';
 import { type OwnNote, type Snapshots, type TextParts, textDigest, toItemSnapshot } from './snapshots.ts';
 
 /**
- * Notes Reeve's own writes in the snapshots, so that polling finds only what others changed. Polled changes name no
- * account: a value that Reeve wrote may also contain what a person changed just before. Therefore the state before the
- * write is read, and only the difference that the write makes is noted.
+ * Notes Reeve's own writes in the snapshots, so that polling and catching up find only what others changed. Changes that
+ * are found name no account. With polling, a value that Reeve wrote may also contain what a person changed just before,
+ * and no event tells: the state before the write is read, and only the difference that the write makes is noted. With
+ * hooks, the response alone is noted: the event of the write may not show it, as on Gitea the event of replaced labels.
  */
 export interface OwnNotes {
   /** Observes the writes of the client. */
   readonly onWrite: OnWrite;
+  /** Keeps the id of a repository, so that it need not be requested. */
+  know(repository: { readonly id: number; readonly owner: string; readonly name: string }): void;
   /** Resolves when the writes that have been sent so far are noted. */
   settled(): Promise<void>;
 }
@@ -29,8 +32,11 @@ const labelNames = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : []).map((label) => String(readMember(label, 'name')));
 
 function noteOfLabels({ before, input, answer }: WrittenItem): OwnNote | undefined {
-  const there = labelNames(readMember(before, 'labels'));
   const removedId = input.params?.id;
+  // The event of one removed label shows the others.
+  if (before === undefined)
+    return removedId === undefined ? noteOfItem(input, before, { labels: labelNames(answer) }) : undefined;
+  const there = labelNames(readMember(before, 'labels'));
   // The removal of one label has no body.
   const now =
     removedId === undefined
@@ -47,25 +53,25 @@ function noteOfLabels({ before, input, answer }: WrittenItem): OwnNote | undefin
 /** Only the fields in the request are Reeve's: the response also has what others changed in the meantime. */
 function noteOfEdit({ before, input, answer }: WrittenItem): OwnNote | undefined {
   const body = isRecord(input.body) ? input.body : {};
-  const edits: { -readonly [Name in keyof TextParts]?: { from: string; to: string } } = {};
+  const edits: { -readonly [Name in keyof TextParts]?: { from?: string; to: string } } = {};
   const textOf = (holder: unknown, name: string): string => String(readMember(holder, name) ?? '');
-  if (body.title !== undefined) edits.title = { from: textOf(before, 'title'), to: textOf(answer, 'title') };
-  if (body.body !== undefined) {
-    edits.body = { from: textDigest(textOf(before, 'body')), to: textDigest(textOf(answer, 'body')) };
-  }
-  if (body.base !== undefined) {
-    const [from, to] = [before, answer].map((holder) => textOf(readMember(holder, 'base'), 'ref'));
-    if (from && to) edits.base = { from, to };
-  }
-  const state =
-    body.state === undefined ? {} : { state: { from: textOf(before, 'state'), to: textOf(answer, 'state') } };
+  const editOf = (read: (holder: unknown) => string) => ({
+    ...(before === undefined ? {} : { from: read(before) }),
+    to: read(answer),
+  });
+  const baseOf = (holder: unknown): string => textOf(readMember(holder, 'base'), 'ref');
+  if (body.title !== undefined) edits.title = editOf((holder) => textOf(holder, 'title'));
+  if (body.body !== undefined) edits.body = editOf((holder) => textDigest(textOf(holder, 'body')));
+  if (body.base !== undefined && baseOf(answer) && (before === undefined || baseOf(before)))
+    edits.base = editOf(baseOf);
+  const state = body.state === undefined ? {} : { state: editOf((holder) => textOf(holder, 'state')) };
   return noteOfItem(input, before, { text: edits, ...state });
 }
 
 function noteOfItem(
   { params }: AnyInput,
   before: unknown,
-  edits: Pick<Extract<OwnNote, { own: 'item' }>, 'added' | 'removed' | 'state' | 'text'>,
+  edits: Omit<Extract<OwnNote, { own: 'item' }>, 'own' | 'index' | 'first'>,
 ): OwnNote {
   const isPull = isRecord(readMember(before, 'pull_request')) || isRecord(readMember(before, 'head'));
   const first = toItemSnapshot(before, isPull ? 'pull_request' : 'issue');
@@ -106,17 +112,19 @@ const notedWrites: Readonly<
 };
 
 /**
- * Creates the notes. A write whose repository, state before or response cannot be read is not noted: polling then finds
- * it, and rules run once more on the state that they have established.
+ * Creates the notes. `isPolling`: no hook announces changes. A write whose repository, state before or response cannot be
+ * read is not noted: it is found, and rules run once more on the state that they have established.
  */
 export function createOwnNotes({
   client,
   snapshots,
   clock,
+  isPolling,
 }: {
   readonly client: Client;
   readonly snapshots: Snapshots;
   readonly clock: Clock;
+  readonly isPolling: boolean;
 }): OwnNotes {
   const pending = new Set<Promise<void>>();
   const ids = createTtlCache<string, number>({ maxAgeMs, maxEntries: 2_000, clock });
@@ -140,11 +148,13 @@ export function createOwnNotes({
       const params = { owner, repo, index: Number(index) };
       read = await Promise.all([
         idOf({ owner, repo }),
-        row.reads === 'issue'
-          ? client.call(operations.getIssue, { params })
-          : row.reads === 'pull_request'
-            ? client.call(operations.getPull, { params })
-            : undefined,
+        !isPolling
+          ? undefined
+          : row.reads === 'issue'
+            ? client.call(operations.getIssue, { params })
+            : row.reads === 'pull_request'
+              ? client.call(operations.getPull, { params })
+              : undefined,
       ]);
     } catch {
       end();
@@ -167,6 +177,7 @@ export function createOwnNotes({
 
   return {
     onWrite,
+    know: ({ id, owner, name }) => void ids.get(`${owner}/${name}`.toLowerCase(), async () => id),
     async settled() {
       await Promise.all(pending);
     },

@@ -386,8 +386,11 @@ const told: Readonly<Record<string, readonly (keyof ItemSnapshot)[]>> = {
   label_cleared: ['labels'],
 };
 
-/** A change that Reeve made to a value. It explains the value only if nothing else has changed it before. */
-type OwnEdit = { readonly from: string; readonly to: string };
+/**
+ * A change that Reeve made to a value. It explains the value only if nothing else has changed it before: if the value
+ * was `from`, or whatever it was if `from` is absent.
+ */
+type OwnEdit = { readonly from?: string; readonly to: string };
 
 /** A change that Reeve made, so that polling does not find it. */
 export type OwnNote =
@@ -399,6 +402,8 @@ export type OwnNote =
       /** Labels that the write added and removed. */
       readonly added?: readonly string[];
       readonly removed?: readonly string[];
+      /** All labels after the write, in place of those that it added and removed. */
+      readonly labels?: readonly string[];
       readonly state?: OwnEdit;
       readonly text?: Partial<Readonly<Record<keyof TextParts, OwnEdit>>>;
     }
@@ -564,18 +569,22 @@ function withOwn(snapshot: RepositorySnapshot, note: OwnNote): RepositorySnapsho
  */
 function withOwnEdits(
   item: ItemSnapshot,
-  { added = [], removed = [], state, text = {} }: Extract<OwnNote, { own: 'item' }>,
+  { added = [], removed = [], labels: all, state, text = {} }: Extract<OwnNote, { own: 'item' }>,
 ): ItemSnapshot {
-  const labels = new Set(item.labels === '' ? [] : item.labels.split('\n'));
+  const labels = new Set(all ?? (item.labels === '' ? [] : item.labels.split('\n')));
   for (const label of added) labels.add(label);
   for (const label of removed) labels.delete(label);
   const parts = splitText(item.text);
   const edited = (name: keyof TextParts): string =>
-    text[name] !== undefined && text[name].from === parts[name] ? text[name].to : parts[name];
+    text[name] !== undefined && explains(text[name], parts[name]) ? text[name].to : parts[name];
   return {
     ...item,
     labels: [...labels].sort().join('\n'),
     text: joinText({ title: edited('title'), base: edited('base'), body: edited('body') }),
-    state: state !== undefined && state.from === item.state ? state.to : item.state,
+    state: state !== undefined && explains(state, item.state) ? state.to : item.state,
   };
+}
+
+function explains({ from }: OwnEdit, value: string): boolean {
+  return from === undefined || from === value;
 }

@@ -31,7 +31,7 @@ function openPoller(): void {
     sleep: async () => {},
     onWrite: (operation, input) => ownNotes.onWrite(operation, input),
   });
-  ownNotes = createOwnNotes({ client, snapshots, clock });
+  ownNotes = createOwnNotes({ client, snapshots, clock, isPolling: true });
   const store = { ...harness.store, isLeader: () => isLeader };
   const rules = { forget: () => {}, operator: () => [] };
   const served = { login: async () => people.bot, listed: ['acme/gone'] };
