@@ -334,7 +334,7 @@ export interface DeliveryHistory {
   appendRuns(runs: readonly Run[], options?: { readonly repositoryId?: number }): Promise<void>;
   /**
    * Returns dead deliveries and jobs to the queue with all of their attempts available again; with `settled`, also
-   * settled webhook deliveries, which keep their runs and get another one. Returns the number of redriven deliveries.
+   * deferred ones, and settled webhook deliveries, which keep their runs and get another one. Returns the number of redriven deliveries.
    */
   redrive(ids: readonly string[], by: string, options?: { readonly settled?: boolean }): Promise<number>;
 }

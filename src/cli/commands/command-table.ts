@@ -242,10 +242,10 @@ is shown.`,
 
   defineCommand<{ json?: boolean }, readonly [targets: string[]]>({
     usage: 'rerun <targets...>',
-    description: 'handle ended deliveries again, with the current rules and from live state',
+    description: 'handle ended or deferred deliveries again, with the current rules and from live state',
     flags: [['--json', 'print one JSON object']],
     notes:
-      'TARGETS are ids of deliveries or of their runs, or last: the delivery of the run that reeve explain last shows. What cannot be repeated, such as messages, is not repeated.',
+      'TARGETS are ids of deliveries or of their runs, or last: the delivery of the run that reeve explain last shows. A deferred one is handled at once, for instance after its limit was raised. What cannot be repeated, such as messages, is not repeated.',
     examples: ['reeve rerun last', 'reeve rerun 42'],
     async run({ args: [ids], options, readerSettings, terminal }) {
       const { rerun } = await import('./runs/redrive.ts');

@@ -239,8 +239,9 @@ const supersede = `
 const revive = `
   WITH revived AS (
     UPDATE deliveries SET state = 'accepted', routed = false, attempts = 0, crashes = 0, failing_since = NULL,
-      settled_at = NULL, reason = NULL, redriven_at = ${nowSql(3)}, redriven_by = $4
-    WHERE id = ANY ($1::bigint[]) AND (state = 'dead' OR $2 AND state = 'settled' AND door = 'webhook')
+      settled_at = NULL, retry_at = NULL, deferral_key = NULL, reason = NULL, redriven_at = ${nowSql(3)}, redriven_by = $4
+    WHERE id = ANY ($1::bigint[])
+      AND (state = 'dead' OR $2 AND (state = 'deferred' OR state = 'settled' AND door = 'webhook'))
     RETURNING id
   ), noted AS (
     INSERT INTO audit (at, by, action, object) SELECT ${nowSql(3)}, $4, 'redrive', 'delivery ' || id FROM revived ORDER BY array_position($1::bigint[], id)

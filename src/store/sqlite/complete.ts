@@ -108,19 +108,22 @@ export function createEndings(context: SqliteContext): AttemptEndings & Delivery
     },
     async redrive(ids, by, { settled: also = false } = {}) {
       const revived = await commits.write(() => {
-        const count = { dead: 0, settled: 0 };
+        const count = { others: 0, settled: 0 };
         for (const id of ids) {
           const values = [clock.now().toISOString(), by, Number(id)] as const;
-          const wasDead = isChanged(statements.reviveDead.run(...values));
+          const wasWaiting =
+            isChanged(statements.reviveDead.run(...values)) ||
+            (also && isChanged(statements.reviveDeferred.run(...values)));
           const wasSettled = also && isChanged(statements.reviveSettled.run(...values));
-          if (wasDead) count.dead += 1;
+          if (wasWaiting) count.others += 1;
           if (wasSettled) count.settled += 1;
-          if (wasDead || wasSettled) sql.run(noteAudit({ by, action: 'redrive', object: `delivery ${id}` }));
+          if (wasWaiting || wasSettled)
+            sql.run(noteAudit({ by, action: 'redrive', object: `delivery ${id}` }));
         }
         return count;
       });
       settled.add(-revived.settled);
-      return revived.dead + revived.settled;
+      return revived.others + revived.settled;
     },
   };
 }
@@ -161,8 +164,9 @@ function prepareStatements(database: DatabaseSync) {
   );
   const goOn = database.prepare(`UPDATE deliveries SET checkpoint = ? ${mine}`);
   const revival = `UPDATE deliveries SET state = 'accepted', routed = 0, attempts = 0, crashes = 0, failing_since = NULL,
-    settled_at = NULL, reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
+    settled_at = NULL, retry_at = NULL, deferral_key = NULL, reason = NULL, redriven_at = ?, redriven_by = ? WHERE id = ?`;
   const reviveDead = database.prepare(`${revival} AND state = 'dead'`);
+  const reviveDeferred = database.prepare(`${revival} AND state = 'deferred'`);
   const reviveSettled = database.prepare(`${revival} AND state = 'settled' AND door = 'webhook'`);
   const insert = database.prepare(
     'INSERT OR REPLACE INTO runs (id, delivery, repository_id, started_at, run) VALUES (?, ?, ?, ?, ?)',
@@ -178,6 +182,7 @@ function prepareStatements(database: DatabaseSync) {
     goOn,
     insert,
     reviveDead,
+    reviveDeferred,
     reviveSettled,
   };
 }

@@ -101,6 +101,20 @@ export function describeEndingsAndJobs(bench: StoreBench): void {
       expect(await bench.store.counts()).toMatchObject({ accepted: 0, settled: 1 });
     });
 
+    it('redrives a deferred delivery on request, before its time', async () => {
+      const id = await acceptInLane('1');
+      const claim = await claimOne();
+      await bench.store.defer(claim, [], { afterMs: 3_600_000, why: 'over the budget', key: 'rule' });
+      expect(await bench.store.redrive([id], 'ada')).toBe(0);
+
+      expect(await bench.store.redrive([id], 'ada', { settled: true })).toBe(1);
+
+      expect(await bench.store.readDelivery(id)).toMatchObject({ state: 'accepted', retryAt: undefined });
+      await bench.store.route([{ id, to: 'lane', lane: '1' }]);
+      expect((await claimOne()).id).toBe(id);
+      expect((await bench.store.counts()).deferred).toBe(0);
+    });
+
     it('never redrives a finished job, because a sweep repeats by itself', async () => {
       const { id } = await bench.store.enqueue({
         door: 'cron',

@@ -40,8 +40,9 @@ export async function redrive(
 }
 
 /**
- * Handles ended deliveries again, dead or settled, from live state: those with the given ids, of the given runs, or for
- * `last` that of the run which `reeve explain last` shows. Returns the exit status: 1 if a delivery has not ended.
+ * Handles dead, settled and deferred deliveries again, from live state: those with the given ids, of the given runs, or for
+ * `last` that of the run which `reeve explain last` shows. Returns the exit status: 1 if a
+ * delivery is in none of these states.
  */
 export async function rerun(
   targets: readonly string[],
