@@ -30,7 +30,7 @@ export const incidentKinds = {
     fails:
       'A rule failed in the last seven days and has not passed on the same subject since. A rule whose file has changed since is not listed.',
     remedy:
-      '`reeve explain RUN` shows the condition or step; correct the rule, or the objects on the forge that it names. If a limit keeps a change waiting, the change is made when the limit ends; raise the budget if that is too late.',
+      '`reeve explain RUN` shows the condition or step; correct the rule, or the objects on the forge that it names. If a limit keeps a change waiting, the change is made when the limit ends; if that is too late, raise the budget, restart Reeve, and `reeve rerun` the deferred deliveries, which `reeve deliveries --state deferred` lists.',
     page: 'runs',
     lastsMs: 7 * dayMs,
   },

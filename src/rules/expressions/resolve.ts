@@ -309,8 +309,15 @@ export class Resolution {
     // The cast is safe: all remaining operators are binary, which the library's types do not express.
     const [left, right] = args as [ASTNode, ASTNode];
     for (const word of foreignActivities(left, right)) this.#foreign(word, String(literalOf(word)));
-    const result = applyOperator(node.op, this.resolve(left, scope), this.resolve(right, scope));
-    if ('type' in result) return result.type;
+    const [leftType, rightType] = [this.resolve(left, scope), this.resolve(right, scope)];
+    const result = applyOperator(node.op, leftType, rightType);
+    if ('type' in result) {
+      const impossible = impossibleText(node.op, [left, leftType], [right, rightType]);
+      if (impossible === undefined) return result.type;
+      const { node: written, text, of, values } = impossible;
+      const message = `${textOf(of)} is never "${text}": it is one of ${values.map((one) => `"${one}"`).join(', ')}`;
+      return this.refuse(written, 'expression-type', message, nearest(text, values));
+    }
     const place = { left, right, both: node }[result.side];
     const message = withHint(result.reason, this.#remedyFor(node.op, left, right));
     return this.refuse(place, 'expression-type', message);
@@ -598,6 +605,36 @@ const number: Type = { kind: 'number' };
 const string: Type = { kind: 'string' };
 const timestamp: Type = { kind: 'timestamp' };
 const duration: Type = { kind: 'duration' };
+
+/**
+ * Returns a text in a comparison that a side of it never has: its values are a closed list. `in` compares with each text
+ * of a list.
+ */
+function impossibleText(
+  operator: string,
+  [left, leftType]: readonly [ASTNode, Type],
+  [right, rightType]: readonly [ASTNode, Type],
+):
+  | {
+      readonly node: ASTNode;
+      readonly text: string;
+      readonly of: ASTNode;
+      readonly values: readonly string[];
+    }
+  | undefined {
+  const find = (of: ASTNode, type: Type, written: readonly ASTNode[]) => {
+    const values = type.kind === 'string' ? type.values : undefined;
+    if (values === undefined) return undefined;
+    for (const node of written) {
+      const text = literalOf(node);
+      if (typeof text === 'string' && !values.includes(text)) return { node, text, of, values };
+    }
+    return undefined;
+  };
+  if (operator === '==' || operator === '!=')
+    return find(left, leftType, [right]) ?? find(right, rightType, [left]);
+  return operator === 'in' && right.op === 'list' ? find(left, leftType, right.args) : undefined;
+}
 
 /** Result type of an operator; or the error, with the operand to report it at. */
 type OperatorResult =

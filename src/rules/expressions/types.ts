@@ -6,7 +6,8 @@ type Scalar = 'bool' | 'number' | 'string' | 'timestamp' | 'duration' | 'null' |
 
 /** Static type of a value. A union has at least two alternatives. */
 export type Type =
-  | { readonly kind: Scalar }
+  /** `values`: the only texts that a value of this type has; absent: any. */
+  | { readonly kind: Scalar; readonly values?: readonly string[] }
   | { readonly kind: 'list'; readonly item: Type }
   | { readonly kind: 'map'; readonly value: Type }
   | { readonly kind: 'object'; readonly members: Readonly<Record<string, z.ZodType>> }
@@ -21,8 +22,10 @@ export function unionOf(types: readonly Type[]): Type {
   const distinct: Type[] = [];
   for (const type of flat) {
     const isScalar = !['list', 'map', 'object'].includes(type.kind);
-    if (!distinct.some((other) => other === type || (isScalar && other.kind === type.kind)))
-      distinct.push(type);
+    const place = distinct.findIndex((other) => other === type || (isScalar && other.kind === type.kind));
+    if (place < 0) distinct.push(type);
+    // Two different sets of texts together have no restriction that is worth keeping.
+    else if (distinct[place] !== type && type.kind === 'string') distinct[place] = { kind: 'string' };
   }
   const [only] = distinct;
   if (only === undefined) return anyType;
@@ -66,6 +69,7 @@ export type ZodDefinition = {
   readonly options?: readonly z.ZodType[];
   readonly shape?: Readonly<Record<string, z.ZodType>>;
   readonly values?: readonly unknown[];
+  readonly entries?: Readonly<Record<string, string | number>>;
   readonly getter?: () => z.ZodType;
 };
 
@@ -80,8 +84,9 @@ function read(shape: z.ZodType): Type {
   switch (definition.type) {
     case 'string':
     case 'template_literal':
-    case 'enum':
       return { kind: 'string' };
+    case 'enum':
+      return { kind: 'string', values: Object.values(definition.entries ?? {}).map(String) };
     case 'number':
     case 'int':
     case 'bigint':
