@@ -89,8 +89,8 @@ export const review = defineAction<Review>({
   example: `uses: review
 with:
   verdict: request-changes
-  when: touches("migrations/**") && !labelled("db-approved")
-  text: "Migrations need the label db-approved."
+  when: touches("docs/**") && !labelled("docs-approved")
+  text: "Changes of the documents need the label docs-approved."
 `,
   arguments: Review,
   of: ['pull_request'],
