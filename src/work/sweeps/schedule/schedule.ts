@@ -58,7 +58,12 @@ type Term = {
   readonly states: Map<string, ScheduleState>;
   /** Instants up to which this process has checked, so that nothing is written if nothing is due. */
   readonly cursors: Map<string, Date>;
+  /** Time of the last check. */
+  lookedAt?: Date;
 };
+
+/** A schedule that a check finds for the first time was added at most this long before, if there was a check before. */
+const betweenChecksMs = 60_000;
 
 /**
  * Enqueues due slots as jobs in the store, each slot once. If processes share a store, only the leader does so.
@@ -137,11 +142,12 @@ export class Scheduler {
     for (const entry of await this.#entries()) {
       const key = keyOfSchedule(entry);
       const before = term.states.get(key);
-      const after = await this.#enqueueDue(entry, before, now, term.cursors);
+      const after = await this.#enqueueDue(entry, before, now, term);
       if (after === before) continue;
       term.states.set(key, after);
       changed[key] = after;
     }
+    term.lookedAt = now;
     if (Object.keys(changed).length === 0) return;
     await store.revise(scheduleKey, (kept) => ({ ...statesIn(kept), ...changed }));
   }
@@ -149,14 +155,13 @@ export class Scheduler {
   /** Enqueues the due slot of a schedule and returns the new state, or the same state if nothing was due. */
   async #enqueueDue(
     entry: Scheduled,
-    state: ScheduleState | undefined,
+    known: ScheduleState | undefined,
     now: Date,
-    cursors: Map<string, Date>,
+    { cursors, lookedAt }: Term,
   ): Promise<ScheduleState> {
     const { store, log, wake } = this.#reeve;
     const at = now.toISOString();
-    // First check. Earlier slots are not caught up.
-    if (state === undefined) return { lookedAt: at, overlaps: 0, missed: 0 };
+    const state = known ?? { lookedAt: firstCheckOf(lookedAt, now).toISOString(), overlaps: 0, missed: 0 };
     const key = keyOfSchedule(entry);
     const since = cursors.get(key) ?? new Date(state.lookedAt);
     cursors.set(key, now);
@@ -176,7 +181,7 @@ export class Scheduler {
     // Changes that a budget deferred in the previous slot become part of this one.
     if (state.job !== undefined)
       await store.endDeferral(state.job, `was deferred; the slot ${slot} runs in its place`);
-    const { id, known } = await store.enqueue({
+    const { id, known: isKnown } = await store.enqueue({
       door: 'cron',
       uuid: slot,
       kind: entry.kind,
@@ -184,9 +189,9 @@ export class Scheduler {
       receivedAt: now,
       payload: { ...entry.payload, slot, dueAt: last.toISOString() },
     });
-    if (count > 1 && !known)
+    if (count > 1 && !isKnown)
       log.info({ schedule: entry.id, missed: count - 1 }, 'slots were missed; the last one runs now');
-    if (!known) wake();
+    if (!isKnown) wake();
     return { ...passed, lastSlot: last.toISOString(), job: id };
   }
 
@@ -196,6 +201,15 @@ export class Scheduler {
     this.#crons.set(key, cron);
     return cron;
   }
+}
+
+/**
+ * Returns the time from which the slots of a new schedule are due: that of the check before, in which the schedule was not
+ * there yet. Slots before the start are not caught up.
+ */
+function firstCheckOf(lookedAt: Date | undefined, now: Date): Date {
+  if (lookedAt === undefined || lookedAt > now) return now;
+  return new Date(Math.max(lookedAt.getTime(), now.getTime() - betweenChecksMs));
 }
 
 async function isUnderWay(job: string | undefined, store: Store): Promise<boolean> {

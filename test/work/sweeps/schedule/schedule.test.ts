@@ -46,6 +46,19 @@ describe('the scheduler', () => {
     expect(await slots()).toEqual([]);
   });
 
+  it('runs the first slot of a schedule that was added less than a minute before it, and none before that', async () => {
+    const entries = [often];
+    const scheduler = make(entries);
+    await scheduler.tick(new Date('2026-05-01T03:15:00Z'));
+    await scheduler.tick(new Date('2026-05-01T03:16:00Z'));
+    entries.push(nightly, { ...nightly, id: 'earlier', schedule: { cron: '16 3 * * *', timezone: 'UTC' } });
+
+    await scheduler.tick(new Date('2026-05-01T03:17:00Z'));
+    await scheduler.tick(new Date('2026-05-01T03:18:00Z'));
+
+    expect(await slots()).toEqual(['2026-05-01T03:17:00.000Z']);
+  });
+
   it('turns each slot into one job, however often the scheduler runs', async () => {
     const scheduler = make();
     await scheduler.tick(new Date('2026-05-01T03:16:00Z'));
