@@ -42,6 +42,8 @@ const budget = 20_000;
 const maxFailedInARow = 3;
 /** Age of a comment or review from which its delivery would have arrived. */
 const youngMs = 60_000;
+/** Wait until these are read again. The clocks of different machines differ a little. */
+const againMs = youngMs + 5_000;
 /** Maximum difference between the clocks of this machine and of the forge, beyond which a stored delivery is missed. */
 const clocksMs = 5 * 60_000;
 /** Maximum number of pages of 500 stored deliveries that are searched for the delivery of a comment or review. */
@@ -108,10 +110,13 @@ export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
     await store.remember(restKey, deferred.length === 0 ? undefined : deferred);
     await store.remember(endKey, clock.now().toISOString());
     const repositories = waiting.length - deferred.length;
-    log.info({ repositories, missed, failed, left: deferred.length, requests: client.requests }, 'caught up');
+    const again = `; comments and reviews of the last minute are read again in ${againMs / 1_000} s`;
+    log.info(
+      { repositories, missed, failed, left: deferred.length, requests: client.requests },
+      `caught up${unsettled.length === 0 ? '' : again}`,
+    );
     if (unsettled.length === 0) return { runs: [] };
-    // Clocks of different machines differ a little.
-    await pause(youngMs + 5_000);
+    await pause(againMs);
     for (const candidate of unsettled) {
       // What is left even now is found by the next pass.
       await catchUpWith(candidate, client, snapshots, reeve);
