@@ -670,7 +670,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     // Before Reeve runs, and beside it.
     expect((await connection.setup(wide, environment)).status).toBe(0);
     const server = start(['serve', '--settings', envFile], { cwd: folder });
-    await waitForOutput(server, /"caught up"/);
+    await waitForOutput(server, /"caught up/);
     expect((await connection.setup(wide, environment)).status).toBe(0);
 
     const seen = await untilSettled(envFile, 3);
