@@ -151,9 +151,13 @@ export async function checkScopes(
   const missing = needs.filter(({ scope }) => held.get(scope) === 'missing');
   const unknown = needs.filter(({ scope }) => held.get(scope) === 'unknown');
   if (missing.length > 0) {
+    const isForHooks = missing.every(({ why }) => why.startsWith('to create the hook'));
+    const setup = isForHooks
+      ? 'run reeve setup --admin-token-file FILE with a token that may create it; or '
+      : '';
     return wrong(
       `the token lacks the scopes ${missing.map(({ scope, why }) => `${scope} (${why})`).join(', ')}`,
-      `create a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}${needs.some(({ scope }) => scope === 'write:repository') ? '' : ', and write:repository if it creates hooks'}`,
+      `${setup}create a token with the scopes ${needs.map(({ scope }) => scope).join(', ')}${needs.some(({ scope }) => scope === 'write:repository') ? '' : ', and write:repository if it creates hooks'}`,
     );
   }
   const rest = unknown.length === 0 ? '' : `; not tried: ${unknown.map(({ scope }) => scope).join(', ')}`;
