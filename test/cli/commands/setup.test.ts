@@ -324,7 +324,8 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
       {
         state: 'wrong',
         text: `the token lacks the scopes write:repository (to create the hook of repository ${connection.repository})`,
-        advice: 'create a token with the scopes read:user, read:organization, write:issue, write:repository',
+        advice:
+          'run reeve setup --admin-token-file FILE with a token that may create it; or create a token with the scopes read:user, read:organization, write:issue, write:repository',
       },
     ]);
     expect(entriesOf(result, 'hook')).toMatchObject([
