@@ -134,6 +134,29 @@ it('a commanded sweep reports failures with numbers, and continues with the othe
   expect(out).toContain('acme/r7');
 });
 
+it('changes that the forge refuses fail the command, which names item, reason and run; deferred changes do not', async () => {
+  await setForge(3);
+  forge.meddle = ({ method, repository }) =>
+    method === 'POST' && repository !== 'r3' ? { status: 422 } : undefined;
+
+  const { status, out } = await reeve(['sweep', 'labelled'], { environment });
+  const [, run = ''] = /reeve explain (\S+)/.exec(out) ?? [];
+  const explained = await reeve(['explain', run], { environment });
+
+  expect(out).toContain('3 of 3 items, 1 change, 2 wanted and not made, 2 failed');
+  expect(out).toMatch(/^ {2}acme\/r1: .*meddled/m);
+  expect(out).toMatch(/^ {2}acme\/r2: .*meddled/m);
+  expect(status).toBe(1);
+  expect(explained.out).toContain('meddled');
+
+  await reeve(['pause', 'all'], { environment });
+  const paused = await reeve(['sweep', 'labelled'], { environment });
+  expect(paused.out).toContain('3 of 3 items, 0 changes, 2 wanted and not made, ');
+  expect(paused.out).not.toContain('failed');
+  expect(paused.out).toContain('a running server continues at');
+  expect(paused.status).toBe(0);
+});
+
 it('the sweep command lists the existing rules if no rule has the given name', async () => {
   await setForge(1);
 

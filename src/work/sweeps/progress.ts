@@ -32,6 +32,11 @@ export type SweepProgress = {
    * Number of lists that the forge refused. They are included in the failures; absent in sweeps of earlier versions.
    */
   readonly refused?: number;
+  /**
+   * Number of items that were evaluated and of which a change failed. They are included in the failures; absent in
+   * sweeps of earlier versions.
+   */
+  readonly failedChanges?: number;
   /** The first failures. Lists come before items. */
   readonly failures: readonly SweepFailure[];
   /** Maximum number of items per slot, if it was reached. */
@@ -60,6 +65,7 @@ export function withFailures(progress: SweepProgress, failures: readonly SweepFa
     ...progress,
     failed: progress.failed + failures.length,
     refused: (progress.refused ?? 0) + failures.filter(({ refused }) => refused !== undefined).length,
+    failedChanges: (progress.failedChanges ?? 0) + failures.filter(({ isChange }) => isChange).length,
     failures: [...(lists ?? []), ...(items ?? [])].slice(0, maxListed),
   };
 }
@@ -102,6 +108,7 @@ type Recounted = {
   readonly pending: number;
   readonly failed: number;
   readonly refused?: number;
+  readonly failedChanges?: number;
   readonly failures: readonly SweepFailure[];
 };
 
@@ -195,8 +202,9 @@ export class SweepTally {
   }
 }
 
-function recountedOf({ items, pending, failed, refused = 0, failures }: SweepProgress): Recounted {
-  return { items, pending, failed, refused, failures };
+function recountedOf(progress: SweepProgress): Recounted {
+  const { items, pending, failed, refused = 0, failedChanges = 0, failures } = progress;
+  return { items, pending, failed, refused, failedChanges, failures };
 }
 
 function addOutcomes(progress: SweepProgress, run: Run): SweepProgress {

@@ -262,8 +262,9 @@ class Sweep {
     const key = open ? openKeyOf(rule) : rule.id;
     await this.#limit?.save(isComplete);
     const results = new SweepStore(store);
-    const { failed, startedAt } = this.tally.progress();
-    if (isComplete && failed === 0) this.#drift?.close(new Date(startedAt));
+    const { failed, failedChanges = 0, startedAt } = this.tally.progress();
+    // The drift of an item whose change failed is known.
+    if (isComplete && failed === failedChanges) this.#drift?.close(new Date(startedAt));
     await this.#drift?.save();
     const ended = this.tally.progress();
     const isWhole = isComplete && !isPartial && (await results.readRest(key)) === undefined;
@@ -340,8 +341,13 @@ class Sweep {
     if (isTelling(run)) await this.#record(run, subject.repository?.id);
     this.#reeve.metrics.countSweepRun(run);
     if (deferral) this.deferrals.push(deferral);
+    const record = isTelling(run) ? { run: run.id } : {};
     const reason = retry?.message ?? run.rules.find(({ verdict }) => verdict === 'failed')?.reason;
-    if (reason !== undefined) this.#fail({ item: key, error: reason });
+    const refusal = failedChangesOf(run);
+    if (reason !== undefined) this.#fail({ item: key, error: reason, ...record });
+    // The log of failed changes already has it.
+    else if (refusal !== undefined)
+      this.tally.addFailure({ item: key, error: refusal, isChange: true, ...record });
     this.#failures.note(retry);
   }
 
@@ -377,6 +383,16 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
 
 function hasApplied({ outcomes }: Run): boolean {
   return outcomes.some(({ status }) => status === 'applied');
+}
+
+/**
+ * Returns the first error of the changes of a run that failed; undefined if none failed. A change that a limit or a pause
+ * defers is not sent, and has not failed.
+ */
+function failedChangesOf({ outcomes }: Run): string | undefined {
+  const [first, ...others] = outcomes.filter(({ status }) => status === 'failed');
+  if (first === undefined) return undefined;
+  return `${first.error ?? 'a change failed'}${others.length > 0 ? `; and ${count(others.length, 'other change')}` : ''}`;
 }
 
 /**

@@ -28,8 +28,8 @@ type SweepOptions = {
 
 /**
  * Runs the sweep of a rule immediately and shows its progress. If a server is running, the server runs the sweep. An
- * interrupted sweep is continued by the same command or by a server. Returns the exit status: 1 if items failed, 130 if
- * interrupted.
+ * interrupted sweep is continued by the same command or by a server. Returns the exit status: 1 if items or changes
+ * failed, 130 if interrupted. A change that a limit or a pause defers has not failed.
  */
 export async function sweep(
   name: string,
@@ -192,6 +192,8 @@ async function tell(
     if (result.failed > result.failures.length) {
       terminal.out(`  and ${result.failed - result.failures.length} more`);
     }
+    const explained = result.failures.find(({ run }) => run !== undefined);
+    if (explained) terminal.out(plain(`  why ${explained.item} failed: reeve explain ${explained.run}`));
     if (job.state === 'deferred') {
       terminal.out(plain(`  ${job.reason}: a running server continues at ${job.retryAt?.toISOString()}`));
     }

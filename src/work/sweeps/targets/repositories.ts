@@ -271,6 +271,10 @@ export type SweepFailure = {
   readonly error: string;
   /** For a list: the refused request and its status: `GET /orgs/acme/actions/runners: 403`. */
   readonly refused?: string;
+  /** For an item: set if it was evaluated, and a change failed. */
+  readonly isChange?: true;
+  /** For an item: id of its recorded run. Absent in sweeps of earlier versions. */
+  readonly run?: string;
 };
 
 /** Returns an unreadable list as a failure of the sweep, with the request. */
