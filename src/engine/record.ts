@@ -117,6 +117,24 @@ export type Run = {
   readonly ms: number;
 };
 
+/** Returns the errors of the changes of a run that a rule wanted and that failed, for example because the forge refused them. */
+export function failedChangesOf(
+  { changes, outcomes }: Pick<Run, 'changes' | 'outcomes'>,
+  rule: string,
+): readonly string[] {
+  const wanted = new Set(changes.filter(({ rules }) => rules.includes(rule)).map(({ id }) => id));
+  return outcomes
+    .filter(({ change, status }) => status === 'failed' && wanted.has(change))
+    .map(({ error }) => error ?? 'a change failed');
+}
+
+/** Returns whether a rule of a run could not be evaluated, or a change failed. */
+export function hasFailed({ rules, outcomes }: Pick<Run, 'rules' | 'outcomes'>): boolean {
+  return (
+    rules.some(({ verdict }) => verdict === 'failed') || outcomes.some(({ status }) => status === 'failed')
+  );
+}
+
 /** Returns what a run says about a rule that matched and changed nothing; undefined for any other rule. */
 export function idleWordsOf({ changes, refused }: Run, { rule, verdict }: Verdict): string | undefined {
   if (verdict !== 'matched') return undefined;

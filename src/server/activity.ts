@@ -1,4 +1,4 @@
-import type { Run } from '../engine/record.ts';
+import { hasFailed, type Run } from '../engine/record.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
@@ -32,7 +32,7 @@ export interface Activity {
   countDead(claim: EndedClaim): void;
   /** Records which rules a run evaluated. */
   countRun(run: Run): void;
-  /** Counts the corrections of a sweep. */
+  /** Counts the corrections of an item of a sweep, and whether the item failed. */
   countSweepRun(run: Run): void;
   /**
    * Samples the queue (with `isThorough`, also runners and drift) if this process is the leader, and then writes the
@@ -120,8 +120,9 @@ export function startActivity(options: {
       count('dead');
     },
     countRun: (run) => evaluations.note(run),
-    countSweepRun({ outcomes }) {
-      const corrected = outcomes.filter(({ status }) => status === 'applied').length;
+    countSweepRun(run) {
+      if (hasFailed(run)) count('failed in sweeps');
+      const corrected = run.outcomes.filter(({ status }) => status === 'applied').length;
       if (corrected > 0) count('corrected', corrected);
     },
     write: writeAll,
@@ -154,10 +155,4 @@ function createLooks(store: Store, clock: Clock, count: (name: SampleName, amoun
     count('drift', (await readDrift(store)).length);
   };
   return { lookAtQueue, lookAtSweeps };
-}
-
-function hasFailed({ rules, outcomes }: Run): boolean {
-  return (
-    rules.some(({ verdict }) => verdict === 'failed') || outcomes.some(({ status }) => status === 'failed')
-  );
 }

@@ -148,6 +148,9 @@ it('changes that the forge refuses fail the command, which names item, reason an
   expect(out).toMatch(/^ {2}acme\/r2: .*meddled/m);
   expect(status).toBe(1);
   expect(explained.out).toContain('meddled');
+  const listed = await reeve(['rules'], { environment });
+  const today = new Date().toISOString().slice(0, 10);
+  expect(listed.out).toMatch(new RegExp(`^labelled +${today} \\S+ UTC +${today} \\S+ UTC +–$`, 'm'));
 
   await reeve(['pause', 'all'], { environment });
   const paused = await reeve(['sweep', 'labelled'], { environment });

@@ -44,13 +44,21 @@ it('new counts appear in the last mark of each chart after a write, in addition 
     failing,
   ]);
   activity.countSweepRun(correcting);
+  activity.countSweepRun(failing);
   await activity.write();
   activity.countReceived('stored');
   await activity.stop();
 
   for (const name of ['day', 'week', 'month'] as const) {
     const last = (await marks(name)).at(-1);
-    expect(last?.values, name).toMatchObject({ received: 3, handled: 91, failed: 10, dead: 1, corrected: 1 });
+    expect(last?.values, name).toMatchObject({
+      received: 3,
+      handled: 91,
+      failed: 10,
+      dead: 1,
+      corrected: 1,
+      'failed in sweeps': 1,
+    });
     expect(last?.p50, name).toBeGreaterThan(80);
     expect(last?.p50, name).toBeLessThan(125);
     expect(last?.p95, name).toBeGreaterThan(50_000);

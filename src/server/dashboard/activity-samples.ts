@@ -28,6 +28,7 @@ export const sampleMerges = {
   received: 'sum',
   handled: 'sum',
   failed: 'sum',
+  'failed in sweeps': 'sum',
   dead: 'sum',
   waiting: 'max',
   oldest: 'max',

@@ -1,5 +1,5 @@
 import type { Incident } from '../../engine/incidents/incident.ts';
-import type { Run } from '../../engine/record.ts';
+import { failedChangesOf, type Run } from '../../engine/record.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
 import type { FolderFile } from '../../rules/sources/folder.ts';
 import { lastValidWords } from '../../rules/sources/last-valid.ts';
@@ -7,35 +7,61 @@ import type { IncidentRows, MemoryRows } from '../../store/store.ts';
 import { SweepStore } from '../sweeps/progress.ts';
 import { secretUses } from './secret-tests.ts';
 
-/** Key under which the store keeps the instants of the latest evaluations. */
+/** Keys under which the store keeps the instants of the latest evaluations and of the latest failures. */
 const evaluatedKey = 'rules evaluated';
-/** Maximum number of rules that are kept; the longest unevaluated ones are dropped. */
+const failedKey = 'rules failed';
+/** Maximum number of rules that are kept per key; those with the oldest instants are dropped. */
 const maxKept = 2_000;
 /** A newer instant is stored only after this time, so that a busy rule does not cause a write every minute. */
 const leastStepMs = 60_000;
 
-/** Records when each rule of the operator was evaluated last. */
+/** Records when each rule of the operator was evaluated last, and when it failed last. */
 export class RuleEvaluations {
-  readonly #seen = new Map<string, string>();
-  readonly #saved = new Map<string, string>();
+  readonly #evaluated = new LatestInstants(evaluatedKey);
+  readonly #failed = new LatestInstants(failedKey);
 
-  /** Records the evaluations of a run, in memory. A skipped rule does not count. */
-  note({ rules, trigger, mode }: Run): void {
-    if (mode === 'plan') return;
-    for (const { rule, verdict, level = 'operator', source } of rules) {
+  /**
+   * Records the evaluations of a run, in memory. A skipped rule does not count. A rule failed if it could not be
+   * evaluated, or if a change failed that it wanted.
+   */
+  note(run: Run): void {
+    if (run.mode === 'plan') return;
+    const { at } = run.trigger;
+    for (const { rule, verdict, level = 'operator', source } of run.rules) {
       if (verdict === 'skipped' || level !== 'operator' || rule === source) continue;
-      if ((this.#seen.get(rule) ?? '') < trigger.at) this.#seen.set(rule, trigger.at);
+      this.#evaluated.note(rule, at);
+      if (verdict === 'failed' || failedChangesOf(run, rule).length > 0) this.#failed.note(rule, at);
     }
   }
 
-  /** Stores what is newer than the stored instants. Other processes store theirs under the same key. */
+  /** Stores what is newer than the stored instants. Other processes store theirs under the same keys. */
+  async save(store: MemoryRows): Promise<void> {
+    await this.#evaluated.save(store);
+    await this.#failed.save(store);
+  }
+}
+
+/** The latest instants by rule, of which those in the store are under one key. */
+class LatestInstants {
+  readonly #key: string;
+  readonly #seen = new Map<string, string>();
+  readonly #saved = new Map<string, string>();
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  note(rule: string, at: string): void {
+    if ((this.#seen.get(rule) ?? '') < at) this.#seen.set(rule, at);
+  }
+
   async save(store: MemoryRows): Promise<void> {
     const newer = [...this.#seen].filter(
       ([rule, at]) => Date.parse(at) - (Date.parse(this.#saved.get(rule) ?? '') || 0) >= leastStepMs,
     );
     if (newer.length === 0) return;
-    await store.revise(evaluatedKey, (value) => {
-      const kept = new Map(Object.entries(evaluationsIn(value)));
+    await store.revise(this.#key, (value) => {
+      const kept = new Map(Object.entries(instantsIn(value)));
       for (const [rule, at] of newer) if ((kept.get(rule) ?? '') < at) kept.set(rule, at);
       const latest = [...kept].toSorted(([, a], [, b]) => (a < b ? 1 : -1)).slice(0, maxKept);
       return Object.fromEntries(latest);
@@ -44,8 +70,8 @@ export class RuleEvaluations {
   }
 }
 
-/** Store boundary: only `RuleEvaluations` writes the value under this key. */
-function evaluationsIn(value: unknown): Readonly<Record<string, string>> {
+/** Store boundary: only `LatestInstants` writes the values under these keys. */
+function instantsIn(value: unknown): Readonly<Record<string, string>> {
   return (value ?? {}) as Readonly<Record<string, string>>;
 }
 
@@ -63,12 +89,17 @@ export async function findLastValid(
     .map(({ path }) => path);
 }
 
-/** When a rule could last run, and what it cannot see or do. */
+/** When a rule could last run and failed last, and what it cannot see or do. */
 export type RuleSight = {
   readonly id: string;
   readonly name: string;
   /** Latest evaluation, or end of the latest sweep; undefined if there was none. */
   readonly lastRunAt: Date | undefined;
+  /**
+   * Latest run in which it could not be evaluated, or a change failed that it wanted; undefined if none is known. A later
+   * success does not remove it.
+   */
+  readonly lastFailureAt: Date | undefined;
   readonly limits: readonly SightLimit[];
 };
 
@@ -82,7 +113,8 @@ export async function readSight(
   rules: readonly LoadedRule[],
   store: MemoryRows & Pick<IncidentRows, 'listIncidents'>,
 ): Promise<readonly RuleSight[]> {
-  const evaluated = evaluationsIn(await store.recall(evaluatedKey));
+  const evaluated = instantsIn(await store.recall(evaluatedKey));
+  const failed = instantsIn(await store.recall(failedKey));
   const incidents = await store.listIncidents();
   const sweeps = new SweepStore(store);
   const found: RuleSight[] = [];
@@ -90,16 +122,24 @@ export async function readSight(
     const { id, name, schedules } = rule;
     const secrets = new Set(secretUses([rule]).map((use) => use.name));
     const swept = schedules.length > 0 ? (await sweeps.readResult(id))?.endedAt : undefined;
-    const last = [evaluated[id], swept]
-      .filter((at) => at !== undefined)
-      .toSorted()
-      .at(-1);
+    // Failures from before this was stored are known from their incident.
+    const incident = incidents.find(({ kind, key }) => kind === 'rule-failed' && key === id);
     const limits = incidents
       .filter(({ kind, key }) =>
         kind === 'secret-unusable' ? secrets.has(key) : ruleKinds.has(kind) && key === id,
       )
       .map(({ reason, firstAt }) => ({ text: reason, since: firstAt }));
-    found.push({ id, name, lastRunAt: last === undefined ? undefined : new Date(last), limits });
+    const lastRunAt = latestOf([evaluated[id], swept]);
+    const lastFailureAt = latestOf([failed[id], incident?.lastAt.toISOString()]);
+    found.push({ id, name, lastRunAt, lastFailureAt, limits });
   }
   return found;
+}
+
+function latestOf(instants: readonly (string | undefined)[]): Date | undefined {
+  const last = instants
+    .filter((at) => at !== undefined)
+    .toSorted()
+    .at(-1);
+  return last === undefined ? undefined : new Date(last);
 }

@@ -3,7 +3,7 @@ import type { Event } from '../../contract/events/events.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import type { EventCause } from '../../engine/bounds/consequences.ts';
 import { makeEventRun } from '../../engine/make-run.ts';
-import type { Run } from '../../engine/record.ts';
+import { hasFailed, type Run } from '../../engine/record.ts';
 import type { Ran } from '../../engine/run.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { skipRule } from '../../rules/evaluate.ts';
@@ -183,12 +183,6 @@ async function findDoubt(
     if (error instanceof ReeveError) return error;
     throw error;
   }
-}
-
-function hasFailed({ rules, outcomes }: Run): boolean {
-  return (
-    rules.some(({ verdict }) => verdict === 'failed') || outcomes.some(({ status }) => status === 'failed')
-  );
 }
 
 /** Returns whether an attempt is recorded. An attempt that ended before its first write has no content. */

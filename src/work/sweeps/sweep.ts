@@ -343,7 +343,7 @@ class Sweep {
     if (deferral) this.deferrals.push(deferral);
     const record = isTelling(run) ? { run: run.id } : {};
     const reason = retry?.message ?? run.rules.find(({ verdict }) => verdict === 'failed')?.reason;
-    const refusal = failedChangesOf(run);
+    const refusal = errorOfChanges(run);
     if (reason !== undefined) this.#fail({ item: key, error: reason, ...record });
     // The log of failed changes already has it.
     else if (refusal !== undefined)
@@ -389,7 +389,7 @@ function hasApplied({ outcomes }: Run): boolean {
  * Returns the first error of the changes of a run that failed; undefined if none failed. A change that a limit or a pause
  * defers is not sent, and has not failed.
  */
-function failedChangesOf({ outcomes }: Run): string | undefined {
+function errorOfChanges({ outcomes }: Run): string | undefined {
   const [first, ...others] = outcomes.filter(({ status }) => status === 'failed');
   if (first === undefined) return undefined;
   return `${first.error ?? 'a change failed'}${others.length > 0 ? `; and ${count(others.length, 'other change')}` : ''}`;

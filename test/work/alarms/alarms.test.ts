@@ -163,6 +163,8 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
         mode,
         trigger: { at },
         rules: [{ rule: rule?.id, source: 'rules.yml', verdict }],
+        changes: [],
+        outcomes: [],
       }) as unknown as Run;
     const [one, other] = [new RuleEvaluations(), new RuleEvaluations()];
     one.note(runAt('2026-05-04T10:00:00.000Z'));
@@ -175,6 +177,29 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
 
     const [watch] = await readSight(rulesOf(rules), store);
     expect(watch?.lastRunAt).toEqual(new Date('2026-05-04T11:00:00Z'));
+    expect(watch?.lastFailureAt).toEqual(new Date('2026-05-04T11:00:00Z'));
+  });
+
+  it('a rule failed last when a change failed that it wanted, although it matched, and a later success keeps that', async () => {
+    const [rule] = rulesOf(rules);
+    const runAt = (at: string, wantedBy: string | undefined, status: string): Run =>
+      ({
+        mode: 'enforce',
+        trigger: { at },
+        rules: [{ rule: rule?.id, source: 'rules.yml', verdict: 'matched' }],
+        changes: [{ id: 'c1', rules: [wantedBy] }],
+        outcomes: [{ change: 'c1', status, error: 'the forge answered 422' }],
+      }) as unknown as Run;
+    const evaluations = new RuleEvaluations();
+    evaluations.note(runAt('2026-05-04T10:00:00.000Z', rule?.id, 'failed'));
+    evaluations.note(runAt('2026-05-04T11:00:00.000Z', rule?.id, 'applied'));
+    evaluations.note(runAt('2026-05-04T12:00:00.000Z', 'rules.yml#another', 'failed'));
+
+    await evaluations.save(store);
+
+    const [watch] = await readSight(rulesOf(rules), store);
+    expect(watch?.lastRunAt).toEqual(new Date('2026-05-04T12:00:00Z'));
+    expect(watch?.lastFailureAt).toEqual(new Date('2026-05-04T10:00:00Z'));
   });
 
   describe('the heartbeat', () => {

@@ -5,7 +5,8 @@ import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
 /**
- * Prints when each rule of the operator could last run, and what it cannot see or do, since when, and the invalid files.
+ * Prints when each rule of the operator could last run and failed last, what it cannot see or do, since when, and the
+ * invalid files.
  * Returns the exit status.
  */
 export async function listRules(
@@ -43,10 +44,11 @@ export async function listRules(
     }
     terminal.out(
       tableOf(
-        ['RULE', 'COULD LAST RUN', 'CANNOT SEE OR DO'],
-        rules.map(({ name, lastRunAt, limits }) => [
+        ['RULE', 'COULD LAST RUN', 'LAST FAILURE', 'CANNOT SEE OR DO'],
+        rules.map(({ name, lastRunAt, lastFailureAt, limits }) => [
           plain(name),
           lastRunAt === undefined ? 'never' : timeOf(lastRunAt),
+          lastFailureAt === undefined ? '–' : timeOf(lastFailureAt),
           limits.length === 0 ? '–' : count(limits.length, 'thing'),
         ]),
       ),

@@ -171,13 +171,18 @@ function chartsOfSweeps({
       {
         id: 'drift',
         title: 'Drift',
-        summary: `Differences from the rules: ${formatCount(latest('drift'))} in the latest sample; sweeps corrected ${formatCount(total('corrected'))} in ${words}.`,
+        summary: `Differences from the rules: ${formatCount(latest('drift'))} in the latest sample; sweeps corrected ${formatCount(total('corrected'))} in ${words}, and a rule or change failed on ${formatCount(total('failed in sweeps'))} of their items.`,
         series: [
           series('corrected', 'corrected', 'ok', 'bars'),
+          series('failed items', 'failed in sweeps', 'bad', 'bars'),
           series('remaining', 'drift', 'wait', 'line'),
         ],
       },
-      [column('corrected', 'corrected'), column('remaining', 'drift')],
+      [
+        column('corrected', 'corrected'),
+        column('failed items', 'failed in sweeps'),
+        column('remaining', 'drift'),
+      ],
     ),
   ];
 }

@@ -295,6 +295,12 @@ async function viewDay(
       colour: 'wait',
       values: row('failed'),
     },
+    {
+      words: 'sweep items with a failed rule or change',
+      number: total('failed in sweeps'),
+      colour: 'wait',
+      values: row('failed in sweeps'),
+    },
     { words: 'given up', number: total('dead'), colour: 'bad', values: row('dead') },
     {
       words: 'waiting at most',

@@ -1,5 +1,5 @@
 import type { Pause } from '../../../engine/bounds/pauses.ts';
-import { describeTrigger, type Run } from '../../../engine/record.ts';
+import { describeTrigger, failedChangesOf, type Run } from '../../../engine/record.ts';
 import { count } from '../../../platform/count.ts';
 import { type Html, html } from '../../../platform/http/html.ts';
 import { nameOfRule, type Verdict } from '../../../rules/verdict.ts';
@@ -39,7 +39,7 @@ export async function rulePage(
 ${row && actionsOf(row, await store.listPauses(), pageRequest)}
 ${sight && viewSight(sight, pageRequest)}
 ${incidents.length > 0 ? html`<h2>It fails</h2>${incidentTable(incidents, pageRequest)}` : undefined}
-<h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count.</p>
+<h2>Hit rate</h2>${hitRate(evaluations, id)}<p class="muted">Among ${among}. Runs in which the rule was not considered do not count; one in which a change of the rule failed counts as failed.</p>
 <h2>Test coverage</h2>${coverageOf(row)}
 ${row && html`<h2>Repositories that it reaches</h2>${viewReach(await data.reach(row.id), pageRequest)}`}
 <h2>Latest evaluations</h2>${table(heads, rows, `No evaluation among ${among}. One is listed here when an event of the rule arrives, or when its schedule finds items.`)}
@@ -117,7 +117,7 @@ ${table(['step', 'rule tests'], rows, 'The rule has no steps.')}`;
 
 function hitRate(evaluations: readonly RuleEvaluation[], id: string): Html {
   const count = (kind: Verdict['verdict']): number =>
-    evaluations.filter(({ verdict }) => verdict.verdict === kind).length;
+    evaluations.filter(({ result }) => result === kind).length;
   const changes = evaluations.reduce((sum, { run }) => sum + changesOf(run, id), 0);
   const share =
     evaluations.length === 0 ? '–' : `${Math.round((100 * count('matched')) / evaluations.length)} %`;
@@ -132,14 +132,14 @@ function hitRate(evaluations: readonly RuleEvaluation[], id: string): Html {
 }
 
 function evaluationRow(
-  { run, verdict }: RuleEvaluation,
+  { run, verdict, result, failed }: RuleEvaluation,
   id: string,
   { root, time, forgeUrl }: PageRequest,
 ): readonly TableCell[] {
   const { trigger } = run;
   const to = trigger.delivery === undefined ? `runs/${run.id}` : `deliveries/${trigger.delivery}`;
   return [
-    html`<a href="${root}runs/${run.id}"><span class="mark ${verdict.verdict}">${verdict.verdict}</span></a> ${markIds(verdict.reason ?? '')}`,
+    html`<a href="${root}runs/${run.id}"><span class="mark ${result}">${result}</span></a> ${markIds(verdict.reason ?? failed ?? '')}`,
     describeTrigger(trigger),
     trigger.item === undefined
       ? html`<a href="${root}${to}">${trigger.delivery === undefined ? 'its run' : `delivery ${trigger.delivery}`}</a>`
@@ -168,8 +168,19 @@ function coverageText(coverage: TestCoverage | undefined): string {
  */
 const searchedRuns = 200;
 
-/** One evaluation of a rule. */
-type RuleEvaluation = { readonly run: Run; readonly verdict: Verdict };
+/** One evaluation of a rule. `result` is its verdict, or that it failed because a change failed that it wanted. */
+type RuleEvaluation = {
+  readonly run: Run;
+  readonly verdict: Verdict;
+  readonly result: Verdict['verdict'];
+  /** The first error of these changes. */
+  readonly failed: string | undefined;
+};
+
+function evaluationOf(run: Run, verdict: Verdict): RuleEvaluation {
+  const [failed] = failedChangesOf(run, verdict.rule);
+  return { run, verdict, result: failed === undefined ? verdict.verdict : 'failed', failed };
+}
 
 /** Evaluations in the newest runs. `isWhole`: whether there are no older runs. */
 type RuleHistory = {
@@ -186,8 +197,8 @@ async function readRuleHistory(store: StoreQueries): Promise<RuleHistory> {
     for (const verdict of run.rules) {
       if (verdict.verdict === 'skipped') continue;
       const known = found.get(verdict.rule);
-      if (known === undefined) found.set(verdict.rule, [{ run, verdict }]);
-      else if (known.at(-1)?.run !== run) known.push({ run, verdict });
+      if (known === undefined) found.set(verdict.rule, [evaluationOf(run, verdict)]);
+      else if (known.at(-1)?.run !== run) known.push(evaluationOf(run, verdict));
     }
   }
   return { of: (id) => found.get(id) ?? [], isWhole: next === undefined };
@@ -217,7 +228,7 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
       hitRateOf(history.of(id)),
       lastOf(history.of(id), pageRequest),
       lastOf(
-        history.of(id).filter(({ verdict }) => verdict.verdict === 'failed'),
+        history.of(id).filter(({ result }) => result === 'failed'),
         pageRequest,
       ),
       coverageText(coverage),
@@ -238,16 +249,16 @@ export async function rulesPage(pageRequest: PageRequest, data: DashboardData): 
   ];
   const content = html`${broken.length > 0 ? html`<h2>Invalid files</h2>${broken}` : undefined}
 <h2>Rules of the operator in force</h2>${table(heads, rows, 'No rule of the operator is in force. A rule is listed here when a file in the folder REEVE_RULES contains it; reeve setup writes the first ones.')}
-<p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}.
+<p class="muted">Hit rate, last run and last failure are among ${history.isWhole ? 'all runs' : `the newest ${searchedRuns} runs`}. A rule also fails if a change that it wants fails.
 Tested are the steps that the rule tests beside the file reach; the page of the rule names them.</p>
 <p>Rules of repositories and organizations are in their own files; each run names those that it used.</p>`;
   return { title: 'Rules', content };
 }
 
-/** Returns the share of evaluations in which a rule matched. */
+/** Returns the share of evaluations in which a rule matched and none of its changes failed. */
 function hitRateOf(evaluations: readonly RuleEvaluation[]): string {
   if (evaluations.length === 0) return '–';
-  const matched = evaluations.filter(({ verdict }) => verdict.verdict === 'matched').length;
+  const matched = evaluations.filter(({ result }) => result === 'matched').length;
   return `${Math.round((matched / evaluations.length) * 100)} % of ${evaluations.length}`;
 }
 

@@ -166,6 +166,7 @@ it('shows 24 hours in numbers, each with a chart drawn by the server', async () 
     { minutes: 5, at, name: 'received', amount: 1_200, merge: 'sum' },
     { minutes: 5, at: now, name: 'received', amount: 34, merge: 'sum' },
     { minutes: 5, at, name: 'waiting', amount: 7, merge: 'max' },
+    { minutes: 5, at, name: 'failed in sweeps', amount: 3, merge: 'sum' },
     {
       minutes: 5,
       at: new Date(now.getTime() - 25 * 3_600_000),
@@ -182,7 +183,8 @@ it('shows 24 hours in numbers, each with a chart drawn by the server', async () 
   );
   expect(text).toMatch(/<strong>7<\/strong>waiting at most/);
   expect(text).toMatch(/<strong>0<\/strong>given up<svg class="spark"[^>]*><path class="bad" d=""/);
-  expect(text.match(/<svg class="spark"/g)).toHaveLength(6);
+  expect(text).toMatch(/<strong>3<\/strong>sweep items with a failed rule or change/);
+  expect(text.match(/<svg class="spark"/g)).toHaveLength(7);
 });
 
 it('shows the runs of a sweep as one row', async () => {

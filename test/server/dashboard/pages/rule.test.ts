@@ -76,6 +76,29 @@ it('the list of rules shows the hit rate, last run and last failure of each rule
   for (const run of [failed, latest]) expect(text).toContain(`href="./runs/${run.id}"`);
 });
 
+it('a run of which the forge refused a change is a failure of the rule that wanted it, and of no other', async () => {
+  const other = '/srv/rules/other.yml#other';
+  const change = { id: 'c1', rules: [id], action: 'set-labels', target: 'labels', input: {}, path: '/x' };
+  const error = 'labels: the forge answered 422';
+  const run = {
+    ...runWith('matched'),
+    rules: [...runWith('matched').rules, ...runWith('matched', other).rules],
+    changes: [change as never],
+    outcomes: [{ change: 'c1', status: 'failed' as const, error }],
+  };
+  await dashboard.store.appendRuns([run, runWith('matched')]);
+
+  const [own, others] = tableCells((await dashboard.operator.get('/rules')).text);
+  const page = (await dashboard.operator.get(path)).text;
+
+  expect(own?.[3]).toBe('50 % of 2');
+  expect(own?.[5]).not.toBe('–');
+  expect(others?.slice(3, 6)).toEqual(['100 % of 1', own?.[5], '–']);
+  expect(page).toContain('<strong>50 %</strong>matched');
+  expect(page).toContain('<strong>1</strong>times failed');
+  expect(tableCells(page).map(([verdict]) => verdict)).toContain(`failed ${error}`);
+});
+
 it('a rule without evaluations is shown as not evaluated, and an unknown rule is not found', async () => {
   expect((await dashboard.operator.get(path)).text).toContain('No evaluation among all runs.');
   expect((await dashboard.operator.get('/rules/show?rule=nothing')).status).toBe(404);
