@@ -36,7 +36,7 @@ export const problemCodes = {
   'unknown-label':
     'A warning: a label that a rule names does not exist in a repository that the rule covers.',
   access:
-    'A warning: the account may not read a fact or use an action of the rule in a repository that the rule covers.',
+    'A warning: the account may not read a fact or use an action of the rule in a repository or an organization that the rule covers, or sees no organization for a rule that visits organizations.',
   scope: 'A warning: `in` includes none of the served repositories.',
   runners: 'A warning: the account sees no runner, or not all, for a rule that visits runners.',
   served: 'A warning: no repository is served, or a repository in the operator file cannot be seen.',

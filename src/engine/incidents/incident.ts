@@ -55,9 +55,9 @@ export const incidentKinds = {
   'rule-blind': {
     title: 'Rules that cannot see what they need',
     looks:
-      'What the operator’s rules read, every ten minutes, or every hour with more than 20 repositories and nothing found: runners, facts in the served repositories, and whether `in` includes a served repository.',
+      'What the operator’s rules read, every ten minutes, or every hour with more than 20 repositories and nothing found: runners, organizations, facts in the served repositories, and whether `in` includes a served repository.',
     fails:
-      'A rule sees no runner or only some, may not read a fact in a served repository, or includes no served repository.',
+      'A rule sees no runner or organization, or only some, may not read a fact in a served repository or its organization, or includes no served repository.',
     remedy:
       'Give the account the access that the message names, or correct `in`; `reeve rules` lists the rules.',
     page: 'rules',

@@ -2,13 +2,14 @@ import type { Action } from '../../actions/action.ts';
 import type { Client } from '../../client/client.ts';
 import type { RepositoryRef, Subject } from '../../contract/events/subject.ts';
 import type { Access } from '../../contract/operation.ts';
+import { operations } from '../../contract/operations.ts';
 import type { Repository } from '../../contract/resources/repositories.ts';
 import { createFactMemory, createFacts } from '../../facts/ask.ts';
 import { requestOf } from '../../facts/fact.ts';
 import { labelDefinitions } from '../../facts/label-definitions.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { ReeveError } from '../../platform/errors.ts';
+import { isDenied, ReeveError } from '../../platform/errors.ts';
 import { labelsAwaited } from '../../rules/files/warnings.ts';
 import { isInScope } from '../../rules/match.ts';
 import { factsOfRule } from '../../rules/needs.ts';
@@ -38,15 +39,16 @@ export type BlindSpot = {
 export type Look = {
   readonly client: Client;
   readonly repositories: readonly Repository[];
-  /** How runners are listed; absent: only the given repositories are examined, and no runners. */
+  /** How runners and organizations are listed; absent: only the given repositories are examined, and none of these. */
   readonly served?: ServedBy | undefined;
   /** Whether these are all served repositories; only then it is known that a rule includes none. */
   readonly isWhole: boolean;
 };
 
 /**
- * Returns the blind spots of rules in these repositories. Reads the labels of at most `maxExamined` repositories, and
- * the lists of runners if a rule visits runners. Rejects if the forge fails; a refusal is a blind spot.
+ * Returns the blind spots of rules in these repositories. Reads the labels of at most `maxExamined` repositories, the
+ * lists of runners if a rule visits runners, and the permissions of the account in at most `maxExamined` organizations if
+ * a rule needs access to organizations. Rejects if the forge fails; a refusal is a blind spot.
  */
 export async function findBlindSpots(
   rules: readonly LoadedRule[],
@@ -55,7 +57,9 @@ export async function findBlindSpots(
   return [
     ...scopeSpots(rules, look),
     ...(await runnerSpots(rules, look)),
+    ...(await organizationSpots(rules, look)),
     ...accessSpots(rules, look),
+    ...(await ownershipSpots(rules, look)),
     ...(await labelSpots(rules, look)),
   ];
 }
@@ -95,11 +99,11 @@ export const runnersAdvice =
 /** Returns a spot for each rule about runners that sees none, or that the forge refuses a list. */
 async function runnerSpots(rules: readonly LoadedRule[], look: Look): Promise<readonly BlindSpot[]> {
   if (look.served === undefined) return [];
-  const seenBy = new Map<string, Promise<RunnerView>>();
+  const seenBy = new Map<string, Promise<TargetView>>();
   const spots: BlindSpot[] = [];
   for (const rule of rules.filter(({ each }) => each?.kind === 'runner')) {
     const scope = JSON.stringify(rule.scopes.map(({ written }) => written));
-    const viewed = seenBy.get(scope) ?? viewRunners(rule, look.client, look.served);
+    const viewed = seenBy.get(scope) ?? viewTargets(rule, 'runner', { ...look, served: look.served });
     seenBy.set(scope, viewed);
     const { seen, refused } = await viewed;
     const reason = refused.length === 0 ? '' : ` (${refused.join('; ')})`;
@@ -115,13 +119,40 @@ async function runnerSpots(rules: readonly LoadedRule[], look: Look): Promise<re
   return spots;
 }
 
-/** Number of runners that a rule sees, and the refused lists. */
-type RunnerView = { readonly seen: number; readonly refused: readonly string[] };
+/** What an account lacks that is no member of any organization of a rule. */
+export const organizationsAdvice =
+  'make the account a member of the organization, in a team with the access that the rule needs, or correct in';
 
-/** Lists the runners as a sweep of this rule would. */
-export async function viewRunners(rule: LoadedRule, client: Client, served: ServedBy): Promise<RunnerView> {
+/** Returns a spot for each rule about organizations that sees none, or not one that it names. */
+export async function organizationSpots(
+  rules: readonly LoadedRule[],
+  { client, served }: Pick<Look, 'client' | 'served'>,
+): Promise<readonly BlindSpot[]> {
+  if (served === undefined) return [];
+  const spots: BlindSpot[] = [];
+  for (const rule of rules.filter(({ each }) => each?.kind === 'organization')) {
+    const { seen, refused } = await viewTargets(rule, 'organization', { client, served });
+    if (seen > 0 && refused.length === 0) continue;
+    const reason =
+      refused.length === 0 ? 'the account is a member of none that in includes' : refused.join('; ');
+    const text = `${seen === 0 ? 'sees no organization' : 'does not see all organizations'} (${reason})`;
+    const advice = organizationsAdvice;
+    spots.push({ rule, line: rule.line, code: 'access', isBlind: true, text, advice });
+  }
+  return spots;
+}
+
+/** Number of runners or organizations that a rule sees, and the refused lists. */
+type TargetView = { readonly seen: number; readonly refused: readonly string[] };
+
+/** Lists the runners or organizations as a sweep of this rule would. */
+async function viewTargets(
+  rule: LoadedRule,
+  kind: 'runner' | 'organization',
+  { client, served }: { readonly client: Client; readonly served: ServedBy },
+): Promise<TargetView> {
   const pages = eachTarget(
-    { kind: 'runner' },
+    { kind },
     {
       client,
       served,
@@ -185,6 +216,104 @@ function moreAccess(action: Action, written: unknown): readonly Access[] {
   return Object.entries(action.moreAccess ?? {}).flatMap(([name, access]) =>
     given.has(name) ? [access] : [],
   );
+}
+
+/** Access levels in an organization, from least to most. */
+const organizationRanks: readonly Access[] = ['member', 'owner'];
+
+/** Access of a rule that the account does not have in an organization. */
+export type OrganizationGap = AccessWant & {
+  readonly organization: string;
+  /** Undefined: the account is no member. */
+  readonly held: 'member' | undefined;
+  readonly rule: LoadedRule;
+};
+
+/** Organizations in which rules need access, and what the account lacks there. */
+export type OrganizationAccess = {
+  readonly examined: readonly string[];
+  readonly gaps: readonly OrganizationGap[];
+};
+
+/**
+ * Returns, for each organization and rule, the part that needs the most access beyond that of the account. The
+ * organizations are the owners of these repositories that the scope of a rule includes. The forge is asked about at most
+ * `maxExamined` of them, and only if a rule needs access to organizations.
+ */
+export async function findOrganizationGaps(
+  rules: readonly LoadedRule[],
+  repositories: readonly Repository[],
+  { client, possible }: { readonly client: Client; readonly possible: boolean },
+): Promise<OrganizationAccess> {
+  const wanted = new Map<string, Map<LoadedRule, readonly AccessWant[]>>();
+  for (const rule of rules) {
+    const wants = accessWants(rule, { possible }).filter(({ needed }) => organizationRanks.includes(needed));
+    if (wants.length === 0) continue;
+    for (const { owner } of repositories
+      .map(toRepositoryRef)
+      .filter((repository) => isConcerned(rule, repository)))
+      wanted.set(owner, (wanted.get(owner) ?? new Map()).set(rule, wants));
+  }
+  if (wanted.size === 0) return { examined: [], gaps: [] };
+  const { login: username } = await client.call(operations.getSelf, {});
+  const memberOf = new Set<string>();
+  for await (const { name } of client.items(operations.listOwnOrganizations, {}))
+    memberOf.add(name.toLowerCase());
+  const examined: string[] = [];
+  const gaps: OrganizationGap[] = [];
+  for (const [organization, byRule] of [...wanted].slice(0, maxExamined)) {
+    const isOwner = await ownsOrganization(client, { username, org: organization });
+    // A person owns these repositories.
+    if (isOwner === undefined) continue;
+    examined.push(organization);
+    const held = isOwner ? 'owner' : memberOf.has(organization.toLowerCase()) ? 'member' : undefined;
+    const rank = held === undefined ? -1 : organizationRanks.indexOf(held);
+    for (const [rule, wants] of byRule) {
+      const [most] = wants
+        .filter(({ needed }) => organizationRanks.indexOf(needed) > rank)
+        .toSorted((a, b) => organizationRanks.indexOf(b.needed) - organizationRanks.indexOf(a.needed));
+      if (most && held !== 'owner') gaps.push({ organization, held, rule, ...most });
+    }
+  }
+  return { examined, gaps };
+}
+
+/** Returns whether a rule visits the organization of a repository, or runs in the repository. */
+function isConcerned(rule: LoadedRule, repository: RepositoryRef): boolean {
+  if (rule.each?.kind !== 'organization') return includes(rule, repository);
+  return isInScope(rule, { kind: 'organization', organization: repository.owner }, createUnlimitedMeter());
+}
+
+/** Returns whether an account owns an organization; undefined if the forge shows no organization with this name. */
+async function ownsOrganization(
+  client: Client,
+  params: { readonly username: string; readonly org: string },
+): Promise<boolean | undefined> {
+  try {
+    return (await client.call(operations.getOrganizationPermissions, { params })).is_owner === true;
+  } catch (error) {
+    if (isDenied(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Returns what the account is and what a rule needs: `the account is no member of the organization acme`. */
+export function describeOrganizationGap({ organization, held }: OrganizationGap): string {
+  return `the account is ${held === undefined ? 'no member' : 'a member and no owner'} of the organization ${organization}`;
+}
+
+async function ownershipSpots(
+  rules: readonly LoadedRule[],
+  { client, repositories }: Look,
+): Promise<readonly BlindSpot[]> {
+  const { gaps } = await findOrganizationGaps(rules, repositories, { client, possible: true });
+  return [...Map.groupBy(gaps, ({ rule }) => rule)].flatMap(([rule, [first, ...others]]) => {
+    if (first === undefined) return [];
+    const { what, needed, isFact } = first;
+    const text = `${what} needs ${needed} access, and ${describeOrganizationGap(first)}${andMore(others)}: the rule can fail there`;
+    const advice = organizationsAdvice;
+    return [{ rule, line: rule.line, code: 'access' as const, isBlind: isFact, text, advice }];
+  });
 }
 
 /** Returns, for each repository and rule, the part that needs the most access beyond that of the account. */

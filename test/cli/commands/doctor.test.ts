@@ -41,6 +41,9 @@ const ruleOf = (on: string, step: string): string =>
   `version: 1\nrules:\n  one:\n    on: ${on}\n    steps:\n      - ${step}\n`;
 const labels = '{ uses: set-labels, with: { add: [x] } }';
 const tags = '{ uses: protect-tags, with: { tags: [{ name_pattern: "v*" }] } }';
+const overOrganizations = (step: string): string =>
+  ruleOf('{ schedule: "17 3 * * *" }\n    each: organization', step);
+const syncOrganization = '{ uses: sync-organization, with: { website: https://acme.example.org } }';
 const hooksPath = ({ repository }: CommandSetup): string => `/repos/${repository}/hooks`;
 
 /** Exit statuses other than 1: invalid settings, and a forge that cannot be reached. */
@@ -260,6 +263,23 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
       return world.rules(ruleOf('issues', '{ uses: set-issue, with: { pinned: true } }'));
     },
     /is writer, and rule one needs admin/,
+  ],
+  [
+    'access',
+    'an organization that the account does not own',
+    ({ rules }) => rules(overOrganizations(syncOrganization)),
+    /the account is no member of the organization \S+, and rule one needs owner for action sync-organization/,
+  ],
+  [
+    'access',
+    'a rule that visits organizations and sees none',
+    ({ rules }) =>
+      rules(
+        overOrganizations(
+          '{ uses: report-issue, with: { when: "false", repository: acme/ops, key: k, title: t } }',
+        ),
+      ),
+    /rule one sees no organization \(the account is a member of none that in includes\)/,
   ],
   [
     'capabilities',
@@ -508,6 +528,52 @@ rules:
       text: expect.stringContaining('rule offline: sees no runner'),
       advice: expect.stringContaining('an owner of it'),
     });
+  });
+});
+
+describe.each(contractForges)('rules about organizations on $name', ({ start: startForge }) => {
+  it('fail until the account owns each organization of a served repository that in includes', async () => {
+    const forge = await startForge();
+    const connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+    const { organization, owner, bot } = connection;
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    const look = async (scope = '') => {
+      const text = overOrganizations(syncOrganization).replace('    on:', `${scope}    on:`);
+      await writeFile(`${folder}/one.yml`, text);
+      return entriesOf(await connection.doctor({ REEVE_RULES: folder }), 'access')[0];
+    };
+    const joinTeam = async (id: number) => {
+      const path = `/teams/${id}/members/${bot.name}`;
+      expect((await forge.ask('PUT', path, { as: owner })).status).toBe(204);
+    };
+
+    expect(await look()).toMatchObject({
+      state: 'wrong',
+      text: expect.stringContaining(`the account is no member of the organization ${organization}`),
+      advice: expect.stringContaining(`the owners of ${organization}`),
+    });
+    expect(await look('    in: elsewhere/*\n')).toMatchObject({
+      state: 'wrong',
+      text: 'rule one sees no organization (elsewhere: the account is not a member of it)',
+    });
+    const body = { name: 'readers', permission: 'read', units: ['repo.code'] };
+    const team = await forge.ask('POST', `/orgs/${organization}/teams`, { as: owner, body });
+    await joinTeam(team.json.id);
+    expect(await look()).toMatchObject({
+      state: 'wrong',
+      text: expect.stringContaining(`a member and no owner of the organization ${organization}`),
+    });
+    const teams = await forge.ask('GET', `/orgs/${organization}/teams`, { as: owner });
+    await joinTeam(teams.json.find(({ name }: { name: string }) => name === 'Owners').id);
+    expect(await look()).toMatchObject({
+      state: 'ok',
+      text: expect.stringContaining('in 1 repository and 1 organization, the access'),
+    });
+
+    await connection.close();
+    await forge.close();
   });
 });
 

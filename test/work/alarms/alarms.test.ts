@@ -156,6 +156,24 @@ describe.each(storeKinds)('with a store in $title', ({ make }) => {
     expect((await incidents()).filter((one) => one.includes('#watch'))).toEqual([]);
   });
 
+  it('a rule that visits organizations and can select none is blind, until it can', async () => {
+    const over = (scope: string): string => `version: 1
+rules:
+  settings:
+    in: ${scope}
+    on: { schedule: "17 3 * * *" }
+    each: organization
+    steps: [{ uses: sync-organization, with: { website: https://acme.example.org } }]
+`;
+    await alarmJobs(await makeBot(over('nowhere/*')), options())['blind-spots']?.run(now, 'slot');
+    expect(await incidents()).toEqual([
+      'rule-blind rules.yml#settings: sees no organization (nowhere: the account is not a member of it)',
+    ]);
+
+    await alarmJobs(await makeBot(over(`${acme}/*`)), options())['blind-spots']?.run(now, 'slot');
+    expect(await incidents()).toEqual([]);
+  });
+
   it('the time of the latest evaluation is kept, whichever process evaluated the rule', async () => {
     const [rule] = rulesOf(rules);
     const runAt = (at: string, verdict = 'unmatched', mode = 'enforce'): Run =>

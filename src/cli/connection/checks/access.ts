@@ -1,21 +1,56 @@
 import type { Access } from '../../../contract/operation.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
-import { accessWants, findAccessGaps } from '../../../work/alarms/blind-spots.ts';
+import {
+  accessWants,
+  describeOrganizationGap,
+  findAccessGaps,
+  findOrganizationGaps,
+  organizationSpots,
+  organizationsAdvice,
+} from '../../../work/alarms/blind-spots.ts';
 import { count } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import type { Examination } from './examination.ts';
 
-/** Checks that, in each served repository, the account has the access that the operator’s rules need there. */
-export async function checkAccess({ served, rules }: Examination): Promise<Finding> {
+/**
+ * Checks that the account has the access that the operator’s rules need: in each served repository, in the organizations
+ * that own these, and to the organizations that rules visit.
+ */
+export async function checkAccess({
+  served,
+  rules,
+  client,
+  account,
+  settings,
+}: Examination): Promise<Finding> {
   const loaded = (await rules()).flatMap((file) => file.rules);
   if (loaded.length === 0) return skipped('there are no rules of the operator');
   const { repositories, isWhole } = await served();
   if (repositories.length === 0) return skipped('no repository is served');
   const gaps = findAccessGaps(loaded, repositories, { possible: false });
   const possible = findAccessGaps(loaded, repositories, { possible: true });
+  const owned = await findOrganizationGaps(loaded, repositories, { client, possible: false });
+  const by = { login: async () => (await account()).login, listed: settings.repositories };
+  const unseen = await organizationSpots(loaded, { client, served: by });
+  if (gaps.length === 0) {
+    const more = owned.gaps.length + unseen.length - 1;
+    const rest = more > 0 ? `; ${more} more` : '';
+    const [gap] = owned.gaps;
+    if (gap)
+      return wrong(
+        `${describeOrganizationGap(gap)}, and rule ${gap.rule.name} needs ${gap.needed} for ${gap.what}${rest}`,
+        gap.needed === 'owner'
+          ? `add the account to the owners of ${gap.organization}, or restrict the rule with in`
+          : organizationsAdvice,
+      );
+    const [spot] = unseen;
+    if (spot) return wrong(`rule ${spot.rule.name} ${spot.text}${rest}`, spot.advice);
+  }
   const [first] = gaps.length > 0 ? gaps : possible;
   if (first === undefined) {
-    const places = `${isWhole ? '' : 'the first '}${count(repositories.length, 'repository')}`;
+    const found = `${isWhole ? '' : 'the first '}${count(repositories.length, 'repository')}`;
+    const places =
+      owned.examined.length === 0 ? found : `${found} and ${count(owned.examined.length, 'organization')}`;
     return ok(`the account has, in ${places}, the access that ${describeNeededAccess(loaded)}`);
   }
   const found = gaps.length > 0 ? wrong : warning;

@@ -115,10 +115,11 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'access',
     looks:
-      'The account’s access in the served repositories compared with the access that the operator’s rules need.',
+      'The account’s access in the served repositories, and in the organizations that own them, compared with the access that the operator’s rules need; whether rules with `each: organization` see one.',
     fails:
-      'A rule needs more access: its changes would be refused. It warns if a fact can need more, depending on the repository.',
-    remedy: 'Make the account a collaborator with that permission, or restrict the rule with `in`.',
+      'A rule needs more access: its changes would be refused; or it sees no organization, or not one that it names. It warns if a fact can need more, depending on the repository.',
+    remedy:
+      'Make the account a collaborator with that permission, or an owner or a member of the organization; or restrict the rule with `in`.',
     after: ['token'],
     run: async (examination) => checkAccess(examination),
   },
