@@ -9,6 +9,7 @@ import { isInScope } from '../rules/match.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import type { Store } from '../store/store.ts';
 import { readSight } from '../work/alarms/rule-sight.ts';
+import { readKnownRunners } from '../work/alarms/runner-sight.ts';
 import type { Reeve } from '../work/reeve.ts';
 import { readAboutItem } from '../work/runs/about-item.ts';
 import { readServed } from '../work/served.ts';
@@ -29,7 +30,6 @@ import {
 } from '../work/sweeps/schedule/schedule.ts';
 import { scheduledRules } from '../work/sweeps/sweeps.ts';
 import type { ServedBy } from '../work/sweeps/targets/repositories.ts';
-import { createRunnerMemory } from '../work/sweeps/targets/runner-memory.ts';
 import type { DashboardData, ForgeHealth, RuleRow, ScheduleRow, SweepRow } from './dashboard/data.ts';
 import type { MetricData } from './dashboard/metrics.ts';
 import type { RuleCoverage } from './rule-coverage.ts';
@@ -57,7 +57,6 @@ export function createDashboardData(
     readonly coverage?: RuleCoverage | undefined;
   },
 ): DashboardData & MetricData {
-  const memory = createRunnerMemory(store);
   const sweeps = new SweepStore(store);
   const short = (path: string): string => {
     const within = folder === '' ? path : relative(folder, path);
@@ -104,15 +103,12 @@ export function createDashboardData(
     },
     sight: () => readSight(operator(), store),
     async runners() {
-      const levels = Object.entries(await memory.levels());
-      return levels.flatMap(([level, records]) =>
-        Object.values(records).map(({ since, changes, ...record }) => ({
-          ...record,
-          level,
-          since: new Date(since),
-          flaps: changes.length,
-        })),
-      );
+      const known = await readKnownRunners(operator(), store, clock.now());
+      return known.map(({ since, changes, ...record }) => ({
+        ...record,
+        since: new Date(since),
+        flaps: changes.length,
+      }));
     },
     async drift() {
       const found = await readDrift(store);
@@ -212,6 +208,7 @@ function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
     line,
     isLastValid,
     mode,
+    each: each?.kind,
     description,
     listensTo: [...events, ...times],
     clocks,

@@ -29,6 +29,8 @@ export type RuleRow = {
   /** Whether the file is invalid, and the rule is of its last valid version. */
   readonly isLastValid?: boolean | undefined;
   readonly mode: 'observe' | 'enforce';
+  /** Kind of the items that its schedules visit, if it names one. */
+  readonly each?: string | undefined;
   /** Events of the rule, and its schedules in words: `pull_request.opened`, `at 03:00 every day, UTC, over repository`. */
   readonly listensTo: readonly string[];
   /** Schedules of the rule as expressions with their timezone: `0 3 * * * UTC`. */
@@ -80,6 +82,8 @@ type RunnerState = {
   readonly disabled: boolean;
   readonly labels: readonly string[];
   readonly since: Date;
+  /** Set if its state is not known now: time at which it was seen last. */
+  readonly notSeenSince?: Date | undefined;
   /** Number of changes between online and offline in the last observed hour. */
   readonly flaps: number;
 };

@@ -4,7 +4,7 @@ import type { LoadedRule } from '../../rules/rule.ts';
 import type { FolderFile } from '../../rules/sources/folder.ts';
 import { lastValidWords } from '../../rules/sources/last-valid.ts';
 import type { IncidentRows, MemoryRows } from '../../store/store.ts';
-import { SweepStore } from '../sweeps/progress.ts';
+import { lastSightOf, SweepStore } from '../sweeps/progress.ts';
 import { secretUses } from './secret-tests.ts';
 
 /** Keys under which the store keeps the instants of the latest evaluations and of the latest failures. */
@@ -93,8 +93,10 @@ export async function findLastValid(
 export type RuleSight = {
   readonly id: string;
   readonly name: string;
-  /** Latest evaluation, or end of the latest sweep; undefined if there was none. */
+  /** Latest evaluation, or end of the latest sweep that could see something; undefined if there was none. */
   readonly lastRunAt: Date | undefined;
+  /** Whether its latest sweep could see nothing. */
+  readonly isBlind: boolean;
   /**
    * Latest run in which it could not be evaluated, or a change failed that it wanted; undefined if none is known. A later
    * success does not remove it.
@@ -121,7 +123,8 @@ export async function readSight(
   for (const rule of rules) {
     const { id, name, schedules } = rule;
     const secrets = new Set(secretUses([rule]).map((use) => use.name));
-    const swept = schedules.length > 0 ? (await sweeps.readResult(id))?.endedAt : undefined;
+    const result = schedules.length > 0 ? await sweeps.readResult(id) : undefined;
+    const swept = result && lastSightOf(result);
     // Failures from before this was stored are known from their incident.
     const incident = incidents.find(({ kind, key }) => kind === 'rule-failed' && key === id);
     const limits = incidents
@@ -131,7 +134,7 @@ export async function readSight(
       .map(({ reason, firstAt }) => ({ text: reason, since: firstAt }));
     const lastRunAt = latestOf([evaluated[id], swept]);
     const lastFailureAt = latestOf([failed[id], incident?.lastAt.toISOString()]);
-    found.push({ id, name, lastRunAt, lastFailureAt, limits });
+    found.push({ id, name, lastRunAt, isBlind: result?.isBlind ?? false, lastFailureAt, limits });
   }
   return found;
 }

@@ -228,7 +228,18 @@ export type SweepResult = SweepProgress & {
   readonly drift: number;
   /** False if the requests, or the items that the rule allows per slot, were used up before the last item. */
   readonly isComplete: boolean;
+  /** Set if only some items were requested on the command line. */
+  readonly isPartial?: true;
+  /** Set if the sweep could see nothing that its rule is about. */
+  readonly isBlind?: true;
+  /** Of a blind sweep: end of the latest sweep that could see something, as RFC 3339. Absent: there was none. */
+  readonly sawAt?: string | undefined;
 };
+
+/** Returns when the latest sweep of a rule ended that could see something; undefined if there was none. */
+export function lastSightOf({ isBlind, sawAt, endedAt }: SweepResult): string | undefined {
+  return isBlind ? sawAt : endedAt;
+}
 
 /** Data of sweeps that is kept between slots, by rule id. */
 export class SweepStore {

@@ -20,9 +20,11 @@ import { createLeash, type Leash } from './leash.ts';
 import { type OpenParts, onOpenItems, openTargets } from './open-items.ts';
 import {
   describeProgress,
+  lastSightOf,
   noteSweepResult,
   type SweepCheckpoint,
   type SweepProgress,
+  type SweepResult,
   SweepStore,
   SweepTally,
 } from './progress.ts';
@@ -165,6 +167,8 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
   const results = new SweepStore(reeve.store);
   const each: Each = rule.each ?? { kind: 'repository' };
   const from = checkpoint?.next ?? (await results.readRest(key));
+  // Earlier parts of this sweep, which are not visited again, may have seen something.
+  sweep.hasSeen = from !== undefined;
   const walk: Walk = {
     client: sweep.listing,
     served: servedTo(rule, reeve.served),
@@ -201,6 +205,8 @@ class Sweep {
   /** Client for listing. Items have clients of their own. */
   readonly listing: Client;
   readonly tally: SweepTally;
+  /** Whether there was anything to visit. */
+  hasSeen = false;
   /** Deferrals of the stopped items, with the time at which there is room. */
   readonly deferrals: Deferral[] = [];
   readonly #reeve: Reeve;
@@ -232,10 +238,11 @@ class Sweep {
     this.#rules = createRuleSet([order.rule]);
     this.#open = new Map([...(order.open ?? [])].map(([kind, rule]) => [kind, createRuleSet([rule])]));
     this.#leash = createLeash(lease, reeve.clock);
-    this.now = reeve.clock.now();
     const listing = createWaitingClient(reeve.client.counted({ signal: lease.signal }), this.#leash.pause);
     this.listing = listing;
     this.tally = new SweepTally(order.checkpoint, reeve.clock, () => listing.requests);
+    // Not before the start that the tally notes: what this sweep observes is not older than the sweep.
+    this.now = reeve.clock.now();
   }
 
   async take(page: TargetPage): Promise<void> {
@@ -243,6 +250,7 @@ class Sweep {
     this.#leash.check();
     for (const failure of page.failures ?? []) this.#fail(failureOfList(failure));
     this.tally.setTotal(page.total);
+    this.hasSeen ||= page.targets.length > 0;
     if (limit) await this.#takeLimited(page.targets, limit);
     else
       await mapConcurrently(page.targets, itemsAtOnce, async (target) => {
@@ -270,12 +278,30 @@ class Sweep {
     const isWhole = isComplete && !isPartial && (await results.readRest(key)) === undefined;
     if (isComplete) await results.keepRest(key, undefined);
     const endedAt = clock.now().toISOString();
-    const result = { ...ended, slot, endedAt, drift: this.#drift?.size ?? 0, isComplete };
+    const result: SweepResult = {
+      ...ended,
+      slot,
+      endedAt,
+      drift: this.#drift?.size ?? 0,
+      isComplete,
+      ...(isPartial ? { isPartial } : {}),
+      ...(this.#isBlind(ended) ? await blindness(results, key) : {}),
+    };
     await results.keepResult(key, result);
     // No later sweep would end an incident of a single pass, whose failures the command shows.
     if (open === undefined) await noteSweepResult(store, rule, { result, isWhole });
     log.info({ rule: rule.id, slot, ...ended }, `sweep ended: ${describeProgress(ended)}`);
     return ended;
+  }
+
+  /**
+   * Returns whether the sweep could see nothing. No open issue is no blindness, but rules about repositories,
+   * organizations and runners are written for some that exist.
+   */
+  #isBlind({ items, refused = 0 }: SweepProgress): boolean {
+    if (this.hasSeen || items > 0) return false;
+    const { rule, open } = this.#order;
+    return refused > 0 || (open === undefined && isAboutPlaces(rule));
   }
 
   /** Evaluates several items concurrently, and then changes them sequentially, in order, up to the limit. */
@@ -379,6 +405,18 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
     why: `${first.why} (${count(deferrals.length, 'item')})`,
     ...(isPaused ? { isPaused } : {}),
   };
+}
+
+/** Returns whether the items of a rule are places, of which it expects some. */
+function isAboutPlaces({ each }: LoadedRule): boolean {
+  return ['repository', 'organization', 'runner'].includes(each?.kind ?? 'repository');
+}
+
+/** Returns what the result of a blind sweep says about earlier ones. */
+async function blindness(results: SweepStore, key: string): Promise<Pick<SweepResult, 'isBlind' | 'sawAt'>> {
+  const before = await results.readResult(key);
+  const sawAt = before && lastSightOf(before);
+  return { isBlind: true, ...(sawAt === undefined ? {} : { sawAt }) };
 }
 
 function hasApplied({ outcomes }: Run): boolean {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -68,9 +68,59 @@ describe('runners', () => {
         since: at.toISOString(),
         activeAt: at.toISOString(),
         changes: [],
+        listedAt: at.toISOString(),
       },
     ]);
     expect(status).toBe(0);
+  });
+
+  const withRule = async (): Promise<Record<string, string>> => {
+    const path = join(data, 'runners.yml');
+    await writeFile(
+      path,
+      `version: 1
+rules:
+  watch:
+    on: { schedule: "*/5 * * * *" }
+    each: runner
+    steps:
+      - uses: report-issue
+        with: { when: "false", repository: acme/ops, key: k, title: t }
+`,
+    );
+    return { ...environment(), REEVE_RULES: path };
+  };
+
+  it('says since when a runner has not been seen, instead of an old state, and exits 1', async () => {
+    const at = hoursAgo(3);
+    const runner = seen({ id: 1, name: 'anvil', status: 'online', busy: true });
+    await createRunnerMemory(store).observe('organization acme', [runner], at);
+    const since = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+    const { status, out } = await reeve(['runners'], { environment: await withRule() });
+
+    expect(out).toMatch(
+      new RegExp(`^anvil +organization acme +not seen since ${since}, was online +3 h +0 +linux x64$`, 'm'),
+    );
+    expect(status).toBe(1);
+  });
+
+  it('says what a rule about runners cannot see, instead of asking for such a rule', async () => {
+    const named = await withRule();
+    const key = `${named.REEVE_RULES}#watch`;
+    const at = new Date('2026-05-04T10:00:00Z');
+    const reason = 'sees no runner (acme: GET /orgs/acme/actions/runners: 403)';
+    const before = await reeve(['runners'], { environment: named });
+    await store.raise([{ kind: 'rule-blind', key, at, reason, level: 'operator' }]);
+
+    const { status, out } = await reeve(['runners'], { environment: named });
+
+    expect(before).toMatchObject({ status: 0, out: 'no sweep has observed a runner yet\n' });
+    expect(out).toContain('no sweep has observed a runner:\n');
+    expect(out).toContain(`rule watch, since 2026-05-04 10:00 UTC: ${reason}`);
+    expect(out).toContain('runners of an organization need an owner of it');
+    expect(out).not.toContain('each: runner');
+    expect(status).toBe(1);
   });
 
   it('names the kind of rule that is needed if no sweep has run', async () => {

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../../src/contract/operations.ts';
+import { readSight } from '../../../src/work/alarms/rule-sight.ts';
+import { readKnownRunners } from '../../../src/work/alarms/runner-sight.ts';
+import { startSweepByHand } from '../../../src/work/sweeps/by-hand.ts';
 import { describeProgress, type SweepResult, SweepStore } from '../../../src/work/sweeps/progress.ts';
-import { acme, people, type SweepHarness, startSweepHarness } from '../../support/sweep-harness.ts';
+import { acme, people, rulesOf, type SweepHarness, startSweepHarness } from '../../support/sweep-harness.ts';
 
 let harness: SweepHarness;
 beforeEach(async () => {
@@ -66,6 +69,76 @@ describe('C1: a sweep over runners', () => {
     const none = await sweep(ruleOver('runner'), { '/actions/runners': 404 });
     expect(describeProgress(none)).toContain('0 items: refused in');
     expect(describeProgress(none)).toContain('actions/runners: 404, and 3 more');
+  });
+});
+
+describe('runners whose list the forge refuses', () => {
+  const rules = ruleOver('runner');
+  const list = `/orgs/${acme}/actions/runners`;
+  const known = async (now = harness.now()) =>
+    (await readKnownRunners(rulesOf(rules), harness.store, now)).map(({ name, status, notSeenSince }) => ({
+      name,
+      status,
+      notSeenSince,
+    }));
+  const seen = { name: 'builder', status: 'online', notSeenSince: undefined };
+  beforeEach(() => harness.putRunners([{ name: 'builder', owner: acme, state: 'idle' }]));
+
+  it('are not seen since the last sweep that listed them, until one lists them again', async () => {
+    await sweep(rules);
+    const last = harness.now();
+    expect(await known()).toEqual([seen]);
+
+    await sweep(rules, { [list]: 403 });
+    expect(await known()).toEqual([{ ...seen, notSeenSince: last }]);
+
+    await sweep(rules);
+    expect(await known()).toEqual([seen]);
+  });
+
+  it('are not seen either when two slots have passed without a sweep', async () => {
+    await sweep(rules);
+    const last = harness.now();
+    const later = (hours: number): Date => new Date(last.getTime() + hours * 3_600_000);
+
+    expect(await known(later(1.5))).toEqual([seen]);
+    expect(await known(later(2.1))).toEqual([{ ...seen, notSeenSince: last }]);
+  });
+
+  it('a sweep that only covers another place says nothing about them', async () => {
+    await sweep(rules);
+    harness.advance(1);
+    await startSweepByHand({ id: 'rules.yml#walk' }, harness.store, {
+      patterns: ['elsewhere/*'],
+      now: harness.now(),
+    });
+    await harness.drain();
+
+    expect(await new SweepStore(harness.store).readResult('rules.yml#walk')).toMatchObject({
+      isPartial: true,
+    });
+    expect(await known()).toEqual([seen]);
+  });
+
+  it('and a sweep that sees nothing is not the time at which the rule could last run', async () => {
+    const sight = async () => (await readSight(rulesOf(rules), harness.store))[0];
+    await sweep(rules, { [list]: 403 });
+    expect(await sight()).toMatchObject({ isBlind: true, lastRunAt: undefined });
+    await sweep(rules);
+    const last = harness.now();
+    expect(await sight()).toMatchObject({ isBlind: false, lastRunAt: last });
+    for (let slot = 0; slot < 2; slot += 1) await sweep(rules, { [list]: 403 });
+
+    expect(await sight()).toMatchObject({ isBlind: true, lastRunAt: last });
+  });
+
+  it('a sweep that finds no open issue is not blind', async () => {
+    await sweep(ruleOver('issue'));
+
+    expect((await readSight(rulesOf(ruleOver('issue')), harness.store))[0]).toMatchObject({
+      isBlind: false,
+      lastRunAt: harness.now(),
+    });
   });
 });
 

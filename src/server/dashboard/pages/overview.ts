@@ -229,11 +229,18 @@ function stateNotices(
   { counts, drift, runners, deferred }: AttentionData,
   { root, forgeUrl }: PageRequest,
 ): readonly Notice[] {
-  const offline = runners.filter(({ status }) => status === 'offline').map(({ name }) => name);
+  const seen = runners.filter(({ notSeenSince }) => notSeenSince === undefined);
+  const offline = seen.filter(({ status }) => status === 'offline').map(({ name }) => name);
+  const unseen = runners.filter((runner) => !seen.includes(runner)).map(({ name }) => name);
   const notices: readonly (Notice | false)[] = [
     offline.length > 0 && {
       severity: 'warning',
       text: html`<strong>Runners that are offline: ${offline.length}</strong>${namesOf(offline)}`,
+      action: showLink('runners', 'Show runners', root),
+    },
+    unseen.length > 0 && {
+      severity: 'warning',
+      text: html`<strong>Runners that are not seen any more: ${unseen.length}</strong>${namesOf(unseen)}`,
       action: showLink('runners', 'Show runners', root),
     },
     drift.length > 0 && {

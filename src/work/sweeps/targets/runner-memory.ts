@@ -11,6 +11,8 @@ export type RunnerRecord = {
   readonly activeAt: string;
   /** The latest changes between online and offline. */
   readonly changes: readonly string[];
+  /** Time of the latest complete listing of its level. Absent in records of earlier versions. */
+  readonly listedAt?: string;
   /** Rules that have been notified of the runner's removal. */
   readonly told?: readonly string[];
 };
@@ -114,12 +116,14 @@ function merge(before: RunnerRecords, seen: readonly SeenRunner[], now: Date): R
       since: known && !changed ? known.since : at,
       activeAt: busy || known === undefined ? at : known.activeAt,
       changes: changed ? [...recent, at].slice(-maxChanges) : recent,
+      listedAt: at,
     };
   }
   for (const [id, known] of Object.entries(before)) {
     if (after[id] !== undefined) continue;
-    if (known.status !== 'gone') after[id] = { ...known, status: 'gone', busy: false, since: at };
-    else if (now.getTime() - Date.parse(known.since) < goneForMs) after[id] = known;
+    if (known.status !== 'gone')
+      after[id] = { ...known, status: 'gone', busy: false, since: at, listedAt: at };
+    else if (now.getTime() - Date.parse(known.since) < goneForMs) after[id] = { ...known, listedAt: at };
   }
   return after;
 }

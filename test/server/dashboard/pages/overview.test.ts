@@ -244,3 +244,50 @@ it('keeps the forms that pause in a menu that opens without a script', async () 
     /<details class="menu"><summary class="button">Pause<\/summary>.*<button>Pause all writes<\/button>.*<\/details>/s,
   );
 });
+
+it('runners that are not seen any more have no current state, on the overview and on their page', async () => {
+  const runner = { level: 'organization acme', busy: true, disabled: false, labels: ['linux'], flaps: 0 };
+  const at = new Date(now.getTime() - 3 * 3_600_000);
+  const id = '/srv/rules/runners.yml#watch';
+  const { operator, overview } = await serve({
+    runners: async () => [
+      { ...runner, name: 'anvil', status: 'online', since: at, notSeenSince: at },
+      { ...runner, name: 'bellows', status: 'offline', since: at, notSeenSince: at },
+      { ...runner, name: 'crane', status: 'online', since: at },
+    ],
+    rules: () => [
+      {
+        id,
+        name: 'watch',
+        file: 'runners.yml',
+        line: 3,
+        mode: 'enforce',
+        each: 'runner',
+        listensTo: [],
+        description: undefined,
+      },
+    ],
+    sight: async () => [
+      {
+        id,
+        name: 'watch',
+        lastRunAt: undefined,
+        lastFailureAt: undefined,
+        isBlind: true,
+        limits: [{ text: 'sees no runner (acme: 403)', since: at }],
+      },
+    ],
+  });
+
+  const text = await overview();
+  const page = (await operator.get('/runners')).text;
+
+  expect(text).toContain('Runners that are not seen any more: 2');
+  expect(text).not.toContain('Runners that are offline');
+  expect(tableCells(page)).toEqual([
+    ['watch', 'sees no runner (acme: 403)', '3 h ago'],
+    ['bellows', 'organization acme', 'not seen since 3 h ago, was offline', '', '', '0', 'linux'],
+    ['anvil', 'organization acme', 'not seen since 3 h ago, was online', '', '', '0', 'linux'],
+    ['crane', 'organization acme', 'online', '3 h ago', 'works', '0', 'linux'],
+  ]);
+});
