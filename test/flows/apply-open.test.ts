@@ -170,6 +170,24 @@ describe('reeve apply RULE --open', () => {
     expect(explained.out).toMatch(/^applied by hand/m);
   });
 
+  it('fails when the forge refuses the changes, and names item, reason and run', async () => {
+    harness.proxy.decide = ({ method }) =>
+      method === 'GET'
+        ? { kind: 'pass' }
+        : { kind: 'answer', status: 422, body: '{"message":"not these labels"}' };
+
+    const { status, out } = await reeve(['apply', 'pulls', '--open', '--yes'], {
+      environment: environment(),
+    });
+    harness.proxy.decide = () => ({ kind: 'pass' });
+
+    expect(out).toContain(`, 0 changes, ${issues} wanted and not made, ${issues} failed`);
+    expect(out).toMatch(/^ {2}acme\/demo#\d+: label.*not these labels/m);
+    expect(out).toMatch(new RegExp(`^ {2}and ${issues - 20} more$`, 'm'));
+    expect(out).toMatch(/: reeve explain [0-9a-f-]{36}$/m);
+    expect(status).toBe(1);
+  });
+
   it('without a server, continues after it was ended, and repeats nothing', async () => {
     await harness.openPull('work', { 'a.txt': 'a' });
     await harness.root.call(operations.createBranch, { params: at, body: { new_branch_name: 'other' } });
