@@ -7,6 +7,7 @@ import type { Repository } from '../../contract/resources/repositories.ts';
 import { createFactMemory, createFacts } from '../../facts/ask.ts';
 import { requestOf } from '../../facts/fact.ts';
 import { labelDefinitions } from '../../facts/label-definitions.ts';
+import { team } from '../../facts/organization.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isDenied, ReeveError } from '../../platform/errors.ts';
@@ -15,7 +16,7 @@ import { isInScope } from '../../rules/match.ts';
 import { factsOfRule } from '../../rules/needs.ts';
 import type { LoadedRule, LoadedStep } from '../../rules/rule.ts';
 import { maxExamined } from '../served.ts';
-import { type ServedBy, toRepositoryRef } from '../sweeps/targets/repositories.ts';
+import { refusedAsFailure, type ServedBy, toRepositoryRef } from '../sweeps/targets/repositories.ts';
 import { createEmptyRunnerMemory } from '../sweeps/targets/runner-memory.ts';
 import { eachTarget } from '../sweeps/targets/targets.ts';
 
@@ -165,7 +166,7 @@ async function viewTargets(
   );
   let seen = 0;
   const refused: string[] = [];
-  for await (const { targets, failures = [] } of pages) {
+  for await (const { targets, failures = [] } of refusedAsFailure(pages)) {
     seen += targets.length;
     for (const { item, error } of failures) {
       if (error instanceof ReeveError && error.isHostFailure) throw error;
@@ -221,11 +222,20 @@ function moreAccess(action: Action, written: unknown): readonly Access[] {
 /** Access levels in an organization, from least to most. */
 const organizationRanks: readonly Access[] = ['member', 'owner'];
 
+/** What an account is in an organization, and which access that includes. What the forge does not say is assumed. */
+const standings = {
+  owner: ['owner', 'member'],
+  member: ['member'],
+  none: [],
+  'no owner': ['member'],
+  unknown: ['member'],
+} as const satisfies Record<string, readonly Access[]>;
+type Standing = keyof typeof standings;
+
 /** Access of a rule that the account does not have in an organization. */
 export type OrganizationGap = AccessWant & {
   readonly organization: string;
-  /** Undefined: the account is no member. */
-  readonly held: 'member' | undefined;
+  readonly held: Standing;
   readonly rule: LoadedRule;
 };
 
@@ -247,7 +257,10 @@ export async function findOrganizationGaps(
 ): Promise<OrganizationAccess> {
   const wanted = new Map<string, Map<LoadedRule, readonly AccessWant[]>>();
   for (const rule of rules) {
-    const wants = accessWants(rule, { possible }).filter(({ needed }) => organizationRanks.includes(needed));
+    const wants = accessWants(rule, { possible }).filter(
+      // That fact names its organization itself.
+      ({ needed, what }) => organizationRanks.includes(needed) && what !== `fact ${team.name}`,
+    );
     if (wants.length === 0) continue;
     for (const { owner } of repositories
       .map(toRepositoryRef)
@@ -256,23 +269,19 @@ export async function findOrganizationGaps(
   }
   if (wanted.size === 0) return { examined: [], gaps: [] };
   const { login: username } = await client.call(operations.getSelf, {});
-  const memberOf = new Set<string>();
-  for await (const { name } of client.items(operations.listOwnOrganizations, {}))
-    memberOf.add(name.toLowerCase());
+  const memberOf = await ownOrganizations(client);
   const examined: string[] = [];
   const gaps: OrganizationGap[] = [];
   for (const [organization, byRule] of [...wanted].slice(0, maxExamined)) {
-    const isOwner = await ownsOrganization(client, { username, org: organization });
-    // A person owns these repositories.
-    if (isOwner === undefined) continue;
+    const held = await standingIn(client, { username, org: organization }, memberOf);
+    if (held === undefined) continue;
     examined.push(organization);
-    const held = isOwner ? 'owner' : memberOf.has(organization.toLowerCase()) ? 'member' : undefined;
-    const rank = held === undefined ? -1 : organizationRanks.indexOf(held);
+    const included: readonly Access[] = standings[held];
     for (const [rule, wants] of byRule) {
       const [most] = wants
-        .filter(({ needed }) => organizationRanks.indexOf(needed) > rank)
+        .filter(({ needed }) => !included.includes(needed))
         .toSorted((a, b) => organizationRanks.indexOf(b.needed) - organizationRanks.indexOf(a.needed));
-      if (most && held !== 'owner') gaps.push({ organization, held, rule, ...most });
+      if (most) gaps.push({ organization, held, rule, ...most });
     }
   }
   return { examined, gaps };
@@ -284,22 +293,52 @@ function isConcerned(rule: LoadedRule, repository: RepositoryRef): boolean {
   return isInScope(rule, { kind: 'organization', organization: repository.owner }, createUnlimitedMeter());
 }
 
-/** Returns whether an account owns an organization; undefined if the forge shows no organization with this name. */
-async function ownsOrganization(
-  client: Client,
-  params: { readonly username: string; readonly org: string },
-): Promise<boolean | undefined> {
+/** Returns the names of the account's organizations in lower case; undefined if the forge refuses to list them. */
+async function ownOrganizations(client: Client): Promise<ReadonlySet<string> | undefined> {
+  const names = new Set<string>();
   try {
-    return (await client.call(operations.getOrganizationPermissions, { params })).is_owner === true;
+    for await (const { name } of client.items(operations.listOwnOrganizations, {}))
+      names.add(name.toLowerCase());
+    return names;
   } catch (error) {
     if (isDenied(error)) return undefined;
     throw error;
   }
 }
 
-/** Returns what the account is and what a rule needs: `the account is no member of the organization acme`. */
-export function describeOrganizationGap({ organization, held }: OrganizationGap): string {
-  return `the account is ${held === undefined ? 'no member' : 'a member and no owner'} of the organization ${organization}`;
+/** Returns what an account is in an organization; undefined if there is no organization with this name, but a person. */
+async function standingIn(
+  client: Client,
+  { username, org }: { readonly username: string; readonly org: string },
+  memberOf: ReadonlySet<string> | undefined,
+): Promise<Standing | undefined> {
+  try {
+    const held = await client.call(operations.getOrganizationPermissions, { params: { username, org } });
+    if (held.is_owner) return 'owner';
+    // Gitea answers for the name of a person as well, as if it were an organization without members.
+    await client.call(operations.getOrganization, { params: { org } });
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    return error.status === 404 ? undefined : 'unknown';
+  }
+  if (memberOf === undefined) return 'no owner';
+  return memberOf.has(org.toLowerCase()) ? 'member' : 'none';
+}
+
+const standingWords: Readonly<Record<Standing, string>> = {
+  owner: 'the account is an owner of',
+  member: 'the account is a member and no owner of',
+  none: 'the account is no member of',
+  'no owner': 'the account is no owner of',
+  unknown: 'the forge does not say (403) whether the account is an owner of',
+};
+
+/** Returns what the account is in an organization: `the account is no member of the organization acme`. */
+export function describeOrganizationGap({
+  organization,
+  held,
+}: Pick<OrganizationGap, 'organization' | 'held'>): string {
+  return `${standingWords[held]} the organization ${organization}`;
 }
 
 async function ownershipSpots(

@@ -572,6 +572,38 @@ describe.each(contractForges)('rules about organizations on $name', ({ start: st
       text: expect.stringContaining('in 1 repository and 1 organization, the access'),
     });
 
+    const file = await connection.tokenFile(bot, ['write:organization', 'read:repository']);
+    const limited = await connection.doctor({
+      REEVE_RULES: folder,
+      FORGE_TOKEN: await readFile(file, 'utf8'),
+    });
+    expect(entriesOf(limited, 'access')[0]?.state).not.toBe('ok');
+
+    await connection.close();
+    await forge.close();
+  });
+
+  it('need no organization where a person owns the served repository', async () => {
+    const forge = await startForge();
+    const connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+    const { owner, bot, repository } = connection;
+    const other = await forge.makeRepository(owner, { auto_init: true });
+    await forge.share(other, owner, { with: bot, permission: 'admin' });
+    await forge.ask('PUT', `/user/starred/${other}`, { as: bot });
+    await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      `${folder}/one.yml`,
+      overOrganizations(syncOrganization).replace('each: organization', 'each: repository'),
+    );
+
+    expect(entriesOf(await connection.doctor({ REEVE_RULES: folder }), 'access')[0]).toMatchObject({
+      state: 'ok',
+      text: expect.stringContaining('in 1 repository, the access'),
+    });
+
     await connection.close();
     await forge.close();
   });
