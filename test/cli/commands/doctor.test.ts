@@ -599,10 +599,22 @@ describe.each(contractForges)('rules about organizations on $name', ({ start: st
       overOrganizations(syncOrganization).replace('each: organization', 'each: repository'),
     );
 
-    expect(entriesOf(await connection.doctor({ REEVE_RULES: folder }), 'access')[0]).toMatchObject({
-      state: 'ok',
-      text: expect.stringContaining('in 1 repository, the access'),
-    });
+    // Gitea answers for a person as for an organization without members; the embedded forge refuses.
+    const proxy = await startFaultProxy(forge.url);
+    proxy.decide = ({ path }) =>
+      path.includes(`/orgs/${owner.name}/permissions`)
+        ? { kind: 'answer', status: 200, body: '{"is_owner":false,"can_read":false}' }
+        : { kind: 'pass' };
+
+    for (const environment of [{}, { FORGE_URL: proxy.url }]) {
+      const entries = entriesOf(await connection.doctor({ REEVE_RULES: folder, ...environment }), 'access');
+      expect(entries[0]).toMatchObject({
+        state: 'ok',
+        text: expect.stringContaining('in 1 repository, the access'),
+      });
+    }
+
+    await proxy.close();
 
     await connection.close();
     await forge.close();
