@@ -188,7 +188,7 @@ function settingsPage(): string {
 function operatorPage(): string {
   return page(
     'The operator file',
-    'The operator file contains settings that do not fit into an environment variable; `REEVE_CONFIG` names it. Parsing is strict: Reeve reports every error with its position and does not start.',
+    'The operator file contains settings that do not fit into an environment variable; `REEVE_CONFIG` names it. Parsing is strict: Reeve reports every error with its position and does not start. Relative paths in it start at the folder of the file.',
     code('yaml', operatorExample),
     table(['key', 'type', 'required', 'meaning'], schemaRows(jsonSchema(OperatorFile))),
   );

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { unknownSecret } from '../../actions/secrets.ts';
 import { apiRoot } from '../../client/address.ts';
 import { type Credentials, type SignedIn, secretsOf } from '../../client/credentials.ts';
@@ -98,7 +98,8 @@ export async function loadSettings(
   problems.push(...operator.problems);
 
   const forge = readForge(environment, read, problems);
-  const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, problems)];
+  const folder = folderOf(path);
+  const secrets = [...readEnvironmentEntry(read), ...readEntries(operator.file, folder, problems)];
   const poll = readPoll(read, operator.file, problems);
   const isPolled = (read('REEVE_POLL') ?? operator.file?.poll) !== undefined;
   const isConnected = needsSecrets && !isPolled && read('FORGE_URL') !== undefined;
@@ -120,7 +121,7 @@ export async function loadSettings(
     ...readGrants(operator.file),
     ...readPace(operator.file),
     ...readAlarms(operator.file),
-    namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, problems),
+    namedSecrets: readNamedSecrets(operator.file?.['named-secrets'], environment, { folder, problems }),
     notifyHosts: operator.file?.['notify-hosts'] ?? [],
     accounts: operator.file?.accounts ?? {},
     host: read('HOST') ?? '127.0.0.1',
@@ -169,7 +170,10 @@ export function loadNamedSecrets(
     return undefined;
   const problems: string[] = [];
   return {
-    secrets: readNamedSecrets(file?.['named-secrets'], environment, problems),
+    secrets: readNamedSecrets(file?.['named-secrets'], environment, {
+      folder: folderOf(environment.REEVE_CONFIG),
+      problems,
+    }),
     notifyHosts: file?.['notify-hosts'] ?? [],
     uses: secretUsesOf(readAlarms(file)),
     path: environment.REEVE_CONFIG ?? 'environment',
@@ -335,23 +339,34 @@ function readEnvironmentEntry(read: ReadVariable): readonly SecretEntry[] {
   return entry.authorization.length + entry.hmac.length > 0 ? [entry] : [];
 }
 
-function readEntries(file: OperatorFile | undefined, problems: string[]): readonly SecretEntry[] {
+/** Returns the folder at which the relative paths of an operator file start. */
+function folderOf(operatorFile: string | undefined): string {
+  return dirname(resolve(operatorFile || 'reeve.yml'));
+}
+
+function readEntries(
+  file: OperatorFile | undefined,
+  folder: string,
+  problems: string[],
+): readonly SecretEntry[] {
   return (file?.secrets ?? []).map((entry: OperatorEntry) => ({
     name: entry.name,
     scope: entry.scope,
-    authorization: withFile(entry, 'authorization', problems),
-    hmac: withFile(entry, 'hmac', problems),
+    authorization: withFile(entry, 'authorization', { folder, problems }),
+    hmac: withFile(entry, 'hmac', { folder, problems }),
   }));
 }
 
 function withFile(
   entry: OperatorEntry,
   kind: 'authorization' | 'hmac',
-  problems: string[],
+  { folder, problems }: { readonly folder: string; readonly problems: string[] },
 ): readonly string[] {
   const path = entry[`${kind}-file`];
   const fromFile =
-    path === undefined ? undefined : readSecretFile(`secrets "${entry.name}" ${kind}-file`, path, problems);
+    path === undefined
+      ? undefined
+      : readSecretFile(`secrets "${entry.name}" ${kind}-file`, resolve(folder, path), problems);
   return [...(entry[kind] ?? []), ...linesOf(fromFile)];
 }
 

@@ -66,9 +66,19 @@ const Entry = z.strictObject({
   name: z.string().min(1),
   scope: values.describe('Repositories whose deliveries it may verify: "acme/*", or "*" for all.'),
   authorization: values.optional().describe('Accepted values of the Authorization header.'),
-  'authorization-file': z.string().optional().describe('A file with one accepted value per line.'),
+  'authorization-file': z
+    .string()
+    .optional()
+    .describe(
+      'A file with one accepted value per line. A relative path starts at the folder of the operator file.',
+    ),
   hmac: values.optional().describe('Accepted secrets of the signature.'),
-  'hmac-file': z.string().optional().describe('A file with one accepted secret per line.'),
+  'hmac-file': z
+    .string()
+    .optional()
+    .describe(
+      'A file with one accepted secret per line. A relative path starts at the folder of the operator file.',
+    ),
 });
 
 const organizationName = z.string().regex(/^[\w][\w.-]*$/, 'write an organization as in its URL');

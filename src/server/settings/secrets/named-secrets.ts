@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../../platform/errors.ts';
 
@@ -6,7 +7,13 @@ import { messageOf } from '../../../platform/errors.ts';
 const NamedSecret = z
   .strictObject({
     value: z.string().min(1).optional().describe('The value itself.'),
-    file: z.string().min(1).optional().describe('A file that contains only the value.'),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'A file that contains only the value. A relative path starts at the folder of the operator file.',
+      ),
     environment: z.string().min(1).optional().describe('An environment variable with the value.'),
   })
   .refine(({ value, file, environment }) => [value, file, environment].filter(Boolean).length === 1, {
@@ -34,14 +41,19 @@ export function isSecretVariable(name: string): boolean {
 
 /**
  * Returns the named secrets by name, and adds their problems to `problems`, which never contain a value. A value must
- * have at least 8 characters, because a shorter one could not be redacted from logs and messages.
+ * have at least 8 characters, because a shorter one could not be redacted from logs and messages. Relative paths of the
+ * form start at `folder`.
  */
 export function readNamedSecrets(
   form: NamedSecretsForm | undefined,
   environment: Readonly<Record<string, string | undefined>>,
-  problems: string[],
+  { folder, problems }: { readonly folder: string; readonly problems: string[] },
 ): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
+  const addFile = (name: string, where: string, path: string): void => {
+    const value = readFrom(path, where, problems);
+    if (value !== undefined) add(name, where, value);
+  };
   const add = (name: string, where: string, value: string | undefined): void => {
     if (found.has(name)) problems.push(`${where}: the secret "${name}" is set twice`);
     else if (value === undefined || value.length < leastLength) {
@@ -51,14 +63,15 @@ export function readNamedSecrets(
   };
   for (const [name, { value, file, environment: variable }] of Object.entries(form ?? {})) {
     const where = `named-secrets.${name}`;
-    if (file !== undefined) add(name, where, readFrom(file, where, problems));
+    if (file !== undefined) addFile(name, where, resolve(folder, file));
     else add(name, where, variable === undefined ? value : environment[variable]);
   }
   for (const [variable, value] of Object.entries(environment)) {
     if (!isSecretVariable(variable) || value === undefined || value === '') continue;
     const isFile = variable.endsWith('_FILE');
     const name = variable.slice(prefix.length, isFile ? -'_FILE'.length : undefined);
-    add(name, variable, isFile ? readFrom(value, variable, problems) : value);
+    if (isFile) addFile(name, variable, resolve(value));
+    else add(name, variable, value);
   }
   return found;
 }
