@@ -51,6 +51,8 @@ export const problemCodes = {
   include: 'A pack is included in a wrong way, is not there, or cannot be used.',
   'unsent-event':
     'A warning: the configured forge does not send an event to which a rule listens; the rule runs for its other events.',
+  polling:
+    'A warning: the server of these settings polls the forge, and polling does not find all that the rule needs.',
   capability: 'The configured forge does not support a feature that the rule uses.',
 } as const;
 

@@ -202,6 +202,14 @@ export function pollingGap(rule: LoadedRule): string | undefined {
   return undefined;
 }
 
+/** Returns a text for each rule that polling does not start for all of its events: the rule, and why. */
+export function pollingGaps(rules: readonly LoadedRule[]): readonly string[] {
+  return rules.flatMap((rule) => {
+    const why = pollingGap(rule);
+    return why === undefined ? [] : [`${rule.name}: ${why}`];
+  });
+}
+
 function readsOf({ condition, steps }: LoadedRule): readonly Read[] {
   return [
     ...(condition?.reads ?? []),

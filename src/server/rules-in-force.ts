@@ -26,6 +26,7 @@ import type { OrganizationSource } from '../rules/sources/organization.ts';
 import { createReporter, type Reporter, type ReportProblems } from '../rules/sources/report.ts';
 import type { FileReading } from '../rules/sources/rule-files.ts';
 import { createRuleSource, type ListedRepository, type RuleSource } from '../rules/sources/rule-source.ts';
+import { pollingGaps } from '../rules/verdict.ts';
 import type { Store } from '../store/store.ts';
 import { createRuleCoverage, type RuleCoverage, type TestRules } from './rule-coverage.ts';
 
@@ -51,6 +52,8 @@ export async function openRules(options: {
   readonly grants: readonly Grant[];
   readonly store: Store;
   readonly reportProblems: ReportProblems;
+  /** Whether polling announces events, which does not find all that rules may listen to. */
+  readonly isPolled: boolean;
   /** Called with each repository whose default branch was moved by an event. */
   readonly onMoved?: (repository: RepositoryRef) => void;
   readonly testRules?: TestRules | undefined;
@@ -64,6 +67,7 @@ export async function openRules(options: {
     how: options.reportProblems,
     pins: store,
     log,
+    warnings: (files) => (options.isPolled ? files.flatMap(({ rules }) => pollingGaps(rules)) : []),
     async failures(repositoryId) {
       // The file that was just read may have opened or closed incidents.
       await incidents.idle();

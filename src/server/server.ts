@@ -241,6 +241,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       clock,
       log,
       reportProblems: options.reportProblems ?? 'status',
+      isPolled: options.poll !== undefined,
       testRules: options.testRules,
       onMoved: announceMoves(store),
     });

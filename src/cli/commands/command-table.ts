@@ -546,7 +546,8 @@ const ruleCommands = [
       const file = path === undefined ? undefined : (await readOperatorFile(path)).file;
       const given = { ...options, listed: file?.repositories, rules: environment.REEVE_RULES };
       const named = loadNamedSecrets(environment, file);
-      return check(paths, { ...given, forge: loadForge(environment), named }, terminal);
+      const isPolled = Boolean(environment.REEVE_POLL) || file?.poll !== undefined;
+      return check(paths, { ...given, forge: loadForge(environment), named, isPolled }, terminal);
     },
   }),
 

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { secretsOf } from '../../client/credentials.ts';
+import { askScopes } from '../../client/token-scopes.ts';
 import { operations } from '../../contract/operations.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
-import { pollingGap } from '../../rules/verdict.ts';
+import { pollingGaps } from '../../rules/verdict.ts';
 import {
   coveredLocations,
   deliversFrom,
@@ -36,7 +37,9 @@ import {
 } from '../../work/sweeps/targets/repositories.ts';
 import { describeNeededAccess } from '../connection/checks/access.ts';
 import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
+import { findServedGaps, gapsFinding } from '../connection/checks/hook-checks.ts';
 import { findingOfAddress, findingOfSecrets } from '../connection/checks/machine-checks.ts';
+import { readServedRules } from '../connection/checks/served-rules.ts';
 import { createReport, type Finding, ok, skipped, warning, wrong } from '../connection/finding.ts';
 import {
   checkAccount,
@@ -47,6 +50,7 @@ import {
   neededScopes,
   ownEventsFinding,
 } from '../connection/forge-findings.ts';
+import { checkOtherReceivers } from '../connection/hooks/other-receivers.ts';
 import { localAddress } from '../connection/hooks/probe-receiver.ts';
 import { checkServedHooks, hookKinds } from '../connection/hooks/served-hooks.ts';
 import {
@@ -250,27 +254,33 @@ async function connectByPolling(run: SetupRun, checked: CheckedConnection): Prom
   const served = { login: async () => account.login, listed: repositories };
   const polled = await steps.attempt('polling', () => listCandidates(client, served));
   const everySeconds = settings.poll ?? Number(standardPoll);
-  steps.tell('polling', findingOfPolling(everySeconds, polled.length, rules));
+  const own = await findServedGaps({
+    servedRules: () => readServedRules(client, settings, { repositories: polled, isWhole: true }),
+  });
+  steps.tell('polling', findingOfPolling(everySeconds, polled.length, rules, own));
+  const status = await steps.attemptAlone('rule-status', () => checkStatusScope(run, checked, settings));
+  if (status) steps.tell('rule-status', status);
+  const others = await steps.attemptAlone('polling-hooks', () =>
+    checkOtherReceivers(client, polled.map(toRepositoryRef), settings.webhook?.url),
+  );
+  if (others?.state === 'warning') steps.tell('polling-hooks', others);
   if (polled.length > 0 && !plan) await beginWith(run, client, settings, served);
   return repositories;
 }
 
-function findingOfPolling(everySeconds: number, served: number, rules: readonly LoadedRule[]): Finding {
+function findingOfPolling(
+  everySeconds: number,
+  served: number,
+  rules: readonly LoadedRule[],
+  own: Awaited<ReturnType<typeof findServedGaps>>,
+): Finding {
   const every = `Reeve polls ${count(served, 'repository')} every ${everySeconds} s, and needs no hook`;
   if (served === 0)
     return wrong(
       'no repository is served: nothing would be polled',
       'name them: reeve setup --serve OWNER/NAME; or star them with the account on the forge',
     );
-  const gaps = rules.flatMap((rule) => {
-    const why = pollingGap(rule);
-    return why === undefined ? [] : [`${rule.name}: ${why}`];
-  });
-  if (gaps.length === 0) return ok(every);
-  return warning(
-    `${every}; ${gaps.join('; ')}`,
-    'let the rule listen to another event, read facts instead, or give it a schedule',
-  );
+  return gapsFinding([...pollingGaps(rules), ...own.gaps], every) ?? ok(`${every}${own.note}`);
 }
 
 /** Checks the repositories to serve in addition. Returns all that the operator file will list. */
@@ -320,6 +330,22 @@ async function checkTokenScopes(
     return checkScopes(client, needs, { capabilities, readOnly: options.plan ?? false });
   };
   steps.tell('scopes', await steps.attempt('scopes', look));
+}
+
+/** Returns a warning if the token cannot set the status that reports problems of a repository's rule file. */
+async function checkStatusScope(
+  { options, answers }: SetupRun,
+  { client, capabilities }: CheckedConnection,
+  { reportProblems }: Settings,
+): Promise<Finding | undefined> {
+  if (reportProblems !== 'status' || !('token' in answers.forge.credentials)) return undefined;
+  const scope = 'write:repository';
+  const held = await askScopes(client, [scope], { capabilities, readOnly: options.plan ?? false });
+  if (held.get(scope) !== 'missing') return undefined;
+  return warning(
+    'without write:repository, problems of a .reeve.yml appear in reeve doctor, in the log and on the dashboard, not as the status reeve/rules',
+    'create a token with write:repository, or set report-problems: issue in the operator file',
+  );
 }
 
 /** Prints what follows from the account: whose events start rules, what a fork's workflow could do, and the access. */

@@ -65,13 +65,15 @@ export function createReporter(options: {
   client: Client;
   how: ReportProblems;
   pins: Pins;
+  /** Returns what is wrong with valid files although their rules can be used. The status says it, and succeeds. Default: nothing. */
+  warnings?: (files: readonly RepositoryRules[]) => readonly string[];
   /** Default: no failures are reported. */
   failures?: (repositoryId: number) => Promise<readonly ReportedFailure[]>;
   log?: Log;
   clock?: Clock;
 }): Reporter {
   const { client, how, pins, failures: findFailures = async () => [], log = silentLog } = options;
-  const { clock = systemClock } = options;
+  const { clock = systemClock, warnings: findWarnings = () => [] } = options;
   const known = new BoundedMap<number, KnownFiles>(maxKnown);
   let telling: Promise<void> = Promise.resolve();
 
@@ -80,17 +82,19 @@ export function createReporter(options: {
     if (files === undefined || files.head.commit === '' || files.head.archived) return;
     const { head } = files;
     const key = `report rules ${repositoryId}`;
-    const invalid = [...(files.organization ?? []), ...(files.repository ?? [])].filter(
-      ({ problems }) => problems.length > 0,
-    );
+    const all = [...(files.organization ?? []), ...(files.repository ?? [])];
+    const invalid = all.filter(({ problems }) => problems.length > 0);
     const broken = invalid.flatMap((file) => file.problems);
     const hasRules = invalid.every(({ lastValid }) => lastValid !== undefined);
     const failures = await findFailures(repositoryId);
     const problems = [...broken, ...failures.map(({ text }) => text)];
-    const identity = [...broken, ...failures.map((failure) => failure.identity)].join('\n');
+    // An issue is for what somebody has to correct.
+    const warnings = how === 'status' ? findWarnings(all) : [];
+    const identity = [...broken, ...failures.map((failure) => failure.identity), ...warnings].join('\n');
     const digest = hash('sha256', identity);
+    const isGood = problems.length + warnings.length === 0;
     const isDue = (before: Told | undefined): boolean =>
-      before === undefined ? problems.length > 0 : isOther(before, head.commit, digest, how);
+      before === undefined ? !isGood : isOther(before, head.commit, digest, how);
     const claimed = await claimReport(key, { pins, now: clock.now(), isDue });
     if (claimed === 'done') return;
     if (claimed === 'begun') {
@@ -102,8 +106,9 @@ export function createReporter(options: {
         how === 'issue'
           ? await syncIssue(client, head, { broken, hasRules, problems }, claimed.before?.issue)
           : undefined;
-      if (how === 'status') await postRuleStatus(client, head.at, head.commit, summaryOf(problems));
-      const isOver = problems.length === 0 && issue === undefined;
+      if (how === 'status')
+        await postRuleStatus(client, head.at, head.commit, summaryOf(problems, goodWords(warnings)));
+      const isOver = isGood && issue === undefined;
       const told: Told = { commit: head.commit, digest, ...(issue === undefined ? {} : { issue }) };
       await pins.remember(key, isOver ? undefined : told);
     } catch (error) {
@@ -184,6 +189,14 @@ export function summaryOf(problems: readonly string[], good = 'the rules can be 
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
   const line = (first.split('\n')[0] ?? '').replace(/\p{Cc}/gu, ' ');
   return { state: 'failure', description: `${line.slice(0, 250)}${more}` };
+}
+
+/** Returns the description of a status that succeeds, with the first warning. */
+function goodWords(warnings: readonly string[]): string {
+  const [first] = warnings;
+  if (first === undefined) return 'the rules can be used';
+  const more = warnings.length === 1 ? '' : ` (and ${warnings.length - 1} more)`;
+  return `the rules can be used; warning: ${first.slice(0, 200)}${more}`;
 }
 
 /** Sets the status `reeve/rules` on a commit. */

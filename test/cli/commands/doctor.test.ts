@@ -12,6 +12,7 @@ import { nodeFinding, spaceFinding } from '../../../src/cli/connection/checks/ma
 import type { Finding } from '../../../src/cli/connection/finding.ts';
 import { ownEventsFinding } from '../../../src/cli/connection/forge-findings.ts';
 import type { IncidentKind } from '../../../src/engine/incidents/incident.ts';
+import { ReeveError } from '../../../src/platform/errors.ts';
 import type { Variables } from '../../../src/server/settings/config.ts';
 import { takeWorkerLock } from '../../../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
@@ -806,6 +807,14 @@ describe('a condition that no test can produce on this machine is classified fro
   const ofRule = (on: string): unknown => ({
     rules: [{ name: 'one', on: [{ family: 'issues', activities: [on] }], steps: [] }],
   });
+  const readAll = { rules: [], read: 1, unread: [], isWhole: true };
+  const hasOwn = (on: string) => ({
+    ...readAll,
+    rules: (ofRule(on) as { rules: object[] }).rules.map((rule) => ({
+      ...rule,
+      source: 'home/infra/.reeve.yml',
+    })),
+  });
   it.each([
     ['not configured', undefined, undefined, [], 'skipped', /webhooks announce events/],
     ['before the first poll', 60, undefined, [], 'ok', /there was no poll yet/],
@@ -827,12 +836,44 @@ describe('a condition that no test can produce on this machine is classified fro
       'warning',
       /one: polling does not find issues.assigned/,
     ],
-  ])('polling that is %s', async (_, poll, last, rules, state, text) => {
+    [
+      'blind for a rule of a repository',
+      60,
+      lastPoll,
+      [],
+      'warning',
+      /; home\/infra\/\.reeve\.yml: one: polling does not find issues.assigned$/,
+      hasOwn('assigned'),
+    ],
+    ['right for the rule of a repository', 60, lastPoll, [], 'ok', /of 2 repositories$/, hasOwn('opened')],
+    [
+      'not examined everywhere',
+      60,
+      lastPoll,
+      [],
+      'ok',
+      /the rule file of a\/b and 1 more cannot be read; only the files of the first 98 repositories were examined$/,
+      { ...readAll, read: 98, unread: ['a/b', 'a/c'], isWhole: false },
+    ],
+    [
+      'examined while the forge fails',
+      60,
+      lastPoll,
+      [],
+      'ok',
+      /the rule files of repositories were not examined$/,
+      new ReeveError('forge-unavailable', 'no answer'),
+    ],
+  ])('polling that is %s', async (_, poll, last, rules, state, text, served: object = readAll) => {
     const check = checks.find(({ id }) => id === 'polling');
     const examination = {
       settings: { poll },
       store: async () => ({ recall: async () => last }),
       rules: async () => rules,
+      async servedRules() {
+        if (served instanceof Error) throw served;
+        return served;
+      },
     };
 
     expect(await check?.run(examination as unknown as Examination)).toMatchObject({

@@ -741,6 +741,64 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect((await connection.doctor()).status).toBe(0);
   });
 
+  it('--poll and doctor warn of hooks to another Reeve, and of rules of the repository that polling does not start', async () => {
+    const { repository, owner, envFile } = connection;
+    const address = 'https://other.example.org/reeve/webhook';
+    const hook = (url: string, active: boolean) =>
+      forge.ask('POST', `/repos/${repository}/hooks`, {
+        as: owner,
+        body: { type: 'gitea', active, events: ['push'], config: { url, content_type: 'json' } },
+      });
+    await hook(`${address}?key=canary-of-query`, true);
+    await hook('https://disabled.example.org/webhook', false);
+    await hook('https://ci.example.org/build', true);
+    connection.canaries.push('canary-of-query');
+    const own = `version: 1
+rules:
+  on-assigned: { on: { issues: [assigned] }, steps: [{ uses: comment, with: { text: hello } }] }
+  on-opened: { on: { issues: [opened] }, steps: [{ uses: comment, with: { text: hello } }] }
+`;
+    const content = Buffer.from(own).toString('base64');
+    await forge.ask('POST', `/repos/${repository}/contents/.reeve.yml`, {
+      as: owner,
+      body: { content, message: 'rules' },
+    });
+    const gap = `${repository}/.reeve.yml: on-assigned: polling does not find issues.assigned`;
+    const foreign = `a hook of repository ${repository} delivers to ${address}`;
+
+    const made = await connection.setup({ poll: '60' });
+    const examined = await connection.doctor();
+    const checked = await reeveProcess(['check', '--settings', envFile, 'own.yml'], {
+      cwd: await writeFile(connection.path('own.yml'), own).then(() => connection.folder),
+    });
+
+    expect([made.status, examined.status, checked.status]).toEqual([0, 0, 0]);
+    for (const { entries } of [made, examined]) {
+      const texts = Object.fromEntries(entries.map(({ id, state, text }) => [id, `${state}: ${text}`]));
+      expect(texts['polling-hooks']).toBe(`warning: ${foreign}`);
+      expect(texts.polling).toMatch(/^warning: /);
+      expect(texts.polling).toContain(gap);
+      expect(texts.polling).not.toContain('on-opened');
+    }
+    expect(checked.out).toContain('warning: on-assigned: polling does not find issues.assigned');
+    expect(checked.out).not.toContain('on-opened: polling');
+  });
+
+  it('--poll warns that a token without write:repository cannot report problems of rule files', async () => {
+    const scopes = ['read:user', 'read:organization', 'write:issue'];
+    const reading = await connection.tokenFile(connection.bot, [...scopes, 'read:repository']);
+    const writing = await connection.tokenFile(connection.bot, [...scopes, 'write:repository']);
+
+    const warned = await connection.setup({ poll: '60', tokenFile: reading });
+    const silent = await connection.setup({ poll: '60', tokenFile: writing });
+
+    expect([warned.status, silent.status]).toEqual([0, 0]);
+    expect(entriesOf(warned, 'rule-status')).toMatchObject([
+      { state: 'warning', text: expect.stringContaining('without write:repository') },
+    ]);
+    expect(entriesOf(silent, 'rule-status')).toEqual([]);
+  });
+
   it('--poll sees that another program listens on the port of the dashboard, and that a Reeve does', async () => {
     const environment = { REEVE_DATA: connection.path('data') };
     const other = createServer();

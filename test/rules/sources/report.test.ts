@@ -63,4 +63,39 @@ describe('processes that read one rule file at the same time', () => {
     for (const { idle } of reporters) await idle();
     expect(await issues()).toHaveLength(2);
   });
+
+  it('say in the status that succeeds what polling does not find, for each commit, and then that it is solved', async () => {
+    const { store } = harness.server;
+    const { default_branch: branch } = await harness.root.call(operations.getRepository, {
+      params: at,
+    });
+    // Reporters of the test above may still write the report of the repository’s id.
+    const id = 1_000_000;
+    const head = await harness.root.call(operations.getBranch, { params: { ...at, branch: branch ?? '' } });
+    const sha = head.commit?.id ?? '';
+    let warnings: readonly string[] = ['on-assigned: polling does not find issues.assigned'];
+    const make = (how: 'status' | 'issue') =>
+      createReporter({ client: harness.root, how, pins: store, warnings: () => warnings });
+    const read = async (how: 'status' | 'issue') => {
+      const { onRead, idle } = make(how);
+      onRead({
+        ...{ level: 'repository', name: 'acme/demo', repositoryId: id, files: [] },
+        head: { at: { id, owner: at.owner, name: at.repo }, commit: sha, archived: false, isPrivate: false },
+      });
+      await idle();
+      const statuses = await harness.root.call(operations.listStatuses, { params: { ...at, sha } });
+      return statuses
+        .filter(({ context }) => context === 'reeve/rules')
+        .map(({ status, description }) => `${status}: ${description}`);
+    };
+
+    expect(await read('issue')).toEqual([]);
+    const said =
+      'success: the rules can be used; warning: on-assigned: polling does not find issues.assigned';
+    expect(await read('status')).toEqual([said]);
+    expect(await read('status')).toEqual([said]);
+    warnings = [];
+    expect((await read('status')).toSorted()).toEqual(['success: the rules can be used', said].toSorted());
+    expect(await store.recall(`report rules ${id}`)).toBeUndefined();
+  });
 });

@@ -8,6 +8,7 @@ import { formatProblem, type Problem, problemAtLine } from '../../../rules/probl
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles, readOfferedIn } from '../../../rules/sources/folder.ts';
 import { repositoryPaths } from '../../../rules/sources/repository-file.ts';
+import { pollingGaps } from '../../../rules/verdict.ts';
 import type { NamedSecretSettings } from '../../../server/settings/config.ts';
 import { secretUses, testSecrets } from '../../../work/alarms/secret-tests.ts';
 import { nextTimes } from '../../../work/sweeps/schedule/cron.ts';
@@ -51,6 +52,8 @@ export async function check(
     listed?: readonly string[] | undefined;
     /** Named secrets; absent: they are unknown, and not tested. */
     named?: NamedSecretSettings | undefined;
+    /** Whether the server of these settings polls the forge. */
+    isPolled?: boolean;
     /** Prints the rules with parameter values and pack rules expanded. */
     expanded?: boolean;
     /** Folder of the packs that files of repositories may include by name. */
@@ -80,7 +83,17 @@ export async function check(
   const owners = checked ? await unmatchedOwners(loaded, checked) : [];
   const noted = files.flatMap((file) => file.warnings ?? []);
   const unsent = lacking?.warnings ?? [];
-  const warnings = distinct([...noted, ...unsent, ...spots, ...secrets, ...renamed, ...missing, ...owners]);
+  const unfound = options.isPolled ? pollingWarnings(loaded, textOf) : [];
+  const warnings = distinct([
+    ...noted,
+    ...unsent,
+    ...unfound,
+    ...spots,
+    ...secrets,
+    ...renamed,
+    ...missing,
+    ...owners,
+  ]);
   if (options.expanded && problems.length === 0) {
     for (const file of files) terminal.out(formatExpanded(file));
     return 0;
@@ -108,6 +121,15 @@ export async function check(
         ),
   );
   return problems.length === 0 ? 0 : 1;
+}
+
+/** Returns a warning for each rule that polling does not start for all of its events. */
+function pollingWarnings(rules: readonly LoadedRule[], textOf: (path: string) => string): readonly Problem[] {
+  return rules.flatMap((rule) =>
+    pollingGaps([rule]).map((message) =>
+      problemAtLine({ code: 'polling', message, path: rule.source, line: rule.line }, textOf),
+    ),
+  );
 }
 
 /** Returns a warning for each named secret that cannot be used, without any part of its value. */

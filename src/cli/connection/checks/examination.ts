@@ -23,6 +23,7 @@ import { readServed, type Served } from '../../../work/served.ts';
 import type { Finding } from '../finding.ts';
 import { checkAccount, checkForge } from '../forge-findings.ts';
 import { type DeliveryListener, type ListenFailure, openListener } from '../hooks/listener.ts';
+import { readServedRules, type ServedRules } from './served-rules.ts';
 
 /** Data for the checks. Each item is fetched once, on first use. */
 export interface Examination {
@@ -38,6 +39,8 @@ export interface Examination {
   rules(): Promise<readonly FolderFile[]>;
   /** The served repositories: at most a thousand. */
   served(): Promise<Served>;
+  /** The rules that served repositories and their organizations have on the forge. */
+  servedRules(): Promise<ServedRules>;
   /** What the operator's rules cannot see or do there. */
   blindSpots(): Promise<readonly BlindSpot[]>;
   store(): Promise<Store>;
@@ -86,6 +89,7 @@ export function examine(
     account,
     rules,
     served,
+    servedRules: once(async () => readServedRules(client, settings, await served())),
     blindSpots: once(async () => {
       const loaded = (await rules()).flatMap((file) => file.rules);
       const by = { login: async () => (await account()).login, listed: settings.repositories };

@@ -1,4 +1,5 @@
-import { pollingGap } from '../../../rules/verdict.ts';
+import { ReeveError } from '../../../platform/errors.ts';
+import { pollingGaps } from '../../../rules/verdict.ts';
 import {
   entryFor,
   fingerprintHook,
@@ -11,8 +12,10 @@ import { locationName } from '../../../server/hooks/places.ts';
 import type { SecretEntry } from '../../../server/receiver/secrets.ts';
 import { loadFingerprintKey } from '../../../server/settings/secrets/installation-secret.ts';
 import { readLastPoll, requestsPerHour } from '../../../work/sweeps/catch-up/poll.ts';
-import { count } from '../../output/terminal.ts';
+import { toRepositoryRef } from '../../../work/sweeps/targets/repositories.ts';
+import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
+import { checkOtherReceivers } from '../hooks/other-receivers.ts';
 import { allowAdvice, probeReceiver, reachOf } from '../hooks/probe-receiver.ts';
 import { checkServedHooks, hookKinds } from '../hooks/served-hooks.ts';
 import { findingOfLeft, findingOfTest, type HookTestResult, testHook } from '../hooks/test-hook.ts';
@@ -91,7 +94,8 @@ const graceMs = 120_000;
 /** Maximum number of rules that are named. */
 const maxRules = 5;
 
-async function checkPolling({ settings, store, rules }: Examination): Promise<Finding> {
+async function checkPolling(examination: Examination): Promise<Finding> {
+  const { settings, store, rules } = examination;
   const { poll: everySeconds } = settings;
   if (everySeconds === undefined) return skipped('REEVE_POLL is not set: webhooks announce events');
   const last = await readLastPoll(await store());
@@ -105,19 +109,10 @@ async function checkPolling({ settings, store, rules }: Examination): Promise<Fi
   const text = last
     ? `${every}${cost}; last poll at ${last.at}, of ${count(last.repositories, 'repository')}`
     : `${every}; there was no poll yet`;
-  const gaps = (await rules())
-    .flatMap((file) => file.rules)
-    .flatMap((rule) => {
-      const why = pollingGap(rule);
-      return why === undefined ? [] : [`${rule.name}: ${why}`];
-    });
-  if (gaps.length > 0) {
-    const more = gaps.length > maxRules ? `; and ${gaps.length - maxRules} more` : '';
-    return warning(
-      `${text}; ${gaps.slice(0, maxRules).join('; ')}${more}`,
-      'let the rule listen to another event, read facts instead, or give it a schedule',
-    );
-  }
+  const operator = (await rules()).flatMap((file) => file.rules);
+  const { gaps, note } = await findServedGaps(examination);
+  const finding = gapsFinding([...pollingGaps(operator), ...gaps], text);
+  if (finding) return { ...finding, text: `${finding.text}${note}` };
   if (last !== undefined && last.failed > 0)
     return warning(
       `${text}; ${count(last.failed, 'repository')} could not be read`,
@@ -126,7 +121,44 @@ async function checkPolling({ settings, store, rules }: Examination): Promise<Fi
   const ageMs = last === undefined ? 0 : Date.now() - Date.parse(last.at);
   if (ageMs > 2_000 * everySeconds + graceMs)
     return warning(`${text}, which is too long ago`, 'start reeve serve, or look at its log');
-  return ok(text);
+  return note === '' ? ok(text) : ok(`${text}${note}`);
+}
+
+/** Returns the warning about rules that polling does not start for all of their events; undefined without any. */
+export function gapsFinding(gaps: readonly string[], text: string): Finding | undefined {
+  if (gaps.length === 0) return undefined;
+  const more = gaps.length > maxRules ? `; and ${gaps.length - maxRules} more` : '';
+  return warning(
+    `${text}; ${plain(gaps.slice(0, maxRules).join('; '))}${more}`,
+    'let the rule listen to another event, read facts instead, or give it a schedule',
+  );
+}
+
+/**
+ * Returns what polling does not find for the rules of served repositories and organizations, each with its file, and a
+ * note about files that were not examined.
+ */
+export async function findServedGaps({
+  servedRules,
+}: Pick<Examination, 'servedRules'>): Promise<{ readonly gaps: readonly string[]; readonly note: string }> {
+  try {
+    const { rules, read, unread, isWhole } = await servedRules();
+    const bySource = Map.groupBy(rules, ({ source }) => source);
+    const gaps = [...bySource].flatMap(([source, some]) =>
+      pollingGaps(some).map((gap) => `${source}: ${gap}`),
+    );
+    const [first] = unread;
+    const others = unread.length > 1 ? ` and ${unread.length - 1} more` : '';
+    const notes = [
+      ...(first === undefined ? [] : [`; the rule file of ${first}${others} cannot be read`]),
+      ...(isWhole ? [] : [`; only the files of the first ${count(read, 'repository')} were examined`]),
+    ];
+    return { gaps, note: notes.join('') };
+  } catch (error) {
+    // The connection to the forge has checks of its own.
+    if (!(error instanceof ReeveError)) throw error;
+    return { gaps: [], note: '; the rule files of repositories were not examined' };
+  }
 }
 
 const tries = new WeakMap<Examination, Promise<readonly { look: HookState; tried: HookTestResult }[]>>();
@@ -324,13 +356,27 @@ export const hookChecks: readonly Check[] = [
   {
     id: 'polling',
     looks:
-      'With `REEVE_POLL`: the interval, the requests an hour, the last poll, and whether polling finds what the operator’s rules listen to and read.',
+      'With `REEVE_POLL`: the interval, the requests an hour, the last poll, and whether polling finds what the rules of the operator, and those of at most 100 served repositories and their organizations, listen to and read.',
     fails:
       'The last poll failed. A warning if the last poll is too old, or if a rule needs what polling does not find.',
     remedy:
       'As the message says. [Without a reachable address](../connect.md#without-a-reachable-address) lists what polling finds.',
     after: ['store'],
     run: checkPolling,
+  },
+  {
+    id: 'polling-hooks',
+    looks:
+      'With `REEVE_POLL`: hooks of at most 100 served repositories and their organizations that deliver to a Reeve (`/webhook`), as far as the account can read them.',
+    fails: 'Never: it warns of each active one, because an event would be handled twice.',
+    remedy:
+      'Stop the other Reeve, or delete the hook on the forge: [From hooks to polling](../connect.md#from-hooks-to-polling-and-removing-reeve).',
+    after: ['token'],
+    run: async ({ client, settings, served }) => {
+      if (settings.poll === undefined) return skipped('REEVE_POLL is not set: webhooks announce events');
+      const repositories = (await served()).repositories.map(toRepositoryRef);
+      return checkOtherReceivers(client, repositories, settings.webhook?.url);
+    },
   },
 ];
 

@@ -134,7 +134,11 @@ export function failuresIn(
 }
 
 /** Returns the reference to a listed repository. */
-export function toRepositoryRef({ id, owner, name }: Repository): RepositoryRef {
+export function toRepositoryRef({
+  id,
+  owner,
+  name,
+}: Pick<Repository, 'id' | 'name'> & { readonly owner: { readonly login: string } }): RepositoryRef {
   return { id, owner: owner.login, name };
 }
 
