@@ -101,7 +101,10 @@ export async function sweepFiles(
     return { findings: own.problems, summary: 'the rule file cannot be used', details: '' };
   const isIdle = !isAsked && !hasSchedule(own.rules);
   const given = { client, repository, rules: own.rules };
-  if (mode === 'plan') return sweepRepository(runner, { ...given, mode, state: noState });
+  if (mode === 'plan') {
+    const planned = await sweepRepository(runner, { ...given, mode, state: noState });
+    return { ...planned, summary: `nothing was written: apply is not true; ${planned.summary}` };
+  }
   return withState(runner, repository, async (state, left) => {
     if (!isIdle) return sweepRepository(runner, { ...given, mode: left, state });
     const { findings, rows } = reportState(runner, [], state);

@@ -78,11 +78,11 @@ const rightOf: Readonly<Record<Access, string | undefined>> = {
 };
 
 /** Returns the requirements for an account and its token to call an operation. */
-export function neededRight({ access, scopes, method }: Operation): string {
+export function neededRight({ access, othersAccess = access, scopes, method }: Operation): string {
   const level = method === 'GET' ? 'read' : 'write';
   const names = scopes.map((scope) => `${level}:${scope}`);
   const token = names.length === 0 ? undefined : `a token with ${names.join(', ')}`;
-  const needs = [rightOf[access], token].filter(Boolean).join(', and ');
+  const needs = [rightOf[othersAccess], token].filter(Boolean).join(', and ');
   return needs === '' ? 'the account or its token lacks access' : `this needs ${needs}`;
 }
 

@@ -97,6 +97,8 @@ export type Operation = {
   readonly archived?: 'before-role' | 'after-role' | 'after-body';
   readonly target: OperationTarget;
   readonly access: Access;
+  /** What a 403 asks for, if `access` is enough only for what is the caller's own. */
+  readonly othersAccess?: Access;
   /** An anonymous caller is refused before the target is looked up. */
   readonly signInFirst?: true;
   /** The role is checked before the sign-in, so an anonymous caller gets 403. */

@@ -38,7 +38,7 @@ const namesIn = (heading: string): readonly string[] => {
 
 describe('docs/ci.md', () => {
   it('contains the promised workflows', () => {
-    expect(workflows).toHaveLength(7);
+    expect(workflows).toHaveLength(8);
   });
 
   it.each(workflows)('has a workflow with only valid action inputs: %s', (text) => {

@@ -604,7 +604,7 @@ rules:
     const { status, out } = await act('sweep', scheduled);
 
     expect(status).toBe(0);
-    expect(out).toMatch(/1 rule over \d items, changes: 2 planned/);
+    expect(out).toMatch(/nothing was written: apply is not true; 1 rule over \d items, changes: 2 planned/);
     expect(await labelled()).toEqual(['', '', 'kept']);
   });
 

@@ -209,6 +209,16 @@ describe('an unsuccessful response', () => {
     expect(error.message).toContain('GET /api/v1/repos/acme/demo');
   });
 
+  it('names what the permission of another account needs', async () => {
+    const { client } = await serve((_seen, response) => void response.writeHead(403).end(''), { tries: 1 });
+
+    const error = await failureOf(
+      client.call(operations.getPermission, { params: { ...params, collaborator: 'bob' } }),
+    );
+
+    expect(error.message).toContain('this needs administrator access, and a token with read:repository');
+  });
+
   it('never contains the credential, however it is printed', async () => {
     const { client } = await serve((_seen, response) => void response.destroy(), { tries: 1 });
 

@@ -37,6 +37,7 @@ export const collaboratorOperations = {
     method: 'GET',
     path: '/repos/{owner}/{repo}/collaborators/{collaborator}/permission',
     ...repositoryAs('reader'),
+    othersAccess: 'admin',
     params: z.object({ ...inRepository, collaborator: text }),
     success: 200,
     response: resource({ permission: text }, { role_name: text, user: User }),
