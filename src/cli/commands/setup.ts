@@ -76,6 +76,7 @@ import { settleHooks } from '../connection/steps/settle-hooks.ts';
 import { setUpSignIn } from '../connection/steps/sign-in.ts';
 import { createSteps, type Steps, Stopped } from '../connection/steps/steps.ts';
 import { wantWebhook, withoutLocations } from '../connection/steps/wanted-webhook.ts';
+import { calledAs } from '../output/called-as.ts';
 import type { Prompt } from '../output/prompt.ts';
 import { count, type Terminal } from '../output/terminal.ts';
 
@@ -125,13 +126,13 @@ export async function setup(
     terminal.out(
       terminal.style('green', changed === 0 ? 'Connected; nothing had to be changed.' : 'Connected.'),
     );
-    for (const line of nextSteps(run)) terminal.out(line);
+    for (const line of nextSteps(run, calledAs(process.argv[1], given))) terminal.out(line);
   }
   return steps.status;
 }
 
-/** Returns the lines that say what to do after a successful run. */
-function nextSteps({ answers, rules = [], isRunning }: SetupRun): readonly string[] {
+/** Returns the lines that say what to do after a successful run; `reeve` is the command. */
+function nextSteps({ answers, rules = [], isRunning }: SetupRun, reeve: string): readonly string[] {
   const { environment } = answers;
   const settings = `--settings ${shownPath(answers.envFile)}`;
   const observed = rules.filter(({ mode }) => mode === 'observe');
@@ -139,20 +140,20 @@ function nextSteps({ answers, rules = [], isRunning }: SetupRun): readonly strin
   const page = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
   return [
     isRunning
-      ? `Next: reeve doctor ${settings}, which checks everything; Reeve is running`
-      : `Next: reeve serve ${settings}, and leave it running (reeve doctor ${settings} checks everything)`,
+      ? `Next: ${reeve} doctor ${settings}, which checks everything; Reeve is running`
+      : `Next: ${reeve} serve ${settings}, and leave it running (${reeve} doctor ${settings} checks everything)`,
     ...(rules.length === 0
       ? [
-          `Rules: the files .reeve.yml of repositories; reeve setup ${settings} --rules triage labels begins with two that ship with Reeve`,
+          `Rules: the files .reeve.yml of repositories; ${reeve} setup ${settings} --rules triage labels begins with two that ship with Reeve`,
         ]
       : []),
     ...(observed.length === 0
       ? []
       : [
-          `Rules: ${observed.map(({ name }) => name).join(', ')} only observe. reeve runs ${settings} --changes lists what they would have changed.`,
+          `Rules: ${observed.map(({ name }) => name).join(', ')} only observe. ${reeve} runs ${settings} --changes lists what they would have changed.`,
           `To let them act, remove the line "mode: observe" from ${files.join(', ')}; a running Reeve notices.`,
         ]),
-    `Dashboard: ${new URL('/', page).href} with the password that reeve password ${settings} prints`,
+    `Dashboard: ${new URL('/', page).href} with the password that ${reeve} password ${settings} prints`,
   ];
 }
 
