@@ -112,6 +112,8 @@ describe('reeve apply RULE --open', () => {
     expect(questions).toEqual([`Make these ${issues - 1} changes? (yes or no)`]);
     expect(printed).toMatch(new RegExp(`triage +${issues} +${issues - 1} +${issues - 1} `));
     expect(printed).toContain('nothing was written');
+    expect(printed).toContain('applied by hand');
+    expect(printed).not.toContain('schedule');
     expect(writesOf(harness, from)).toEqual([]);
   });
 
@@ -126,13 +128,16 @@ describe('reeve apply RULE --open', () => {
     ['pushes', 'it listens to push, and none of these is about an open issue or pull request'],
     ['reading', 'it reads event or sender, and there is no event'],
     ['never', 'no rule is named "never"'],
-  ])('says why the rule %s cannot run', async (name, why) => {
-    const { status, error } = await reeve(['apply', name, '--open', '--plan'], {
-      environment: environment(),
-    });
+  ])('says why the rule %s cannot run, with and without --plan', async (name, why) => {
+    for (const flags of [['--plan'], []]) {
+      const { status, error } = await reeve(['apply', name, '--open', ...flags], {
+        environment: environment(),
+      });
 
-    expect(status).toBe(2);
-    expect(error).toContain(why);
+      expect(status).toBe(2);
+      expect(error).toContain(why);
+      expect(error).not.toContain('--yes');
+    }
   });
 
   it('is run by the server as a job, changes each open item once, and the next call changes nothing', async () => {

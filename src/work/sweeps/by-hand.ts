@@ -26,7 +26,7 @@ export async function startSweepByHand(
     const delivery = await store.describeDelivery(before.job);
     if (delivery && !hasSweepEnded(delivery)) return before.job;
   }
-  const slot = `${id}#by hand@${now.toISOString()}`;
+  const slot = slotByHand(id, now);
   const { id: job } = await store.enqueue({
     door: 'cli',
     uuid: slot,
@@ -42,6 +42,11 @@ export async function startSweepByHand(
   });
   await store.remember(key, { job, in: patterns } satisfies ByHand);
   return job;
+}
+
+/** Returns the slot of a sweep that is started by hand. `describeTrigger` recognizes its form. */
+export function slotByHand(key: string, now: Date): string {
+  return `${key}#by hand@${now.toISOString()}`;
 }
 
 /** Returns whether the job of a sweep has ended. A deferred one continues by itself later. */

@@ -2,6 +2,7 @@ import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
 import { createRuleSet, type Each, type LoadedRule } from '../../rules/rule.ts';
+import { slotByHand } from './by-hand.ts';
 import { type OpenParts, openTargets } from './open-items.ts';
 import { describeLimit, type SweepProgress } from './progress.ts';
 import { openKeyOf, readTurn, scopeOfSweep, servedTo } from './sweep.ts';
@@ -92,7 +93,9 @@ export async function* planSweep(
       signal.throwIfAborted();
       const actionMemory = createReadOnlyMemory(context.actionMemory);
       const of = openRules.get(target.subject.kind) ?? rules;
-      const request = { door: 'cli', mode: 'plan', rules: of, pause, signal } as const;
+      // What is open has no schedule: only a person starts this.
+      const slot = open ? { slot: slotByHand(key, walk.now) } : {};
+      const request = { door: 'cli', mode: 'plan', rules: of, pause, signal, ...slot } as const;
       const { run, retry } = await runItem(target, request, { ...context, actionMemory });
       signal.throwIfAborted();
       planned.set(target.key, run);

@@ -85,6 +85,8 @@ export async function applyToOpen(
   const asked = { ...options, open: true };
   if (!yes) {
     if (prompt === undefined || options.json) {
+      // A rule that cannot run is the first thing to know.
+      await findOpenRule(name, settings);
       throw new ReeveError(
         'usage',
         'the changes have to be confirmed: --yes makes them without asking, --plan only shows them',
