@@ -526,7 +526,7 @@ const ruleCommands = [
     flags: [
       [
         '--repository <names...>',
-        'check labels and statuses in these repositories instead of the served ones',
+        'check labels and statuses in these repositories instead of the served ones; write -- before paths',
       ],
       ['--expanded', 'print the rules with the values of their parameters and the rules of their packs'],
       ['--packs <folder>', 'folder of the packs that a repository’s file may include by name'],
@@ -537,6 +537,7 @@ const ruleCommands = [
       'reeve check rules/ .reeve.yml',
       'reeve check --json rules/',
       'reeve check --expanded rules/stale.yml',
+      'reeve check --settings reeve.env --repository acme/demo -- .reeve.yml',
     ],
     async run({ args: [paths], options, environment, terminal }) {
       const { check } = await import('./rules/check.ts');

@@ -37,6 +37,25 @@ async function check(rules: string, args: readonly string[] = [], environment: R
 const label = (name: string, key: string, of: string, more = ''): string =>
   `  ${name}: { on: ${of}, ${more} steps: [{ uses: set-labels, with: { ${key}: [bug] } }] }\n`;
 
+it('a path after --repository is refused, with what to write', async () => {
+  const environment = { FORGE_URL: forge.url, FORGE_TOKEN: bot.token };
+  const rules = label('one', 'remove', 'issues.opened');
+  await check(rules);
+  const path = join(folder, 'rules.yml');
+  const repository = await forge.makeRepository(bot);
+
+  const swallowed = await reeve(['check', '--repository', repository, 'r.yml'], { environment });
+  const inFolder = await reeve(['check', '--repository', repository, path], { environment });
+  const separated = await reeve(['check', '--repository', repository, '--', path], { environment });
+
+  expect(swallowed).toMatchObject({
+    status: 2,
+    error: expect.stringContaining('r.yml is not OWNER/NAME; put -- before the paths'),
+  });
+  expect(inFolder).toMatchObject({ status: 2, error: expect.stringContaining('put -- before the paths') });
+  expect(separated).toMatchObject({ status: 0, error: '' });
+});
+
 describe('a merge that is less safe than it looks', () => {
   const rules = (when: string, more = '') =>
     `  auto: { on: pull_request, steps: [{ uses: merge, with: { when: '${when}' } }] }\n${more}`;

@@ -61,6 +61,7 @@ export async function check(
   },
   terminal: Terminal,
 ): Promise<number> {
+  for (const name of options.repository ?? []) requireRepositoryName(name);
   const offered = await readOfferedIn(options.packs);
   const { paths, isOperators } = pathsOrDefault(given, options.rules);
   const files = await loadRuleFiles(paths, { withPacks: true, offered, isOperators });
@@ -121,6 +122,13 @@ export async function check(
         ),
   );
   return problems.length === 0 ? 0 : 1;
+}
+
+/** Throws `usage` for what is no repository, often a path: the flag takes all words up to `--`. */
+function requireRepositoryName(name: string): void {
+  const isFile = /\.ya?ml$/.test(name) && existsSync(name);
+  if (!/^[^/\s]+\/[^/\s]+$/.test(name) || isFile)
+    throw new ReeveError('usage', `${name} is not OWNER/NAME; put -- before the paths`);
 }
 
 /** Returns a warning for each rule that polling does not start for all of its events. */
