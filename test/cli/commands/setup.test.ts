@@ -784,6 +784,20 @@ rules:
     expect(checked.out).not.toContain('on-opened: polling');
   });
 
+  it('--poll needs no access to the hooks of the repositories', async () => {
+    const { repository, owner, bot } = connection;
+    await forge.share(repository, owner, { with: bot, permission: 'write' });
+
+    const made = await connection.setup({ poll: '60' });
+    const examined = await connection.doctor();
+
+    expect([made.status, examined.status]).toEqual([0, 0]);
+    expect(entriesOf(made, 'polling-hooks')).toEqual([]);
+    expect(entriesOf(examined, 'polling-hooks')).toMatchObject([
+      { state: 'skipped', text: 'the account cannot read the hooks of the served repositories' },
+    ]);
+  });
+
   it('--poll warns that a token without write:repository cannot report problems of rule files', async () => {
     const scopes = ['read:user', 'read:organization', 'write:issue'];
     const reading = await connection.tokenFile(connection.bot, [...scopes, 'read:repository']);
