@@ -10,7 +10,13 @@ import type { Redact } from '../platform/redactor.ts';
 import { mayWrite } from '../platform/write-gate.ts';
 import { apiRoot, redirectOf, requestUrl } from './address.ts';
 import { type Capabilities, capabilitiesOf, findCapabilities } from './capabilities.ts';
-import { type Credential, type Credentials, createCredential } from './credentials.ts';
+import {
+  type AskAccount,
+  type Credential,
+  type CredentialGuard,
+  type Credentials,
+  createCredential,
+} from './credentials.ts';
 import { sendRequest } from './exchange.ts';
 import {
   type ForgeAnswer,
@@ -95,6 +101,8 @@ export type ClientOptions = TransportOptions &
     readonly onWrite?: OnWrite | undefined;
     /** Reads the credentials again after the forge has refused them; undefined if they cannot be read. */
     readonly readCredentials?: () => Credentials | undefined;
+    /** Decides whether credentials that were read again are used; default: they are. */
+    readonly guard?: CredentialGuard;
   };
 
 export function createClient(options: ClientOptions): Client {
@@ -113,7 +121,11 @@ export function createClient(options: ClientOptions): Client {
   });
   const identity = randomUUID();
   // The forge may run another release after an outage.
-  const ask = createTransport(options, { credential, onOutage: () => capabilities.forget() });
+  const ask = createTransport(options, {
+    credential,
+    signal: options.signal,
+    onOutage: () => capabilities.forget(),
+  });
 
   const create = ({ signal, tries = 3 }: CallOptions): Client => {
     const counts: RequestCounts = { requests: 0, denials: 0, log: new RequestLog(redact) };
@@ -185,7 +197,13 @@ type Attempts = {
   readonly counts: RequestCounts;
 };
 
-type Sent = { readonly url: URL; readonly body: string | undefined; readonly attempt: number };
+type Sent = {
+  readonly url: URL;
+  readonly body: string | undefined;
+  readonly attempt: number;
+  /** Value of the header `Authorization`, if it is not that of the credential. */
+  readonly authorization?: string;
+};
 
 /**
  * Sends a call until there is a response: retries reads, follows redirects of reads, and renews a refused credential.
@@ -204,14 +222,24 @@ type TransportOptions = {
   readonly limiter?: Limiter;
   /** Resolves after this time, or rejects when the signal is aborted. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<unknown>;
-  /** Called for every HTTP request; without a status if there was no response. */
-  readonly onRequest?:
-    | ((request: { method: string; status: number | undefined; ms: number }) => void)
-    | undefined;
+  /** Called for every HTTP request. */
+  readonly onRequest?: ((request: ObservedRequest) => void) | undefined;
+};
+
+/** An HTTP request that has ended. */
+type ObservedRequest = {
+  readonly method: string;
+  /** Absent if there was no response. */
+  readonly status: number | undefined;
+  readonly ms: number;
+  /** Whether it tried a credential that is not in use, so that it says nothing about the one that is. */
+  readonly isTrial: boolean;
 };
 
 type TransportParts = {
   readonly credential: Credential;
+  /** Ends the requests that belong to no single call. */
+  readonly signal: AbortSignal | undefined;
   /** Called after a request without a response. */
   readonly onOutage: () => void;
 };
@@ -224,8 +252,31 @@ function createTransport(options: TransportOptions, parts: TransportParts): Tran
   const sleep = options.sleep ?? ((ms, signal) => wait(ms, undefined, signal ? { signal } : {}));
   const request = createRequest(options, { ...parts, limiter });
 
+  const askAccount: AskAccount = async (authorization) => {
+    const operation = operations.getSelf;
+    const url = requestUrl(root, operation, {});
+    const counts = { requests: 0, denials: 0, log: new RequestLog(credential.redact) };
+    const sent = { url, body: undefined, attempt: 1, authorization };
+    // The calls that wait for the credential share this request, so that the end of one of them does not abort it.
+    const { signal } = parts;
+    const answer = await limiter.run(() => request(operation, sent, { tries: 1, signal, counts }), signal);
+    if (answer.status === 401) return undefined;
+    if (answer.status !== 200) {
+      const { redact } = credential;
+      const where = `${operation.method} ${url.pathname}`;
+      throw forgeError(where, answer.status, answer.text, answer.header('retry-after'), {
+        redact,
+        operation,
+      });
+    }
+    return readAnswer(operation, answer, credential.redact) as AnswerOf<typeof operation>;
+  };
+
   return async (operation, input, attempts) => {
     const { signal, tries } = attempts;
+    // Nothing else notices that the file contains another credential if the forge still accepts the current one.
+    if (credential.keptOut !== undefined)
+      await credential.renew(credential.headers().authorization, askAccount).catch(() => {});
     if (operation.method !== 'GET') await mayWrite(signal);
     let url = requestUrl(root, operation, input);
     const where = `${operation.method} ${url.pathname}`;
@@ -244,14 +295,19 @@ function createTransport(options: TransportOptions, parts: TransportParts): Tran
           continue;
         }
         // A refused request had no effect, so even a write may be repeated.
-        if (isRefusedCredential(answer) && !isRenewed && credential.renew(used)) {
+        const isRefused = isRefusedCredential(answer);
+        if (isRefused && !isRenewed && (await credential.renew(used, askAccount))) {
           isRenewed = true;
           continue;
         }
-        failure = forgeError(where, answer.status, answer.text, answer.header('retry-after'), {
-          redact: credential.redact,
-          operation,
-        });
+        failure =
+          isRefused && credential.keptOut !== undefined
+            ? // Whatever the status: the work waits for the right credential.
+              new ReeveError('forge-unauthorized', `${where}: ${credential.keptOut}`, { status: 401 })
+            : forgeError(where, answer.status, answer.text, answer.header('retry-after'), {
+                redact: credential.redact,
+                operation,
+              });
       } catch (cause) {
         if (signal?.aborted) throw stopped(where);
         failure = unreachable(where, cause);
@@ -277,9 +333,13 @@ function isRefusedCredential({ status, text }: ForgeAnswer): boolean {
 /** Creates the function that sends one HTTP request, whose body is encoded JSON. */
 function createRequest(
   { log = silentLog, timeoutMs = 10_000, onRequest }: TransportOptions,
-  { credential, limiter, onOutage }: TransportParts & { readonly limiter: Limiter },
+  {
+    credential,
+    limiter,
+    onOutage,
+  }: Pick<TransportParts, 'credential' | 'onOutage'> & { readonly limiter: Limiter },
 ): (operation: Operation, sent: Sent, attempts: Attempts) => Promise<ForgeAnswer> {
-  return async (operation, { url, body, attempt }, { signal, counts }) => {
+  return async (operation, { url, body, attempt, authorization }, { signal, counts }) => {
     counts.requests += 1;
     const where = `${operation.method} ${url.pathname}`;
     const started = performance.now();
@@ -295,7 +355,7 @@ function createRequest(
           accept: 'application/json',
           'user-agent': 'reeve',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...credential.headers(),
+          ...(authorization === undefined ? credential.headers() : { authorization }),
         },
         body,
         timeoutMs,
@@ -315,7 +375,7 @@ function createRequest(
       if (!signal?.aborted) limiter.observe(ms, overloaded);
       counts.log.add({ method: operation.method, url, status, ms, attempt, error: failure });
       log.debug({ operation: operation.id, ms: Math.round(ms) }, 'asked the forge');
-      onRequest?.({ method: operation.method, status, ms });
+      onRequest?.({ method: operation.method, status, ms, isTrial: authorization !== undefined });
     }
   };
 }

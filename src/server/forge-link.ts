@@ -7,7 +7,8 @@ import {
   findAccount,
   type OnWrite,
 } from '../client/client.ts';
-import type { SignedIn } from '../client/credentials.ts';
+import type { Objection, SignedIn } from '../client/credentials.ts';
+import type { User } from '../contract/resources/users.ts';
 import { type OwnEvents, ownEventsText } from '../engine/bounds/own-writes.ts';
 import { memoize } from '../platform/cache/caches.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -15,6 +16,7 @@ import { ReeveError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { ForgeState } from '../work/deliveries/breaker.ts';
 import type { Metrics } from './dashboard/metrics.ts';
+import { nameOfAccount, type ServerAccount } from './server-account.ts';
 
 /** Maximum wait for the forge before the receiver listens. */
 const greetingMs = 5_000;
@@ -29,6 +31,11 @@ export interface ForgeLink {
   readonly greeted: Account | undefined;
   /** The error with which the forge refused the credential at the start. */
   readonly refusal: ReeveError | undefined;
+  /**
+   * Permits reading the credential again, which must then be one of the account with which the connection was opened, or
+   * of this one if the forge has not confirmed an account yet.
+   */
+  expect(remembered: ServerAccount | undefined): void;
   /** Returns the number of responses so far that show that the forge works. */
   readonly answers: () => number;
   /** Returns the state of the forge. */
@@ -57,21 +64,36 @@ export async function openForgeLink(options: {
   const { metrics, signal, concurrency, clock, log } = options;
   const forgeState = createForgeStateReader(() => clock.now());
   let answers = 0;
+  /** The account whose credentials may be used; undefined until the forge, or the store, has told it. */
+  let expected: ServerAccount | undefined;
+  // The credential was read just before. Until the store has been asked for the account, any would be accepted.
+  let mayRead = false;
   const onRequest: ClientOptions['onRequest'] = (request) => {
     metrics.countRequest(request);
+    if (request.isTrial) return;
     forgeState.note(request.status);
     if (request.status !== undefined && request.status < 500 && request.status !== 401) answers += 1;
   };
   const halt = new AbortController();
+  const { readCredentials } = options.forge;
   const client = createClient({
     ...options.forge,
+    ...(readCredentials && { readCredentials: () => (mayRead ? readCredentials() : undefined) }),
+    guard: {
+      objectTo: (self) => objectTo(self, expected, options.allowAdmin),
+      onKeptOut: (reason) => forgeState.keepOut(reason),
+    },
     log,
     onRequest,
     onWrite: options.onWrite,
     signal: halt.signal,
     concurrency,
   });
-  const account = memoize(() => findAccount(client, options));
+  const account = memoize(async () => {
+    const found = await findAccount(client, options);
+    expected = found;
+    return found;
+  });
   const haltStart = (): void => halt.abort(signal?.reason);
   signal?.throwIfAborted();
   signal?.addEventListener('abort', haltStart, { once: true });
@@ -85,10 +107,36 @@ export async function openForgeLink(options: {
     greeted: known,
     refusal,
     login: async () => (known ?? (await account())).login,
+    expect(remembered) {
+      expected ??= remembered;
+      mayRead = true;
+    },
     answers: () => answers,
     state: (worker) => forgeState.state(worker),
     halt: (reason) => halt.abort(reason),
     ignoreSignal: () => signal?.removeEventListener('abort', haltStart),
+  };
+}
+
+/**
+ * Returns why a credential of this account must not replace the one of the expected account: whoever can write the file
+ * could otherwise choose as whom Reeve acts, and the rights that this gives to every rule.
+ */
+function objectTo(
+  { id, login, is_admin }: User,
+  expected: ServerAccount | undefined,
+  allowAdmin: boolean,
+): Objection | undefined {
+  const isOther = expected !== undefined && expected.id !== id;
+  const isForbidden = is_admin === true && !allowAdmin;
+  if (!isOther && !isForbidden) return undefined;
+  const self = expected === undefined ? 'an account' : nameOfAccount(expected);
+  const whose = isForbidden ? `@${login}, who is a site administrator` : `@${login}`;
+  return {
+    reason: `the token file contains a token of ${whose}, which is not used${isOther ? `: Reeve acts as ${self}` : ''}`,
+    remedy: isOther
+      ? `write a token of ${self} to the token file, which is used without a restart; to act as @${login} from now on, start Reeve again`
+      : 'use an account with only the access that your rules need, or set allow-admin: true in the operator file and start Reeve again',
   };
 }
 
@@ -132,6 +180,8 @@ async function greet(
 interface ForgeStateReader {
   /** Records the status of a response. */
   note(status: number | undefined): void;
+  /** Records why the credential in the file is not used; undefined if it is. */
+  keepOut(reason: string | undefined): void;
   /**
    * Returns the state of the forge: the worker's state unless that is `ok`, otherwise the state that the responses
    * show.
@@ -142,12 +192,18 @@ interface ForgeStateReader {
 /** Creates a reader whose initial state is healthy. */
 function createForgeStateReader(now: () => Date): ForgeStateReader {
   let refusedSince: Date | undefined;
+  let keptOut: { readonly since: Date; readonly reason: string } | undefined;
   return {
     note(status) {
       if (status === 401) refusedSince ??= now();
       else if (status !== undefined && status < 500) refusedSince = undefined;
     },
+    keepOut(reason) {
+      keptOut = reason === undefined ? undefined : { since: keptOut?.since ?? now(), reason };
+    },
     state(worker) {
+      // This is why nothing works, also while the worker still has the reason from before.
+      if (keptOut !== undefined) return { state: 'refused', ...keptOut };
       if (worker.state !== 'ok' || refusedSince === undefined) return worker;
       const reason = 'the forge answers 401: the credential is revoked, expired or wrong';
       return { state: 'refused', since: refusedSince, reason };

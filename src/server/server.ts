@@ -15,6 +15,7 @@ import type { Run } from '../engine/record.ts';
 import type { RunSettings } from '../engine/run-context.ts';
 import { createFactMemory } from '../facts/ask.ts';
 import { BoundedMap } from '../platform/cache/bounded-map.ts';
+import { memoize } from '../platform/cache/caches.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { createMessageSender } from '../platform/http/message-sender.ts';
@@ -45,6 +46,7 @@ import { hookJob } from './hooks/watch.ts';
 import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
+import { recallServerAccount, rememberServerAccount } from './server-account.ts';
 import { secretUsesOf, type WebhookForm } from './settings/operator-file.ts';
 import { loadFingerprintKey } from './settings/secrets/installation-secret.ts';
 import { rememberSettings } from './settings/settings-in-force.ts';
@@ -185,7 +187,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     };
   };
   const link = await openForgeLink({ ...options, own, onWrite, metrics, signal, concurrency, clock });
-  const { client, account, login } = link;
+  const { client, login } = link;
   const lost = Promise.withResolvers<ReeveError>();
   const store = await openStoreAt(options, {
     role,
@@ -198,6 +200,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       metrics.countTakeover(deliveries);
       log.warn({ deliveries }, 'took over deliveries of a process that died');
     },
+  });
+  /** The account, which is also remembered if the forge did not confirm it before the start. */
+  const account = memoize(async () => {
+    const found = await link.account();
+    if (link.greeted === undefined && !options.jobsOnly) await rememberServerAccount(store, found);
+    return found;
   });
   const activity = startActivity({ store, clock, log });
   const stop = async (): Promise<void> => {
@@ -361,23 +369,22 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Key under which the store has the id of the account with which a server has worked. */
-const accountKey = 'account of the server';
-
 /**
  * Remembers the account that the forge has confirmed. After a refusal of the credential, throws it if this store has
  * never worked, or if this process does not receive or handle deliveries; otherwise logs the remedy.
  */
 async function checkGreeting(
-  { refusal, greeted }: ForgeLink,
+  { refusal, greeted, expect }: ForgeLink,
   store: Store,
   { forge, jobsOnly, log }: ServerOptions,
 ): Promise<void> {
-  if (greeted !== undefined) await store.remember(accountKey, greeted.id);
+  const remembered = await recallServerAccount(store);
+  expect(greeted ?? remembered);
+  // A command beside the server may have another token.
+  if (greeted !== undefined && !jobsOnly) await rememberServerAccount(store, greeted);
   if (refusal === undefined) return;
   const hasWorked =
-    (await store.recall(accountKey)) !== undefined ||
-    Object.values(await store.counts()).some((number) => number > 0);
+    remembered !== undefined || Object.values(await store.counts()).some((number) => number > 0);
   if (jobsOnly || !hasWorked) throw refusal;
   const remedy = forge.readCredentials
     ? 'write a new token to the token file; it is used without a restart'

@@ -7,7 +7,15 @@ import { silentLog } from '../../src/platform/log.ts';
 import { startServer } from '../../src/server/server.ts';
 import { signInWithPassword } from '../support/dashboard-client.ts';
 import { timeoutMs } from '../support/flow-names.ts';
-import { at, authorization, type Harness, secret, startHarness } from '../support/harness.ts';
+import {
+  at,
+  authorization,
+  type Harness,
+  minimalScopes,
+  people,
+  secret,
+  startHarness,
+} from '../support/harness.ts';
 import { recordLog } from '../support/record-log.ts';
 import { scrapeWithPassword } from '../support/scrape-metrics.ts';
 
@@ -111,4 +119,133 @@ it('a server whose store never worked does not start with a token that the forge
   await expect(start()).rejects.toMatchObject({ code: 'forge-unauthorized' });
   // A failed start does not count as one that worked.
   await expect(start()).rejects.toMatchObject({ code: 'forge-unauthorized' });
+});
+
+/** Lines of the log at error about the token file. */
+function objections(lines: ReturnType<typeof recordLog>['lines']): readonly string[] {
+  return lines
+    .filter(([level, text]) => level === 'error' && text.includes('token file'))
+    .map(([, text]) => text);
+}
+
+/** Returns the accounts that labeled an issue. */
+async function labelers(issue: number): Promise<readonly (string | undefined)[]> {
+  const timeline = await harness.ada.call(operations.listTimeline, { params: { ...at, index: issue } });
+  return timeline.filter((entry) => entry?.type === 'label').map((entry) => entry?.user?.login);
+}
+
+it('the token of another account in the token file is not used, whoever it is; the work waits for one of the own account', {
+  timeout: 10 * timeoutMs,
+}, async () => {
+  let inFile: Credentials | undefined;
+  const { log, lines } = recordLog();
+  harness = await startHarness({ rules, readCredentials: () => inFile, server: { log } });
+  await harness.idle();
+  const roots = await harness.forge.makeToken(people.root, ['all']);
+  const adas = await harness.forge.makeToken(people.ada, ['all']);
+  await harness.revokeToken();
+  inFile = { token: roots.token };
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } });
+
+  const ofRoot = `the token file contains a token of @${people.root}, who is a site administrator, which is not used: Reeve acts as @${people.bot}`;
+  await expect.poll(() => objections(lines), { timeout: timeoutMs }).toEqual([ofRoot]);
+  await expect
+    .poll(readyz, { timeout: timeoutMs })
+    .toEqual({ status: 200, body: { status: 'degraded', forge: 'refused' } });
+  const password = (await readFile(join(harness.data, 'dashboard.password'), 'utf8')).trim();
+  const dashboard = await signInWithPassword(harness.server.url, password);
+  expect((await dashboard.get('/')).text).toContain(`@${people.root}, who is a site administrator`);
+
+  inFile = { token: adas.token };
+  const ofAda = `the token file contains a token of @${people.ada}, which is not used: Reeve acts as @${people.bot}`;
+  await expect.poll(() => objections(lines), { timeout: timeoutMs }).toEqual([ofRoot, ofAda]);
+  expect(await harness.labelsOf(issue.number)).toEqual([]);
+  expect((await harness.server.store.counts()).dead).toBe(0);
+
+  await harness.renewToken();
+  inFile = { token: harness.token };
+  await expect.poll(() => harness.labelsOf(issue.number), { timeout: timeoutMs }).toEqual(['area/docs']);
+  await expect.poll(readyz, { timeout: timeoutMs }).toEqual({ status: 200, body: { status: 'ok' } });
+  expect(await labelers(issue.number)).toEqual([people.bot]);
+  for (const { token } of [roots, adas, harness]) expect(JSON.stringify(lines)).not.toContain(token);
+});
+
+it('a token of the own account is not used while that account is a site administrator', {
+  timeout: 10 * timeoutMs,
+}, async () => {
+  let inFile: Credentials | undefined;
+  const { log, lines } = recordLog();
+  harness = await startHarness({ rules, readCredentials: () => inFile, server: { log } });
+  await harness.idle();
+  const { id } = await harness.bot.call(operations.getSelf, {});
+  const makeAdministrator = (admin: boolean) =>
+    harness.root.call(operations.editUser, {
+      params: { username: people.bot },
+      body: { login_name: people.bot, source_id: 0, admin },
+    });
+  await makeAdministrator(true);
+  await harness.revokeToken();
+  await harness.renewToken();
+  inFile = { token: harness.token };
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } });
+
+  await expect
+    .poll(() => objections(lines), { timeout: timeoutMs })
+    .toEqual([
+      `the token file contains a token of @${people.bot}, who is a site administrator, which is not used`,
+    ]);
+  expect(await harness.labelsOf(issue.number)).toEqual([]);
+
+  await makeAdministrator(false);
+  expect((await harness.bot.call(operations.getSelf, {})).id).toBe(id);
+  await expect.poll(() => harness.labelsOf(issue.number), { timeout: 3 * timeoutMs }).toEqual(['area/docs']);
+});
+
+it('a token that lacks a scope is not replaced by one of another account, and the work waits', {
+  timeout: 10 * timeoutMs,
+}, async () => {
+  let inFile: Credentials | undefined;
+  const { log, lines } = recordLog();
+  const scopes = minimalScopes.map((scope) => (scope === 'write:issue' ? 'read:issue' : scope));
+  harness = await startHarness({ rules, scopes, readCredentials: () => inFile, server: { log } });
+  await harness.idle();
+  const roots = await harness.forge.makeToken(people.root, ['all']);
+  inFile = { token: roots.token };
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } });
+
+  await expect.poll(() => objections(lines), { timeout: timeoutMs }).toHaveLength(1);
+  await expect
+    .poll(readyz, { timeout: timeoutMs })
+    .toEqual({ status: 200, body: { status: 'degraded', forge: 'refused' } });
+  expect(await harness.labelsOf(issue.number)).toEqual([]);
+
+  const able = await harness.forge.makeToken(people.bot, minimalScopes);
+  inFile = { token: able.token };
+  await expect.poll(() => harness.labelsOf(issue.number), { timeout: timeoutMs }).toEqual(['area/docs']);
+  expect(await labelers(issue.number)).toEqual([people.bot]);
+  expect((await harness.server.store.counts()).dead).toBe(0);
+  await expect.poll(readyz, { timeout: timeoutMs }).toEqual({ status: 200, body: { status: 'ok' } });
+});
+
+it('a server that started with a refused token takes only one of the account with which its store has worked', {
+  timeout: 10 * timeoutMs,
+}, async () => {
+  let inFile: Credentials | undefined;
+  const { log, lines } = recordLog();
+  harness = await startHarness({ rules, readCredentials: () => inFile, server: { log } });
+  const adas = await harness.forge.makeToken(people.ada, ['all']);
+  await harness.restart({ between: () => harness.revokeToken() });
+  inFile = { token: adas.token };
+  const issue = await harness.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } });
+
+  await expect
+    .poll(() => objections(lines), { timeout: timeoutMs })
+    .toEqual([
+      `the token file contains a token of @${people.ada}, which is not used: Reeve acts as @${people.bot}`,
+    ]);
+
+  await harness.renewToken();
+  inFile = { token: harness.token };
+  await expect.poll(() => harness.labelsOf(issue.number), { timeout: timeoutMs }).toEqual(['area/docs']);
+  expect(await labelers(issue.number)).toEqual([people.bot]);
 });

@@ -27,6 +27,7 @@ const longest = [
   'flows/queue-kills',
   'cli/commands/setup',
   'store/postgres/faults',
+  'flows/revoked-token',
   'flows/forged-identity',
   'flows/packs',
   'cli/commands/start',

@@ -40,5 +40,7 @@ export async function openStoreIfThere(settings: StorePlace): Promise<Store | un
 export function clientOf(settings: Settings): Client {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'this command needs the forge: set FORGE_URL and FORGE_TOKEN');
-  return createClient({ ...settings.forge });
+  const { url, credentials } = settings.forge;
+  // A command acts as the account with which it began, so that it does not read the file of the token again.
+  return createClient({ url, credentials });
 }

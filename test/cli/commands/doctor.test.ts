@@ -13,6 +13,7 @@ import type { Finding } from '../../../src/cli/connection/finding.ts';
 import { ownEventsFinding } from '../../../src/cli/connection/forge-findings.ts';
 import type { IncidentKind } from '../../../src/engine/incidents/incident.ts';
 import { ReeveError } from '../../../src/platform/errors.ts';
+import { rememberServerAccount } from '../../../src/server/server-account.ts';
 import type { Variables } from '../../../src/server/settings/config.ts';
 import { takeWorkerLock } from '../../../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts';
@@ -240,6 +241,16 @@ const rows: readonly (readonly [string, string, Break, RegExp])[] = [
     async ({ forge, bot, repository }) =>
       void (await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot })),
     /no repository is served/,
+  ],
+  [
+    'account',
+    'a server that started as another account',
+    async ({ path }) => {
+      const store = await openSqliteStore({ path: path('data/reeve.db'), role: 'reader' });
+      await rememberServerAccount(store, { id: 987_654, login: 'former-bot' });
+      await store.close();
+    },
+    /the token belongs to @\S+, and the server started as @former-bot.*create a token with @former-bot/s,
   ],
   [
     'served',

@@ -7,6 +7,8 @@ import type { User } from '../../../contract/resources/users.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
 import { hookLocations, scopesForHooks } from '../../../server/hooks/places.ts';
+import { nameOfAccount, recallServerAccount } from '../../../server/server-account.ts';
+import type { Store } from '../../../store/store.ts';
 import type { BlindSpot } from '../../../work/alarms/blind-spots.ts';
 import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
@@ -62,6 +64,15 @@ export const forgeChecks: readonly Check[] = [
     remedy: 'Create a new token on the forge with the bot’s account, and set it as `FORGE_TOKEN`.',
     after: ['forge'],
     run: async ({ account }) => ok(`the forge accepts the token of @${(await account()).login}`),
+  },
+  {
+    id: 'account',
+    looks: 'The account of the token compared with the one as which `reeve serve` last started.',
+    fails: 'They differ. A running server refuses a token of another account in its token file.',
+    remedy:
+      'Create the token with the account that the check names. If Reeve is to act as another account from now on, start `reeve serve` again.',
+    after: ['token', 'store'],
+    run: async ({ account, store }) => checkServerAccount(await account(), await store()),
   },
   {
     id: 'own-events',
@@ -209,6 +220,18 @@ export const forgeChecks: readonly Check[] = [
     },
   },
 ];
+
+/** Checks that a server that reads the token again would use it, and that no other account slipped in. */
+async function checkServerAccount({ id, login }: User, store: Store): Promise<Finding> {
+  const known = await recallServerAccount(store);
+  if (known === undefined) return skipped('no server has worked with this store yet');
+  if (known.id === id) return ok(`the token belongs to the account of the server, @${login}`);
+  const name = nameOfAccount(known);
+  return wrong(
+    `the token belongs to @${login}, and the server started as ${name}`,
+    `create a token with ${name}; if Reeve is to act as @${login} from now on, start reeve serve again`,
+  );
+}
 
 async function checkOwnEvents({ account, settings, served }: Examination): Promise<Finding> {
   const user = await account();
