@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
-import { isOfRepository, pausedWords } from '../../engine/bounds/pauses.ts';
+import { isOfRepository, type Pause, pausedWords } from '../../engine/bounds/pauses.ts';
 import { kindRow } from '../../engine/incidents/incident.ts';
 import { count } from '../../platform/count.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
@@ -33,7 +33,7 @@ const maxLines = 100;
 /** The parts of the store that a report reads. */
 type ReportStore = Pick<
   Store,
-  'listIncidents' | 'counts' | 'healthy' | 'recall' | 'remember' | 'revise' | 'listDeliveries'
+  'listIncidents' | 'counts' | 'healthy' | 'listPauses' | 'recall' | 'remember' | 'revise' | 'listDeliveries'
 >;
 
 /**
@@ -52,8 +52,9 @@ export async function makeReport(
   },
   forge: ForgeState,
 ): Promise<Report> {
-  const [incidents, { dead, deferred }, health, heard, sight] = await Promise.all([
+  const [incidents, pauses, { dead, deferred }, health, heard, sight] = await Promise.all([
     store.listIncidents(),
+    store.listPauses(),
     store.counts(),
     store.healthy(),
     readHeard(store),
@@ -62,6 +63,8 @@ export async function makeReport(
   const needs = [
     ...(health.ok ? [] : [`The store is not writable: ${health.reason ?? 'see the log'}.`]),
     ...(forge.state === 'ok' ? [] : [`The forge fails since ${utc(forge.since)}: ${forge.reason}.`]),
+    // A pause that someone forgot looks like a day without events.
+    ...pauses.map((pause) => `Paused: ${pausedWords(pause)}.`),
     ...(dead === 0 ? [] : [`Dead deliveries and jobs: ${dead}.`]),
     ...incidents.map(
       ({ kind, key, reason, firstAt }) =>
@@ -117,8 +120,8 @@ type ReportIssue = { readonly repository: string; readonly number: number };
 
 /**
  * Makes and delivers the report: first into the issue, then as a message, so that a repeated job sends the message last
- * and with the same id. A message is sent even if the forge refuses the issue, as with a token that has expired, and says
- * so. Writes nothing while these writes are paused. Rejects if the receiver fails, or the forge if there is none.
+ * and with the same id. A message is sent even if the forge refuses the issue, as with a token that has expired, or if a
+ * pause prevents it, and says so. Rejects if the receiver fails, or the forge if there is none.
  */
 export async function deliverReport(
   reeve: Reeve,
@@ -137,29 +140,37 @@ export async function deliverReport(
     readonly forge: ForgeState;
   },
 ): Promise<void> {
-  const pauses = await reeve.store.listPauses();
-  const pause = pauses.find(
-    ({ scope }) =>
-      scope.kind === 'all' || (repository !== undefined && isOfRepository(scope, { name: repository })),
-  );
-  if (pause) {
-    reeve.log.warn({ reason: pausedWords(pause) }, 'the report was not made');
-    return;
-  }
+  const hasMessage = to !== undefined && url !== undefined;
   const report = await makeReport(reeve, forge);
   let unwritten = '';
   try {
-    if (repository !== undefined) await writeIssue(reeve, repository, report);
+    if (repository !== undefined) {
+      const pause = await findReportPause(reeve.store, repository);
+      if (pause === undefined) await writeIssue(reeve, repository, report);
+      else {
+        unwritten = `The issue in ${repository} was not written: ${pausedWords(pause)}.\n\n`;
+        reeve.log.warn({ reason: pausedWords(pause) }, 'the issue of the report was not written');
+      }
+    }
   } catch (error) {
-    if (to === undefined || url === undefined) throw error;
+    if (!hasMessage) throw error;
     unwritten = `The issue in ${repository} could not be written: ${messageOf(error)}.\n\n`;
     reeve.log.error({ error: messageOf(error) }, 'the issue of the report could not be written');
   }
-  if (to === undefined || url === undefined) return;
+  if (!hasMessage) return;
   const text = `${unwritten}${report.text}`;
   const content = chat ? JSON.stringify({ text }) : text;
   const contentType = chat ? 'application/json' : 'text/plain; charset=utf-8';
   await send({ url, secret: to, id: `report.${slot}`, contentType, content });
+}
+
+/** Returns the pause that prevents the issue of the report; undefined if there is none. */
+async function findReportPause(
+  store: Pick<Store, 'listPauses'>,
+  repository: string,
+): Promise<Pause | undefined> {
+  const pauses = await store.listPauses();
+  return pauses.find(({ scope }) => scope.kind === 'all' || isOfRepository(scope, { name: repository }));
 }
 
 /** Creates or edits the issue of the report. It is open while something needs attention, and closed otherwise. */

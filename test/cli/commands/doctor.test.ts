@@ -470,6 +470,7 @@ it('every check is broken by at least one test', () => {
     'codeowners',
     'polling',
     'polling-hooks',
+    'pauses',
     ...databaseChecks.map(({ id }) => id),
   ];
   const broken = new Set([...rows.map(([id]) => id), ...alone]);
@@ -632,6 +633,25 @@ describe.each(contractForges)('rules about organizations on $name', ({ start: st
     await connection.close();
     await forge.close();
   });
+});
+
+it('each pause in force is a warning with its scope, author and start, and the command that ends it', async () => {
+  const pauses = checks.find(({ id }) => id === 'pauses');
+  const store = await openSqliteStore({ path: ':memory:', role: 'reader' });
+  const look = () => pauses?.run({ store: async () => store } as Examination);
+  expect(await look()).toEqual({ state: 'ok', text: 'nothing is paused' });
+
+  await store.pause({ kind: 'all' }, 'root by reeve pause');
+  await store.pause({ kind: 'rule', name: 'pack/label' }, 'ada by reeve pause');
+
+  expect(await look()).toEqual({
+    state: 'warning',
+    text: expect.stringMatching(
+      /^all writes paused since 2\d{3}-\S+ \S+ UTC by root by reeve pause; rule pack\/label paused since .* UTC by ada by reeve pause$/,
+    ),
+    advice: "if it is no longer intended: reeve resume all; reeve resume '#pack/label'",
+  });
+  await store.close();
 });
 
 describe.each(contractForges)('rules without effect on $name', ({ start: startForge }) => {

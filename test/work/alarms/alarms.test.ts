@@ -406,12 +406,26 @@ rules:
       await expect(job?.run(now, 'report#5')).rejects.toThrow('401');
     });
 
-    it('is not made while all writes are paused', async () => {
-      await store.pause({ kind: 'all' }, 'ada');
+    it('lists the pauses, and is sent as a message while they prevent the issue', async () => {
+      await store.pause({ kind: 'rule', name: 'urgent' }, 'ada by reeve pause');
+      await store.pause({ kind: 'all' }, 'root by reeve pause');
+      const issues = async () =>
+        harness.bot.call(operations.listIssues, {
+          params: { owner: acme, repo: 'ops' },
+          query: { state: 'all', type: 'issues' },
+        });
+      const before = await issues();
 
       await alarmJobs(await makeBot(), options({ report: settings })).report?.run(now, 'report#3');
 
-      expect(receiver.received).toEqual([]);
+      const { text } = JSON.parse(receiver.received[0]?.body ?? '') as { text: string };
+      expect(text).toMatch(
+        /^The issue in acme\/ops was not written: all writes are paused since \S+ by root by reeve pause; reeve resume all ends it\.\n\n2 things need attention:/,
+      );
+      expect(text).toMatch(
+        /- Paused: rule urgent is paused since \S+ by ada by reeve pause; reeve resume urgent/,
+      );
+      expect(await issues()).toEqual(before);
     });
   });
 });

@@ -281,8 +281,10 @@ export const hookChecks: readonly Check[] = [
   {
     id: 'hook-elsewhere',
     looks: 'Whether the hook that setup created still delivers to `webhook.url`.',
-    fails: 'The URL of the hook was changed, or the address of Reeve changed.',
-    remedy: '`reeve setup` corrects it; `--webhook URL` sets Reeve’s new address.',
+    fails:
+      'The URL of the hook was changed, the address of Reeve changed, or another Reeve, to which this one was moved, has the hook now.',
+    remedy:
+      'If a Reeve works at the other address, stop this one and disable its service. Only if that one is stopped for good, `reeve setup` takes the hook back; `--webhook URL` sets Reeve’s new address.',
     after: ['token', 'store', 'hooks'],
     run: checkEachHook('hooks point here', faultsOf('elsewhere')),
   },
