@@ -90,7 +90,8 @@ export const incidentKinds = {
       'The hooks of the locations under `webhook`, every ten minutes, or every hour with more than 20 locations and nothing found, where the account may list them.',
     fails:
       'A hook was deleted, disabled, or points to another address: events of that location arrive late, when Reeve looks for missed ones, or never.',
-    remedy: '`reeve setup` creates or corrects the hook.',
+    remedy:
+      '`reeve setup` creates or corrects the hook. If the hook points to another address, another Reeve may run there: run it only if that one is stopped for good.',
     page: '',
     isSevere: true,
   },

@@ -5,12 +5,20 @@ import type { MemoryRows, Store } from '../../store/store.ts';
 import { noteIncidents } from '../../work/alarms/alarms.ts';
 import type { MaintenanceJob } from '../../work/sweeps/schedule/maintenance.ts';
 import type { WebhookForm } from '../settings/operator-file.ts';
-import { hookFault, matchHooks, recallSetupHook } from './match.ts';
+import { type HookFault, hookFault, matchHooks, recallSetupHook } from './match.ts';
 import { type HookLocation, hookLocations, locationName, readHooks } from './places.ts';
 
 /** Up to this number of locations, the hooks are examined every ten minutes; beyond it, every hour. */
 const fewLocations = 20;
 const kind = 'hook-silent';
+
+/** What to do about a fault. Setup on a machine that Reeve has left would take the hook from the new one. */
+const remedies: Readonly<Record<HookFault['code'], string>> = {
+  missing: 'reeve setup corrects it',
+  inactive: 'reeve setup corrects it',
+  elsewhere:
+    'another Reeve may run at that address: run reeve setup here only if that one is stopped for good; otherwise stop this one',
+};
 
 type WatchOptions = {
   readonly webhook: WebhookForm;
@@ -35,9 +43,9 @@ export function hookJob({ webhook, client, login, store }: WatchOptions): Mainte
       const signed = [{ client, login: await login() }];
       const found: Occurrence[] = [];
       for (const location of locations) {
-        const text = await faultAt(location, { url: webhook.url, signed, store });
-        if (text === undefined) continue;
-        const reason = shorten(`${text}: its events arrive late or never; reeve setup corrects it`);
+        const fault = await faultAt(location, { url: webhook.url, signed, store });
+        if (fault === undefined) continue;
+        const reason = shorten(`${fault.text}: its events arrive late or never; ${remedies[fault.code]}`);
         found.push({ kind, key: locationName(location), at: now, level: 'operator', reason });
       }
       await noteIncidents(store, [kind], found);
@@ -57,11 +65,11 @@ async function faultAt(
     readonly signed: Parameters<typeof readHooks>[0];
     readonly store: MemoryRows;
   },
-): Promise<string | undefined> {
+): Promise<HookFault | undefined> {
   try {
     const { live } = await readHooks(signed, location);
     if (live.some(({ active, config }) => active && config?.url === url)) return undefined;
-    return hookFault(matchHooks(live, url, await recallSetupHook(store, location)), live, url)?.text;
+    return hookFault(matchHooks(live, url, await recallSetupHook(store, location)), live, url);
   } catch (error) {
     if (isDenied(error)) return undefined;
     throw error;

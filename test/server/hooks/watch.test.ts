@@ -54,7 +54,9 @@ it('a hook that is missing, disabled or changed on the forge is an incident unti
     [`hook-silent repository ${acme}/demo: has no hook to ${url}${advice}`],
     [],
     [`hook-silent repository ${acme}/demo: has a disabled hook${advice}`],
-    [`hook-silent repository ${acme}/demo: has a hook that now points to another address${advice}`],
+    [
+      `hook-silent repository ${acme}/demo: has a hook that now points to another address: its events arrive late or never; another Reeve may run at that address: run reeve setup here only if that one is stopped for good; otherwise stop this one`,
+    ],
     [],
   ]);
 });

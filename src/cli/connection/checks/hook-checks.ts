@@ -242,6 +242,9 @@ function whyNoHooks({ webhook, poll }: Examination['settings']): string | undefi
 }
 
 const again = 'run reeve setup again: it corrects the hooks';
+/** Setup on a machine that Reeve has left would take the hook from the new one, and both would write. */
+const adviceElsewhere =
+  'another Reeve may run at that address: if so, stop this one and disable its service; run reeve setup here only if that one is stopped for good';
 
 /** Checks of the hooks as the forge shows them, followed by checks of their deliveries. */
 export const hookChecks: readonly Check[] = [
@@ -286,7 +289,7 @@ export const hookChecks: readonly Check[] = [
     remedy:
       'If a Reeve works at the other address, stop this one and disable its service. Only if that one is stopped for good, `reeve setup` takes the hook back; `--webhook URL` sets Reeve’s new address.',
     after: ['token', 'store', 'hooks'],
-    run: checkEachHook('hooks point here', faultsOf('elsewhere')),
+    run: checkEachHook('hooks point here', faultsOf('elsewhere'), adviceElsewhere),
   },
   {
     id: 'hook-inactive',
@@ -389,6 +392,7 @@ export const hookChecks: readonly Check[] = [
 function checkEachHook(
   okText: string,
   faults: (look: HookState, url: string) => readonly string[],
+  advice = again,
 ): (examination: Examination) => Promise<Finding> {
   return async ({ hooks, settings }) => {
     const why = whyNoHooks(settings);
@@ -398,7 +402,7 @@ function checkEachHook(
     const found = readable.flatMap((look) =>
       faults(look, settings.webhook?.url ?? '').map((fault) => `${locationName(look.location)} ${fault}`),
     );
-    return found.length === 0 ? ok(okText) : wrong(found.join('; '), again);
+    return found.length === 0 ? ok(okText) : wrong(found.join('; '), advice);
   };
 }
 
