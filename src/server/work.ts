@@ -22,7 +22,7 @@ import { createLeaveWaiting, createWaitingHandler, waitingKind } from '../work/r
 import { createOwnNotes, type OwnNotes } from '../work/sweeps/catch-up/own-notes.ts';
 import { Poller } from '../work/sweeps/catch-up/poll.ts';
 import { Snapshots } from '../work/sweeps/catch-up/snapshots.ts';
-import { type MaintenanceJob, maintenanceLanes } from '../work/sweeps/schedule/maintenance.ts';
+import type { MaintenanceJob } from '../work/sweeps/schedule/maintenance.ts';
 import { Sweeps } from '../work/sweeps/sweeps.ts';
 
 /** Parts that process the stored deliveries and jobs. */
@@ -118,7 +118,7 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
     concurrency: options.concurrency,
     answers: options.answers,
     probe: askWhoWeAre,
-    localLanes: maintenanceLanes,
+    localLanes: sweeps.localLanes,
     backoff: options.backoff,
     pollMs: options.pollMs,
     onRecorded: options.onRecorded,

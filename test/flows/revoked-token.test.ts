@@ -16,6 +16,7 @@ import {
   secret,
   startHarness,
 } from '../support/harness.ts';
+import { startReceiver } from '../support/hook-receiver.ts';
 import { recordLog } from '../support/record-log.ts';
 import { scrapeWithPassword } from '../support/scrape-metrics.ts';
 
@@ -63,6 +64,44 @@ it('a revoked token is shown on /readyz, overview and metrics; the token file is
   await expect.poll(readyz, { timeout: timeoutMs }).toEqual({ status: 200, body: { status: 'ok' } });
   expect((await dashboard.get('/')).text).not.toContain('refuses our credential');
   expect(await metrics()).toContain('reeve_forge_state{state="ok"} 1');
+});
+
+it('the report is sent as a message while the forge refuses the token, and says why the issue was not written', {
+  timeout: 10 * timeoutMs,
+}, async () => {
+  const receiver = await startReceiver(() => ({ status: 200 }));
+  harness = await startHarness({
+    rules,
+    server: {
+      namedSecrets: new Map([['CHAT', receiver.url]]),
+      notifyHosts: ['127.0.0.1'],
+      report: {
+        to: 'CHAT',
+        chat: false,
+        repository: `${at.owner}/${at.repo}`,
+        schedule: { cron: '0 8 * * 1', timezone: 'UTC' },
+      },
+    },
+  });
+  await harness.idle();
+  await harness.revokeToken();
+  await harness.ada.call(operations.createIssue, { params: at, body: { title: 'docs' } });
+  await expect
+    .poll(readyz, { timeout: timeoutMs })
+    .toEqual({ status: 200, body: { status: 'degraded', forge: 'refused' } });
+
+  await harness.server.store.enqueue({
+    ...{ door: 'cron', uuid: 'report#1', kind: 'chore', lane: 'chore report', receivedAt: new Date() },
+    payload: { chore: 'report', slot: 'report#1' },
+  });
+
+  await expect.poll(() => receiver.received.length, { timeout: timeoutMs }).toBe(1);
+  expect(receiver.received[0]?.body).toMatch(
+    /^The issue in acme\S*\/demo could not be written: .*401.*\n\n.*\n- The forge fails since/,
+  );
+  const issues = await harness.ada.call(operations.listIssues, { params: at, query: { state: 'all' } });
+  expect(issues.map(({ title }) => title)).toEqual(['docs']);
+  await receiver.close();
 });
 
 it('a server starts with a token that the forge refuses, if its store has worked before: it says what to do, stores deliveries, and handles them once the token file is renewed', {

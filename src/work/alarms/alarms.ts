@@ -41,10 +41,12 @@ const named = 5;
 export function alarmJobs(reeve: Reeve, options: AlarmOptions): Readonly<Record<string, MaintenanceJob>> {
   const { store, rules } = reeve;
   const { secrets, uses, report, send, forge } = options;
+  const reportUrl = secrets.get(report?.to ?? '');
   return {
     secrets: {
       cron: '*/10 * * * *',
       atStart: true,
+      isLocal: true,
       async run(now) {
         const faults = await testSecrets([...secretUses(rules.operator()), ...uses], secrets, options);
         await noteIncidents(
@@ -80,10 +82,13 @@ export function alarmJobs(reeve: Reeve, options: AlarmOptions): Readonly<Record<
     ...(report && {
       report: {
         ...report.schedule,
+        // A message needs no forge, and is most needed when the forge refuses the issue. Without one, the job waits: it
+        // would fail and run again and again.
+        isLocal: reportUrl !== undefined,
         run: (_now, slot) =>
           deliverReport(reeve, report, {
             slot,
-            url: secrets.get(report.to ?? ''),
+            url: reportUrl,
             send,
             forge: forge(),
           }),

@@ -7,7 +7,12 @@ import { createCatchUp } from './catch-up/catch-up.ts';
 import type { Poller } from './catch-up/poll.ts';
 import type { Snapshots } from './catch-up/snapshots.ts';
 import { createOpenPullsHandler, openPullsKind } from './open-pulls.ts';
-import { createMaintenance, type MaintenanceJob, scheduledMaintenance } from './schedule/maintenance.ts';
+import {
+  createMaintenance,
+  localLanesOf,
+  type MaintenanceJob,
+  scheduledMaintenance,
+} from './schedule/maintenance.ts';
 import {
   readScheduleList,
   type Scheduled,
@@ -42,6 +47,8 @@ export class Sweeps {
   readonly scheduler: Scheduler;
   /** Handlers, by kind, of the jobs that `start`, the scheduler and the command line store. */
   readonly jobHandlers: Readonly<Record<string, HandleJob>>;
+  /** Lanes of the jobs that need no forge. */
+  readonly localLanes: readonly string[];
   readonly #reeve: Reeve;
   readonly #snapshots: Snapshots;
   readonly #poller: Poller | undefined;
@@ -58,6 +65,7 @@ export class Sweeps {
       readRules: () => this.#readRules(),
     });
     this.#chores = { ...maintenance, ...jobs };
+    this.localLanes = localLanesOf(this.#chores);
     this.scheduler = new Scheduler(reeve, () => this.#entries());
     this.jobHandlers = {
       sweep: createSweepHandler(reeve, leaveWaiting, (id) => this.#find(id)),

@@ -27,6 +27,8 @@ export type MaintenanceJob = {
   readonly timezone?: string | undefined;
   /** Whether it also runs after every start. */
   readonly atStart?: true;
+  /** Whether its work needs no forge, so that it also runs while the forge fails or refuses the credential. */
+  readonly isLocal?: boolean;
   /** `slot` identifies the slot, or the start, and is the same for each try. */
   readonly run: (now: Date, slot: string) => Promise<void>;
 };
@@ -48,6 +50,8 @@ export function createMaintenance(
   return {
     retention: {
       cron: '41 3 * * *',
+      // The store must not fill up during an outage.
+      isLocal: true,
       async run(now) {
         const { settledMs, deadMs } = retention;
         const olderThan = new Date(now.getTime() - settledMs);
@@ -85,6 +89,7 @@ export function createMaintenance(
     },
     size: {
       cron: '11 * * * *',
+      isLocal: true,
       async run() {
         const gone = await store.prune({ maxBytes: retention.maxBytes });
         if (gone.deliveries + gone.runs === 0) return;
@@ -111,11 +116,10 @@ export function createMaintenance(
   };
 }
 
-/**
- * Lanes of the maintenance jobs that do not need the forge: the store must not fill up during an outage, and secrets are
- * tested during one.
- */
-export const maintenanceLanes: readonly string[] = ['chore retention', 'chore size', 'chore secrets'];
+/** Returns the lanes of the maintenance jobs that need no forge. */
+export function localLanesOf(chores: Readonly<Record<string, MaintenanceJob>>): readonly string[] {
+  return Object.entries(chores).flatMap(([name, { isLocal }]) => (isLocal ? [`chore ${name}`] : []));
+}
 
 /** Returns the maintenance jobs as entries for the scheduler. */
 export function scheduledMaintenance(chores: Readonly<Record<string, MaintenanceJob>>): readonly Scheduled[] {
