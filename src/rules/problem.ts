@@ -33,6 +33,8 @@ export const problemCodes = {
     'A warning: no recent commit has a status that a rule, or a branch into which it merges, waits for.',
   'renamed-files': 'A warning: the condition of a gate sees only the new name of a renamed file.',
   'codeowners-line': 'A warning: a line of CODEOWNERS matches no file in a repository that the rule covers.',
+  'unknown-object':
+    'A warning: a team or repository that a rule names does not exist, or the account cannot see it.',
   'unknown-label':
     'A warning: a label that a rule names does not exist in a repository that the rule covers.',
   access:

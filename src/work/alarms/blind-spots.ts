@@ -19,13 +19,14 @@ import { maxExamined } from '../served.ts';
 import { refusedAsFailure, type ServedBy, toRepositoryRef } from '../sweeps/targets/repositories.ts';
 import { createEmptyRunnerMemory } from '../sweeps/targets/runner-memory.ts';
 import { eachTarget } from '../sweeps/targets/targets.ts';
+import { findMissingObjects } from './named-objects.ts';
 
 /** Something that a rule needs and that its account cannot see or do. */
 export type BlindSpot = {
   readonly rule: LoadedRule;
   /** Line of the rule or of the step. */
   readonly line: number;
-  readonly code: 'scope' | 'runners' | 'access' | 'unknown-label';
+  readonly code: 'scope' | 'runners' | 'access' | 'unknown-label' | 'unknown-object';
   /** True if the rule does not see what it is about; false if it sees it and cannot act. */
   readonly isBlind: boolean;
   /** One sentence without a full stop, and without the name of the rule. May name private repositories. */
@@ -62,7 +63,25 @@ export async function findBlindSpots(
     ...accessSpots(rules, look),
     ...(await ownershipSpots(rules, look)),
     ...(await labelSpots(rules, look)),
+    ...(await objectSpots(rules, look)),
   ];
+}
+
+/** Returns a spot for each team and repository that a step names and that the account does not find. */
+async function objectSpots(
+  rules: readonly LoadedRule[],
+  { client, repositories }: Look,
+): Promise<readonly BlindSpot[]> {
+  const places = repositories.slice(0, maxExamined).map(toRepositoryRef);
+  const placesOf = (rule: LoadedRule) => places.filter((repository) => includes(rule, repository));
+  const missing = await findMissingObjects(rules, client, placesOf);
+  return missing.map(({ text, ...place }) => ({
+    ...place,
+    code: 'unknown-object',
+    isBlind: false,
+    text: `${text}: the rule fails there`,
+    advice: 'create it, give the account access to it, or correct the name in the rule',
+  }));
 }
 
 /** Items of rules that do not belong to one repository. */

@@ -31,7 +31,11 @@ export async function findMissingObjects(
       }
       for (const name of repositoriesNamedBy(step))
         if (!(await once(repositories, name, () => isThere(client, name))))
-          found.push({ rule, line: step.line, text: `there is no repository ${name} that the account can see` });
+          found.push({
+            rule,
+            line: step.line,
+            text: `there is no repository ${name} that the account can see`,
+          });
     }
   }
   return found;

@@ -466,6 +466,7 @@ it('every check is broken by at least one test', () => {
     'runners',
     'scope',
     'labels',
+    'names',
     'workflows',
     'codeowners',
     'polling',
@@ -682,6 +683,52 @@ rules:
       state: 'warning',
       text: 'rule elsewhere: in: nowhere/* does not include the served repository: the rule never runs',
     });
+    await connection.close();
+    await forge.close();
+  });
+});
+
+describe.each(contractForges)('teams and repositories that rules name on $name', ({ start: startForge }) => {
+  it('cause a warning if the account does not find them', async () => {
+    const forge = await startForge();
+    const connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+    const { organization, owner, bot, repository } = connection;
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    const look = async (team: string, place: string) => {
+      await writeFile(
+        `${folder}/names.yml`,
+        `version: 1
+rules:
+  tags:
+    on: { schedule: "17 3 * * *" }
+    each: repository
+    steps: [{ uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_teams: [${team}] }] } }]
+  report:
+    on: { schedule: "27 3 * * *" }
+    each: repository
+    steps: [{ uses: report-issue, with: { repository: ${place}, key: a, title: b } }]
+`,
+      );
+      return entriesOf(await connection.doctor({ REEVE_RULES: folder }), 'names')[0];
+    };
+    // Only members may list teams, so nothing is known of them before.
+    expect(await look('release', repository)).toMatchObject({ state: 'ok' });
+    expect(await look('release', 'acme/ops')).toMatchObject({
+      state: 'warning',
+      text: 'rule report: there is no repository acme/ops that the account can see: the rule fails there',
+    });
+    const body = { name: 'Readers', permission: 'read', units: ['repo.code'] };
+    const made = await forge.ask('POST', `/orgs/${organization}/teams`, { as: owner, body });
+    const path = `/teams/${made.json.id}/members/${bot.name}`;
+    expect((await forge.ask('PUT', path, { as: owner })).status).toBe(204);
+
+    expect(await look('release', repository)).toMatchObject({
+      state: 'warning',
+      text: `rule tags: there is no team "release" in ${organization}: the rule fails there`,
+    });
+    expect(await look('readers', repository)).toMatchObject({ state: 'ok' });
     await connection.close();
     await forge.close();
   });

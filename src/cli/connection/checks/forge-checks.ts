@@ -172,6 +172,16 @@ export const forgeChecks: readonly Check[] = [
       checkReach(examination, 'unknown-label', 'the labels that rules name exist where the rules apply'),
   },
   {
+    id: 'names',
+    looks:
+      'Teams and repositories that rules of the operator name in plain text: teams in the organizations of at most 100 served repositories.',
+    fails: 'Never: it warns if the account does not find one.',
+    remedy: 'Create it, give the account access to it, or correct the name in the rule.',
+    after: ['token'],
+    run: async (examination) =>
+      checkReach(examination, 'unknown-object', 'the teams and repositories that rules name exist'),
+  },
+  {
     id: 'codeowners',
     looks:
       'CODEOWNERS of the served repositories in which rules of the operator read it: whether each line can match a file.',
@@ -256,7 +266,7 @@ async function checkRunners(examination: Examination): Promise<Finding> {
 /** Checks whether each rule includes a served repository, and whether the labels exist that the rules name. */
 async function checkReach(
   examination: Examination,
-  code: 'scope' | 'unknown-label',
+  code: 'scope' | 'unknown-label' | 'unknown-object',
   good: string,
 ): Promise<Finding> {
   const loaded = (await examination.rules()).flatMap((file) => file.rules);
