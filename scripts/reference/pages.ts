@@ -84,6 +84,7 @@ function actionPage(action: Action): string {
     code('yaml', action.example),
     `Works on: ${words(action.of)}. ${needWords(action)}${more.join('')} ${who} ${onRepeat(describesState)}`,
     table(argumentHead, schemaRows(jsonSchema(action.arguments))),
+    'A condition is an [expression](../../rules.md#if-conditions), or `true` or `false`. Where the type does not name `${{ }}`, text is taken as it is written.',
   );
 }
 

@@ -124,14 +124,25 @@ function innerOf(schema: Schema): Schema | undefined {
   return items?.properties ? items : undefined;
 }
 
+/** Names of arguments that are not plain text, by what they hold. */
+const held: Readonly<Record<string, string>> = {
+  condition: 'condition',
+  template: 'text with `${{ }}`',
+  'forge-text': 'text with `${{ }}`',
+  'base-template': 'text with `${{ pull_request.base.ref }}`',
+  'command-arguments': 'one `${{ command("NAME").args }}`',
+};
+
 function typeText(schema: Schema): string {
+  const name = typeof schema.holds === 'string' ? held[schema.holds] : undefined;
+  if (name !== undefined) return name;
   if ('const' in schema) return word(JSON.stringify(schema.const));
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => word(String(value))).join(', ');
   const options = (schema.anyOf ?? schema.oneOf) as readonly Schema[] | undefined;
   if (options) return [...new Set(options.map(typeText))].join(' or ');
   if (schema.type === 'array') return `list of ${typeText((schema.items ?? {}) as Schema)}`;
   if (schema.type === 'object' && schema.additionalProperties) {
-    return `map of ${typeText(schema.additionalProperties as Schema)}`;
+    return `map of ${typeText(schema.additionalProperties as Schema).replace(/^condition$/, 'conditions')}`;
   }
   const type = schema.type === 'object' ? 'map' : schema.type === 'string' ? 'text' : schema.type;
   return String(type ?? 'any');
