@@ -10,7 +10,7 @@ import { ReeveError } from '../platform/errors.ts';
 import { condition, defineAction, forgeText } from './action.ts';
 import type { Change } from './change.ts';
 import { type ForgeObject, type Inverse, pathParams, readItems } from './inverses.ts';
-import { askWritten, isByUs, isOurs, markerOf, withMarker } from './texts.ts';
+import { askOr, askWritten, isByUs, isOurs, markerOf, withMarker } from './texts.ts';
 
 /** States of the forge, by the verdicts of rule files. */
 const states = { approve: 'APPROVED', 'request-changes': 'REQUEST_CHANGES' } as const;
@@ -36,7 +36,7 @@ type Review = z.output<typeof Review>;
 
 const pullFact = requestOf(pullRequest);
 const reviewsFact = optionalRequestOf(reviewsRow);
-const repositoryFact = requestOf(repository);
+const repositoryFact = optionalRequestOf(repository);
 const noun = { approve: 'approval', 'request-changes': 'request for changes' } as const;
 
 /** The state of a review that `before` and `after` show. */
@@ -122,7 +122,7 @@ with:
     const head = pull.head?.sha;
     if (!head) throw new Error('the pull request has no head commit');
     // Without this access, a review could not be taken back when its condition ends.
-    if ((await facts.ask(repositoryFact)).permissions?.admin === false)
+    if ((await askOr(facts, repositoryFact, undefined))?.permissions?.admin === false)
       throw new ReeveError(
         'forge-forbidden',
         'Reeve’s account has to be an administrator of the repository to dismiss the review later; nothing was written',
