@@ -94,7 +94,14 @@ export function createWork(reeve: Reeve, options: WorkOptions): Work {
     onPolled: (event) => queues.wakeFor(event),
   });
   // 2. Schedules.
-  const sweeps = new Sweeps(reeve, { snapshots, leaveWaiting, askWhoWeAre, poller, jobs: options.jobs });
+  const sweeps = new Sweeps(reeve, {
+    snapshots,
+    know: ownNotes.know,
+    leaveWaiting,
+    askWhoWeAre,
+    poller,
+    jobs: options.jobs,
+  });
   // 3. Internal jobs of all kinds.
   const jobs = new Map<string, HandleJob>([
     ...Object.entries(sweeps.jobHandlers),

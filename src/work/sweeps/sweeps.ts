@@ -4,6 +4,7 @@ import type { HandleJob } from '../../store/leases.ts';
 import type { Reeve } from '../reeve.ts';
 import type { LeaveWaiting } from '../runs/waiting.ts';
 import { createCatchUp } from './catch-up/catch-up.ts';
+import type { OwnNotes } from './catch-up/own-notes.ts';
 import type { Poller } from './catch-up/poll.ts';
 import type { Snapshots } from './catch-up/snapshots.ts';
 import { createOpenPullsHandler, openPullsKind } from './open-pulls.ts';
@@ -25,6 +26,8 @@ import { createSweepHandler } from './sweep.ts';
 /** Dependencies of the scheduled work, in addition to the bot. */
 type SweepsParts = {
   readonly snapshots: Snapshots;
+  /** Called with each served repository that catching up visits. */
+  readonly know: OwnNotes['know'];
   readonly leaveWaiting: LeaveWaiting;
   /** Requests the account of the token from the forge, bypassing caches. */
   readonly askWhoWeAre: () => Promise<unknown>;
@@ -56,7 +59,7 @@ export class Sweeps {
   /** Rules of repositories and organizations, as they were last read. */
   #others: readonly LoadedRule[] = [];
 
-  constructor(reeve: Reeve, { snapshots, leaveWaiting, askWhoWeAre, poller, jobs }: SweepsParts) {
+  constructor(reeve: Reeve, { snapshots, know, leaveWaiting, askWhoWeAre, poller, jobs }: SweepsParts) {
     this.#reeve = reeve;
     this.#snapshots = snapshots;
     this.#poller = poller;
@@ -69,7 +72,7 @@ export class Sweeps {
     this.scheduler = new Scheduler(reeve, () => this.#entries());
     this.jobHandlers = {
       sweep: createSweepHandler(reeve, leaveWaiting, (id) => this.#find(id)),
-      'catch-up': createCatchUp(reeve, snapshots),
+      'catch-up': createCatchUp(reeve, snapshots, know),
       [openPullsKind]: createOpenPullsHandler(reeve, leaveWaiting),
       chore: (_job, payload) => this.#doChore(payload),
     };

@@ -12,6 +12,7 @@ import { createLeash } from '../leash.ts';
 import { freshPages, type ServedBy, servedRepositories } from '../targets/repositories.ts';
 import { createWaitingClient } from '../walk.ts';
 import { actDifferences, advanceActs, type FoundAct, readActs } from './acts.ts';
+import type { OwnNotes } from './own-notes.ts';
 import {
   type CurrentItem,
   type CurrentRepository,
@@ -68,7 +69,7 @@ export type Candidate = {
  * before a process listened. A repository that fails is left to the next pass. Comments and reviews whose deliveries may
  * still arrive are read again after a minute.
  */
-export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
+export function createCatchUp(reeve: Reeve, snapshots: Snapshots, know: OwnNotes['know']): HandleJob {
   const { store, log, clock } = reeve;
   const listeningFrom = clock.now();
   return async (_job, _payload, lease) => {
@@ -77,6 +78,7 @@ export function createCatchUp(reeve: Reeve, snapshots: Snapshots): HandleJob {
     const startedAt = clock.now();
     await snapshots.save();
     const candidates = await listCandidates(client, reeve.served);
+    for (const { id, owner, name } of candidates) know({ id, owner: owner.login, name });
     await createEmptyBaselines(candidates, snapshots, store, await earliest(listeningFrom, store));
     await store.remember(passKey, startedAt.toISOString());
     const waiting = await sortByPriority(candidates, store);

@@ -2,6 +2,7 @@ import type { Client, OnWrite } from '../../../client/client.ts';
 import { isRecord, readMember } from '../../../contract/events/payload-members.ts';
 import type { AnyInput, Operation } from '../../../contract/operation.ts';
 import { operations } from '../../../contract/operations.ts';
+import { BoundedMap } from '../../../platform/cache/bounded-map.ts';
 import { createTtlCache } from '../../../platform/cache/caches.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { type OwnNote, type Snapshots, type TextParts, textDigest, toItemSnapshot } from './snapshots.ts';
@@ -15,7 +16,7 @@ import { type OwnNote, type Snapshots, type TextParts, textDigest, toItemSnapsho
 export interface OwnNotes {
   /** Observes the writes of the client. */
   readonly onWrite: OnWrite;
-  /** Keeps the id of a repository, so that it need not be requested. */
+  /** Keeps the id of a repository. With hooks, writes in other repositories are not noted, so that no id is requested. */
   know(repository: { readonly id: number; readonly owner: string; readonly name: string }): void;
   /** Resolves when the writes that have been sent so far are noted. */
   settled(): Promise<void>;
@@ -23,6 +24,8 @@ export interface OwnNotes {
 
 /** How long the id of a repository is cached. A renamed repository refuses writes under its earlier name. */
 const maxAgeMs = 10 * 60_000;
+
+const maxKnown = 50_000;
 
 type Place = { readonly owner: string; readonly repo: string };
 /** State before a write, the request, and its response. */
@@ -127,11 +130,15 @@ export function createOwnNotes({
   readonly isPolling: boolean;
 }): OwnNotes {
   const pending = new Set<Promise<void>>();
+  const known = new BoundedMap<string, number>(maxKnown);
   const ids = createTtlCache<string, number>({ maxAgeMs, maxEntries: 2_000, clock });
-  const idOf = ({ owner, repo }: Place): Promise<number> =>
-    ids.get(`${owner}/${repo}`.toLowerCase(), async () => {
+  const idOf = async ({ owner, repo }: Place): Promise<number | undefined> => {
+    const name = `${owner}/${repo}`.toLowerCase();
+    if (!isPolling) return known.get(name);
+    return ids.get(name, async () => {
       return (await client.call(operations.getRepository, { params: { owner, repo } })).id;
     });
+  };
 
   const onWrite = async ({ id }: Operation, input: AnyInput) => {
     const row = notedWrites[id];
@@ -143,7 +150,7 @@ export function createOwnNotes({
       pending.delete(promise);
       resolve();
     };
-    let read: readonly [repositoryId: number, before: unknown];
+    let read: readonly [repositoryId: number | undefined, before: unknown];
     try {
       const params = { owner, repo, index: Number(index) };
       read = await Promise.all([
@@ -166,7 +173,7 @@ export function createOwnNotes({
       const isAnswered = answer !== undefined || id === operations.removeIssueLabel.id;
       try {
         const note = isRefused || !isAnswered ? undefined : row.noteOf({ before, input, answer });
-        if (note !== undefined) await snapshots.add(repositoryId, note);
+        if (note !== undefined && repositoryId !== undefined) await snapshots.add(repositoryId, note);
       } catch {
         // The store refuses it. The next poll finds the write.
       } finally {
@@ -177,7 +184,7 @@ export function createOwnNotes({
 
   return {
     onWrite,
-    know: ({ id, owner, name }) => void ids.get(`${owner}/${name}`.toLowerCase(), async () => id),
+    know: ({ id, owner, name }) => void known.set(`${owner}/${name}`.toLowerCase(), id),
     async settled() {
       await Promise.all(pending);
     },
