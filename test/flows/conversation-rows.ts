@@ -226,6 +226,22 @@ steps: [{ uses: dismiss-stale-reviews, with: { states: [APPROVED], message: New 
     declared: [['APPROVED', true]],
   },
   {
+    action: 'review',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "not like this"
+steps: [{ uses: review, with: { verdict: request-changes, text: No. } }]`,
+    arrange: (harness) => openPull(harness, 'criticised'),
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'not like this' } }),
+    read: async ({ root }, arranged) =>
+      (await root.call(operations.listReviews, { params: { ...at, ...arranged } })).map(
+        ({ state, dismissed }) => [...[state, dismissed]],
+      ),
+    declared: [['REQUEST_CHANGES', false]],
+    // No API ends a review without a trace, so the revert dismisses it.
+    back: [['REQUEST_CHANGES', true]],
+  },
+  {
     action: 'open-pull-request',
     rule: () => `${onPush('promote')}
 steps: [{ uses: open-pull-request, with: { head: promote, base: main, title: Promote } }]`,
