@@ -30,8 +30,11 @@ const ira = uniqueName('ira');
 /** Creates a private and a public repository under a webhook of their organization, each with an issue and pushes. */
 beforeAll(async () => {
   harness = await startHarness({ rules, hook: 'organization' });
-  const { root, ada, forge } = harness;
+  const { root, ada, bot, forge } = harness;
+  // A repository that becomes private loses its stars, so the bot reads them first, and stars it again.
+  await harness.idle();
   await root.call(operations.editRepository, { params: at, body: { private: true } });
+  await bot.call(operations.star, { params: at });
   await root.call(operations.createOrganizationRepository, {
     params: { org: at.owner },
     body: { name: open.repo, auto_init: true, default_branch: 'main' },
