@@ -129,21 +129,27 @@ with:
       );
     const marker = markerOf(context, given.verdict);
     const state = states[given.verdict];
-    const ours = (await askWritten(facts, reviewsFact)).filter(
-      (one) => one.state === state && isOurs(one, marker, context),
-    );
-    const place = { given, facts, marker, head };
+    const all = await askWritten(facts, reviewsFact);
+    const ours = all.filter((one) => one.state === state && isOurs(one, marker, context));
+    const place = { given, facts, marker, head, rule: context.rule };
     if (!(given.when ?? true)) {
       return ours.filter(({ dismissed }) => !dismissed).map((one) => dismissal(one, place));
     }
     const onHead = ours.filter((one) => one.commit_id === head);
     const [live = onHead.at(-1)] = onHead.filter(({ dismissed }) => !dismissed);
-    if (live === undefined)
-      return [submission(place, isByUs(pull, context) && context.account !== undefined)];
+    if (live === undefined) {
+      const isOwn = isByUs(pull, context) && context.account !== undefined;
+      const isRejected = all.some((one) => isRejection(one) && isByUs(one, context));
+      return [submission(place, whyNot(given, { isOwn, isRejected }))];
+    }
     if (!live.dismissed) return [standing(live, place)];
     // A dismissal by a person stays.
     const known = (await context.memory.get(`${ownReviewPrefix}${live.id}`)) as OwnReview | undefined;
-    return known?.isDismissed ? [renewal(live, place)] : [];
+    // The forge itself dismisses a request for changes when its account makes another one, for another rule.
+    const isReplaced =
+      given.verdict === 'request-changes' &&
+      all.some((one) => one.id > live.id && one.state === state && isByUs(one, context));
+    return known?.isDismissed || isReplaced ? [renewal(live, place)] : [];
   },
   confirm({ operation, after }, answer) {
     const live = PullReview.safeParse(answer);
@@ -167,12 +173,33 @@ type Place = {
   readonly facts: Facts;
   readonly marker: string;
   readonly head: string;
+  readonly rule: string;
 };
 
-function base({ facts, given }: Place) {
+function isRejection({ state, dismissed }: PullReview): boolean {
+  return state === states['request-changes'] && !dismissed;
+}
+
+/**
+ * Returns why a review cannot be made now. For the forge, the latest review of an account counts, so that an approval
+ * would end the request for changes of another rule.
+ */
+function whyNot(
+  { verdict }: Review,
+  { isOwn, isRejected }: { readonly isOwn: boolean; readonly isRejected: boolean },
+): string | undefined {
+  if (isOwn)
+    return 'Reeve’s account opened the pull request, and an account cannot review its own pull request';
+  return verdict === 'approve' && isRejected
+    ? 'Reeve’s account requests changes of this pull request'
+    : undefined;
+}
+
+/** The target names the rule: each rule has a review of its own, which stands until the condition of this rule ends. */
+function base({ facts, given, rule }: Place) {
   return {
     action: 'review',
-    target: `review:#${indexParams(facts.subject).index}`,
+    target: `review:${rule} on #${indexParams(facts.subject).index}`,
     value: states[given.verdict],
     reads: [reviewsFact],
     reconsiders: true,
@@ -184,7 +211,7 @@ function tightens(isTightening: boolean): Pick<Change, 'protects'> {
   return isTightening ? { protects: 'tightens' } : {};
 }
 
-function submission(place: Place, isOwn: boolean): Change {
+function submission(place: Place, why: string | undefined): Change {
   const { given, facts, marker, head } = place;
   const state = states[given.verdict];
   const standard = given.verdict === 'approve' ? '' : 'This pull request does not meet a rule.';
@@ -199,14 +226,7 @@ function submission(place: Place, isOwn: boolean): Change {
     after: { state, dismissed: false } satisfies Shown,
     reason: `there is no ${noun[given.verdict]} of Reeve on this commit`,
     ...tightens(given.verdict === 'request-changes'),
-    ...(isOwn
-      ? {
-          waits: {
-            why: 'Reeve’s account opened the pull request, and nobody reviews an own one',
-            polls: false,
-          },
-        }
-      : {}),
+    ...(why === undefined ? {} : { waits: { why, polls: false } }),
   };
 }
 

@@ -77,6 +77,33 @@ describe('the review of a rule', () => {
     expect(new Set(await shown(number))).toEqual(new Set(['REQUEST_CHANGES, dismissed']));
   });
 
+  it('is one for each rule, and no rule approves while another one requests changes', async () => {
+    harness = await startOperatorHarness(`version: 1
+rules:
+  approve:
+    on: pull_request.edited
+    steps: [{ uses: review, with: { verdict: approve, when: 'pull_request.body.contains("ok")' } }]
+  one:
+    on: pull_request.edited
+    steps: [{ uses: review, with: { verdict: request-changes, when: '!pull_request.body.contains("one")' } }]
+  two:
+    on: pull_request.edited
+    steps: [{ uses: review, with: { verdict: request-changes, when: '!pull_request.body.contains("two")' } }]
+`);
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await describePull(number, 'Nothing.');
+    expect(await shown(number)).toHaveLength(2);
+    await describePull(number, 'Nothing again.');
+    expect(await shown(number)).toEqual(['REQUEST_CHANGES', 'REQUEST_CHANGES']);
+
+    await describePull(number, 'one, ok');
+    expect((await shown(number)).toSorted()).toEqual(['REQUEST_CHANGES', 'REQUEST_CHANGES, dismissed']);
+    expect(refusals()).toContain('Reeve’s account requests changes of this pull request');
+    await describePull(number, 'one, two, ok');
+    await describePull(number, 'one, two, ok.');
+    expect((await shown(number)).at(-1)).toBe('APPROVED');
+  });
+
   it('that a person dismissed is not repeated on the same commit', async () => {
     harness = await startOperatorHarness(rules);
     const { number } = await harness.openPull('work', { 'a.txt': 'a' });
@@ -133,7 +160,9 @@ describe('the review of a rule', () => {
     await harness.idle();
 
     expect(await shown(number)).toEqual([]);
-    expect(refusals()).toContain('Reeve’s account opened the pull request, and nobody reviews an own one');
+    expect(refusals()).toContain(
+      'Reeve’s account opened the pull request, and an account cannot review its own pull request',
+    );
   });
 
   it('fails before the first write if the account could not dismiss it', async () => {
