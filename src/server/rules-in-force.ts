@@ -71,7 +71,7 @@ export async function openRules(options: {
     async failures(repositoryId) {
       // The file that was just read may have opened or closed incidents.
       await incidents.idle();
-      return reportedFailuresOf(await store.listIncidents(), repositoryId);
+      return reportedFailuresOf(await store.listIncidents(['rule-failed']), repositoryId);
     },
   });
   const source = createRuleSource({
@@ -244,20 +244,15 @@ async function noteFiles(store: Store, place: ReadPlace, now: Date): Promise<voi
   const revisions = new Map(place.files.map(({ source, revision }) => [source, revision]));
   const isUnchanged = ({ source, revision }: Incident): boolean =>
     revision !== undefined && revisions.get(source ?? '') === revision;
-  const isCurrent: Readonly<Record<IncidentKind, (incident: Incident) => boolean>> = {
+  // Incidents of other kinds do not end with a change of a file.
+  const isCurrent: Partial<Readonly<Record<IncidentKind, (incident: Incident) => boolean>>> = {
     'rule-failed': isUnchanged,
-    'merged-elsewhere': () => true,
     'sweep-failed': isUnchanged,
-    // The next look at what the rules see ends these.
-    'rule-blind': () => true,
-    'rule-hindered': () => true,
-    'secret-unusable': () => true,
-    'hook-silent': () => true,
     'account-changed': isUnchanged,
     'file-broken': ({ key }) => broken.some(({ source }) => source === key),
   };
-  const over = (await store.listIncidents()).filter(
-    (incident) => isOf(incident, place) && !isCurrent[incident.kind](incident),
+  const over = (await store.listIncidents(Object.keys(isCurrent) as IncidentKind[])).filter(
+    (incident) => isOf(incident, place) && !isCurrent[incident.kind]?.(incident),
   );
   await clearAll(store, over);
   await store.raise(broken.map((file) => occurrenceOf(file, place, now)));

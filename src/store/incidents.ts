@@ -78,9 +78,17 @@ export function createIncidents(
   /** Deletes ended incidents. */
   dropEnded(): Promise<void>;
 } {
-  // This runs on every event. The order is that of the table, because SQLite would sort for any other order, even if
-  // the table is empty.
-  const read = async () => incidentsOf(await sql.all('SELECT * FROM incidents ORDER BY kind, key'));
+  // The failures of rules are read on every event, when there may be a thousand incidents of another kind. The order is
+  // that of the table, because SQLite would sort for any other order, even if the table is empty.
+  const read = async (kinds?: readonly IncidentKind[]) =>
+    incidentsOf(
+      kinds === undefined
+        ? await sql.all('SELECT * FROM incidents ORDER BY kind, key')
+        : await sql.all(
+            `SELECT * FROM incidents WHERE kind IN (${marksFor(kinds)}) ORDER BY kind, key`,
+            kinds,
+          ),
+    );
 
   return {
     async raise(occurrences) {
@@ -96,8 +104,8 @@ export function createIncidents(
       ]);
       return count;
     },
-    async listIncidents() {
-      const open = (await read()).filter((incident) => isOpen(incident, clock.now()));
+    async listIncidents(kinds) {
+      const open = (await read(kinds)).filter((incident) => isOpen(incident, clock.now()));
       return open.toSorted((a, b) => b.lastAt.getTime() - a.lastAt.getTime());
     },
     async dropEnded() {

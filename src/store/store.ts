@@ -403,8 +403,8 @@ export interface IncidentRows {
    * incidents. Any role.
    */
   clear(kind: IncidentKind, keys: readonly string[], options?: { readonly before?: Date }): Promise<number>;
-  /** Returns the open incidents, most recent first. */
-  listIncidents(): Promise<readonly Incident[]>;
+  /** Returns the open incidents, of these kinds if any are given, most recent first. */
+  listIncidents(kinds?: readonly IncidentKind[]): Promise<readonly Incident[]>;
 }
 
 /**

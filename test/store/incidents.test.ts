@@ -80,6 +80,23 @@ describe.each(storeKinds)('in $title', ({ make }) => {
       ]);
     });
 
+    it('is listed by its kind, apart from incidents of other kinds', async () => {
+      await settle('issue 1', runOf({}));
+      const blind = {
+        kind: 'rule-blind',
+        at: new Date(start),
+        reason: 'sees nothing',
+        level: 'operator',
+      } as const;
+      await store.raise(['a', 'b'].map((key) => ({ ...blind, key })));
+
+      const keysOf = async (...kinds: Parameters<typeof store.listIncidents>) =>
+        (await store.listIncidents(...kinds)).map(({ key }) => key).toSorted();
+      expect(await keysOf(['rule-failed'])).toEqual(['rules.yml#mark']);
+      expect(await keysOf(['rule-failed', 'rule-blind'])).toEqual(['a', 'b', 'rules.yml#mark']);
+      expect(await keysOf(['hook-silent'])).toEqual([]);
+    });
+
     it('is counted in its repository when the run is deferred', async () => {
       await store.defer(await claimIn('issue 1'), [runOf({})], { afterMs: 1_000, why: 'no room' });
 

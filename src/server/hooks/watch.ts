@@ -38,7 +38,7 @@ export function hookJob({ webhook, client, login, store }: WatchOptions): Mainte
     atStart: true,
     async run(now, slot) {
       const isFirst = now.getUTCMinutes() < 10 || slot.startsWith('start@');
-      const hasOpen = (await store.listIncidents()).some((incident) => incident.kind === kind);
+      const hasOpen = (await store.listIncidents([kind])).length > 0;
       if (locations.length > fewLocations && !isFirst && !hasOpen) return;
       const signed = [{ client, login: await login() }];
       const found: Occurrence[] = [];

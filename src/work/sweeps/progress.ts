@@ -288,8 +288,8 @@ export async function noteSweepResult(
   }
   if (!isWhole) return;
   await store.clear('sweep-failed', [id]);
-  const failed = (await store.listIncidents()).some(
-    ({ kind, key, isSweep }) => kind === 'rule-failed' && key === id && isSweep,
+  const failed = (await store.listIncidents(['rule-failed'])).some(
+    ({ key, isSweep }) => key === id && isSweep,
   );
   if (failed) await store.clear('rule-failed', [id], { before: new Date(startedAt) });
 }

@@ -42,7 +42,7 @@ async function listChanged(
   { json }: { json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const found = (await store.listIncidents()).filter(({ kind }) => kind === 'account-changed');
+  const found = await store.listIncidents(['account-changed']);
   if (json)
     terminal.out(JSON.stringify(found.map(({ key, reason, lastAt }) => ({ login: key, reason, lastAt }))));
   else if (found.length === 0) terminal.out('Every login that rules name still belongs to the same account.');
