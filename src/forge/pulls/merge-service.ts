@@ -29,6 +29,8 @@ export type MergeOptions = {
   readonly head_commit_id?: string | undefined;
   readonly delete_branch_after_merge?: boolean | undefined;
   readonly force_merge?: boolean | undefined;
+  /** Called before the branch is moved. Throws if the merge must not be made any more. */
+  readonly guard?: () => void;
 };
 export type MergeTarget = RepositoryTarget & { readonly context: ForgeContext; readonly caller: UserRow };
 
@@ -142,6 +144,7 @@ async function mergeBranch(
     // Gitea detects the conflict before merging, and gives no further details.
     if (after === undefined) throw new ForgeProblem(405, 'Please try again later');
     const ref = `refs/heads/${pull.base_branch}`;
+    wish.guard?.();
     if (!(await moveRefs(git, [{ name: ref, before: base.id, after }]))) {
       throw new ForgeProblem(409, 'the base branch was moved meanwhile');
     }
@@ -257,7 +260,12 @@ async function tryMerge(context: ForgeContext, pullId: number): Promise<void> {
   const waiting = findWaiting(context, pullId);
   if (!waiting) return;
   const { row, pull, place } = waiting;
-  const wish = { message: row.message, delete_branch_after_merge: row.deletes_branch === 1 };
+  // The merge waits for other work on the repository, and may be cancelled or scheduled anew meanwhile.
+  const guard = (): void => {
+    if (scheduledOf(context, pullId)?.created_at !== row.created_at)
+      throw new ForgeProblem(404, 'the scheduled merge was cancelled');
+  };
+  const wish = { message: row.message, delete_branch_after_merge: row.deletes_branch === 1, guard };
   try {
     await performMerge(place, pull.number, row.style, wish);
   } catch (error) {
