@@ -9,10 +9,12 @@ import { codeownersLimits } from '../../src/facts/codeowners.ts';
 import { maxCommandBody } from '../../src/facts/command.ts';
 import type { Fact } from '../../src/facts/fact.ts';
 import { facts } from '../../src/facts/facts.ts';
+import type { Way } from '../../src/facts/ways.ts';
 import { automatonCosts } from '../../src/patterns/automaton.ts';
 import { maxGlobLength } from '../../src/patterns/glob.ts';
 import { re2Limits } from '../../src/patterns/re2.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
+import { automaticKinds, eventsAbout } from '../../src/rules/automatic-events.ts';
 import { costs, limits, unitsPerRun } from '../../src/rules/expressions/budget.ts';
 import { functions, loops } from '../../src/rules/expressions/functions.ts';
 import { type SubjectFunction, subjectFunctions } from '../../src/rules/expressions/subject-functions.ts';
@@ -106,8 +108,33 @@ function factPage(fact: Fact): string {
     fact.meaning,
     code('cel', fact.example),
     `Available for: ${words(fact.of)}. Contains ${fact.onlyFor === undefined ? shown[fact.shows] : 'data of other repositories, for rules of the operator alone'}. Needs ${accessWords(fact)}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} if the answer has one page.`,
+    ...changesOf(fact),
     membersOf(fact.shape),
   );
+}
+
+/** Returns a table of how a fact of an item changes, and by which event each forge tells it. */
+function changesOf({ name, changes, of }: Fact): readonly string[] {
+  const isOfItem = of.some((kind) => automaticKinds.some((one) => one === kind));
+  if (changes === undefined)
+    return isOfItem ? ['An event brings it along: rules with `on: auto` do not have it.'] : [];
+  const isList = Array.isArray(changes);
+  const byMember = isList ? [[name, changes] as const] : Object.entries(changes);
+  const ofWay = Map.groupBy(
+    byMember.flatMap(([member, some]) => some.map((way: Way) => ({ member, way }))),
+    ({ way }) => way,
+  );
+  if (ofWay.size === 0) return ['It never changes.'];
+  const rows = [...ofWay].map(([{ what, events, silentOn }, members]) => {
+    const told = events.filter((event: Way['events'][number]) =>
+      of.some((kind) => eventsAbout({ what, events: [event] }, kind).length > 0),
+    );
+    const silent = silentOn === undefined ? '' : ` (${silentOn}: none)`;
+    const changed = isList ? [] : [members.map(({ member }) => word(member)).join(', ')];
+    return `| ${[what, ...changed, told.length === 0 ? 'none' : `${words(told)}${silent}`].join(' | ')} |`;
+  });
+  const head = isList ? ['it changes when', 'event'] : ['it changes when', 'members', 'event'];
+  return [`| ${head.join(' | ')} |\n| ${head.map(() => '---').join(' | ')} |\n${rows.join('\n')}`];
 }
 
 function accessWords({ needs: { access, scopes, sometimes } }: Fact): string {

@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Access, AnyInput, ScopeCategory } from '../contract/operation.ts';
 import type { Audience, FactRequest, Facts } from '../facts/fact.ts';
+import type { Way } from '../facts/ways.ts';
 import type { Change } from './change.ts';
 import type { Inverse } from './inverses.ts';
 import type { PlanContext } from './plan-context.ts';
@@ -69,6 +70,12 @@ export type Action<Arguments = unknown> = {
   readonly needsMemory?: true;
   /** Whether rule files of repositories may use the action without the operator's grant. */
   readonly granted: boolean;
+  /**
+   * For actions that keep a state of an issue or pull request: the ways in which values change by what the action writes
+   * (`writes`), and those after which its plan may differ, apart from those of the facts in its arguments (`after`).
+   * Absent: rules with `on: auto` must not use the action.
+   */
+  readonly ways?: { readonly writes: readonly Way[]; readonly after?: readonly Way[] };
   /**
    * Set if the head of the pull request must be read before any other fact, because the result applies to that head
    * commit.

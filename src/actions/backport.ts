@@ -14,6 +14,7 @@ import { branches } from '../facts/branches.ts';
 import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { commitDiff, compare } from '../facts/files.ts';
 import { pullRequest } from '../facts/pull-request.ts';
+import { ways } from '../facts/ways.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { compileGlob, GlobError } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
@@ -148,6 +149,7 @@ with:
 `,
   arguments: BackportForm,
   of: ['pull_request'],
+  ways: { writes: [], after: [ways.merged, ways.labels] },
   needs: { access: 'writer', scopes: ['repository', 'issue'] },
   describesState: true,
   granted: false,

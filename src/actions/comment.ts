@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import type { Comment as WrittenComment } from '../contract/resources/comments.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { wiki } from '../facts/wiki.ts';
 import { breakReferences } from '../patterns/issue-references.ts';
@@ -69,6 +70,7 @@ with:
 `,
   arguments: CommentForm,
   of: ['issue', 'pull_request'],
+  ways: { writes: [ways.commented] },
   needs: { access: 'reader', scopes: ['issue'] },
   describesState: true,
   granted: true,

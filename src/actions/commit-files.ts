@@ -226,6 +226,7 @@ with:
 `,
   arguments: CommitFiles,
   of: ['repository', 'branch', 'pull_request', 'issue'],
+  ways: { writes: [] },
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: true,
   granted: false,

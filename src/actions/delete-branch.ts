@@ -3,6 +3,7 @@ import { operations } from '../contract/operations.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { headBranch, pullRequest } from '../facts/pull-request.ts';
+import { ways } from '../facts/ways.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { condition, defineAction } from './action.ts';
@@ -99,6 +100,7 @@ with:
 `,
   arguments: DeleteBranch,
   of: ['pull_request'],
+  ways: { writes: [], after: [ways.closed] },
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: true,
   granted: false,

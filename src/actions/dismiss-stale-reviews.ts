@@ -5,6 +5,7 @@ import { type Facts, requestOf } from '../facts/fact.ts';
 import { changedSinceFact } from '../facts/files.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { currentReviews, reviews as reviewsRow } from '../facts/reviews.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
 import { compileGlob, GlobError } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
@@ -62,6 +63,7 @@ with:
 `,
   arguments: DismissStaleReviews,
   of: ['pull_request'],
+  ways: { writes: [ways.dismissed], after: [ways.pushed, ways.reviewed] },
   needs: { access: 'admin', scopes: ['repository'] },
   protects: true,
   describesState: true,

@@ -7,6 +7,7 @@ import { type Facts, requestOf } from '../facts/fact.ts';
 import { baseBranch, headBranch, pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
 import { judgeRequiredChecks, statuses } from '../facts/statuses.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { condition, defineAction } from './action.ts';
@@ -56,6 +57,7 @@ with:
 `,
   arguments: MergeForm,
   of: ['pull_request'],
+  ways: { writes: [], after: [ways.edited, ways.ran, ways.reported, ways.reviewed, ways.requested] },
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: false,
   granted: false,

@@ -60,6 +60,7 @@ with:
 `,
   arguments: OpenPullRequest,
   of: ['repository', 'branch', 'pull_request', 'issue'],
+  ways: { writes: [] },
   needs: { access: 'reader', scopes: ['repository'] },
   describesState: true,
   granted: false,

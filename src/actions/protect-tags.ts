@@ -4,6 +4,7 @@ import { operations } from '../contract/operations.ts';
 import { asWritten } from '../contract/written-texts.ts';
 import { tagProtections } from '../facts/branches.ts';
 import { requestOf } from '../facts/fact.ts';
+import { ways } from '../facts/ways.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { forgeGlobProblem } from '../patterns/glob.ts';
 import { type Adopted, type AdoptedPlace, defineAction } from './action.ts';
@@ -48,6 +49,7 @@ with:
 `,
   arguments: ProtectTags,
   of: ['repository', 'branch', 'pull_request', 'issue'],
+  ways: { writes: [ways.protected] },
   needs: { access: 'admin', scopes: ['repository'] },
   protects: true,
   describesState: true,

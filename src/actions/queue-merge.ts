@@ -5,6 +5,7 @@ import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
 import { queueContext, statuses } from '../facts/statuses.ts';
+import { ways } from '../facts/ways.ts';
 import { repositoryOf, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
@@ -97,6 +98,7 @@ with:
 `,
   arguments: QueueMergeForm,
   of: ['pull_request'],
+  ways: { writes: [], after: [ways.edited, ways.ran, ways.reported, ways.reviewed, ways.requested] },
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: true,
   granted: false,

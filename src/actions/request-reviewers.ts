@@ -7,6 +7,7 @@ import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { timeline as timelineRow } from '../facts/issue.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { reviewRequests, reviews as reviewsRow } from '../facts/reviews.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
@@ -145,6 +146,7 @@ with:
 `,
   arguments: RequestReviewers,
   of: ['pull_request'],
+  ways: { writes: [ways.requested], after: [ways.retargeted] },
   needs: { access: 'reader', scopes: ['repository'] },
   describesState: true,
   granted: true,

@@ -5,6 +5,7 @@ import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { repository } from '../facts/repository.ts';
 import { type OwnReview, ownReviewPrefix, reviews as reviewsRow } from '../facts/reviews.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { condition, defineAction, forgeText } from './action.ts';
@@ -94,6 +95,7 @@ with:
 `,
   arguments: Review,
   of: ['pull_request'],
+  ways: { writes: [ways.reviewed, ways.dismissed] },
   needs: { access: 'admin', scopes: ['repository'] },
   protects: true,
   describesState: true,

@@ -7,6 +7,7 @@ import { asWritten, isTitle, trimSpace } from '../contract/written-texts.ts';
 import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { issue as issueRow, timeline } from '../facts/issue.ts';
 import { milestones } from '../facts/milestones.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
 import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
@@ -178,6 +179,10 @@ with:
 `,
   arguments: SetIssue,
   of: ['issue', 'pull_request'],
+  ways: {
+    writes: [ways.closed, ways.assignees, ways.milestone, ways.edited],
+    after: [ways.closed, ways.assignees, ways.milestone, ways.edited],
+  },
   needs: { access: 'writer', scopes: ['issue'] },
   moreAccess: { locked: 'admin', pinned: 'admin' },
   describesState: true,

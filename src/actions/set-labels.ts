@@ -3,6 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import { isWriter, senderPermission } from '../facts/collaborators.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
 import { compileGlob, GlobError } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
@@ -279,6 +280,7 @@ with:
 `,
   arguments: SetLabels,
   of: ['issue', 'pull_request'],
+  ways: { writes: [ways.labels], after: [ways.labels] },
   needs: { access: 'writer', scopes: ['issue'] },
   // Required because the reply depends on the permission of the sender, which only administrators may read.
   moreAccess: { only: 'admin' },

@@ -7,6 +7,7 @@ import { type Facts, optionalRequestOf, requestOf } from '../facts/fact.ts';
 import { head } from '../facts/head.ts';
 import { pullRequest } from '../facts/pull-request.ts';
 import { statuses } from '../facts/statuses.ts';
+import { ways } from '../facts/ways.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { baseTemplate, condition, defineAction, type Holder, template } from './action.ts';
 import type { Change, DraftChange } from './change.ts';
@@ -93,6 +94,7 @@ with:
 `,
   arguments: SetStatus,
   of: ['pull_request', 'branch', 'repository'],
+  ways: { writes: [ways.reported] },
   needs: { access: 'writer', scopes: ['repository'] },
   protects: true,
   describesState: true,

@@ -5,6 +5,7 @@ import { operations } from '../contract/operations.ts';
 import { type BranchProtection, EditBranchProtection } from '../contract/resources/protections.ts';
 import { branchProtections } from '../facts/branches.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
+import { ways } from '../facts/ways.ts';
 import { repositoryParams } from '../facts/where.ts';
 import { forgeGlobProblem } from '../patterns/glob.ts';
 import { type Adopted, type AdoptedPlace, defineAction } from './action.ts';
@@ -50,6 +51,7 @@ with:
 `,
   arguments: SyncBranchProtections,
   of: ['repository', 'branch', 'pull_request', 'issue'],
+  ways: { writes: [ways.protected] },
   needs: { access: 'admin', scopes: ['repository'] },
   protects: true,
   describesState: true,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { requestOf } from '../facts/fact.ts';
 import { behind as behindRow, pullRequest } from '../facts/pull-request.ts';
+import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
 import { count } from '../platform/count.ts';
 import { condition, defineAction } from './action.ts';
@@ -33,6 +34,7 @@ with:
 `,
   arguments: UpdateBranch,
   of: ['pull_request'],
+  ways: { writes: [], after: [ways.basePushed] },
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: true,
   granted: false,

@@ -4,6 +4,7 @@ import { askPermission, isWriter } from './collaborators.ts';
 import { type AskContext, defineFact, noteLeftOut, requestOf } from './fact.ts';
 import { baseBranch, pullRequest } from './pull-request.ts';
 import { currentReviews, isOwnReview, reviews as reviewsRow } from './reviews.ts';
+import { ways } from './ways.ts';
 
 /** Review states that vote or request a new vote; a comment does neither. Only each person's latest vote counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
@@ -17,6 +18,10 @@ export const approvals = defineFact({
   visibleTo: 'subject',
   shape: list(PullReview),
   of: ['pull_request'],
+  changes: [
+    ...[ways.pushed, ways.retargeted, ways.basePushed, ways.reviewed, ways.requested],
+    ...[ways.dismissed, ways.permitted, ways.protected],
+  ],
   needs: { access: 'reader', scopes: ['repository'], sometimes: 'admin' },
   requests: 4,
   example: 'approvals.size() >= 2',
@@ -48,6 +53,7 @@ export const rejections = defineFact({
   visibleTo: 'subject',
   shape: list(PullReview),
   of: ['pull_request'],
+  changes: [...[ways.reviewed, ways.requested, ways.dismissed, ways.permitted, ways.protected]],
   needs: { access: 'reader', scopes: ['repository'], sometimes: 'admin' },
   requests: 3,
   example: 'rejections.size() == 0',

@@ -4,6 +4,7 @@ import { PullRequest } from '../contract/resources/pulls.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
+import { ways } from './ways.ts';
 import { indexParams, narrowPull, repositoryParams } from './where.ts';
 
 /** The backports of a merged pull request, in any state. */
@@ -15,6 +16,7 @@ export const backports = defineFact({
   visibleTo: 'pulls',
   shape: list(PullRequest),
   of: ['pull_request'],
+  changes: [ways.merged, ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 2,
   example: 'backports.exists(p, p.base.ref == "release/1" && p.merged)',

@@ -5,6 +5,7 @@ import { BranchProtection, TagProtection } from '../contract/resources/protectio
 import { flag, list, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
+import { ways } from './ways.ts';
 import { repositoryParams } from './where.ts';
 
 /** All branches of the repository, most recently committed first. */
@@ -16,6 +17,7 @@ export const branches = defineFact({
   visibleTo: 'code',
   shape: list(Branch),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'branches.exists(b, b.name == "develop" && b.protected)',
@@ -54,6 +56,7 @@ export const namedBranch = defineFact({
   visibleTo: 'code',
   shape: z.object({ name: text, commit: text, protected: flag, can_push: flag }).nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'branch',
   requests: 1,
@@ -88,6 +91,7 @@ export const branchProtections = defineFact({
   visibleTo: 'administrators',
   shape: list(BranchProtection),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.protected],
   needs: { access: 'admin', scopes: ['repository'] },
   requests: 1,
   example: 'branch_protections.exists(p, p.rule_name == "main" && p.required_approvals > 0)',
@@ -103,6 +107,7 @@ export const tagProtections = defineFact({
   visibleTo: 'administrators',
   shape: list(TagProtection),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.protected],
   needs: { access: 'admin', scopes: ['repository'] },
   requests: 1,
   example: 'tag_protections.exists(p, p.name_pattern == "v*")',

@@ -15,6 +15,7 @@ import { readDefaultFile } from './contents.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { files as filesRow } from './files.ts';
 import { repository as repositoryRow } from './repository.ts';
+import { ways } from './ways.ts';
 import { absentAsUndefined, repositoryOf, repositoryParams } from './where.ts';
 
 const OwnedFile = z.object({ file: text, users: list(text), teams: list(text) });
@@ -41,6 +42,7 @@ export const codeowners = defineFact({
   visibleTo: 'code',
   shape: list(OwnedFile),
   of: ['pull_request'],
+  changes: [ways.pushed, ways.retargeted, ways.basePushed, ways.joined],
   needs: { access: 'reader', scopes: ['repository', 'user', 'organization'] },
   requests: 4,
   example: 'codeowners.all(c, c.users.size() + c.teams.size() > 0)',
@@ -80,6 +82,7 @@ export const codeownersProblems = defineFact({
   visibleTo: 'code',
   shape: UnmatchedLines,
   of: ['pull_request', 'repository'],
+  changes: [ways.pushed, ways.retargeted, ways.basePushed],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 4,
   example: 'codeowners_problems.lines.size() == 0',

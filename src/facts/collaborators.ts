@@ -10,6 +10,7 @@ import { type AskContext, defineFact, type FactMemory, requestOf } from './fact.
 import { issue } from './issue.ts';
 import { pullRequest } from './pull-request.ts';
 import { review } from './reviews.ts';
+import { ways } from './ways.ts';
 import { indexParams, repositoryParams } from './where.ts';
 
 /** The collaborators of the repository, without users whose access comes from a team or from ownership. */
@@ -20,6 +21,7 @@ export const collaborators = defineFact({
   visibleTo: 'administrators',
   shape: list(User),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.permitted],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'collaborators.exists(c, c.login == "release-bot")',
@@ -47,6 +49,7 @@ export const collaboratorPermissions = defineFact({
   visibleTo: 'administrators',
   shape: list(CollaboratorPermission),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.permitted],
   needs: { access: 'admin', scopes: ['repository'] },
   requests: 2,
   example: 'collaborator_permissions.exists(c, c.permission == "admin")',
@@ -129,6 +132,7 @@ export const permissionOf = defineFact({
   visibleTo: 'administrators',
   shape: z.object({ id: int, permission: z.enum(permissions) }).nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.permitted],
   needs: { access: 'admin', scopes: ['repository'] },
   argument: 'ada',
   requests: 1,
@@ -157,6 +161,7 @@ export const assignable = defineFact({
   visibleTo: 'subject',
   shape: list(resource({ id: int, login: text }, {})),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.permitted],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'assignable.exists(a, a.login == "ada")',
@@ -177,6 +182,7 @@ export const contributions = defineFact({
   visibleTo: 'subject',
   shape: int,
   of: ['pull_request'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository', 'user'] },
   requests: 3,
   example: 'contributions == 0',
@@ -212,6 +218,7 @@ export const firstIssue = defineFact({
   visibleTo: 'subject',
   shape: flag,
   of: ['issue'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['issue', 'user'] },
   requests: 3,
   example: 'first_issue',

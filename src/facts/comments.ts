@@ -4,6 +4,7 @@ import { Reaction } from '../contract/resources/reactions.ts';
 import { list } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
+import { ways } from './ways.ts';
 import { indexParams, repositoryParams } from './where.ts';
 
 /** The comments of the issue or pull request, oldest first. */
@@ -14,6 +15,7 @@ export const comments = defineFact({
   visibleTo: 'subject',
   shape: list(Comment),
   of: ['issue', 'pull_request'],
+  changes: [ways.commented],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'comments.exists(c, c.user.login == "ci" && c.body.startsWith("Coverage"))',
@@ -50,6 +52,7 @@ export const reactions = defineFact({
   visibleTo: 'subject',
   shape: list(Reaction),
   of: ['issue', 'pull_request'],
+  changes: [ways.reacted],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'reactions.filter(r, r.content == "+1").size() >= 5',

@@ -5,6 +5,7 @@ import { flag, list, resource, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { comparePush } from './files.ts';
+import { ways } from './ways.ts';
 import { indexParams } from './where.ts';
 
 /** A commit with fields derived from it. */
@@ -23,6 +24,7 @@ export const commits = defineFact({
   visibleTo: 'code',
   shape: list(FactCommit),
   of: ['pull_request', 'branch'],
+  changes: [ways.pushed, ways.retargeted, ways.basePushed],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'commits.all(c, c.trailers.exists(t, t.name == "Signed-off-by"))',

@@ -6,6 +6,7 @@ import { instant, int, text } from '../contract/shape.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { defaultBranch, isZeroCommit } from './files.ts';
 import { pullRequest } from './pull-request.ts';
+import { ways } from './ways.ts';
 import { absentAsUndefined, repositoryParams } from './where.ts';
 
 /** A file of the repository with its text; a directory, link or submodule has none. */
@@ -39,6 +40,7 @@ export const contents = defineFact({
   visibleTo: 'code',
   shape: File.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.basePushed, ways.retargeted],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'path',
   requests: 1,
@@ -154,6 +156,7 @@ export const fileAt = defineFact({
     })
     .nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'branch:path',
   examineArgument: (argument) => (/^[^:]+:[^/]/.test(argument) ? undefined : 'name the file as branch:path'),

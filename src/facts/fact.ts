@@ -6,6 +6,7 @@ import type { Subject, SubjectKind } from '../contract/events/subject.ts';
 import type { Access, ScopeCategory } from '../contract/operation.ts';
 import type { Meter } from '../patterns/meter.ts';
 import type { Clock, MonotonicClock } from '../platform/clock.ts';
+import type { Way } from './ways.ts';
 
 /**
  * Who can see the value of a fact on the forge. `repository`: anyone with write access; `admin`: administrators of the
@@ -125,6 +126,12 @@ export type Fact<Value = unknown> = {
   readonly shape: z.ZodType<Value>;
   /** Kinds of subjects that have this fact. */
   readonly of: readonly SubjectKind[];
+  /**
+   * The ways in which the value changes while the item stays the same; for an object whose members change in different
+   * ways, those of each member that changes. Absent: the fact exists only for some events, or for other subjects than
+   * issues and pull requests.
+   */
+  readonly changes?: readonly Way[] | Readonly<Record<string, readonly Way[]>>;
   /** Requirements for the account on the forge: access level, and read scopes of the token. */
   readonly needs: {
     readonly access: Access;

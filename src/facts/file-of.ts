@@ -3,6 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { int, text } from '../contract/shape.ts';
 import { branchRef, isCommitId } from './contents.ts';
 import { type AskContext, defineFact } from './fact.ts';
+import { ways } from './ways.ts';
 import { absentAsUndefined } from './where.ts';
 
 const SourceFile = z
@@ -28,6 +29,7 @@ export const fileOf = defineFact({
   visibleTo: 'operators',
   shape: SourceFile,
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'owner/repo:path@ref',
   examineArgument: (argument) =>

@@ -7,6 +7,7 @@ import { diffTrees } from './diff-trees.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { pullRequest } from './pull-request.ts';
 import { repository as repositoryRow } from './repository.ts';
+import { ways } from './ways.ts';
 import { type AskedRepository, indexParams, repositoryParams, unlessLasting } from './where.ts';
 
 /** The changed files of a pull request or a push. */
@@ -18,6 +19,7 @@ export const files = defineFact({
   visibleTo: 'code',
   shape: list(ChangedFile),
   of: ['pull_request', 'branch'],
+  changes: [ways.pushed, ways.retargeted, ways.basePushed],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'files.exists(f, f.filename.glob("docs/**"))',
@@ -127,6 +129,7 @@ export const mergedPatch = defineFact({
   visibleTo: 'code',
   shape: z.object({ text: text.nullable(), size: int }).nullable(),
   of: ['pull_request'],
+  changes: [ways.merged],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 2,
   example: 'merged_patch != null && merged_patch.size < 100000',
@@ -159,6 +162,7 @@ export const commitDiff = defineFact({
   visibleTo: 'code',
   shape: text,
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'sha',
   requests: 1,
@@ -188,6 +192,7 @@ export const compare = defineFact({
   visibleTo: 'operators',
   shape: Compare,
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'base...head',
   examineBelowOperator: otherRepositoryReason,
@@ -302,6 +307,7 @@ export const changedSinceFact = defineFact({
   visibleTo: 'code',
   shape: list(ChangedFile).nullable(),
   of: ['pull_request'],
+  changes: [ways.pushed],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'commit',
   examineArgument: (argument) => (isCommitId(argument) ? undefined : 'name the commit by its full id'),

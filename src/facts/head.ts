@@ -7,6 +7,7 @@ import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { isZeroCommit } from './files.ts';
 import { pullRequest } from './pull-request.ts';
 import { repository as repositoryRow } from './repository.ts';
+import { ways } from './ways.ts';
 import { repositoryParams } from './where.ts';
 
 /** The newest commit of the subject, the commit that the statuses belong to. */
@@ -18,6 +19,7 @@ export const head = defineFact({
   visibleTo: 'code',
   shape: z.object({ sha: text }),
   of: ['pull_request', 'branch', 'repository'],
+  changes: [ways.pushed],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'head.sha != ""',

@@ -8,6 +8,7 @@ import { User } from '../contract/resources/users.ts';
 import { instant, list, text } from '../contract/shape.ts';
 import { comment as commentRow } from './comments.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { itemWays, ways } from './ways.ts';
 import { indexParams, isHomeIssue, narrowIssue, repositoryParams } from './where.ts';
 
 /** The current state of the issue; for a pull request, its issue side. */
@@ -18,6 +19,7 @@ export const issue = defineFact({
   visibleTo: 'subject',
   shape: Issue,
   of: ['issue', 'pull_request', 'notification'],
+  changes: itemWays,
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'issue.state == "open" && issue.title.lower().contains("crash")',
@@ -33,6 +35,7 @@ export const dependencies = defineFact({
   visibleTo: 'operators',
   shape: list(Issue),
   of: ['issue', 'pull_request'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'dependencies.exists(i, i.state == "open")',
@@ -56,6 +59,7 @@ export const ownIssues = defineFact({
   visibleTo: 'operators',
   shape: list(Issue),
   of: subjectKinds,
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['issue', 'user'] },
   argument: 'owner/name',
   requests: 2,
@@ -86,6 +90,7 @@ export const attachments = defineFact({
   visibleTo: 'subject',
   shape: list(Attached),
   of: ['issue', 'pull_request'],
+  changes: [ways.attached],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'attachments.exists(a, a.name.glob("*.{log,txt}"))',
@@ -133,6 +138,7 @@ export const trackedTimes = defineFact({
   visibleTo: 'administrators',
   shape: list(TrackedTime),
   of: ['issue', 'pull_request'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'tracked_times.exists(t, t.time > 8 * 3600)',
@@ -153,6 +159,10 @@ export const timeline = defineFact({
   visibleTo: 'operators',
   shape: list(TimelineEntry),
   of: ['issue', 'pull_request'],
+  changes: [
+    ...[ways.edited, ways.closed, ways.labels, ways.milestone, ways.assignees, ways.commented, ways.reviewed],
+    ...[ways.pushed, ways.requested, ways.locked, ways.dueDate, ways.elsewhere],
+  ],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'timeline.exists(e, e.type == "reopen")',
@@ -178,6 +188,7 @@ export const scheduledMerge = defineFact({
   visibleTo: 'subject',
   shape: z.object({ user: User, at: instant }).nullable(),
   of: ['pull_request'],
+  changes: [ways.scheduled, ways.pushed],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'scheduled_merge != null',

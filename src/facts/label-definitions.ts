@@ -5,6 +5,7 @@ import { list, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact } from './fact.ts';
 import { completeLabels } from './labels.ts';
+import { ways } from './ways.ts';
 import { repositoryOf, repositoryParams } from './where.ts';
 
 /**
@@ -23,6 +24,7 @@ export const labelDefinitions = defineFact({
   visibleTo: 'repository',
   shape: list(LabelDefinition),
   of: ['repository', 'issue', 'pull_request', 'branch'],
+  changes: [ways.labelEdited],
   needs: { access: 'reader', scopes: ['issue', 'organization'] },
   requests: 2,
   example: 'label_definitions.exists(l, l.name == "triage")',

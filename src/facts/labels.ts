@@ -2,6 +2,7 @@ import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
 import { list } from '../contract/shape.ts';
 import { defineFact } from './fact.ts';
+import { ways } from './ways.ts';
 import { indexParams, organizationParams, repositoryParams } from './where.ts';
 
 /** The current labels of the issue or pull request. */
@@ -12,6 +13,7 @@ export const labels = defineFact({
   visibleTo: 'subject',
   shape: list(Label),
   of: ['issue', 'pull_request', 'notification'],
+  changes: [ways.labels, ways.labelEdited],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   within: ['pull_request', 'issue'],

@@ -4,6 +4,7 @@ import { list } from '../contract/shape.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { issue } from './issue.ts';
 import { pullRequest } from './pull-request.ts';
+import { ways } from './ways.ts';
 import { repositoryParams } from './where.ts';
 
 /** All milestones of the repository, open and closed. */
@@ -14,6 +15,7 @@ export const milestones = defineFact({
   visibleTo: 'issues',
   shape: list(Milestone),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.milestoneEdited],
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'milestones.exists(m, m.state == "open" && m.title == "next")',
@@ -34,6 +36,7 @@ export const milestone = defineFact({
   visibleTo: 'subject',
   shape: Milestone.nullable(),
   of: ['issue', 'pull_request', 'milestone'],
+  changes: [ways.milestone, ways.milestoneEdited],
   needs: { access: 'reader', scopes: ['issue', 'repository'] },
   requests: 1,
   example: 'milestone != null && milestone.state == "open"',

@@ -3,6 +3,7 @@ import { PullRequest } from '../contract/resources/pulls.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
 import { otherRepositoryReason } from './files.ts';
+import { ways } from './ways.ts';
 import { repositoryParams } from './where.ts';
 
 /** The open pull request between two branches, or null. */
@@ -14,6 +15,7 @@ export const openPull = defineFact({
   visibleTo: 'operators',
   shape: PullRequest.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'base...head',
   examineBelowOperator: otherRepositoryReason,

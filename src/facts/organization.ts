@@ -3,6 +3,7 @@ import { Organization, Team, User } from '../contract/resources/users.ts';
 import { list, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
+import { ways } from './ways.ts';
 import { organizationParams } from './where.ts';
 
 /** The current state of the organization: the item of a sweep, otherwise the owner of the repository. */
@@ -14,6 +15,7 @@ export const organization = defineFact({
   visibleTo: 'operators',
   shape: Organization,
   of: ['organization', 'repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.configured],
   needs: { access: 'anyone', scopes: ['organization'] },
   requests: 1,
   example: 'organization.visibility == "private"',
@@ -30,6 +32,7 @@ export const team = defineFact({
   visibleTo: 'operators',
   shape: list(text),
   of: ['repository', 'pull_request', 'issue', 'branch', 'organization'],
+  changes: [ways.joined],
   needs: { access: 'member', scopes: ['organization'] },
   argument: 'organization/team',
   examineArgument: (argument) =>

@@ -6,6 +6,7 @@ import { flag, int, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { repository as repositoryRow } from './repository.ts';
+import { pullWays, ways } from './ways.ts';
 import { indexParams, narrowPull, repositoryOf, repositoryParams } from './where.ts';
 
 /** The current state of the pull request, with the numbers of added and deleted lines. */
@@ -17,6 +18,7 @@ export const pullRequest = defineFact({
   visibleTo: 'subject',
   shape: PullRequest,
   of: ['pull_request', 'notification'],
+  changes: pullWays,
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: '!pull_request.draft && pull_request.additions + pull_request.deletions > 500',
@@ -34,6 +36,7 @@ export const behind = defineFact({
   visibleTo: 'subject',
   shape: int,
   of: ['pull_request'],
+  changes: [ways.pushed, ways.retargeted, ways.basePushed],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 2,
   example: 'pull_request.behind == 0',
@@ -64,6 +67,7 @@ export const mergeable = defineFact({
   visibleTo: 'subject',
   shape: flag,
   of: ['pull_request'],
+  changes: [ways.pushed, ways.retargeted, ways.basePushed, ways.conflicted],
   needs: { access: 'reader', scopes: ['repository'] },
   isPolled: true,
   requests: 1,
@@ -111,6 +115,7 @@ export const baseBranch = defineFact({
   visibleTo: 'code',
   shape: Branch,
   of: ['pull_request'],
+  changes: [ways.retargeted, ways.basePushed, ways.protected],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 2,
   example: 'base_branch.protected && base_branch.required_approvals >= 1',
@@ -134,6 +139,7 @@ export const headBranch = defineFact({
     .object({ name: text, sha: text, protected: flag, is_default: flag, used_by: z.array(int) })
     .nullable(),
   of: ['pull_request'],
+  changes: [ways.pushed, ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 4,
   example: 'head_branch != null && !head_branch.protected && head_branch.used_by.size() == 0',

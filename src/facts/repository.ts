@@ -3,6 +3,7 @@ import { operations } from '../contract/operations.ts';
 import { Repository } from '../contract/resources/repositories.ts';
 import { int, list, text } from '../contract/shape.ts';
 import { defineFact, requestOf } from './fact.ts';
+import { ways } from './ways.ts';
 import { narrowRepository, repositoryOf, repositoryParams } from './where.ts';
 
 export const repository = defineFact({
@@ -13,6 +14,7 @@ export const repository = defineFact({
   visibleTo: 'repository',
   shape: Repository,
   of: ['repository', 'pull_request', 'issue', 'branch', 'milestone', 'notification', 'runner'],
+  changes: [ways.configured],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: '!repository.archived && repository.default_branch == "main"',
@@ -29,6 +31,7 @@ export const repositoryId = defineFact({
   visibleTo: 'administrators',
   shape: z.object({ id: int }),
   of: ['repository', 'pull_request', 'issue', 'branch', 'milestone', 'notification', 'runner'],
+  changes: [],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'repository_id.id == event.repository.id',
@@ -57,6 +60,7 @@ export const topics = defineFact({
   visibleTo: 'repository',
   shape: list(text),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.configured],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: '"archived" in topics',

@@ -8,6 +8,7 @@ import { diffTrees, isSubmodule } from './diff-trees.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { isCommitId, listBetween } from './files.ts';
 import { pullRequest } from './pull-request.ts';
+import { ways } from './ways.ts';
 import { type AskedRepository, indexParams, repositoryOf, repositoryParams } from './where.ts';
 
 /** The reviews and review requests of the pull request, oldest first, including dismissed ones. */
@@ -19,6 +20,7 @@ export const reviews = defineFact({
   visibleTo: 'subject',
   shape: list(PullReview),
   of: ['pull_request'],
+  changes: [ways.reviewed, ways.dismissed],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'reviews.exists(r, r.state == "APPROVED" && r.official && !r.dismissed)',
@@ -97,6 +99,10 @@ export const currentReviews = defineFact({
   visibleTo: 'subject',
   shape: list(PullReview),
   of: ['pull_request'],
+  changes: [
+    ...[ways.pushed, ways.retargeted, ways.basePushed, ways.reviewed, ways.requested],
+    ...[ways.dismissed, ways.teamRequested],
+  ],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 3,
   example: 'current_reviews.exists(r, r.state == "APPROVED")',
@@ -245,6 +251,7 @@ export const reviewRequests = defineFact({
   visibleTo: 'pulls',
   shape: list(RecentReviewRequest),
   of: ['repository', 'pull_request'],
+  changes: [ways.requested, ways.reviewed, ways.teamRequested],
   needs: { access: 'reader', scopes: ['repository', 'issue'] },
   requests: maxPulls + 1,
   example: 'review_requests.filter(r, r.login == "ada").size() < 10',

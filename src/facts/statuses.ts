@@ -13,6 +13,7 @@ import { ReeveError } from '../platform/errors.ts';
 import { type AskContext, defineFact, requestOf } from './fact.ts';
 import { head as headRow } from './head.ts';
 import { baseBranch } from './pull-request.ts';
+import { ways } from './ways.ts';
 import { repositoryParams } from './where.ts';
 
 /** The newest status of every context of the subject's newest commit. */
@@ -24,6 +25,7 @@ export const statuses = defineFact({
   visibleTo: 'code',
   shape: list(CommitStatus),
   of: ['pull_request', 'branch', 'repository'],
+  changes: [ways.pushed, ways.ran, ways.reported],
   needs: { access: 'reader', scopes: ['repository'] },
   isPolled: true,
   requests: 2,
@@ -74,6 +76,7 @@ export const requiredChecks = defineFact({
   visibleTo: 'code',
   shape: list(RequiredCheck),
   of: ['pull_request'],
+  changes: [ways.pushed, ways.ran, ways.reported, ways.retargeted, ways.protected],
   needs: { access: 'reader', scopes: ['repository'] },
   isPolled: true,
   requests: 3,
@@ -186,6 +189,7 @@ export const workflowRuns = defineFact({
   visibleTo: 'code',
   shape: list(DispatchedRun),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'workflow',
   examineArgument: (argument) =>

@@ -5,6 +5,7 @@ import { int, list, text } from '../contract/shape.ts';
 import { trimSpace } from '../contract/written-texts.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { defineFact } from './fact.ts';
+import { ways } from './ways.ts';
 import { repositoryParams } from './where.ts';
 
 /** A page with its texts decoded; missing texts are empty. */
@@ -24,6 +25,7 @@ export const wiki = defineFact({
   visibleTo: 'administrators',
   shape: Page.nullable(),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   argument: 'page',
   requests: 1,
@@ -69,6 +71,7 @@ export const wikiPages = defineFact({
   visibleTo: 'administrators',
   shape: list(WikiPageMetaData),
   of: ['repository', 'pull_request', 'issue', 'branch'],
+  changes: [ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
   requests: 1,
   example: 'wiki_pages.exists(p, p.title == "Home")',

@@ -6,6 +6,7 @@ import { findFact } from '../facts/facts.ts';
 import { narrowPayload } from '../facts/where.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
+import { eventWords } from './automatic-events.ts';
 import { jointProspect } from './expressions/conditions.ts';
 import type { Knowledge, Known } from './expressions/types.ts';
 import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts';
@@ -69,7 +70,8 @@ export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Pr
   const sees = rule.level === 'operator' ? 'all' : 'repository';
   const knowledge = new Learning(situation.facts, givenBy(situation), { sees, meter });
   meter.enter('on');
-  const filtered = await filterPaths(rule, situation, knowledge);
+  const filtered =
+    (await filterPaths(rule, situation, knowledge)) ?? (await filterState(rule, situation, knowledge));
   if (filtered) return filtered;
   const findings: Finding[] = [];
   if (rule.condition) {
@@ -130,6 +132,24 @@ async function filterPaths(
     throw error;
   }
   return { verdict: skipRule(rule, 'filter'), steps: [] };
+}
+
+/** Returns the evaluation of a rule with `on: auto` whose `each` excludes the live state of the item. */
+async function filterState(
+  rule: LoadedRule,
+  { facts }: RuleContext,
+  knowledge: Learning,
+): Promise<Evaluation | undefined> {
+  const { automatic, each } = rule;
+  if (automatic === undefined || each?.state === undefined || each.state === 'all') return undefined;
+  const request: FactRequest = { name: facts.subject.kind };
+  await knowledge.learn([request]);
+  const known = knowledge.find(request);
+  if (known === undefined || 'error' in known)
+    return failed(rule, [], [], `each: ${known?.error.message ?? 'the state is not known'}`, known?.error);
+  return readMember(known.value, 'state') === each.state
+    ? undefined
+    : { verdict: skipRule(rule, 'state'), steps: [] };
 }
 
 const pullRequest: FactRequest = { name: 'pull_request' };
@@ -229,8 +249,12 @@ function retryOf(cause: Error | undefined): ReeveError | undefined {
   return cause instanceof ReeveError && cause.keepsWork ? cause : undefined;
 }
 
-function headOf({ id, source, commit, line, level, revision, isLastValid }: LoadedRule) {
-  return { rule: id, source, commit, line, level, revision, ...(isLastValid ? { isLastValid } : {}) };
+function headOf({ id, source, commit, line, level, revision, isLastValid, automatic }: LoadedRule) {
+  return {
+    ...{ rule: id, source, commit, line, level, revision },
+    ...(isLastValid ? { isLastValid } : {}),
+    ...(automatic && { automatic: eventWords(automatic) }),
+  };
 }
 
 /** The narrowed payload of each event, so that a payload is narrowed only once for all rules of a run. */

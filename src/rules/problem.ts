@@ -28,6 +28,10 @@ export const problemCodes = {
   'merge-reviews': 'A warning: a merge counts reviews that the forge does not count.',
   'merge-gate': 'A warning: a status of another rule holds back a merge only if the branch requires it.',
   'gate-events': 'A warning: a status of pull requests is not judged again when its commit or base changes.',
+  'silent-change': 'A warning: a deciding rule with `on: auto` reads what can change without an event.',
+  'own-change':
+    'A warning: a rule with `on: auto` reads what another rule of the file changes, which starts no rule.',
+  'unheard-change': 'A warning: what a rule reads can change by an event that its `on` does not list.',
   'required-context': 'A warning: a branch requires a status that has another name now.',
   'missing-context':
     'A warning: no recent commit has a status that a rule, or a branch into which it merges, waits for.',

@@ -113,6 +113,8 @@ export type LoadedRule = {
   /** The `in` of the file and the `in` of the rule: a repository or organization must match all of them. */
   readonly scopes: readonly Pattern[];
   readonly on: readonly Listening[];
+  /** The entries of `on` that stand for `auto`. Set only for rules with `on: auto`. */
+  readonly automatic?: readonly Listening[];
   readonly schedules: readonly Schedule[];
   readonly each?: Each;
   /** Names of the actions and facts that the rule may use only because of a grant; absent if there are none. */

@@ -11,6 +11,7 @@ export const skipReasons = {
   kind: 'it listens to other events',
   filter: 'its branches, tags or paths exclude this event',
   scope: 'its `in` excludes this repository',
+  state: 'it is about items in another state: open, or closed',
   grant: 'the grants of its file do not cover this',
   own: 'Reeve itself caused this event, or cannot rule it out',
   gone: 'the comment or review that it is about no longer exists',
@@ -72,6 +73,8 @@ export type Verdict = Judgement & {
   readonly revision?: string;
   /** Set if the file was invalid: its last valid version ran, which `commit` and `revision` identify. */
   readonly isLastValid?: true;
+  /** The events of a rule with `on: auto`, as text. */
+  readonly automatic?: string;
   readonly findings: readonly Evidence[];
 };
 
@@ -210,7 +213,14 @@ export function pollingGaps(rules: readonly LoadedRule[]): readonly string[] {
   });
 }
 
-function readsOf({ condition, steps }: LoadedRule): readonly Read[] {
+/** Returns the member chains that the expressions of a rule read. */
+export function readsOf({
+  condition,
+  steps,
+}: {
+  readonly condition?: LoadedRule['condition'] | undefined;
+  readonly steps: LoadedRule['steps'];
+}): readonly Read[] {
   return [
     ...(condition?.reads ?? []),
     ...steps.flatMap(({ condition: ofStep, arguments: given }) => [...(ofStep?.reads ?? []), ...given.reads]),

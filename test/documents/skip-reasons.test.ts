@@ -9,6 +9,7 @@ const reasons: Readonly<Record<SkipReason, true>> = {
   kind: true,
   filter: true,
   scope: true,
+  state: true,
   grant: true,
   own: true,
   gone: true,

@@ -56,6 +56,8 @@ function printVerdict(verdict: Verdict, run: Run, terminal: Terminal): void {
   terminal.out(
     `${terminal.style(style, mark)} ${plain(`${name}: ${verdict.verdict}${reason}`)}  ${terminal.style('dim', plain(place))}`,
   );
+  if (verdict.automatic !== undefined)
+    terminal.out(terminal.style('dim', plain(`    on: auto = ${verdict.automatic}`)));
   for (const finding of verdict.findings) printFinding(finding, terminal);
 }
 

@@ -123,7 +123,10 @@ function environmentFor(
   const known = environments.get(registry) ?? new BoundedMap<string, ExpressionEnvironment>(maxEnvironments);
   environments.set(registry, known);
   const { occasions, level, grants } = options;
-  const starts = occasions.map(({ family, subject }) => [family ?? null, subject]);
+  const starts = occasions.map(({ family, isAutomatic, subject }) => [
+    family ?? isAutomatic ?? null,
+    subject,
+  ]);
   const key = JSON.stringify([level, grants, ...starts]);
   const before = known.get(key);
   if (before) return before;
@@ -137,8 +140,12 @@ export function revisionOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** One way of starting a rule: an event of a family, or a schedule. */
-export type Occasion = { readonly family?: Family; readonly subject: SubjectKind };
+/** One way of starting a rule: an event of a family, a schedule, or the events of `on: auto`. */
+export type Occasion = {
+  readonly family?: Family;
+  readonly isAutomatic?: true;
+  readonly subject: SubjectKind;
+};
 
 /** A name on one occasion. A row without a type means that the name is absent on this occasion. */
 type NameRow = { readonly fact?: Fact; readonly type: Type | undefined };
@@ -211,6 +218,8 @@ function rowOfFact(
   const isHeard = ({ family }: Occasion): boolean =>
     family !== undefined && (families?.includes(family) ?? true);
   if (families && !(fact.elsewhere ? occasions.some(isHeard) : isHeard(occasion))) return { type: undefined };
+  // What only an event brings along does not say when a rule has to run.
+  if (occasion.isAutomatic && fact.changes === undefined) return { type: undefined };
   if (fact.of.includes(subject)) return { fact, ...rowOf(fact.shape) };
   const item = fact.name === subject ? registry.variables[fact.name] : undefined;
   return item ? rowOf(item) : { type: undefined };
@@ -231,7 +240,8 @@ function rowOfPayload(registry: RuleRegistry, family: Family): NameRow {
   return shape ? rowOf(shape) : { type: anyType };
 }
 
-function describeOccasion({ family, subject }: Occasion): string {
+function describeOccasion({ family, isAutomatic, subject }: Occasion): string {
+  if (isAutomatic) return 'a rule with `on: auto`';
   return family === undefined ? `a schedule over each ${subject}` : `${family}`;
 }
 

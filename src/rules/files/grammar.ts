@@ -92,6 +92,7 @@ const familyForms = Object.fromEntries(families.map((family) => [family, formOf(
 const EventMap = z.strictObject({ ...familyForms, schedule: Schedule.optional() });
 
 const EventWord = z.enum([
+  'auto',
   ...families,
   ...families.flatMap((family) => activitiesOf(family).map((activity) => `${family}.${activity}`)),
 ]);
@@ -106,7 +107,7 @@ export const On = z
     EventMap,
   ])
   .describe(
-    'What the rule listens to: a family, `family.activity`, a list of these, or a map of families to filters.',
+    'What the rule listens to: a family, `family.activity`, a list of these, or a map of families to filters. `auto` stands for every event after which what the rule reads may differ.',
   );
 
 const withState = z.strictObject({ state: z.enum(['open', 'closed', 'all']).optional() });

@@ -5,6 +5,7 @@ import { eventFamilies, type Family } from '../../contract/events/event-families
 import type { Matcher } from '../../patterns/automaton.ts';
 import { compileGlob, compileScope, GlobError } from '../../patterns/glob.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
+import { type AutomaticKind, automaticEvents, automaticKinds } from '../automatic-events.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
 import { isTimezone } from '../expressions/function-row.ts';
 import type { ExpressionContext } from '../expressions/resolve.ts';
@@ -66,7 +67,7 @@ export function loadRule(
   const limits = loadLimits(rule.limits, defaults.limits, [...at, 'limits'], context);
   const on = On.safeParse(rule.on);
   const heard: ReadOn = on.success ? readOn(on.data, [...at, 'on'], context) : readFamilies(rule.on);
-  const each = loadEach(rule.each, heard, at, context);
+  const each = loadEach(rule, heard, at, context);
   const occasions = occasionsOf(heard, each);
   const environment = occasions.length > 0 ? context.environment(occasions) : undefined;
   const expressions = environment && context.expressions(environment);
@@ -87,6 +88,9 @@ export function loadRule(
     if (step) steps.push(step);
   }
   if (!on.success || environment === undefined || context.problems.length > before) return undefined;
+  const parts = { condition, each, steps };
+  const automatic =
+    heard.isAutomatic && each && isAutomaticKind(each.kind) && automaticEvents(each.kind, parts);
   const scopes = [defaults.scope, scope].filter((one) => one !== undefined);
   return {
     id: `${context.path}#${name}`,
@@ -99,7 +103,8 @@ export function loadRule(
     mode,
     limits,
     scopes,
-    on: heard.on,
+    on: automatic ? [...heard.on, ...automatic] : heard.on,
+    ...(automatic && { automatic }),
     schedules: heard.schedules,
     steps,
     ...(typeof rule.description === 'string' && { description: rule.description }),
@@ -177,9 +182,15 @@ export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits 
 
 const eachBelowOperator = ['pull_request', 'issue', 'branch', 'milestone'];
 
-function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileContext): Each | undefined {
+function loadEach(
+  { each: written, steps }: Readonly<Record<string, unknown>>,
+  heard: ReadOn,
+  at: YamlPath,
+  context: FileContext,
+): Each | undefined {
   const parsed = EachForm.safeParse(written);
   if (!parsed.success) {
+    if (written === undefined && heard.isAutomatic) return inferEach(steps, at, context);
     if (written === undefined && heard.schedules.length > 0) {
       context.reportKey([...at, 'on'], 'each', 'a schedule needs `each`: the items that it processes');
     }
@@ -192,6 +203,10 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
   if (context.level !== 'operator' && !eachBelowOperator.includes(each.kind)) {
     const message = `files of the ${context.level} iterate only over ${eachBelowOperator.join(', ')}`;
     context.reportValue([...at, 'each'], 'level', message);
+  }
+  if (heard.isAutomatic && !isAutomaticKind(each.kind)) {
+    const message = `on: auto is for rules about each ${automaticKinds.join(' or ')}: name the events`;
+    context.reportKey([...at, 'on'], 'each', message);
   }
   for (const { family, ...filter } of heard.on) {
     const { subject } = eventFamilies[family];
@@ -208,6 +223,26 @@ function loadEach(written: unknown, heard: ReadOn, at: YamlPath, context: FileCo
     break;
   }
   return each;
+}
+
+/** Returns the open items that a rule with `on: auto` and without `each` is about, if its actions allow only one kind. */
+function inferEach(steps: unknown, at: YamlPath, context: FileContext): Each | undefined {
+  const used = asList(steps).flatMap(
+    (step) => context.registry.actions.find(({ name }) => name === asRecord(step).uses) ?? [],
+  );
+  const kinds = automaticKinds.filter((kind) => used.every(({ of }) => of.includes(kind)));
+  const [kind] = kinds;
+  if (kind !== undefined && kinds.length === 1) return { kind, state: 'open' };
+  // Steps that fit no kind have a problem of their own.
+  if (kinds.length > 1) {
+    const message = `on: auto needs each: ${automaticKinds.join(', or each: ')}, because its actions work on both`;
+    context.reportKey([...at, 'on'], 'each', message);
+  }
+  return undefined;
+}
+
+function isAutomaticKind(kind: string): kind is AutomaticKind {
+  return automaticKinds.some((one) => one === kind);
 }
 
 function eachOf(written: RuleFile['rules'][string]['each']): Each {
@@ -234,7 +269,10 @@ function occasionsOf(heard: ReadOn, each: Each | undefined): readonly Occasion[]
     family,
     subject: runsForConcerned({ each }, family) ? ('pull_request' as const) : eventFamilies[family].subject,
   }));
-  return heard.schedules.length > 0 && each ? [...events, { subject: each.kind }] : events;
+  if (each === undefined) return events;
+  const automatic = heard.isAutomatic ? [{ subject: each.kind, isAutomatic: true as const }] : [];
+  const swept = heard.schedules.length > 0 ? [{ subject: each.kind }] : [];
+  return [...events, ...automatic, ...swept];
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
@@ -270,6 +308,10 @@ function loadStep(
   const action = findActionAt(form.uses, [...at, 'uses'], context);
   if (action === undefined) return undefined;
   checkPowers(action, form, at, context);
+  if (action.ways === undefined && occasions.some(({ isAutomatic }) => isAutomatic)) {
+    const message = `${action.name} does not keep a state of the item, so that no events follow from it: name the events instead of on: auto`;
+    context.reportValue([...at, 'uses'], 'subject', message);
+  }
   checkSubjects(action, at, context, occasions);
   const given = loadArguments(action, form.with ?? {}, [...at, 'with'], options);
   if (given === undefined || context.problems.length > before) return undefined;
@@ -420,7 +462,12 @@ function loadArguments(
 type OnForm = z.output<typeof On>;
 
 /** An `on` in normalized form. */
-type ReadOn = { readonly on: readonly Listening[]; readonly schedules: readonly Schedule[] };
+type ReadOn = {
+  readonly on: readonly Listening[];
+  readonly schedules: readonly Schedule[];
+  /** Whether the events follow from what the rule reads. */
+  readonly isAutomatic: boolean;
+};
 
 /**
  * Returns the families and schedules of a rule. Reports invalid filters, patterns that can never match, and schedules
@@ -429,12 +476,14 @@ type ReadOn = { readonly on: readonly Listening[]; readonly schedules: readonly 
 function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
   const on: Listening[] = [];
   const schedules: Schedule[] = [];
+  let isAutomatic = false;
   const entries = Array.isArray(written)
     ? written.map((entry, place) => ({ entry, path: [...at, place] }))
     : [{ entry: written, path: at }];
   for (const { entry, path } of entries) {
     if (typeof entry === 'string') {
-      on.push(readWord(entry));
+      if (entry === 'auto') isAutomatic = true;
+      else on.push(readWord(entry));
       continue;
     }
     for (const [key, form] of Object.entries(entry)) {
@@ -448,7 +497,7 @@ function readOn(written: OnForm, at: YamlPath, context: FileContext): ReadOn {
       }
     }
   }
-  return { on, schedules };
+  return { on, schedules, isAutomatic };
 }
 
 /**
@@ -461,7 +510,7 @@ function readFamilies(written: unknown): ReadOn {
     return typeof entry === 'object' && entry !== null ? Object.keys(entry) : [];
   });
   const families = words.filter((word): word is Family => Object.hasOwn(eventFamilies, word));
-  return { on: [...new Set(families)].map((family) => ({ family })), schedules: [] };
+  return { on: [...new Set(families)].map((family) => ({ family })), schedules: [], isAutomatic: false };
 }
 
 function readWord(word: string): Listening {

@@ -6,6 +6,7 @@ import { parseExpression } from '../expressions/parse.ts';
 import { type Problem, problemAtLine } from '../problem.ts';
 import type { Level, LoadedRule, Pattern, RuleLimits, RuleMode, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { FileContext, revisionOf } from './context.ts';
+import { ownChanges, silentChanges, unheardChanges } from './event-warnings.ts';
 import { expandFile } from './expand.ts';
 import { IncludeForm, IncludingFile, maxRules, RuleFile } from './grammar.ts';
 import { problemsOf } from './issues.ts';
@@ -168,6 +169,9 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
     ...opposingRules(own, file),
     ...mergeGates(own, file),
     ...deafGates(own, file),
+    ...silentChanges(own, file),
+    ...ownChanges(own, file),
+    ...unheardChanges(own, file),
     ...renamedOutOfSight(own, file),
     ...included.warnings,
   ];

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { findCapabilities } from '../../../client/capabilities.ts';
 import { type ClientOptions, createClient } from '../../../client/client.ts';
 import { ReeveError } from '../../../platform/errors.ts';
+import { eventWords, silentWaysOf } from '../../../rules/automatic-events.ts';
+import { wordsOfWay } from '../../../rules/files/event-warnings.ts';
 import { formatExpanded } from '../../../rules/files/load.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
 import { formatProblem, type Problem, problemAtLine } from '../../../rules/problem.ts';
@@ -108,7 +110,7 @@ export async function check(
     const marked = { ...warning, message: `warning: ${warning.message}` };
     terminal.out(terminal.style('yellow', `${formatProblem(marked)}\n`));
   }
-  printClocks(loaded, terminal);
+  printStarts(loaded, terminal);
   const rules = loaded.length;
   const also = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`;
   const broken = new Set(problems.map(({ path }) => path)).size;
@@ -165,9 +167,18 @@ function distinct(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
 }
 
-/** Prints the next runs of scheduled rules, so that a wrong cron field is noticed immediately. */
-function printClocks(rules: readonly LoadedRule[], terminal: Terminal): void {
+/**
+ * Prints the events of rules with `on: auto`, with what changes without an event, and the next runs of scheduled rules,
+ * so that a wrong cron field is noticed immediately.
+ */
+function printStarts(rules: readonly LoadedRule[], terminal: Terminal): void {
   for (const rule of rules) {
+    if (rule.automatic) {
+      const silent = silentWaysOf(rule).map(({ way }) => wordsOfWay(way));
+      const gap = silent.length === 0 ? '' : `; no event: ${silent.join(', ')}`;
+      const text = `${rule.name}: on: auto = ${eventWords(rule.automatic)}${gap}`;
+      terminal.out(terminal.style('dim', text));
+    }
     for (const schedule of rule.schedules) {
       const times = nextTimes(schedule, new Date(), 3).map((at) =>
         at.toISOString().slice(0, 16).replace('T', ' '),

@@ -1,0 +1,136 @@
+import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
+import { readMember } from '../../contract/events/payload-members.ts';
+import { type Way, ways } from '../../facts/ways.ts';
+import { automaticKinds, eventsAbout, silentWaysOf, waysOfRead } from '../automatic-events.ts';
+import type { Problem } from '../problem.ts';
+import type { LoadedRule } from '../rule.ts';
+import { readsOf } from '../verdict.ts';
+import { statusContextsOf } from './warnings.ts';
+import type { YamlSource } from './yaml-source.ts';
+
+/** Actions whose result holds back or lets through a merge. */
+const deciding: ReadonlySet<string> = new Set(['merge', 'queue-merge', 'review', 'set-status']);
+
+/**
+ * Returns a warning for each deciding rule with `on: auto` and without a schedule that reads what can change without an
+ * event.
+ */
+export function silentChanges(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    if (rule.schedules.length > 0 || !rule.steps.some(({ action }) => deciding.has(action.name))) return [];
+    const silent = silentWaysOf(rule);
+    if (silent.length === 0) return [];
+    const message = `no event tells when ${silent.map(({ way }) => wordsOfWay(way)).join(', when ')}: write on: [auto, { schedule: "17 * * * *" }]`;
+    return [file.problem('silent-change', message, file.keyAt(['rules', rule.name]))];
+  });
+}
+
+/** Returns what happens in a way without an event, as a clause. */
+export function wordsOfWay({ what, silentOn }: Way): string {
+  return silentOn === undefined ? what : `${what} (${silentOn})`;
+}
+
+/**
+ * Returns a warning for each rule with `on: auto` and without a schedule that reads what another rule of the file
+ * changes, because Reeve's own changes start no rule.
+ */
+export function ownChanges(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    if (rule.automatic === undefined || rule.schedules.length > 0) return [];
+    const read = waysOfReads(rule);
+    const found = rules.flatMap((other) => {
+      if (other === rule) return [];
+      const way = other.steps
+        .flatMap(({ action }) => action.ways?.writes ?? [])
+        .find((one) => read.includes(one) && mayMeet(one, other, rule));
+      return way === undefined ? [] : [`${other.name} (${way.what})`];
+    });
+    if (found.length === 0) return [];
+    const message = `changes of Reeve start no rule, so that this rule does not run after ${found.join(', ')}: write on: [auto, { schedule: "17 * * * *" }]`;
+    return [file.problem('own-change', message, file.keyAt(['rules', rule.name]))];
+  });
+}
+
+/** Returns the ways in which the values that a rule's expressions read change. */
+function waysOfReads(rule: LoadedRule): readonly Way[] {
+  return readsOf(rule)
+    .flatMap(waysOfRead)
+    .map(({ way }) => way);
+}
+
+/** Returns whether one rule may write what another one reads: a label or status that the other rule does not name is another one. */
+function mayMeet(way: Way, writer: LoadedRule, reader: LoadedRule): boolean {
+  const texts = [
+    ...(reader.condition?.texts ?? []),
+    ...reader.steps.flatMap((step) => [...(step.condition?.texts ?? []), ...(step.arguments.texts ?? [])]),
+  ];
+  const written =
+    way === ways.labels
+      ? writer.steps.flatMap(({ action, arguments: given }) =>
+          action.name === 'set-labels' ? labelsIn(given.written) : [],
+        )
+      : way === ways.reported
+        ? statusContextsOf(writer)
+        : undefined;
+  return written === undefined || written.some((name) => texts.includes(name));
+}
+
+function labelsIn(given: unknown): readonly string[] {
+  return ['add', 'remove', 'sync'].flatMap((key) => {
+    const labels = readMember(given, key);
+    if (Array.isArray(labels)) return labels.filter((one) => typeof one === 'string');
+    return typeof labels === 'object' && labels !== null ? Object.keys(labels) : [];
+  });
+}
+
+/**
+ * Families that a rule with a list of events need not have: those of which one forge alone has the events, and pushes to
+ * the base, each of which starts the rule for every open pull request.
+ */
+const optional: ReadonlySet<Family> = new Set([
+  'push',
+  'status',
+  'action_run_success',
+  'action_run_failure',
+  'action_run_recover',
+]);
+
+/**
+ * Returns a warning for each rule that keeps a state, lists its events, and does not list one after which what it reads
+ * may differ.
+ */
+export function unheardChanges(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+  return rules.flatMap((rule) => {
+    if (rule.automatic || rule.on.length === 0 || rule.schedules.length > 0) return [];
+    if (rule.steps.some(({ action }) => action.ways === undefined)) return [];
+    const kind = automaticKinds.find((one) =>
+      rule.on.every(({ family }) => eventFamilies[family].subject === one),
+    );
+    if (kind === undefined || !isAboutState(rule)) return [];
+    const missing = new Map<string, string>();
+    for (const { of, way } of readsOf(rule).flatMap(waysOfRead)) {
+      for (const event of eventsAbout(way, kind)) {
+        const [family, activity] = event.split('.') as [Family, string | undefined];
+        if (optional.has(family)) continue;
+        const isHeard = rule.on.some(
+          (listening) =>
+            listening.family === family &&
+            (activity === undefined ||
+              listening.activities === undefined ||
+              listening.activities.includes(activity)),
+        );
+        if (!isHeard) missing.set(event, of);
+      }
+    }
+    if (missing.size === 0) return [];
+    const of = [...new Set(missing.values())].join(', ');
+    const message = `what the rule reads (${of}) can also change by ${[...missing.keys()].join(', ')}: list these, or write on: auto`;
+    return [file.problem('unheard-change', message, file.keyAt(['rules', rule.name]))];
+  });
+}
+
+/** Returns whether a rule reads the live state alone: not what happened, nor who caused it. */
+function isAboutState(rule: LoadedRule): boolean {
+  const ofEvent = new Set(['event', 'sender', 'sender_permission', 'comment', 'review', 'command']);
+  return !readsOf(rule).some(({ root }) => ofEvent.has(root.name));
+}
