@@ -76,8 +76,8 @@ export async function sweepRepository(
   if (scheduled.length === 0)
     throw new Error('no rule has a schedule: there is nothing to sweep; docs/ci.md shows one');
   const leftRules = scheduled.flatMap((rule): readonly LeftRule[] => {
-    const kind = rule.each?.kind ?? 'repository';
-    if (kinds.has(kind)) return [];
+    const [kind] = (rule.each ?? []).map((one) => one.kind).filter((one) => !kinds.has(one));
+    if (kind === undefined) return [];
     return [{ rule, why: `each: ${kind} is not about one repository: run Reeve as a server` }];
   });
   const swept: Swept[] = [];
@@ -132,7 +132,7 @@ async function sweepRule(
   const startedAt = clock.now();
   const pause = (ms: number): Promise<unknown> => clock.sleep(ms, signal);
   const meter = createUnlimitedMeter();
-  const pages = eachTarget(rule.each ?? { kind: 'repository' }, {
+  const pages = eachTarget(rule.each, {
     client: createWaitingClient(context.client.counted(), pause),
     served: { login: async () => '', listed: [], only: [name] },
     rule,

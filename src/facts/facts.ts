@@ -29,6 +29,7 @@ import {
   timeline,
   trackedTimes,
 } from './issue.ts';
+import { item } from './item.ts';
 import { labelDefinitions } from './label-definitions.ts';
 import { labels, ownLabels } from './labels.ts';
 import { milestone, milestones } from './milestones.ts';
@@ -48,6 +49,7 @@ export const facts: readonly Fact[] = [
   topics,
   pullRequest,
   issue,
+  item,
   comment,
   branch,
   labels,

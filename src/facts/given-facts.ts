@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { isRecord } from '../contract/events/payload-members.ts';
 import type { Subject } from '../contract/events/subject.ts';
+import type { Issue } from '../contract/resources/issues.ts';
+import { ReeveError } from '../platform/errors.ts';
 import { type Fact, type FactRequest, type Facts, factKey, typedAsk } from './fact.ts';
 import { findFact } from './facts.ts';
+import { itemOf } from './item.ts';
 
 /** Thrown when a fact is read that was not given, because there is no forge to request it from. */
 export class FactNotGiven extends Error {}
@@ -34,6 +37,9 @@ export function createGivenFacts(options: GivenFactsOptions): Facts {
       const isMerged = standIns.has(request.name) && isRecord(written);
       const value = written === undefined || isMerged ? standIn(request.name, payload) : written;
       if (value === undefined) {
+        // As on a forge, so that has() is false. The subject of an incomplete event is unknown.
+        if (isCarrier(options.subject) && fact?.of.includes(options.subject.kind) === false)
+          throw new ReeveError('forge-not-found', `a ${options.subject.kind} has no ${request.name}`);
         if (!request.optional) onMissing?.(request);
         throw new FactNotGiven(`${factKey(request)} is not given`);
       }
@@ -68,6 +74,10 @@ function givenValue(
   return Object.hasOwn(byArgument, request.argument)
     ? (byArgument as Record<string, unknown>)[request.argument]
     : undefined;
+}
+
+function isCarrier({ kind }: Subject): boolean {
+  return kind === 'issue' || kind === 'pull_request';
 }
 
 const standIns = new Set(['repository', 'pull_request', 'issue', 'comment']);
@@ -105,6 +115,8 @@ function standIn(name: string, payload: Readonly<Record<string, unknown>> = {}):
   const carrier = payload.pull_request ?? payload.issue;
   if (name === 'head') return headIn(carrier) ?? headIn({ head: { sha: payload.after } });
   if (typeof carrier !== 'object' || carrier === null) return undefined;
+  // The cast is safe: a member that was not given is absent.
+  if (name === 'item') return itemOf(carrier as Issue);
   if (name === 'labels') return 'labels' in carrier ? (carrier.labels ?? []) : undefined;
   if (name === 'milestone') return 'milestone' in carrier ? carrier.milestone : undefined;
   return undefined;

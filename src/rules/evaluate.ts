@@ -10,7 +10,7 @@ import { eventWords } from './automatic-events.ts';
 import { jointProspect } from './expressions/conditions.ts';
 import type { Knowledge, Known } from './expressions/types.ts';
 import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts';
-import type { Listening, LoadedRule, LoadedStep } from './rule.ts';
+import { isAboutBoth, type Listening, type LoadedRule, type LoadedStep, subjectKindFor } from './rule.ts';
 import type { Finding, SkipReason, Verdict } from './verdict.ts';
 
 /** Input for evaluating a rule. */
@@ -66,9 +66,10 @@ export function failRule(rule: LoadedRule, reason: string): Verdict {
  * nevertheless, and the steps before the failed ones are planned. Never rejects.
  */
 export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Promise<Evaluation> {
-  const { meter } = situation;
+  const { facts, meter } = situation;
   const sees = rule.level === 'operator' ? 'all' : 'repository';
-  const knowledge = new Learning(situation.facts, givenBy(situation), { sees, meter });
+  const absent = isAboutBoth(rule) && facts.subject.kind === 'pull_request' ? 'issue' : undefined;
+  const knowledge = new Learning(facts, givenBy(situation), { sees, meter, absent });
   meter.enter('on');
   const filtered =
     (await filterPaths(rule, situation, knowledge)) ?? (await filterState(rule, situation, knowledge));
@@ -88,8 +89,18 @@ export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Pr
   return resolveSteps(rule, { knowledge, meter }, findings);
 }
 
-function givenBy({ event, item, now }: RuleContext): Readonly<Record<string, unknown>> {
-  const given: Record<string, unknown> = { ...item, now };
+function givenBy({
+  event,
+  item = {},
+  now,
+  facts,
+  isBeforeWrite,
+}: RuleContext): Readonly<Record<string, unknown>> {
+  // Listed a while ago: before a write, what the forge can return again is requested.
+  const isStale = (name: string): boolean =>
+    isBeforeWrite === true && findFact(name)?.of.includes(facts.subject.kind) === true;
+  const listed = Object.entries(item).filter(([name]) => !isStale(name));
+  const given: Record<string, unknown> = { ...Object.fromEntries(listed), now };
   if (event) {
     given.event = event.payload;
     // An event found by catch-up has no sender; conditions that need the sender fail for that reason.
@@ -108,7 +119,12 @@ async function filterPaths(
 ): Promise<Evaluation | undefined> {
   const { event, meter, isBeforeWrite = false } = situation;
   if (event === undefined && (rule.schedules.length > 0 || rule.on.length === 0)) return undefined;
-  const heard = event === undefined ? rule.on : listeningsFor(rule, event, meter);
+  const { kind } = situation.facts.subject;
+  // Without an event, the entries about the subject count: others have no filters that it could pass.
+  const heard =
+    event === undefined
+      ? rule.on.filter(({ family }) => subjectKindFor(rule, family) === kind)
+      : listeningsFor(rule, event, meter);
   const isLive = event === undefined || isBeforeWrite;
   let listenings = heard;
   try {
@@ -277,20 +293,30 @@ export class Learning implements Knowledge {
   readonly #facts: Facts;
   readonly #given: Readonly<Record<string, unknown>>;
   readonly #sees: 'all' | 'repository';
+  readonly #absent: string | undefined;
   readonly #meter: Meter | undefined;
   readonly #known = new Map<string, Known>();
 
   /**
    * `sees`: `all` data, or only data that anyone with write access to the repository may read. `meter` is charged for
-   * evaluation inside facts.
+   * evaluation inside facts. `absent`: a fact that the rule does not see for this subject, although the subject has it.
    */
   constructor(
     facts: Facts,
     given: Readonly<Record<string, unknown>>,
-    { sees = 'all', meter }: { readonly sees?: 'all' | 'repository'; readonly meter?: Meter } = {},
+    {
+      sees = 'all',
+      meter,
+      absent,
+    }: {
+      readonly sees?: 'all' | 'repository';
+      readonly meter?: Meter;
+      readonly absent?: string | undefined;
+    } = {},
   ) {
     this.#facts = facts;
     this.#sees = sees;
+    this.#absent = absent;
     // Narrowed like a fact: the item of a sweep is a fact that was read as part of a list.
     this.#given = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [name, this.#narrowed(name, value)]),
@@ -309,6 +335,10 @@ export class Learning implements Knowledge {
   }
 
   find(request: FactRequest): Known | undefined {
+    if (request.name === this.#absent) {
+      const message = `a ${this.#facts.subject.kind} has no ${request.name}`;
+      return { error: new ReeveError('forge-not-found', message) };
+    }
     if (request.argument === undefined && Object.hasOwn(this.#given, request.name)) {
       return { value: this.#given[request.name] };
     }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Action } from '../actions/action.ts';
 import { concernsPulls } from '../contract/events/concerns.ts';
-import type { Family } from '../contract/events/event-families.ts';
+import { eventFamilies, type Family } from '../contract/events/event-families.ts';
 import type { SubjectKind } from '../contract/events/subject.ts';
 import type { Fact } from '../facts/fact.ts';
 import type { Matcher } from '../patterns/automaton.ts';
@@ -47,7 +47,7 @@ export type Listening = {
 /** One schedule of a rule: five cron fields and a timezone. */
 export type Schedule = { readonly cron: string; readonly timezone: string };
 
-/** The items of a sweep. `state` exists only for issues, pull requests and milestones, `in` only for notifications. */
+/** Items of one kind that a sweep visits. `state` exists only for issues, pull requests and milestones, `in` only for notifications. */
 export type Each = {
   readonly kind: SubjectKind;
   readonly state?: 'open' | 'closed' | 'all';
@@ -116,7 +116,8 @@ export type LoadedRule = {
   /** The entries of `on` that stand for `auto`. Set only for rules with `on: auto`. */
   readonly automatic?: readonly Listening[];
   readonly schedules: readonly Schedule[];
-  readonly each?: Each;
+  /** The items that its schedules visit: those of one kind, or issues and pull requests, in this order. */
+  readonly each?: readonly Each[];
   /** Names of the actions and facts that the rule may use only because of a grant; absent if there are none. */
   readonly byGrant?: readonly string[];
   /** The grants of the rule's file; absent for rules of the operator. */
@@ -125,15 +126,32 @@ export type LoadedRule = {
   readonly steps: readonly LoadedStep[];
 };
 
+type WithEach = { readonly each?: LoadedRule['each'] | undefined };
+
+/** Returns whether the `each` of a rule names a kind. */
+export function visits({ each = [] }: WithEach, wanted: SubjectKind): boolean {
+  return each.some(({ kind }) => kind === wanted);
+}
+
+/**
+ * Returns whether a rule has `each: [issue, pull_request]`. In its expressions, the name `issue` is absent for a pull
+ * request, so that `has(issue)` and `has(pull_request)` tell the kinds apart.
+ */
+export function isAboutBoth(rule: WithEach): boolean {
+  return visits(rule, 'issue') && visits(rule, 'pull_request');
+}
+
 /**
  * Returns whether events of a family start this rule for the pull requests that they affect, instead of for their own
  * subjects.
  */
-export function runsForConcerned(
-  { each }: { readonly each?: LoadedRule['each'] | undefined },
-  family: Family,
-): boolean {
-  return each?.kind === 'pull_request' && concernsPulls(family);
+export function runsForConcerned(rule: WithEach, family: Family): boolean {
+  return visits(rule, 'pull_request') && concernsPulls(family);
+}
+
+/** Returns the kind of subject for which events of a family start a rule. */
+export function subjectKindFor(rule: WithEach, family: Family): SubjectKind {
+  return runsForConcerned(rule, family) ? 'pull_request' : eventFamilies[family].subject;
 }
 
 /**

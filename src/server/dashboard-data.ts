@@ -195,7 +195,7 @@ function sweptOf(result: SweepResult): SweepRow {
 
 function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
   const { id, name, source, line, isLastValid, mode, description, on, schedules, each } = rule;
-  const over = each === undefined ? '' : ` over ${each.kind}`;
+  const over = each === undefined ? '' : ` over ${each.map(({ kind }) => kind).join(' and ')}`;
   const events = on.flatMap(({ family, activities }) =>
     activities === undefined ? [family] : activities.map((activity) => `${family}.${activity}`),
   );
@@ -208,7 +208,7 @@ function rowOf(rule: LoadedRule, short: (path: string) => string): RuleRow {
     line,
     isLastValid,
     mode,
-    each: each?.kind,
+    each: each?.map(({ kind }) => kind),
     description,
     listensTo: [...events, ...times],
     clocks,

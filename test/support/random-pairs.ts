@@ -12,7 +12,7 @@ import { ReeveError } from '../../src/platform/errors.ts';
 import type { Message } from '../../src/platform/http/message-sender.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
-import { createRuleSet, type LoadedRule } from '../../src/rules/rule.ts';
+import { createRuleSet, type LoadedRule, visits } from '../../src/rules/rule.ts';
 import {
   type AdmittedEvent,
   createAdmissions,
@@ -280,7 +280,7 @@ export async function runPair(pair: Pair): Promise<PairResult> {
     ? (await source.rulesFor(admitted)).rules
     : claimed
       ? createRuleSet(own.rules)
-      : createRuleSet((await source.everyRule()).filter((rule) => rule.each?.kind === subject.kind));
+      : createRuleSet((await source.everyRule()).filter((rule) => visits(rule, subject.kind)));
 
   const pass = async (mode: RunMode): Promise<PairRun> => {
     const client = createFakeForge(state);

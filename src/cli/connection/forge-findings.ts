@@ -7,7 +7,7 @@ import type { User } from '../../contract/resources/users.ts';
 import { type OwnEvents, ownEventsText } from '../../engine/bounds/own-writes.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { factsOfRule } from '../../rules/needs.ts';
-import type { LoadedRule } from '../../rules/rule.ts';
+import { type LoadedRule, visits } from '../../rules/rule.ts';
 import { type Finding, ok, warning, wrong } from './finding.ts';
 
 /** Token scopes that every installation needs, with reasons. */
@@ -31,8 +31,7 @@ export function neededScopes(rules: readonly LoadedRule[], more: readonly Need[]
     if (!found.has(scope)) found.set(scope, { scope, why });
   };
   for (const rule of rules) {
-    if (rule.each?.kind === 'notification')
-      add('read:notification', `for rule ${rule.name}, each: notification`);
+    if (visits(rule, 'notification')) add('read:notification', `for rule ${rule.name}, each: notification`);
     for (const fact of factsOfRule(rule)) {
       for (const category of fact.needs.scopes)
         add(`read:${category}`, `for rule ${rule.name}, fact ${fact.name}`);
@@ -64,7 +63,7 @@ function categoriesOf(
     'of-account' in written &&
     written['of-account'] === true;
   if (isOfAccount) return ['user'];
-  const isOfOrganization = declared.length > 0 && rule.each?.kind === 'organization';
+  const isOfOrganization = declared.length > 0 && visits(rule, 'organization');
   return isOfOrganization ? ['organization'] : declared;
 }
 

@@ -212,16 +212,19 @@ export class Values {
   }
 }
 
-/** Evaluates one part. Never throws. */
+/**
+ * Evaluates one part. Never throws. If the part tests something with has(), what is absent fails only where it is read:
+ * `has(pull_request) ? pull_request.draft : false`.
+ */
 export function runPart(part: Part, values: Values): Result {
   try {
     values.meter.charge(costs.part);
     const slots: unknown[] = [];
+    const isTesting = part.reads.asks.length > 0;
     for (const root of part.roots) {
       const known = values.find(root);
-      const isNeeded = part.reads.needs.includes(root);
-      if (known === undefined && isNeeded) return { error: `there is no ${factKey(root)} here` };
-      if (known && 'error' in known && (isNeeded || !isAbsence(known.error))) {
+      if (known === undefined && !isTesting) return { error: `there is no ${factKey(root)} here` };
+      if (known && 'error' in known && !(isTesting && isAbsence(known.error))) {
         return { error: known.error.message, cause: known.error };
       }
       slots.push(known && 'value' in known ? known.value : undefined);

@@ -190,12 +190,33 @@ export class Resolution {
     if (known.fact?.argument !== undefined) {
       return this.refuse(node, 'expression', `${name} needs its ${known.fact.argument}: ${name}("…")`);
     }
-    if (known.missingOn.length > 0 && !scope.present.has(name)) {
-      const message = `${known.missingOn.join(' and ')} has no ${name}: ask has(${name}) first`;
-      this.refuse(node, 'needs-has', message);
-    }
+    this.needPresence(node, name, scope);
     if (known.fact) this.facts.set(name, { name });
     return known.type;
+  }
+
+  /**
+   * Reports a name that is absent on some occasions, unless the expression has tested it, or another fact that is absent
+   * on the same ones: `has(pull_request)` is enough for `files`.
+   */
+  needPresence(node: ASTNode, name: string, scope: Scope): void {
+    const { names } = this.environment;
+    const known = names.get(name);
+    if (known === undefined || known.missingOn.length === 0 || scope.present.has(name)) return;
+    const implies = (tested: Name | undefined): boolean =>
+      known.fact !== undefined &&
+      tested?.fact !== undefined &&
+      known.missingOn.every((occasion) => tested.missingOn.includes(occasion));
+    if ([...scope.present].some((one) => implies(names.get(one)))) return;
+    const owner = ['pull_request', 'issue'].find(
+      (kind) => implies(names.get(kind)) && names.get(kind)?.missingOn.length === known.missingOn.length,
+    );
+    const isKind = owner === name && names.get('item')?.missingOn.length === 0;
+    const hint = isKind ? '; item has the members that issues and pull requests share' : '';
+    // A fact with an argument cannot be tested itself.
+    const remedy = owner ?? (known.fact?.argument === undefined ? name : undefined);
+    const ask = remedy === undefined ? '' : `: ask has(${remedy}) first${hint}`;
+    this.refuse(node, 'needs-has', `${known.missingOn.join(' and ')} has no ${name}${ask}`);
   }
 
   /** Resolves a named condition once for the whole expression. Its problems stand at the use, and name it. */
@@ -227,10 +248,7 @@ export class Resolution {
       object.op === 'id' && !scope.variables.has(object.args) && this.#memberFact(object.args, member);
     if (own) {
       const chain = chainOf(node)?.join('.') ?? '';
-      if (own.missingOn.length > 0 && !scope.present.has(chain)) {
-        const message = `${own.missingOn.join(' and ')} has no ${chain}: ask has(${chain}) first`;
-        this.refuse(node, 'needs-has', message);
-      }
+      this.needPresence(node, chain, scope);
       const request = { name: chain };
       this.facts.set(chain, request);
       this.members.set(node, request);
@@ -453,9 +471,7 @@ function resolveFact(resolver: Resolution, node: CallNode, scope: Scope): Type {
     const message = `${name} takes its ${known.fact.argument} as a literal text: ${name}("…")`;
     return resolver.refuse(argument ?? node, 'expression', message);
   }
-  if (known.missingOn.length > 0 && !scope.present.has(name)) {
-    resolver.refuse(node, 'needs-has', `${known.missingOn.join(' and ')} has no ${name}`);
-  }
+  resolver.needPresence(node, name, scope);
   const wrong = known.fact.examineArgument?.(literal);
   if (wrong !== undefined)
     return resolver.refuse(argument ?? node, 'value', `${name}("${literal.slice(0, 64)}"): ${wrong}`);
@@ -476,10 +492,9 @@ function resolveLoop(resolver: Resolution, node: MethodCall, scope: Scope): Type
   }
   const refusal = whyNoLoop(resolver, scope);
   if (refusal !== undefined) return resolver.refuse(node, 'expression', refusal);
-  const isTaken =
-    resolver.environment.names.has(variable.args) ||
-    resolver.named.has(variable.args) ||
-    scope.variables.has(variable.args);
+  // Files of earlier versions have variables of this name, which hide the fact inside the loop.
+  const isFact = variable.args !== 'item' && resolver.environment.names.has(variable.args);
+  const isTaken = isFact || resolver.named.has(variable.args) || scope.variables.has(variable.args);
   if (isTaken || namespaces.has(variable.args)) {
     const message = `"${variable.args}" is already in use: choose another name`;
     resolver.refuse(variable, 'expression', message);

@@ -123,9 +123,10 @@ function environmentFor(
   const known = environments.get(registry) ?? new BoundedMap<string, ExpressionEnvironment>(maxEnvironments);
   environments.set(registry, known);
   const { occasions, level, grants } = options;
-  const starts = occasions.map(({ family, isAutomatic, subject }) => [
+  const starts = occasions.map(({ family, isAutomatic, subject, ofBoth = false }) => [
     family ?? isAutomatic ?? null,
     subject,
+    ofBoth,
   ]);
   const key = JSON.stringify([level, grants, ...starts]);
   const before = known.get(key);
@@ -145,6 +146,8 @@ export type Occasion = {
   readonly family?: Family;
   readonly isAutomatic?: true;
   readonly subject: SubjectKind;
+  /** Set if the rule has `each: [issue, pull_request]`. */
+  readonly ofBoth?: true;
 };
 
 /** A name on one occasion. A row without a type means that the name is absent on this occasion. */
@@ -213,8 +216,9 @@ function rowOfFact(
   registry: RuleRegistry,
   occasions: readonly Occasion[],
 ): NameRow {
-  const { subject } = occasion;
+  const { subject, ofBoth } = occasion;
   const { families } = fact;
+  if (ofBoth && fact.name === 'issue' && subject !== 'issue') return { type: undefined };
   const isHeard = ({ family }: Occasion): boolean =>
     family !== undefined && (families?.includes(family) ?? true);
   if (families && !(fact.elsewhere ? occasions.some(isHeard) : isHeard(occasion))) return { type: undefined };

@@ -115,13 +115,16 @@ const withState = z.strictObject({ state: z.enum(['open', 'closed', 'all']).opti
 export const EachForm = z
   .union([
     z.enum(subjectKinds),
-    z.strictObject({ pull_request: withState }),
-    z.strictObject({ issue: withState }),
-    z.strictObject({ milestone: withState }),
+    z.array(z.enum(subjectKinds)).min(1).max(subjectKinds.length),
+    z.strictObject({
+      pull_request: withState.optional(),
+      issue: withState.optional(),
+      milestone: withState.optional(),
+    }),
     z.strictObject({ notification: z.strictObject({ in: Patterns }) }),
   ])
   .describe(
-    'What a schedule walks over: open ones by default, `{ pull_request: { state: all } }` for others. `{ notification: { in: [acme/*] } }` asks repository by repository, instead of for all of the account.',
+    'What a schedule walks over: one kind, or `[issue, pull_request]`; open ones by default, `{ pull_request: { state: all } }` for others. `{ notification: { in: [acme/*] } }` asks repository by repository, instead of for all of the account.',
   );
 
 /** A condition in a rule file: CEL text, or a literal bool. */

@@ -2,6 +2,7 @@ import { validate } from 'node-cron';
 import type { z } from 'zod';
 import type { Action } from '../../actions/action.ts';
 import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
+import type { SubjectKind } from '../../contract/events/subject.ts';
 import type { Matcher } from '../../patterns/automaton.ts';
 import { compileGlob, compileScope, GlobError } from '../../patterns/glob.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
@@ -14,6 +15,7 @@ import { actionsElsewhere, foreignSchedules } from '../foreign-words.ts';
 import { type ExpressionProblem, nearest } from '../problem.ts';
 import {
   type Each,
+  isAboutBoth,
   type Listening,
   type LoadedRule,
   type LoadedStep,
@@ -24,9 +26,11 @@ import {
   runsForConcerned,
   type Schedule,
   type ScopedGrant,
+  subjectKindFor,
+  visits,
 } from '../rule.ts';
 import type { FileContext, Occasion } from './context.ts';
-import { EachForm, Expression, On, type RuleFile, RuleModeWord, StepForm } from './grammar.ts';
+import { EachForm, Expression, On, RuleModeWord, StepForm } from './grammar.ts';
 import { problemsOf } from './issues.ts';
 import type { YamlPath } from './yaml-source.ts';
 
@@ -183,11 +187,19 @@ export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits 
 const eachBelowOperator = ['pull_request', 'issue', 'branch', 'milestone'];
 
 function loadEach(
+<<<<<<< HEAD
   { each: written, steps }: Readonly<Record<string, unknown>>,
   heard: ReadOn,
   at: YamlPath,
   context: FileContext,
 ): Each | undefined {
+=======
+  written: unknown,
+  heard: ReadOn,
+  at: YamlPath,
+  context: FileContext,
+): readonly Each[] | undefined {
+>>>>>>> a6089d67 (feat(rules): each: [issue, pull_request] visits both kinds, and item has what both share)
   const parsed = EachForm.safeParse(written);
   if (!parsed.success) {
     if (written === undefined && heard.isAutomatic) return inferEach(steps, at, context);
@@ -196,11 +208,17 @@ function loadEach(
     }
     return undefined;
   }
-  const inside =
-    typeof parsed.data === 'object' && 'notification' in parsed.data ? parsed.data.notification : undefined;
-  const scope = loadScope(inside?.in, [...at, 'each', 'notification', 'in'], context);
-  const each = { ...eachOf(parsed.data), ...(scope && { in: scope }) };
-  if (context.level !== 'operator' && !eachBelowOperator.includes(each.kind)) {
+  const each = eachOf(parsed.data, at, context);
+  const kinds = each.map(({ kind }) => kind);
+  const isAlone = kinds.length === 1 && !Array.isArray(parsed.data);
+  if (!isAlone && !(kinds.length === 2 && isAboutBoth({ each }))) {
+    const message =
+      'a rule is about one kind, or about issue and pull_request together: write a rule for each kind';
+    const suggestion = kinds.length === 1 ? kinds[0] : undefined;
+    context.reportValue([...at, 'each'], 'each', message, suggestion);
+    return undefined;
+  }
+  if (context.level !== 'operator' && !kinds.every((kind) => eachBelowOperator.includes(kind))) {
     const message = `files of the ${context.level} iterate only over ${eachBelowOperator.join(', ')}`;
     context.reportValue([...at, 'each'], 'level', message);
   }
@@ -209,22 +227,20 @@ function loadEach(
     context.reportKey([...at, 'on'], 'each', message);
   }
   for (const { family, ...filter } of heard.on) {
-    const { subject } = eventFamilies[family];
-    if (runsForConcerned({ each }, family)) {
-      if (filter.paths || filter.pathsIgnore) {
-        const message = `events of ${family} have no paths to filter by with each: pull_request; use if: touches(…)`;
-        context.reportValue([...at, 'each'], 'filter', message);
-      }
-      continue;
+    if (runsForConcerned({ each }, family) && (filter.paths || filter.pathsIgnore)) {
+      const message = `events of ${family} have no paths to filter by with each: pull_request; use if: touches(…)`;
+      context.reportValue([...at, 'each'], 'filter', message);
     }
-    if (subject === each.kind) continue;
-    const message = `events of ${family} are about a ${subject}, not a ${each.kind}: write two rules`;
+    const subject = subjectKindFor({ each }, family);
+    if (visits({ each }, subject)) continue;
+    const message = `events of ${family} are about a ${subject}, not a ${kinds.join(' or ')}: write two rules`;
     context.reportValue([...at, 'each'], 'each', message);
     break;
   }
   return each;
 }
 
+<<<<<<< HEAD
 /** Returns the open items that a rule with `on: auto` and without `each` is about, if its actions allow only one kind. */
 function inferEach(steps: unknown, at: YamlPath, context: FileContext): Each | undefined {
   const used = asList(steps).flatMap(
@@ -255,16 +271,28 @@ function eachOf(written: RuleFile['rules'][string]['each']): Each {
   return { kind: kind as KindWithState, state: filter?.state ?? 'open' };
 }
 
+=======
+>>>>>>> a6089d67 (feat(rules): each: [issue, pull_request] visits both kinds, and item has what both share)
 /** Kinds of items that are open or closed. */
-const kindsWithState = ['pull_request', 'issue', 'milestone'] as const;
-type KindWithState = (typeof kindsWithState)[number];
+const kindsWithState: readonly SubjectKind[] = ['pull_request', 'issue', 'milestone'];
 
-function isKindWithState(kind: string): kind is KindWithState {
-  return kindsWithState.includes(kind as KindWithState);
+/** Returns the kinds of an `each`, issues before pull requests, and reports an invalid `in`. */
+function eachOf(written: z.output<typeof EachForm>, at: YamlPath, context: FileContext): readonly Each[] {
+  const named = typeof written === 'string' ? [written] : written;
+  // The cast is safe: the grammar allows only kinds as keys, with these filters.
+  const filters = (
+    Array.isArray(named) ? named.map((kind) => [kind, {}]) : Object.entries(named)
+  ) as readonly (readonly [SubjectKind, { readonly state?: Each['state']; readonly in?: unknown }])[];
+  const inOrder = filters.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return inOrder.map(([kind, { state = 'open', in: places }]): Each => {
+    const scope = loadScope(places, [...at, 'each', kind, 'in'], context);
+    return { kind, ...(kindsWithState.includes(kind) && { state }), ...(scope && { in: scope }) };
+  });
 }
 
-function occasionsOf(heard: ReadOn, each: Each | undefined): readonly Occasion[] {
+function occasionsOf(heard: ReadOn, each: readonly Each[] = []): readonly Occasion[] {
   const families = [...new Set(heard.on.map(({ family }) => family))];
+<<<<<<< HEAD
   const events = families.map((family) => ({
     family,
     subject: runsForConcerned({ each }, family) ? ('pull_request' as const) : eventFamilies[family].subject,
@@ -273,6 +301,12 @@ function occasionsOf(heard: ReadOn, each: Each | undefined): readonly Occasion[]
   const automatic = heard.isAutomatic ? [{ subject: each.kind, isAutomatic: true as const }] : [];
   const swept = heard.schedules.length > 0 ? [{ subject: each.kind }] : [];
   return [...events, ...automatic, ...swept];
+=======
+  const events = families.map((family) => ({ family, subject: subjectKindFor({ each }, family) }));
+  const items = heard.schedules.length > 0 ? each.map(({ kind }) => ({ subject: kind })) : [];
+  const occasions: readonly Occasion[] = [...events, ...items];
+  return isAboutBoth({ each }) ? occasions.map((one) => ({ ...one, ofBoth: true })) : occasions;
+>>>>>>> a6089d67 (feat(rules): each: [issue, pull_request] visits both kinds, and item has what both share)
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

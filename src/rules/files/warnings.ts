@@ -1,13 +1,12 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { problemOfContext, statusContextOf } from '../../actions/status-context.ts';
-import { eventFamilies } from '../../contract/events/event-families.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
 import { conditionsIn } from '../arguments.ts';
 import { childrenOf, literalOf, namespacedName, parseExpression } from '../expressions/parse.ts';
 import { entriesOf } from '../expressions/subject-functions.ts';
 import type { Problem } from '../problem.ts';
-import { type Listening, type LoadedRule, type LoadedStep, runsForConcerned } from '../rule.ts';
+import { type Listening, type LoadedRule, type LoadedStep, subjectKindFor, visits } from '../rule.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** Actions that merge. */
@@ -322,8 +321,8 @@ function textsOf(list: unknown): readonly string[] {
 
 /** Returns whether two rules run for a common event, or sweep over the same items. */
 function meet(one: LoadedRule, other: LoadedRule): boolean {
-  if (one.schedules.length > 0 && other.schedules.length > 0 && one.each?.kind === other.each?.kind)
-    return true;
+  const areScheduled = one.schedules.length > 0 && other.schedules.length > 0;
+  if (areScheduled && one.each?.some(({ kind }) => visits(other, kind))) return true;
   return one.on.some((first) => other.on.some((second) => overlap(first, second)));
 }
 
@@ -401,10 +400,9 @@ function clash(one: StatusStep, other: StatusStep): boolean {
 
 /** Returns the kinds of subjects that a rule runs for. */
 function kindsOf(rule: LoadedRule): ReadonlySet<SubjectKind> {
-  const heard = rule.on.map(({ family }) =>
-    runsForConcerned(rule, family) ? ('pull_request' as const) : eventFamilies[family].subject,
-  );
-  return new Set([...heard, ...(rule.schedules.length > 0 && rule.each ? [rule.each.kind] : [])]);
+  const heard = rule.on.map(({ family }) => subjectKindFor(rule, family));
+  const visited = rule.schedules.length > 0 ? (rule.each ?? []) : [];
+  return new Set([...heard, ...visited.map(({ kind }) => kind)]);
 }
 
 /**

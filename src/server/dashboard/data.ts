@@ -29,8 +29,8 @@ export type RuleRow = {
   /** Whether the file is invalid, and the rule is of its last valid version. */
   readonly isLastValid?: boolean | undefined;
   readonly mode: 'observe' | 'enforce';
-  /** Kind of the items that its schedules visit, if it names one. */
-  readonly each?: string | undefined;
+  /** Kinds of the items that its schedules visit, if it names any. */
+  readonly each?: readonly string[] | undefined;
   /** Events of the rule, and its schedules in words: `pull_request.opened`, `at 03:00 every day, UTC, over repository`. */
   readonly listensTo: readonly string[];
   /** Schedules of the rule as expressions with their timezone: `0 3 * * * UTC`. */

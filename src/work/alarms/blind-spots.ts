@@ -14,7 +14,7 @@ import { isDenied, ReeveError } from '../../platform/errors.ts';
 import { labelsAwaited } from '../../rules/files/warnings.ts';
 import { isInScope } from '../../rules/match.ts';
 import { factsOfRule } from '../../rules/needs.ts';
-import type { LoadedRule, LoadedStep } from '../../rules/rule.ts';
+import { type LoadedRule, type LoadedStep, visits } from '../../rules/rule.ts';
 import { maxExamined } from '../served.ts';
 import { refusedAsFailure, type ServedBy, toRepositoryRef } from '../sweeps/targets/repositories.ts';
 import { createEmptyRunnerMemory } from '../sweeps/targets/runner-memory.ts';
@@ -91,7 +91,7 @@ function scopeSpots(rules: readonly LoadedRule[], { repositories, isWhole }: Loo
   if (!isWhole || repositories.length === 0) return [];
   const names = repositories.map(toRepositoryRef);
   return rules.flatMap((rule) => {
-    if (rule.scopes.length === 0 || elsewhere.has(rule.each?.kind ?? '')) return [];
+    if (rule.scopes.length === 0 || rule.each?.some(({ kind }) => elsewhere.has(kind))) return [];
     if (names.some((repository) => includes(rule, repository))) return [];
     const written = rule.scopes.flatMap((scope) => scope.written).join(', ');
     const served = repositories.length === 1 ? 'the served repository' : 'any of the served repositories';
@@ -121,7 +121,7 @@ async function runnerSpots(rules: readonly LoadedRule[], look: Look): Promise<re
   if (look.served === undefined) return [];
   const seenBy = new Map<string, Promise<TargetView>>();
   const spots: BlindSpot[] = [];
-  for (const rule of rules.filter(({ each }) => each?.kind === 'runner')) {
+  for (const rule of rules.filter((one) => visits(one, 'runner'))) {
     const scope = JSON.stringify(rule.scopes.map(({ written }) => written));
     const viewed = seenBy.get(scope) ?? viewTargets(rule, 'runner', { ...look, served: look.served });
     seenBy.set(scope, viewed);
@@ -150,7 +150,7 @@ export async function organizationSpots(
 ): Promise<readonly BlindSpot[]> {
   if (served === undefined) return [];
   const spots: BlindSpot[] = [];
-  for (const rule of rules.filter(({ each }) => each?.kind === 'organization')) {
+  for (const rule of rules.filter((one) => visits(one, 'organization'))) {
     const { seen, refused } = await viewTargets(rule, 'organization', { client, served });
     if (seen > 0 && refused.length === 0) continue;
     const reason =
@@ -171,18 +171,15 @@ async function viewTargets(
   kind: 'runner' | 'organization',
   { client, served }: { readonly client: Client; readonly served: ServedBy },
 ): Promise<TargetView> {
-  const pages = eachTarget(
-    { kind },
-    {
-      client,
-      served,
-      rule,
-      isInScope: (subject) => isInScope(rule, subject, createUnlimitedMeter()),
-      runners: createEmptyRunnerMemory(),
-      now: new Date(),
-      from: undefined,
-    },
-  );
+  const pages = eachTarget([{ kind }], {
+    client,
+    served,
+    rule,
+    isInScope: (subject) => isInScope(rule, subject, createUnlimitedMeter()),
+    runners: createEmptyRunnerMemory(),
+    now: new Date(),
+    from: undefined,
+  });
   let seen = 0;
   const refused: string[] = [];
   for await (const { targets, failures = [] } of refusedAsFailure(pages)) {
@@ -308,7 +305,7 @@ export async function findOrganizationGaps(
 
 /** Returns whether a rule visits the organization of a repository, or runs in the repository. */
 function isConcerned(rule: LoadedRule, repository: RepositoryRef): boolean {
-  if (rule.each?.kind !== 'organization') return includes(rule, repository);
+  if (!visits(rule, 'organization')) return includes(rule, repository);
   return isInScope(rule, { kind: 'organization', organization: repository.owner }, createUnlimitedMeter());
 }
 

@@ -1,7 +1,7 @@
 import type { Subject } from '../../contract/events/subject.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { isInScope } from '../../rules/match.ts';
-import type { LoadedRule } from '../../rules/rule.ts';
+import { type LoadedRule, visits } from '../../rules/rule.ts';
 import type { MemoryRows } from '../../store/store.ts';
 import { type SweepResult, SweepStore } from '../sweeps/progress.ts';
 import { type Cron, createCron } from '../sweeps/schedule/cron.ts';
@@ -30,7 +30,7 @@ const unwatchedMs = 86_400_000;
 
 /** Returns the rules that visit runners on a schedule. */
 export function runnerRules(rules: readonly LoadedRule[]): readonly LoadedRule[] {
-  return rules.filter(({ each, schedules }) => each?.kind === 'runner' && schedules.length > 0);
+  return rules.filter((rule) => visits(rule, 'runner') && rule.schedules.length > 0);
 }
 
 /**

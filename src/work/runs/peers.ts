@@ -1,5 +1,4 @@
 import type { ActionMemory } from '../../actions/memory.ts';
-import { eventFamilies } from '../../contract/events/event-families.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import type { Subject, SubjectKind } from '../../contract/events/subject.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
@@ -7,7 +6,7 @@ import { makeItemRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import { findHeld, listOpenPulls } from '../../engine/same-commit.ts';
 import type { ReeveError } from '../../platform/errors.ts';
-import { createRuleSet, type LoadedRule, type RuleSet, runsForConcerned } from '../../rules/rule.ts';
+import { createRuleSet, type LoadedRule, type RuleSet, subjectKindFor, visits } from '../../rules/rule.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
 import type { Handled } from '../../store/leases.ts';
 import type { Delivery } from '../../store/store.ts';
@@ -100,10 +99,7 @@ function judgingRules({ rules }: RuleSet): readonly LoadedRule[] {
 
 function isAboutPulls(rule: LoadedRule): boolean {
   const kind: SubjectKind = 'pull_request';
-  return (
-    rule.each?.kind === kind ||
-    rule.on.some(({ family }) => runsForConcerned(rule, family) || eventFamilies[family].subject === kind)
-  );
+  return visits(rule, kind) || rule.on.some(({ family }) => subjectKindFor(rule, family) === kind);
 }
 
 const concerning: readonly string[] = ['opened', 'reopened', 'closed', 'synchronized', 'edited'];

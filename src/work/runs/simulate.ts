@@ -11,9 +11,10 @@ import type { OwnEvents } from '../../engine/bounds/own-writes.ts';
 import { makeEventRun, makeItemRun } from '../../engine/make-run.ts';
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
+import { itemOf } from '../../facts/item.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { LoadedRule } from '../../rules/rule.ts';
-import { createRuleSet } from '../../rules/rule.ts';
+import { createRuleSet, visits } from '../../rules/rule.ts';
 import { type AdmittedEvent, eventAbout } from '../../rules/sources/admission.ts';
 import type { RepositoryRules } from '../../rules/sources/repository-file.ts';
 import type { InForce } from '../../rules/sources/rule-source.ts';
@@ -117,7 +118,7 @@ export async function simulate(
   }
   const others: { readonly rule: string; readonly why: string }[] = [];
   for (const one of left) {
-    if (activity === undefined && one.rule.each?.kind === live.item.subject.kind) {
+    if (activity === undefined && visits(one.rule, live.item.subject.kind)) {
       const only = createRuleSet([one.rule]);
       runs.push((await makeItemRun(live.item, { ...request, rules: only }, planning)).run);
     } else others.push({ rule: one.rule.id, why: one.why });
@@ -310,7 +311,7 @@ async function readIssueSubject(index: number, { client, at, params }: SubjectRe
   return {
     key: `#${index}`,
     subject: { kind: 'issue', repository: at, index },
-    value: { issue },
+    value: { issue, item: itemOf(issue) },
     main: { family: 'issues', activity: state },
     builds: {
       async issues(activities) {

@@ -1,11 +1,10 @@
-import { eventFamilies } from '../../contract/events/event-families.ts';
 import type { Listening, LoadedRule } from '../../rules/rule.ts';
-import { runsForConcerned } from '../../rules/rule.ts';
+import { runsForConcerned, subjectKindFor } from '../../rules/rule.ts';
 import { needsEvent } from '../../rules/verdict.ts';
 import type { TargetPage, Walk } from './targets/repositories.ts';
 import { eachTarget } from './targets/targets.ts';
 
-/** Kinds of items that can be open, in the order in which they are processed. */
+/** Kinds of items that can be open, in the order of `each`. */
 const openKinds = ['issue', 'pull_request'] as const;
 type OpenKind = (typeof openKinds)[number];
 
@@ -40,26 +39,18 @@ export function onOpenItems(rule: LoadedRule): { readonly parts: OpenParts } | {
 const endings: readonly string[] = ['closed', 'deleted'];
 
 function concernsOpen({ family, activities }: Listening, kind: OpenKind, rule: LoadedRule): boolean {
-  if (kind === 'pull_request' && runsForConcerned(rule, family)) return true;
+  if (subjectKindFor(rule, family) !== kind) return false;
+  if (runsForConcerned(rule, family)) return true;
   // A comment is not open or closed.
-  if (eventFamilies[family].subject !== kind || family.endsWith('_comment')) return false;
+  if (family.endsWith('_comment')) return false;
   return activities === undefined || activities.some((activity) => !endings.includes(activity));
 }
 
-/** Position in the lists of open items. */
-type OpenPosition = { readonly kind: string; readonly at: unknown };
-
 /** Yields the open items of these kinds, page by page, from the position at which an earlier attempt stopped. */
-export async function* openTargets(parts: OpenParts, walk: Walk): AsyncGenerator<TargetPage> {
-  // Only this function writes the position of a sweep over open items.
-  const from = walk.from as OpenPosition | undefined | null;
+export function openTargets(parts: OpenParts, walk: Walk): AsyncGenerator<TargetPage> {
   const kinds = openKinds.filter((kind) => parts.has(kind));
-  const first = Math.max(kinds.map(String).indexOf(from?.kind ?? ''), 0);
-  for (const [place, kind] of kinds.slice(first).entries()) {
-    const pages = eachTarget({ kind, state: 'open' }, { ...walk, from: place === 0 ? from?.at : undefined });
-    for await (const page of pages) {
-      const next: OpenPosition = { kind, at: page.next };
-      yield { ...page, next, total: kinds.length === 1 ? page.total : undefined };
-    }
-  }
+  return eachTarget(
+    kinds.map((kind) => ({ kind, state: 'open' })),
+    walk,
+  );
 }

@@ -49,19 +49,16 @@ export function createOpenPullsHandler(reeve: Reeve, leaveWaiting: LeaveWaiting)
       await lease.advance({ runs: [ran.run], ...about, checkpoint });
     };
     let checkpoint: unknown = job.checkpoint ?? null;
-    const pages = eachTarget(
-      { kind: 'pull_request', state: 'open' },
-      {
-        client: createWaitingClient(reeve.client.counted({ signal }), pause),
-        served: reeve.served,
-        // Any rule will do, because it is used only for lists of organizations.
-        rule: anyRule,
-        isInScope: (subject) => rulesFor(subject).length > 0,
-        runners: createRunnerMemory(store),
-        now: clock.now(),
-        from: job.checkpoint ?? undefined,
-      },
-    );
+    const pages = eachTarget([{ kind: 'pull_request', state: 'open' }], {
+      client: createWaitingClient(reeve.client.counted({ signal }), pause),
+      served: reeve.served,
+      // Any rule will do, because it is used only for lists of organizations.
+      rule: anyRule,
+      isInScope: (subject) => rulesFor(subject).length > 0,
+      runners: createRunnerMemory(store),
+      now: clock.now(),
+      from: job.checkpoint ?? undefined,
+    });
     for await (const page of refusedAsFailure(pages)) {
       check();
       for (const { item, error } of page.failures ?? []) {

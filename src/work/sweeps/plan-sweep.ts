@@ -1,7 +1,7 @@
 import { type ActionMemory, createReadOnlyMemory } from '../../actions/memory.ts';
 import type { Run } from '../../engine/record.ts';
 import type { RunContext } from '../../engine/run-context.ts';
-import { createRuleSet, type Each, type LoadedRule } from '../../rules/rule.ts';
+import { createRuleSet, type LoadedRule } from '../../rules/rule.ts';
 import { slotByHand } from './by-hand.ts';
 import { type OpenParts, openTargets } from './open-items.ts';
 import { describeLimit, type SweepProgress } from './progress.ts';
@@ -63,7 +63,6 @@ export async function* planSweep(
   };
   const listing = createWaitingClient(context.client.counted({ signal }), pause);
   const runners = createReadOnlyMemory({ get: recall });
-  const each: Each = rule.each ?? { kind: 'repository' };
   const walk: Walk = {
     client: listing,
     served: servedTo(rule, context.served),
@@ -73,7 +72,7 @@ export async function* planSweep(
     now: clock.now(),
     from: undefined,
   };
-  const pages = open ? openTargets(open, walk) : eachTarget(each, walk);
+  const pages = open ? openTargets(open, walk) : eachTarget(rule.each, walk);
   const key = open ? openKeyOf(rule) : rule.id;
   const rules = createRuleSet([rule]);
   const openRules = new Map([...(open ?? [])].map(([kind, part]) => [kind, createRuleSet([part])]));
@@ -85,7 +84,7 @@ export async function* planSweep(
   const watch = new FailureWatch();
   for await (const page of refusedAsFailure(pages)) {
     const { targets, failures = [] } = page;
-    totals ??= page.total === undefined && !open ? await countTotals(each, walk) : {};
+    totals ??= page.total === undefined && !open ? await countTotals(rule.each, walk) : {};
     reached += page.reached ?? 0;
     const planned = new Map<string, Run>();
     const due = targets.filter(({ key }) => !turn.has(key));

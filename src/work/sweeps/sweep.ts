@@ -10,7 +10,7 @@ import { count } from '../../platform/count.ts';
 import { createSweepMeter } from '../../rules/expressions/budget.ts';
 import { isInScope } from '../../rules/match.ts';
 import type { RuleSet } from '../../rules/rule.ts';
-import { budgetSourceOf, createRuleSet, type Each, type LoadedRule } from '../../rules/rule.ts';
+import { budgetSourceOf, createRuleSet, type LoadedRule } from '../../rules/rule.ts';
 import type { HandleJob, Lease } from '../../store/leases.ts';
 import type { Store } from '../../store/store.ts';
 import type { Reeve } from '../reeve.ts';
@@ -165,7 +165,6 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
   const limit = await SlotLimit.open(reeve.store, { ...rule, id: key }, order);
   const sweep = new Sweep(reeve, order, { lease, drift, limit });
   const results = new SweepStore(reeve.store);
-  const each: Each = rule.each ?? { kind: 'repository' };
   const from = checkpoint?.next ?? (await results.readRest(key));
   // Earlier parts of this sweep, which are not visited again, may have seen something.
   sweep.hasSeen = from !== undefined;
@@ -178,12 +177,12 @@ export async function runSweep(reeve: Reeve, order: SweepOrder, lease: Lease): P
     now: sweep.now,
     from,
   };
-  const pages = open ? openTargets(open, walk) : eachTarget(each, walk);
+  const pages = open ? openTargets(open, walk) : eachTarget(rule.each, walk);
   // Only for a sweep that someone watches from its beginning: counting costs a listing of the repositories.
   let isCounted = open !== undefined || order.door !== 'cli' || from !== undefined;
   let rest: unknown;
   for await (const page of refusedAsFailure(pages)) {
-    if (!isCounted && page.total === undefined) sweep.tally.setTotals(await countTotals(each, walk));
+    if (!isCounted && page.total === undefined) sweep.tally.setTotals(await countTotals(rule.each, walk));
     isCounted = true;
     // Checked only if items remain, because a sweep that has just reached its end is complete.
     if (rest !== undefined && page.targets.length > 0) {
@@ -409,7 +408,7 @@ function laterOf(deferrals: readonly Deferral[]): Deferral | undefined {
 
 /** Returns whether the items of a rule are places, of which it expects some. */
 function isAboutPlaces({ each }: LoadedRule): boolean {
-  return ['repository', 'organization', 'runner'].includes(each?.kind ?? 'repository');
+  return ['repository', 'organization', 'runner'].includes(each?.[0]?.kind ?? 'repository');
 }
 
 /** Returns what the result of a blind sweep says about earlier ones. */

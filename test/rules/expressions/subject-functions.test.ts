@@ -196,9 +196,10 @@ describe('a function about the subject', () => {
 
   it('must not be used where a rule also hears an event without its fact, unless has() asks first', () => {
     expect(problemsOf('touches("a")', onPull, onIssue)).toEqual([
-      'issues has no files: ask has(files) first',
+      'issues has no files: ask has(pull_request) first',
     ]);
     expect(problemsOf('has(files) && touches("a")', onPull, onIssue)).toEqual([]);
+    expect(problemsOf('has(pull_request) && touches("a")', onPull, onIssue)).toEqual([]);
   });
 
   it('is suggested for a misspelt name', () => {

@@ -42,7 +42,7 @@ rules:
       line: 7,
       mode: 'observe',
       limits: { changes: 3 },
-      each: { kind: 'pull_request', state: 'open' },
+      each: [{ kind: 'pull_request', state: 'open' }],
       schedules: [{ cron: '*/15 * * * *', timezone: 'Europe/Berlin' }],
       on: [{ family: 'pull_request', activities: ['opened', 'synchronized'] }],
       steps: [{ name: 'first' }, { name: '2 say' }],

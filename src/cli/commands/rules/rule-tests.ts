@@ -9,7 +9,7 @@ import { createGivenFacts, FactNotGiven, mergeGiven } from '../../../facts/given
 import { systemClock } from '../../../platform/clock.ts';
 import type { PackReader } from '../../../rules/files/packs.ts';
 import type { Problem } from '../../../rules/problem.ts';
-import { createRuleSet, runsForConcerned } from '../../../rules/rule.ts';
+import { createRuleSet, runsForConcerned, visits } from '../../../rules/rule.ts';
 import {
   type CaseRun,
   findMissingFacts,
@@ -113,7 +113,7 @@ async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
   const common = { id: 'test', mode: 'plan', door: 'cli' } as const;
   if (one.item) {
     const { kind, value } = one.item;
-    const rules = file.rules.filter(({ each, schedules }) => schedules.length > 0 && each?.kind === kind);
+    const rules = file.rules.filter((rule) => rule.schedules.length > 0 && visits(rule, kind));
     if (rules.length === 0) throw new Error(`no rule of the file has a schedule with each: ${kind}`);
     const item = Object.hasOwn(one.facts, kind) ? mergeGiven(value, one.facts[kind]) : value;
     const given = { ...one.facts, [kind]: item };

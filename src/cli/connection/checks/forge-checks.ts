@@ -6,6 +6,7 @@ import type { Repository } from '../../../contract/resources/repositories.ts';
 import type { User } from '../../../contract/resources/users.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
+import { visits } from '../../../rules/rule.ts';
 import { hookLocations, scopesForHooks } from '../../../server/hooks/places.ts';
 import { nameOfAccount, recallServerAccount } from '../../../server/server-account.ts';
 import type { Store } from '../../../store/store.ts';
@@ -257,8 +258,7 @@ function isOwner({ id }: User, { owner }: Repository): boolean {
 /** Checks whether the rules about runners see all of them. Otherwise they stay silent for ever. */
 async function checkRunners(examination: Examination): Promise<Finding> {
   const rules = (await examination.rules()).flatMap((file) => file.rules);
-  if (!rules.some(({ each }) => each?.kind === 'runner'))
-    return skipped('no rule of the operator visits runners');
+  if (!rules.some((rule) => visits(rule, 'runner'))) return skipped('no rule of the operator visits runners');
   const { login } = await examination.account();
   return spotFinding(examination, ['runners'], `@${login} sees the runners that rules visit`);
 }

@@ -26,7 +26,7 @@ export async function runnersPage({ root, time }: PageRequest, data: DashboardDa
     labels.join(' '),
   ]);
   const heads = ['runner', 'where', 'status', 'since', 'now', 'flaps', 'labels'];
-  const visitors = new Set(data.rules().flatMap(({ id, each }) => (each === 'runner' ? [id] : [])));
+  const visitors = new Set(data.rules().flatMap(({ id, each }) => (each?.includes('runner') ? [id] : [])));
   const limits = (await data.sight())
     .filter(({ id }) => visitors.has(id))
     .flatMap((rule) => rule.limits.map((limit) => ({ id: rule.id, ...limit })));

@@ -2,7 +2,8 @@ import type { Client } from '../../../client/client.ts';
 import type { ListPage } from '../../../client/paging.ts';
 import type { RepositoryRef, Subject } from '../../../contract/events/subject.ts';
 import { operations } from '../../../contract/operations.ts';
-import type { Each } from '../../../rules/rule.ts';
+import { itemOf } from '../../../facts/item.ts';
+import type { Each, LoadedRule } from '../../../rules/rule.ts';
 import { targetsInNotifications } from './notifications.ts';
 import {
   countRepositories,
@@ -21,18 +22,20 @@ import { targetsInRunners } from './runners.ts';
  * Yields the items of `each`, page by page, from the position at which an earlier attempt stopped. Keeps at most one
  * page.
  */
-export function eachTarget(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
-  switch (each.kind) {
+export function eachTarget(each: LoadedRule['each'], walk: Walk): AsyncGenerator<TargetPage> {
+  const [first] = each ?? [];
+  switch (first?.kind) {
+    case undefined:
     case 'repository':
       return ofRepositories(walk);
     case 'organization':
       return ofOrganizations(walk);
     case 'notification':
-      return targetsInNotifications(each, walk);
+      return targetsInNotifications(first, walk);
     case 'runner':
       return targetsInRunners(walk);
     default:
-      return targetsInRepositories(each, walk);
+      return targetsInRepositories(each ?? [], walk);
   }
 }
 
@@ -43,8 +46,9 @@ export type Totals = { readonly items?: number | undefined; readonly repositorie
  * Counts what a sweep will visit, for a progress bar: repositories, or for items in repositories the repositories that
  * contain them. Costs one listing of the served repositories; nothing else is counted.
  */
-export async function countTotals(each: Each, walk: Walk): Promise<Totals> {
-  switch (each.kind) {
+export async function countTotals(each: LoadedRule['each'], walk: Walk): Promise<Totals> {
+  switch (each?.[0]?.kind) {
+    case undefined:
     case 'repository':
       return { items: await countRepositories(walk) };
     case 'organization':
@@ -134,7 +138,7 @@ type RepositoriesPosition = ListPosition & {
  * repositories are yielded together; a repository with more pages follows page by page. A repository that cannot be
  * listed is reported as a failure.
  */
-async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<TargetPage> {
+async function* targetsInRepositories(each: readonly Each[], walk: Walk): AsyncGenerator<TargetPage> {
   const from = walk.from as RepositoriesPosition | undefined;
   for await (const page of servedRepositories(walk.client, walk.served, from)) {
     const isFirst = from?.source === page.place.source && from.page === page.place.page;
@@ -153,7 +157,7 @@ async function* targetsInRepositories(each: Each, walk: Walk): AsyncGenerator<Ta
 }
 
 type Some = {
-  readonly each: Each;
+  readonly each: readonly Each[];
   readonly walk: Walk;
   readonly place: RepositoriesPosition;
   readonly inside: RepositoriesPosition['inside'];
@@ -206,14 +210,15 @@ function failureAt({ owner, name }: RepositoryRef, error: Error): { item: string
 }
 
 function listOf(
-  each: Each,
+  each: readonly Each[],
   repository: RepositoryRef,
   { client, from }: { client: Client; from: number },
 ): AsyncGenerator<ListPage<Target>> {
   const at = `${repository.owner}/${repository.name}`;
   const params = { owner: repository.owner, repo: repository.name };
-  const state = each.state ?? 'open';
-  switch (each.kind) {
+  const states = new Map(each.map(({ kind, state = 'open' }) => [kind, state]));
+  const [state = 'open', other] = states.values();
+  switch (each[0]?.kind) {
     case 'branch':
       return targetPages((page) => client.pages(operations.listBranches, { params }, page), {
         from,
@@ -238,15 +243,21 @@ function listOf(
         },
       );
     case 'issue': {
-      const query = { type: 'issues', state };
+      // Without a type, the list has issues and pull requests, as far as the account may read them.
+      const query =
+        other === undefined ? { type: 'issues', state } : { state: other === state ? state : 'all' };
       return targetPages((page) => client.pages(operations.listIssues, { params, query }, page), {
         from,
         idOf: ({ number }) => number,
-        toTarget: (issue) => ({
-          key: `${at}#${issue.number}`,
-          subject: { kind: 'issue', repository, index: issue.number },
-          item: { issue },
-        }),
+        toTarget(issue) {
+          const kind = issue.pull_request ? 'pull_request' : 'issue';
+          if (![issue.state, 'all'].includes(states.get(kind) ?? '')) return undefined;
+          return {
+            key: `${at}#${issue.number}`,
+            subject: { kind, repository, index: issue.number },
+            item: { item: itemOf(issue), ...(kind === 'issue' && { issue }) },
+          };
+        },
       });
     }
     default:
@@ -266,7 +277,8 @@ function listOf(
 type Listing<Row> = {
   readonly from: number;
   readonly idOf: (row: Row) => number | string;
-  readonly toTarget: (row: Row) => Target;
+  /** Undefined: the row is not visited. */
+  readonly toTarget: (row: Row) => Target | undefined;
 };
 
 async function* targetPages<Row>(
@@ -274,5 +286,5 @@ async function* targetPages<Row>(
   { from, idOf, toTarget }: Listing<Row>,
 ): AsyncGenerator<ListPage<Target>> {
   for await (const page of freshPages(open, { from, idOf }))
-    yield { ...page, items: page.items.map(toTarget) };
+    yield { ...page, items: page.items.flatMap((row) => toTarget(row) ?? []) };
 }

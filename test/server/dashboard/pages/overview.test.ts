@@ -262,7 +262,7 @@ it('runners that are not seen any more have no current state, on the overview an
         file: 'runners.yml',
         line: 3,
         mode: 'enforce',
-        each: 'runner',
+        each: ['runner'],
         listensTo: [],
         description: undefined,
       },
