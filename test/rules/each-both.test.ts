@@ -92,6 +92,9 @@ describe('an expression of a rule about both', () => {
     'has(issue) && issue.title == "x"',
     'has(pull_request) && pull_request.draft',
     '!has(pull_request) || pull_request.draft',
+    'has(issue) || pull_request.draft',
+    'has(issue) ? issue.title == "x" : pull_request.behind > 3 && touches("src/**")',
+    '!has(issue) && pull_request.draft || has(issue) && issue.title == "x"',
     'has(pull_request) ? pull_request.draft : issue_is_quiet',
     'has(pull_request) && touches("src/**") && approvals.size() > 0',
     'has(pull_request) ? pull_request.behind > 3 && passed("ci/*") : true',
@@ -109,6 +112,8 @@ describe('an expression of a rule about both', () => {
       'pull_request.draft',
       `a schedule over each issue has no pull_request: ask has(pull_request) first; ${shared}`,
     ],
+    ['!has(item.milestone) && issue.title == "x"', 'ask has(issue) first'],
+    ['!has(issue) || pull_request.draft', 'ask has(pull_request) first'],
     ['has(issue) || issue.title == "x"', 'ask has(issue) first'],
     ['has(issue) && pull_request.draft', 'ask has(pull_request) first'],
     ['touches("src/**")', 'has no files: ask has(pull_request) first'],
@@ -176,6 +181,8 @@ describe('a rule test of a rule about both', () => {
     ['"draft" == (has(pull_request) && pull_request.draft ? "draft" : "issue")', left, labelled],
     ['has(issue) && issue.title == "Work"', labelled, left],
     ['has(issue) ? issue.title == "Work" : false', labelled, left],
+    ['has(issue) || pull_request.draft', labelled, labelled],
+    ['has(issue) ? false : pull_request.draft', left, labelled],
   ])('%s tells the kinds apart', async (condition, ofIssue, ofPull) => {
     const cases = [
       { item: { issue: quiet }, ...ofIssue },

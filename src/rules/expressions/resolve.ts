@@ -144,7 +144,7 @@ export class Resolution {
       case '&&':
       case '||':
         this.bool(node.args[0], scope);
-        this.bool(node.args[1], withPresent(scope, presentAfter(node.args[0], node.op === '&&')));
+        this.bool(node.args[1], withPresent(scope, this.#presentAfter(node.args[0], node.op === '&&')));
         return boolType;
       case '!_':
         this.bool(node.args, scope);
@@ -313,11 +313,48 @@ export class Resolution {
 
   #choice([condition, then, otherwise]: readonly [ASTNode, ASTNode, ASTNode], scope: Scope): Type {
     this.bool(condition, scope);
-    const held = this.resolve(then, withPresent(scope, presentAfter(condition, true)));
-    const missed = this.resolve(otherwise, withPresent(scope, presentAfter(condition, false)));
+    const held = this.resolve(then, withPresent(scope, this.#presentAfter(condition, true)));
+    const missed = this.resolve(otherwise, withPresent(scope, this.#presentAfter(condition, false)));
     if (overlaps(held, missed)) return unionOf([held, missed]);
     const message = `both sides of ":" must have the same type, but are ${describeType(held)} and ${describeType(missed)}`;
     return this.refuse({ start: then.start, end: otherwise.end }, 'expression-type', message);
+  }
+
+  /**
+   * Returns the names and member chains that are certainly present if a condition has this result: `has(a.b)` implies
+   * `a` and `a.b`, also through `&&`, `||` and `!`. In a rule about issues and pull requests, what is no issue is a pull
+   * request.
+   */
+  #presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string> {
+    switch (node.op) {
+      case '&&':
+      case '||': {
+        const [left, right] = node.args;
+        const both = (node.op === '&&') === truth;
+        const first = this.#presentAfter(left, truth);
+        const second = this.#presentAfter(right, truth);
+        return new Set(both ? [...first, ...second] : [...first].filter((chain) => second.has(chain)));
+      }
+      case '!_':
+        return this.#presentAfter(node.args, !truth);
+      case 'call': {
+        const [argument] = node.args[1];
+        const chain = node.args[0] === 'has' ? argument && chainOf(argument) : undefined;
+        if (truth) return prefixes(chain);
+        const other =
+          this.environment.ofBoth && chain?.length === 1 ? otherKinds.get(chain[0] ?? '') : undefined;
+        return prefixes(other);
+      }
+      case '!=':
+      case '==': {
+        const [left, right] = node.args;
+        const compared = isNull(right) ? left : isNull(left) ? right : undefined;
+        const isThere = (node.op === '!=') === truth;
+        return compared && isThere ? prefixes(chainOf(compared)) : new Set();
+      }
+      default:
+        return new Set();
+    }
   }
 
   #binary(node: ASTNode, args: unknown, scope: Scope): Type {
@@ -789,37 +826,11 @@ function withPresent(scope: Scope, present: ReadonlySet<string>): Scope {
   return present.size === 0 ? scope : { ...scope, present: new Set([...scope.present, ...present]) };
 }
 
-/**
- * Returns the names and member chains that are certainly present if a condition has this result: `has(a.b)` implies `a`
- * and `a.b`, also through `&&`, `||` and `!`.
- */
-function presentAfter(node: ASTNode, truth: boolean): ReadonlySet<string> {
-  switch (node.op) {
-    case '&&':
-    case '||': {
-      const [left, right] = node.args;
-      const both = (node.op === '&&') === truth;
-      const first = presentAfter(left, truth);
-      const second = presentAfter(right, truth);
-      return new Set(both ? [...first, ...second] : [...first].filter((chain) => second.has(chain)));
-    }
-    case '!_':
-      return presentAfter(node.args, !truth);
-    case 'call': {
-      const [argument] = node.args[1];
-      return truth && node.args[0] === 'has' && argument ? prefixes(chainOf(argument)) : new Set();
-    }
-    case '!=':
-    case '==': {
-      const [left, right] = node.args;
-      const compared = isNull(right) ? left : isNull(left) ? right : undefined;
-      const isThere = (node.op === '!=') === truth;
-      return compared && isThere ? prefixes(chainOf(compared)) : new Set();
-    }
-    default:
-      return new Set();
-  }
-}
+/** For each kind of a rule about both, the name that is present where this one is absent. */
+const otherKinds: ReadonlyMap<string, readonly string[]> = new Map([
+  ['issue', ['pull_request']],
+  ['pull_request', ['issue']],
+]);
 
 function isNull(node: ASTNode): boolean {
   return node.op === 'value' && node.args === null;

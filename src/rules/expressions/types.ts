@@ -232,4 +232,6 @@ export type ExpressionEnvironment = {
   readonly names: ReadonlyMap<string, Name>;
   /** Names that exist on none of the occasions, each with an explanation. */
   readonly absent: ReadonlyMap<string, string>;
+  /** Set if the rule has `each: [issue, pull_request]`: either `issue` or `pull_request` is present. */
+  readonly ofBoth?: true;
 };

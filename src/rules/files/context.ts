@@ -203,7 +203,7 @@ export function createEnvironment(options: {
     'params',
     'the file does not declare parameters: write params: { NAME: { type: int, default: 3 } } at the top',
   );
-  return { names, absent };
+  return { names, absent, ...(occasions.some(({ ofBoth }) => ofBoth) && { ofBoth: true as const }) };
 }
 
 /**
