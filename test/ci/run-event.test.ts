@@ -666,6 +666,20 @@ rules:
     await setRules(stale);
   });
 
+  it('visits issues and pull requests for a rule about both', async () => {
+    const both = stale
+      .replace('each: issue', 'each: [issue, pull_request]')
+      .replace(/if: .*/, 'if: item.title == "three" || has(pull_request) && !pull_request.draft')
+      .replace('area/code', 'area/docs');
+    await setRules(both);
+    const { out } = await act('sweep', { ...scheduled, inputs: write });
+
+    expect(out).toMatch(/1 rule over \d items, changes: \d of \d made/);
+    expect(await harness.labelsOf(issues[2] ?? 0)).toContain('area/docs');
+    expect(await harness.labelsOf(index)).toContain('area/docs');
+    await setRules(stale);
+  });
+
   it('says which rules it cannot run, and fails if no rule has a schedule', async () => {
     const files = {
       '.reeve.yml': `${stale}  quiet:\n    on: { schedule: "17 4 * * *" }\n    each: organization\n    steps: [{ uses: sync-labels, with: { labels: [{ name: x, color: "ff0000" }] } }]\n`,

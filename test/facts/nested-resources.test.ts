@@ -23,6 +23,7 @@ const ownByRequest: ReadonlySet<string> = new Set([
   'pull_request.base.repo',
   'issue',
   'issue.repository',
+  'item',
   'comment',
   'comments[]',
   'reviews[]',
