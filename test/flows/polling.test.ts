@@ -221,6 +221,25 @@ rules:
     );
   });
 
+  it('starts a rule about issues and pull requests for either', async () => {
+    await start({
+      rules: `version: 1
+rules:
+  both:
+    on: [issues.opened, pull_request.opened]
+    each: [issue, pull_request]
+    if: item.state == "open" && (has(issue) || pull_request.head.ref == "work")
+    steps: [{ uses: set-labels, with: { add: [kept] } }]
+`,
+    });
+    const issue = await openIssue();
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await poll();
+
+    expect(await harness.labelsOf(issue)).toEqual(['kept']);
+    expect(await harness.labelsOf(number)).toEqual(['kept']);
+  });
+
   it('finds statuses, pushes, reviews and comments of pull requests', async () => {
     await start({
       rules: `version: 1

@@ -45,6 +45,8 @@ describe('each with issues and pull requests', () => {
     ['[issue, issue]', [remedy]],
     ['{ issue: {}, milestone: { state: all } }', [remedy]],
     ['{}', [remedy]],
+    ['{ issue: {}, notification: { in: a/b } }', [remedy]],
+    ['{ notification: {} }', ['missing-key: "in" is missing here']],
     ['[issue]', [`${remedy}: issue`]],
     ['[]', ['value: this needs at least 1 entry']],
     ['[issue, pulls]', [expect.stringContaining('"pulls"')]],

@@ -115,6 +115,44 @@ steps: [{ uses: tag, if: labels.size() == 0, with: { sync: { a: labels.size() > 
   });
 });
 
+describe('a rule about several kinds of subjects, without an event', () => {
+  const verdictOf = async (body: string, given: Readonly<Record<string, unknown>>) => {
+    const rule = ruleOf(fileOf(`${body}\nsteps: [{ uses: say, with: { text: hi } }]`));
+    const facts = makeFacts(given, { facts: table });
+    const { verdict } = await evaluateRule(rule, { facts, now, meter: createUnlimitedMeter() });
+    return `${verdict.verdict}: ${verdict.reason ?? ''}`;
+  };
+
+  it('has the filters of its events about the kind of the subject, and not those of others', async () => {
+    const body = 'on: { issues: {}, pull_request: { paths: "test/**" } }';
+
+    const pull_request = { base: { ref: 'main' } };
+
+    expect(await verdictOf(body, { pull_request, files })).toBe('skipped: filter');
+    expect(await verdictOf(body, { pull_request, files: [{ filename: 'test/a' }] })).toBe('matched: ');
+    expect(await verdictOf('on: [issues, push]', {})).toBe('skipped: filter');
+  });
+});
+
+describe('the item of a sweep', () => {
+  const rule = ruleOf(
+    fileOf(
+      'on: { schedule: "7 3 * * *" }\neach: issue\nif: issue.title == "listed"\nsteps: [{ uses: say, with: { text: hi } }]',
+    ),
+  );
+  const verdictOf = async (isBeforeWrite: boolean) => {
+    const facts = makeFacts({ issue: { title: 'live' } }, { facts: table, subject: { kind: 'issue' } });
+    const item = { issue: { title: 'listed' } };
+    const situation = { facts, item, now, meter: createUnlimitedMeter(), isBeforeWrite };
+    return (await evaluateRule(rule, situation)).verdict.verdict;
+  };
+
+  it('is as it was listed, and is requested again before a write', async () => {
+    expect(await verdictOf(false)).toBe('matched');
+    expect(await verdictOf(true)).toBe('unmatched');
+  });
+});
+
 describe('a filter on paths', () => {
   const step = 'steps: [{ uses: say, with: { text: hi } }]';
   const verdictOf = async (filter: string, given: Readonly<Record<string, unknown>> = { files }) => {

@@ -120,8 +120,8 @@ export const EachForm = z
       pull_request: withState.optional(),
       issue: withState.optional(),
       milestone: withState.optional(),
+      notification: z.strictObject({ in: Patterns }).optional(),
     }),
-    z.strictObject({ notification: z.strictObject({ in: Patterns }) }),
   ])
   .describe(
     'What a schedule walks over: one kind, or `[issue, pull_request]`; open ones by default, `{ pull_request: { state: all } }` for others. `{ notification: { in: [acme/*] } }` asks repository by repository, instead of for all of the account.',

@@ -22,6 +22,11 @@ rules:
     on: { schedule: "0 3 * * *" }
     each: repository
     steps: [{ uses: sync-labels, with: { labels: [{ name: wanted, color: "00ff00" }] } }]
+  quiet:
+    mode: observe
+    on: { schedule: "0 4 * * *" }
+    each: [issue, pull_request]
+    steps: [{ uses: set-labels, with: { add: [wanted] } }]
 `;
 
 let harness: Harness;
@@ -273,6 +278,8 @@ describe('the other pages', () => {
 
     expect(text).toContain('nightly.yml:3');
     expect(text).toContain('at 03:00 every day, UTC over repository');
+    const quiet = await operator.get('/rules/show?rule=nightly.yml%23quiet');
+    expect(quiet.text).toContain('at 04:00 every day, UTC over issue and pull_request');
     expect(text).toContain('Holds every repository against nothing much.');
     expect(text).toContain('broken.yml:3:16: unknown-kind');
     expect(text).not.toContain(folder);
