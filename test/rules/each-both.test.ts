@@ -138,6 +138,8 @@ const open = { number: 7, title: 'Work', state: 'open', labels: [], repository }
 const quiet = { ...open, updated_at: '2026-01-01T00:00:00Z' };
 const both = { on: { schedule: '7 3 * * *' }, each: ['issue', 'pull_request'] };
 const now = '2026-06-01T03:07:00Z';
+const facts = { label_definitions: ['x'], labels: [] };
+const files = [{ filename: 'src/a.ts', status: 'added' }];
 
 /** Runs the cases on one rule with this condition, and returns the differences of each. */
 async function differencesOf(condition: string, cases: readonly object[], on: object = both) {
@@ -147,7 +149,6 @@ async function differencesOf(condition: string, cases: readonly object[], on: ob
     join(folder, 'a.yml'),
     JSON.stringify({ version: 1, rules: { x: { ...on, if: condition, steps } } }),
   );
-  const facts = { label_definitions: ['x'], labels: [] };
   const written = cases.map((one, place) => ({ name: `case ${place}`, now, facts, ...one }));
   writeFileSync(join(folder, 'a.test.yml'), JSON.stringify({ cases: written }));
   try {
@@ -180,6 +181,8 @@ describe('a rule test of a rule about both', () => {
     ['!has(pull_request) || !pull_request.draft', labelled, left],
     ['has(pull_request) ? pull_request.draft : item.number == 7', labelled, labelled],
     ['[has(pull_request) ? pull_request.draft : false].exists(x, x)', left, labelled],
+    ['[has(pull_request) ? pull_request.behind > 2 : false].exists(x, x)', left, labelled],
+    ['[has(issue) ? false : touches("src/**")].exists(x, x)', left, labelled],
     ['"draft" == (has(pull_request) && pull_request.draft ? "draft" : "issue")', left, labelled],
     ['has(issue) && issue.title == "Work"', labelled, left],
     ['has(issue) ? issue.title == "Work" : false', labelled, left],
@@ -188,7 +191,7 @@ describe('a rule test of a rule about both', () => {
   ])('%s tells the kinds apart', async (condition, ofIssue, ofPull) => {
     const cases = [
       { item: { issue: quiet }, ...ofIssue },
-      { item: { pull_request: { ...quiet, draft: true } }, ...ofPull },
+      { item: { pull_request: { ...quiet, draft: true, behind: 3 } }, facts: { ...facts, files }, ...ofPull },
     ];
 
     expect(await differencesOf(condition, cases)).toEqual([[], []]);
