@@ -26,7 +26,7 @@ const each = (subject: SubjectKind, texts: readonly string[]): RuleTrigger => ({
 });
 
 export const ruleTriggers: readonly RuleTrigger[] = [
-  event('issues', 'issue', ['event.issue.title', 'issue.title']),
+  event('issues', 'issue', ['event.issue.title', 'issue.title', 'item.title']),
   event('issue_comment', 'issue', ['event.issue.title', 'issue.title']),
   event('pull_request', 'pull_request', ['event.pull_request.title', 'pull_request.title']),
   event('pull_request_comment', 'pull_request', ['event.issue.title', 'pull_request.title']),
@@ -37,7 +37,7 @@ export const ruleTriggers: readonly RuleTrigger[] = [
   event('wiki', 'repository', ['event.page']),
   event('fork', 'repository', ['event.forkee.full_name']),
   each('issue', ['issue.title', 'repository.full_name']),
-  each('pull_request', ['pull_request.title', 'repository.full_name']),
+  each('pull_request', ['pull_request.title', 'item.title', 'repository.full_name']),
   each('branch', ['branch.name', 'repository.full_name']),
   each('repository', ['repository.full_name']),
   each('organization', ['organization.name']),
