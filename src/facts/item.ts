@@ -4,6 +4,7 @@ import type { PullRequest } from '../contract/resources/pulls.ts';
 import { defineFact, requestOf } from './fact.ts';
 import { issue } from './issue.ts';
 import { pullRequest } from './pull-request.ts';
+import { itemWays } from './ways.ts';
 
 /** The members that issues and pull requests share, with the same meaning on every forge. */
 const Item = Issue.pick({
@@ -41,6 +42,7 @@ export const item = defineFact({
   visibleTo: 'subject',
   shape: Item,
   of: ['issue', 'pull_request'],
+  changes: itemWays,
   needs: { access: 'reader', scopes: ['issue', 'repository'] },
   requests: 1,
   example: 'item.state == "open" && timestamp(item.updated_at) < now - duration("1440h")',

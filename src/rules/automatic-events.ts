@@ -32,27 +32,28 @@ const familiesOfKind: Readonly<Record<AutomaticKind, Family>> = {
 };
 
 /**
- * Returns the entries of `on` that stand for `auto` in a rule about items of this kind: every event after which a value
- * that the rule reads, or the plan of one of its actions, may differ.
+ * Returns the entries of `on` that stand for `auto`: every event after which a value that the rule reads, or the plan of
+ * one of its actions, may differ.
  */
-export function automaticEvents(kind: AutomaticKind, rule: RuleParts): readonly Listening[] {
+export function automaticEvents(rule: RuleParts): readonly Listening[] {
   const found = new Map<Family, Set<string> | 'all'>();
-  const family = familiesOfKind[kind];
-  const ends = rule.each?.state === undefined || rule.each.state === 'open' ? [] : ['closed'];
-  found.set(family, new Set([...beginnings[kind], ...ends]));
-  for (const way of waysOfRule(rule).map((one) => one.way)) {
-    for (const event of eventsAbout(way, kind)) {
-      const [name, activity] = event.split('.') as [Family, string | undefined];
-      const known = found.get(name);
-      if (activity === undefined) found.set(name, 'all');
-      else if (known === undefined) found.set(name, new Set([activity]));
-      else if (known !== 'all') known.add(activity);
+  const hear = (family: Family, activities: readonly string[] | 'all'): void => {
+    const known = found.get(family);
+    if (known === 'all' || activities === 'all') found.set(family, 'all');
+    else found.set(family, new Set([...(known ?? []), ...activities]));
+  };
+  for (const { kind, state } of rule.each ?? []) {
+    if (kind !== 'pull_request' && kind !== 'issue') continue;
+    hear(familiesOfKind[kind], [...beginnings[kind], ...(state === 'open' ? [] : ['closed'])]);
+    for (const event of waysOfRule(rule).flatMap(({ way }) => eventsAbout(way, kind))) {
+      const [family, activity] = event.split('.') as [Family, string | undefined];
+      hear(family, activity === undefined ? 'all' : [activity]);
     }
   }
-  return [...found].map(([name, activities]) => ({
-    family: name,
+  return [...found].map(([family, activities]) => ({
+    family,
     // In the order of the table, so that the same rule always has the same list.
-    ...(activities !== 'all' && { activities: activitiesOf(name).filter((one) => activities.has(one)) }),
+    ...(activities !== 'all' && { activities: activitiesOf(family).filter((one) => activities.has(one)) }),
   }));
 }
 
@@ -60,32 +61,23 @@ export function automaticEvents(kind: AutomaticKind, rule: RuleParts): readonly 
 export function eventsAbout({ events }: Way, kind: SubjectKind): readonly string[] {
   return events.filter((event) => {
     const family = event.split('.')[0] as Family;
-    return eventFamilies[family].subject === kind || runsForConcerned({ each: { kind } }, family);
+    return eventFamilies[family].subject === kind || runsForConcerned({ each: [{ kind }] }, family);
   });
 }
 
 const checks: ReadonlySet<Way> = new Set<Way>([ways.ran, ways.reported, ways.conflicted]);
 
-/** Returns the kind of the items of a rule with `on: auto`; undefined for other rules. */
-export function automaticKindOf({ automatic, each }: LoadedRule): AutomaticKind | undefined {
-  return automatic && automaticKinds.find((kind) => kind === each?.kind);
-}
-
-/** Returns the silent ways of a rule with `on: auto`; none for other rules. */
-export function silentWaysOf(rule: LoadedRule): readonly ReadWay[] {
-  const kind = automaticKindOf(rule);
-  return kind === undefined ? [] : silentWays(kind, rule);
-}
-
 /**
- * Returns the ways in which what a rule reads changes without an event, each once. Checks and conflicts are left out for
- * a rule that waits for them: Reeve looks at them again by itself.
+ * Returns the ways in which what a rule with `on: auto` reads changes without an event, each once; none for other rules.
+ * Checks and conflicts are left out for a rule that waits for them: Reeve looks at them again by itself.
  */
-function silentWays(kind: AutomaticKind, rule: RuleParts): readonly ReadWay[] {
+export function silentWaysOf(rule: LoadedRule): readonly ReadWay[] {
+  if (rule.automatic === undefined) return [];
   const waits = rule.steps.some(({ action }) => action.awaitsChecks);
   const silent = waysOfRule(rule).filter(({ of, way }) => {
     if (waits && (findFact(of)?.isPolled || checks.has(way))) return false;
-    return eventsAbout(way, kind).length === 0 || way.silentOn !== undefined;
+    if (way.silentOn !== undefined) return true;
+    return !rule.each?.some(({ kind }) => eventsAbout(way, kind).length > 0);
   });
   return [...new Map(silent.map((one) => [one.way.what, one])).values()];
 }
@@ -99,7 +91,7 @@ export function waysOfRule(rule: RuleParts): readonly ReadWay[] {
 }
 
 /** Returns the ways in which the value of a member chain changes. */
-export function waysOfRead({ root, path: [member, inner] }: Read): readonly ReadWay[] {
+export function waysOfRead({ root, path: [member, inner], isAsked }: Read): readonly ReadWay[] {
   if (root.name === 'now') return [{ of: 'now', way: ways.time }];
   const { changes = [] } = findFact(root.name) ?? {};
   const of = factKey(root);
@@ -108,6 +100,8 @@ export function waysOfRead({ root, path: [member, inner] }: Read): readonly Read
     const name = [`${member}.${inner}`, `${member}`].find((one) => Object.hasOwn(changes, one));
     return (changes[name ?? ''] ?? []).map((way) => ({ of: `${of}.${name}`, way }));
   }
+  // has(pull_request) asks what kind of item this is.
+  if (isAsked) return [];
   return [...new Set(Object.values(changes).flat())].map((way) => ({ of, way }));
 }
 

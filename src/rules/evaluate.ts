@@ -156,14 +156,14 @@ async function filterState(
   { facts }: RuleContext,
   knowledge: Learning,
 ): Promise<Evaluation | undefined> {
-  const { automatic, each } = rule;
-  if (automatic === undefined || each?.state === undefined || each.state === 'all') return undefined;
+  const wanted = rule.each?.find(({ kind }) => kind === facts.subject.kind)?.state;
+  if (rule.automatic === undefined || wanted === undefined || wanted === 'all') return undefined;
   const request: FactRequest = { name: facts.subject.kind };
   await knowledge.learn([request]);
   const known = knowledge.find(request);
   if (known === undefined || 'error' in known)
     return failed(rule, [], [], `each: ${known?.error.message ?? 'the state is not known'}`, known?.error);
-  return readMember(known.value, 'state') === each.state
+  return readMember(known.value, 'state') === wanted
     ? undefined
     : { verdict: skipRule(rule, 'state'), steps: [] };
 }

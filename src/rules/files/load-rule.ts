@@ -6,7 +6,7 @@ import type { SubjectKind } from '../../contract/events/subject.ts';
 import type { Matcher } from '../../patterns/automaton.ts';
 import { compileGlob, compileScope, GlobError } from '../../patterns/glob.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
-import { type AutomaticKind, automaticEvents, automaticKinds } from '../automatic-events.ts';
+import { automaticEvents, automaticKinds } from '../automatic-events.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
 import { isTimezone } from '../expressions/function-row.ts';
 import type { ExpressionContext } from '../expressions/resolve.ts';
@@ -93,8 +93,7 @@ export function loadRule(
   }
   if (!on.success || environment === undefined || context.problems.length > before) return undefined;
   const parts = { condition, each, steps };
-  const automatic =
-    heard.isAutomatic && each && isAutomaticKind(each.kind) && automaticEvents(each.kind, parts);
+  const automatic = heard.isAutomatic && automaticEvents(parts);
   const scopes = [defaults.scope, scope].filter((one) => one !== undefined);
   return {
     id: `${context.path}#${name}`,
@@ -187,19 +186,11 @@ export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits 
 const eachBelowOperator = ['pull_request', 'issue', 'branch', 'milestone'];
 
 function loadEach(
-<<<<<<< HEAD
   { each: written, steps }: Readonly<Record<string, unknown>>,
   heard: ReadOn,
   at: YamlPath,
   context: FileContext,
-): Each | undefined {
-=======
-  written: unknown,
-  heard: ReadOn,
-  at: YamlPath,
-  context: FileContext,
 ): readonly Each[] | undefined {
->>>>>>> a6089d67 (feat(rules): each: [issue, pull_request] visits both kinds, and item has what both share)
   const parsed = EachForm.safeParse(written);
   if (!parsed.success) {
     if (written === undefined && heard.isAutomatic) return inferEach(steps, at, context);
@@ -222,7 +213,7 @@ function loadEach(
     const message = `files of the ${context.level} iterate only over ${eachBelowOperator.join(', ')}`;
     context.reportValue([...at, 'each'], 'level', message);
   }
-  if (heard.isAutomatic && !isAutomaticKind(each.kind)) {
+  if (heard.isAutomatic && !each.every(({ kind }) => isAutomaticKind(kind))) {
     const message = `on: auto is for rules about each ${automaticKinds.join(' or ')}: name the events`;
     context.reportKey([...at, 'on'], 'each', message);
   }
@@ -240,39 +231,27 @@ function loadEach(
   return each;
 }
 
-<<<<<<< HEAD
 /** Returns the open items that a rule with `on: auto` and without `each` is about, if its actions allow only one kind. */
-function inferEach(steps: unknown, at: YamlPath, context: FileContext): Each | undefined {
+function inferEach(steps: unknown, at: YamlPath, context: FileContext): readonly Each[] | undefined {
   const used = asList(steps).flatMap(
     (step) => context.registry.actions.find(({ name }) => name === asRecord(step).uses) ?? [],
   );
   const kinds = automaticKinds.filter((kind) => used.every(({ of }) => of.includes(kind)));
   const [kind] = kinds;
-  if (kind !== undefined && kinds.length === 1) return { kind, state: 'open' };
+  if (kind !== undefined && kinds.length === 1) return [{ kind, state: 'open' }];
   // Steps that fit no kind have a problem of their own.
   if (kinds.length > 1) {
-    const message = `on: auto needs each: ${automaticKinds.join(', or each: ')}, because its actions work on both`;
+    const message =
+      'on: auto needs each: pull_request, each: issue, or each: [issue, pull_request], because its actions work on both';
     context.reportKey([...at, 'on'], 'each', message);
   }
   return undefined;
 }
 
-function isAutomaticKind(kind: string): kind is AutomaticKind {
+function isAutomaticKind(kind: SubjectKind): boolean {
   return automaticKinds.some((one) => one === kind);
 }
 
-function eachOf(written: RuleFile['rules'][string]['each']): Each {
-  if (typeof written === 'string') {
-    return { kind: written, ...(isKindWithState(written) && { state: 'open' as const }) };
-  }
-  if (written !== undefined && 'notification' in written) return { kind: 'notification' };
-  const [kind = 'repository', filter] = Object.entries(written ?? {})[0] ?? [];
-  // The grammar allows a state only for these kinds.
-  return { kind: kind as KindWithState, state: filter?.state ?? 'open' };
-}
-
-=======
->>>>>>> a6089d67 (feat(rules): each: [issue, pull_request] visits both kinds, and item has what both share)
 /** Kinds of items that are open or closed. */
 const kindsWithState: readonly SubjectKind[] = ['pull_request', 'issue', 'milestone'];
 
@@ -292,21 +271,13 @@ function eachOf(written: z.output<typeof EachForm>, at: YamlPath, context: FileC
 
 function occasionsOf(heard: ReadOn, each: readonly Each[] = []): readonly Occasion[] {
   const families = [...new Set(heard.on.map(({ family }) => family))];
-<<<<<<< HEAD
-  const events = families.map((family) => ({
-    family,
-    subject: runsForConcerned({ each }, family) ? ('pull_request' as const) : eventFamilies[family].subject,
-  }));
-  if (each === undefined) return events;
-  const automatic = heard.isAutomatic ? [{ subject: each.kind, isAutomatic: true as const }] : [];
-  const swept = heard.schedules.length > 0 ? [{ subject: each.kind }] : [];
-  return [...events, ...automatic, ...swept];
-=======
   const events = families.map((family) => ({ family, subject: subjectKindFor({ each }, family) }));
-  const items = heard.schedules.length > 0 ? each.map(({ kind }) => ({ subject: kind })) : [];
-  const occasions: readonly Occasion[] = [...events, ...items];
+  const automatic = heard.isAutomatic
+    ? each.map(({ kind }) => ({ subject: kind, isAutomatic: true as const }))
+    : [];
+  const swept = heard.schedules.length > 0 ? each.map(({ kind }) => ({ subject: kind })) : [];
+  const occasions: readonly Occasion[] = [...events, ...automatic, ...swept];
   return isAboutBoth({ each }) ? occasions.map((one) => ({ ...one, ofBoth: true })) : occasions;
->>>>>>> a6089d67 (feat(rules): each: [issue, pull_request] visits both kinds, and item has what both share)
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

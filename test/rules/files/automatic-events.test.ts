@@ -62,6 +62,10 @@ describe('the events of on: auto', () => {
       'issues (opened, reopened, label_updated, label_cleared), issue_comment',
     ],
     [
+      `on: auto, each: [issue, pull_request], ${label}'item.title == "x" && (!has(pull_request) || touches("a"))' } } }]`,
+      'issues (opened, reopened, edited, label_updated, label_cleared), pull_request (opened, reopened, edited, synchronized, label_updated, label_cleared), push',
+    ],
+    [
       `on: auto, each: { issue: { state: all } }, ${label}'issue.state == "open"' } } }]`,
       'issues (opened, closed, reopened, label_updated, label_cleared)',
     ],
@@ -79,12 +83,11 @@ describe('the events of on: auto', () => {
   });
 
   it('are those of the items that the actions allow; each is needed if they allow both', () => {
-    expect(ruleOf('on: auto, steps: [{ uses: set-status }]')?.each).toEqual({
-      kind: 'pull_request',
-      state: 'open',
-    });
+    expect(ruleOf('on: auto, steps: [{ uses: set-status }]')?.each).toEqual([
+      { kind: 'pull_request', state: 'open' },
+    ]);
     expect(problemsOf(`on: auto, ${label}true } } }]`)).toEqual([
-      expect.stringMatching(/^each: on: auto needs each: pull_request, or each: issue/),
+      expect.stringMatching(/^each: on: auto needs each: pull_request, each: issue, or/),
     ]);
     expect(
       problemsOf('on: auto, each: repository, steps: [{ uses: sync-labels, with: { labels: [] } }]')[0],
