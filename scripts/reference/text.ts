@@ -130,7 +130,9 @@ const held: Readonly<Record<string, string>> = {
   template: 'text with `${{ }}`',
   'forge-text': 'text with `${{ }}`',
   'base-template': 'text with `${{ pull_request.base.ref }}`',
-  'command-arguments': 'one `${{ command("NAME").args }}`',
+  'command-args': 'one `${{ command("NAME").args }}`',
+  'command-users': 'one `${{ command("NAME").users }}`',
+  'command-milestone': 'one `${{ command("NAME").milestone }}`',
 };
 
 function typeText(schema: Schema): string {

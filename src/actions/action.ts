@@ -221,8 +221,11 @@ export function defineAction<Arguments>(action: Action<Arguments>): Action<Argum
   return action;
 }
 
+/** Member of `command("NAME")` that an argument takes: names of labels, users, or the title of a milestone. */
+export type CommandMember = 'args' | 'users' | 'milestone';
+
 /** Kind of a string argument that is not plain text. */
-type Holds = 'condition' | 'template' | 'base-template' | 'forge-text' | 'command-arguments';
+export type Holds = 'condition' | 'template' | 'base-template' | 'forge-text' | `command-${CommandMember}`;
 
 /**
  * Schema of an argument that is a condition: CEL text (or a bool) in the file, and its result when `plan` is called.
@@ -264,26 +267,4 @@ export function baseTemplate(): z.ZodString {
  */
 export function forgeText(purpose: TextPurpose = {}): z.ZodString {
   return z.string().meta({ holds: 'forge-text' satisfies Holds, ...purpose });
-}
-
-/** The arguments of a command as an action receives them: untrusted texts written by the author of a comment. */
-export type CommandArguments = { readonly command: readonly string[] };
-
-const commandArgumentsText = /^\s*\$\{\{\s*command\(("[a-z0-9_-]+"|'[a-z0-9_-]+')\)\.args\s*\}\}\s*$/;
-
-/**
- * Schema of an argument that is written `${{ command("NAME").args }}` in the file, and contains the arguments of that
- * command when `plan` is called. Used as an alternative to a list.
- */
-export function commandArguments(): z.ZodType<CommandArguments> {
-  return z
-    .string()
-    .regex(commandArgumentsText, { error: ({ input }) => remedyText(String(input)) })
-    .meta({ holds: 'command-arguments' satisfies Holds }) as unknown as z.ZodType<CommandArguments>;
-}
-
-function remedyText(written: string): string {
-  const alone = 'a single ${{ command("NAME").args }} with no other text';
-  if (written.includes('${{')) return `this must be a list, or ${alone}`;
-  return `write a list: ${JSON.stringify([written.slice(0, 80)])}, or ${alone}`;
 }

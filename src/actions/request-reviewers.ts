@@ -11,10 +11,18 @@ import { ways } from '../facts/ways.ts';
 import { indexParams, repositoryParams } from '../facts/where.ts';
 import { condition, defineAction, template } from './action.ts';
 import type { Change } from './change.ts';
+import {
+  commandArguments,
+  isFromCommand,
+  maxCommandNames,
+  planCommandAnswer,
+  userBounds,
+  usersOf,
+} from './command-names.ts';
 import { type Inverse, pathParams, readItems } from './inverses.ts';
 import { distinctNames, pickByHash, toLowerCase } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
-import { askWritten, isByUs } from './texts.ts';
+import { askWritten, commentInverses, isByUs } from './texts.ts';
 
 /** A user or team whose review can be requested. */
 type Reviewer = { readonly name: string; readonly isTeam: boolean };
@@ -81,12 +89,18 @@ async function byRequests(
 const name = z.string().min(1).max(255);
 const RequestReviewers = z
   .strictObject({
-    users: z.array(template().min(1).max(255)).min(1).max(50).optional(),
+    users: z
+      .union([z.array(template().min(1).max(255)).min(1).max(50), commandArguments('users')])
+      .optional()
+      .meta({
+        description: `Users: a list, or \`\${{ command("cc").users }}\`: at most ${maxCommandNames} users of one comment, to whom issues can be assigned. Others are answered in one comment, if the sender has write access; the token needs \`write:issue\` for that.`,
+      }),
     teams: z.array(name).min(1).max(50).optional().meta({
       description: 'Teams of the organization that owns the repository, by name.',
     }),
-    from: z.literal('codeowners').optional().meta({
-      description: 'Adds the owners of the changed files, as the fact `codeowners` tells them.',
+    from: z.enum(['codeowners', 'sender']).optional().meta({
+      description:
+        '`codeowners`: adds the owners of the changed files, as the fact `codeowners` tells them. `sender`: a command without argument means the author of the comment.',
     }),
     pick: z.int().min(1).max(10).optional().meta({
       description:
@@ -100,7 +114,7 @@ const RequestReviewers = z
       description: 'Reviews are requested only while this condition holds; requests are never withdrawn.',
     }),
   })
-  .refine((given) => given.users || given.teams || given.from, {
+  .refine((given) => given.users || given.teams || given.from === 'codeowners', {
     message: 'name at least one reviewer under users or teams, or set from: codeowners',
   })
   .refine((given) => given.by === undefined || given.pick !== undefined, { message: 'by requires pick' });
@@ -154,16 +168,27 @@ with:
   inverses: {
     [operations.requestReviews.id]: undoRequest,
     [operations.cancelReviewRequests.id]: undoCancel,
+    ...commentInverses,
   },
   adoption: undefined,
-  facts: ({ from }) => [pullFact, reviewsFact, ...(from === undefined ? [] : [ownersFact])],
+  examine({ users, from, pick }) {
+    if (isFromCommand(users)) {
+      const message = 'pick chooses from users that are listed here, not from those of a command';
+      return pick === undefined ? [] : [{ path: ['pick'], message }];
+    }
+    const message = 'from: sender completes a command without argument: users must be one';
+    return from === 'sender' ? [{ path: ['from'], message }] : [];
+  },
+  facts: ({ from }) => [pullFact, reviewsFact, ...(from === 'codeowners' ? [ownersFact] : [])],
   async plan(given, facts, context) {
     if (given.when === false) return [];
     const pull = await facts.ask(pullFact);
     if (pull.state === 'closed') return [];
     const live = await askWritten(facts, reviewsFact);
     const author = toLowerCase(pull.user?.login ?? '');
-    const pool = (await poolOf(given, facts)).filter((one) => one.isTeam || toLowerCase(one.name) !== author);
+    const named = await usersOf({ add: given.users, from: given.from }, facts);
+    const all = await poolOf({ ...given, users: named.add }, facts);
+    const pool = all.filter((one) => one.isTeam || toLowerCase(one.name) !== author);
     const done = pool.filter((one) => live.some((review) => isReviewOf(one, review)));
     const open = await withoutWithdrawn(
       pool.filter((one) => !done.includes(one)),
@@ -175,6 +200,7 @@ with:
     return [
       ...done.map((one) => requestChange(one, facts, live)),
       ...chosen.map((one) => requestChange(one, facts, live)),
+      ...(await planCommandAnswer(named, answerWords, { facts, context })),
     ];
   },
   async join(changes, facts) {
@@ -188,15 +214,23 @@ with:
   },
 });
 
+const answerWords = {
+  action: 'request-reviewers',
+  key: 'users',
+  noun: 'users',
+  heading: 'A review was not requested from these users:',
+  bounds: userBounds,
+};
+
 /**
  * Returns the listed reviewers, then the owners of the changed files. Teams of other organizations are left out,
  * because their reviews cannot be requested.
  */
 async function poolOf(
-  { users = [], teams = [], from }: RequestReviewers,
+  { users, teams = [], from }: RequestReviewers & { readonly users: readonly string[] },
   facts: Facts,
 ): Promise<readonly Reviewer[]> {
-  const owners = from === undefined ? [] : await facts.ask(ownersFact);
+  const owners = from !== 'codeowners' ? [] : await facts.ask(ownersFact);
   const organization = `${toLowerCase(repositoryParams(facts.subject).owner)}/`;
   const owningTeams = owners
     .flatMap((file) => file.teams)

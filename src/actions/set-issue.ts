@@ -9,12 +9,23 @@ import { issue as issueRow, timeline } from '../facts/issue.ts';
 import { milestones } from '../facts/milestones.ts';
 import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
+import { compileGlob } from '../patterns/glob.ts';
 import { condition, defineAction, forgeText, template } from './action.ts';
 import type { Change } from './change.ts';
+import {
+  boundsOf,
+  commandArguments,
+  examineOnly,
+  isFromCommand,
+  maxCommandNames,
+  planCommandAnswer,
+  userBounds,
+  usersOf,
+} from './command-names.ts';
 import { type ForgeObject, type Inverse, pathParams, readItems } from './inverses.ts';
-import { distinctNames, pickByHash, toLowerCase } from './names.ts';
+import { pickByHash, toLowerCase, toNames } from './names.ts';
 import type { PlanContext } from './plan-context.ts';
-import { askWritten, isByUs } from './texts.ts';
+import { askWritten, commentInverses, isByUs } from './texts.ts';
 
 /** Returns the live value of a target. */
 function issueFieldOf(live: Issue, target: string): unknown {
@@ -127,6 +138,7 @@ const undoIssueField: Inverse = async (change, client) => {
 };
 
 const name = template().min(1).max(255);
+const users = z.union([z.array(name).min(1).max(50), commandArguments('users')]);
 const SetIssue = z
   .strictObject({
     title: forgeText().min(1).max(255).optional(),
@@ -135,8 +147,15 @@ const SetIssue = z
     }),
     assignees: z
       .strictObject({
-        add: z.array(name).min(1).max(50).optional().meta({ description: 'Users to assign.' }),
-        remove: z.array(name).min(1).max(50).optional().meta({ description: 'Users to unassign.' }),
+        add: users.optional().meta({
+          description: `Users to assign: a list, or \`\${{ command("assign").users }}\`: at most ${maxCommandNames} users of one comment, to whom issues can be assigned. Others are answered in one comment, if the sender has write access.`,
+        }),
+        remove: users.optional().meta({
+          description: 'Users to unassign: a list, or `${{ command("unassign").users }}`.',
+        }),
+        from: z.literal('sender').optional().meta({
+          description: 'A command without argument means the author of the comment.',
+        }),
         pick: z.int().min(1).max(10).optional().meta({
           description:
             'How many of `add` are assigned, those already assigned included; which ones follows from the number of the issue. Default: all.',
@@ -145,7 +164,19 @@ const SetIssue = z
       .refine((given) => given.add || given.remove, { message: 'name at least one user under add or remove' })
       .refine((given) => given.pick === undefined || given.add, { message: 'pick chooses from add' })
       .optional(),
-    milestone: name.nullable().optional().meta({ description: 'Title of a milestone; null: none.' }),
+    // The first alternative that fits decides how the text is read.
+    milestone: z
+      .union([commandArguments('milestone'), name])
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'Title of a milestone; null: none; or `${{ command("milestone").milestone }}` together with `only`.',
+      }),
+    only: z.array(z.string().min(1).max(255)).min(1).max(20).optional().meta({
+      description:
+        'Globs of the milestones that a command may name. One that does not match or does not exist is answered in one comment, if the sender has write access.',
+    }),
     due_date: template().min(1).max(50).nullable().optional().meta({
       description: 'A date (`2026-12-31`), or an RFC 3339 time of which the date in UTC is used; null: none.',
     }),
@@ -156,7 +187,7 @@ const SetIssue = z
         'The fields have these values while this condition holds; while it does not, nothing is changed.',
     }),
   })
-  .refine((given) => Object.keys(given).some((key) => key !== 'when'), {
+  .refine((given) => Object.keys(given).some((key) => key !== 'when' && key !== 'only'), {
     message: 'name at least one field',
   });
 type SetIssue = z.output<typeof SetIssue>;
@@ -184,7 +215,8 @@ with:
     after: [ways.closed, ways.assignees, ways.milestone, ways.edited],
   },
   needs: { access: 'writer', scopes: ['issue'] },
-  moreAccess: { locked: 'admin', pinned: 'admin' },
+  // `only`: the reply depends on the permission of the sender, which only administrators may read.
+  moreAccess: { locked: 'admin', pinned: 'admin', only: 'admin' },
   describesState: true,
   granted: true,
   visibleTo: 'subject',
@@ -194,16 +226,29 @@ with:
     [operations.unlockIssue.id]: undoModeration(operations.lockIssue),
     [operations.pinIssue.id]: undoModeration(operations.unpinIssue),
     [operations.unpinIssue.id]: undoModeration(operations.pinIssue),
+    ...commentInverses,
   },
   adoption: undefined,
   operatorOnly: ['state', 'locked', 'pinned'],
   requires: { locked: 'issue_lock' },
-  examine({ assignees }) {
-    const removed = (assignees?.remove ?? []).map(toLowerCase);
-    const both = (assignees?.add ?? []).findIndex((one) => removed.includes(toLowerCase(one)));
-    if (both < 0) return [];
-    const message = `${assignees?.add?.[both]} is listed under both add and remove`;
-    return [{ path: ['assignees', 'add', both], message }];
+  examine({ assignees: { add = [], remove = [], from, pick } = {}, milestone, only }) {
+    const place = isFromCommand(milestone) ? 'milestone' : undefined;
+    const found = [...examineOnly(only, place, { noun: 'milestones', example: 'v*' })];
+    const isCommanded = isFromCommand(add) || isFromCommand(remove);
+    if (from !== undefined && !isCommanded) {
+      const message = 'from: sender completes a command without argument: add or remove must be one';
+      found.push({ path: ['assignees', 'from'], message });
+    }
+    if (pick !== undefined && isFromCommand(add)) {
+      const message = 'pick chooses from users that are listed here, not from those of a command';
+      found.push({ path: ['assignees', 'pick'], message });
+    }
+    if (isFromCommand(add) || isFromCommand(remove)) return found;
+    const removed = toNames(remove);
+    const both = add.findIndex((one) => removed.includes(toLowerCase(one)));
+    if (both < 0) return found;
+    const message = `${add[both]} is listed under both add and remove`;
+    return [...found, { path: ['assignees', 'add', both], message }];
   },
   facts: ({ milestone }) => (milestone ? [issueFact, milestonesFact] : [issueFact]),
   async plan(given, facts, context) {
@@ -215,8 +260,8 @@ with:
     return [
       ...textChanges(given, live, facts),
       ...(await stateChanges(given, live, facts, context)),
-      ...assigneeChanges(given, live, facts),
-      ...(await milestoneChanges(given, live, facts)),
+      ...(await assigneeChanges(given, live, facts, context)),
+      ...(await milestoneChanges(given, live, facts, context)),
       ...moderationChanges(given, live, facts),
     ];
   },
@@ -308,39 +353,69 @@ async function stateChanges(
   return [{ ...change, reason: `it is ${live.state}`, reconsiders: true }];
 }
 
-function assigneeChanges({ assignees }: SetIssue, live: Issue, facts: Facts): readonly Change[] {
+async function assigneeChanges(
+  { assignees }: SetIssue,
+  live: Issue,
+  facts: Facts,
+  context: PlanContext,
+): Promise<readonly Change[]> {
   if (assignees === undefined) return [];
-  const pool = distinctNames(assignees.add ?? []);
-  const there = pool.filter((login) => isAssigned(live, login));
-  const others = pool.filter((login) => !isAssigned(live, login));
+  const named = await usersOf(assignees, facts);
+  const there = named.add.filter((login) => isAssigned(live, login));
+  const others = named.add.filter((login) => !isAssigned(live, login));
   const missing =
     assignees.pick === undefined ? others : pickByHash(others, assignees.pick - there.length, facts.subject);
-  const removed = distinctNames(assignees.remove ?? []);
-  return [
+  // Of the words of a command, only those that are assignees become targets.
+  const removed = isFromCommand(assignees.remove)
+    ? named.remove.filter((login) => isAssigned(live, login))
+    : named.remove;
+  const changes = [
     ...[...there, ...missing].map((login) => [login, true] as const),
     ...removed.map((login) => [login, false] as const),
   ].map(([login, value]) => {
     const accounts = value ? [login] : [];
     const change = { ...fieldChange(`assignee:${toLowerCase(login)}`, value, live, facts), accounts };
-    return change.already
-      ? change
-      : { ...change, reason: value ? 'the rule assigns it' : 'the rule unassigns it' };
+    const isCommanded = isFromCommand(value ? assignees.add : assignees.remove);
+    const who = isCommanded ? 'a command of the comment' : 'the rule';
+    return change.already ? change : { ...change, reason: `${who} ${value ? 'assigns it' : 'unassigns it'}` };
   });
+  const words = {
+    action: 'set-issue',
+    key: 'users',
+    noun: 'users',
+    heading: 'These users were not assigned:',
+    bounds: userBounds,
+  };
+  return [...changes, ...(await planCommandAnswer(named, words, { facts, context }))];
 }
 
 async function milestoneChanges(
-  { milestone: written }: SetIssue,
+  { milestone: written, only = [] }: SetIssue,
   live: Issue,
   facts: Facts,
+  context: PlanContext,
 ): Promise<readonly Change[]> {
   if (written === undefined) return [];
+  const isCommanded = isFromCommand(written);
+  const named = isCommanded ? written.command.join(' ') : written;
   // The forge trims milestone titles.
-  const milestone = written && trimSpace(written);
+  const milestone = named && trimSpace(named);
+  if (isCommanded && milestone === '') return [];
+  const isAllowed = !isCommanded || compileGlob(only)(milestone ?? '', context.meter);
   const change = fieldChange('issue.milestone', milestone, live, facts);
-  if (change.already || milestone === null) return [change];
-  const found = (await facts.ask(milestonesFact)).some(({ title }) => title === milestone);
-  if (!found) throw new Error(`there is no milestone "${milestone}" in the repository`);
-  return [{ ...change, reads: [issueFact, milestonesFact] }];
+  if (isAllowed && (change.already || milestone === null)) return [change];
+  const found = isAllowed && (await facts.ask(milestonesFact)).some(({ title }) => title === milestone);
+  if (found) return [{ ...change, reads: [issueFact, milestonesFact] }];
+  if (!isCommanded) throw new Error(`there is no milestone "${milestone}" in the repository`);
+  const why = isAllowed ? 'it does not exist' : 'commands may not name it here';
+  const words = {
+    action: 'set-issue',
+    key: 'milestone',
+    noun: 'milestones',
+    heading: 'The milestone was not set:',
+    bounds: boundsOf('milestones', only),
+  };
+  return planCommandAnswer({ refused: [{ name: milestone ?? '', why }] }, words, { facts, context });
 }
 
 function moderationChanges({ locked, pinned }: SetIssue, live: Issue, facts: Facts): readonly Change[] {

@@ -1,15 +1,24 @@
 import { z } from 'zod';
 import { operations } from '../contract/operations.ts';
 import { Label } from '../contract/resources/labels.ts';
-import { isWriter, senderPermission } from '../facts/collaborators.ts';
-import { type Facts, requestOf } from '../facts/fact.ts';
+import type { Facts } from '../facts/fact.ts';
 import { ways } from '../facts/ways.ts';
 import { indexParams } from '../facts/where.ts';
-import { compileGlob, GlobError } from '../patterns/glob.ts';
+import { compileGlob } from '../patterns/glob.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { messageOf } from '../platform/errors.ts';
-import { type CommandArguments, commandArguments, condition, defineAction } from './action.ts';
+import { type ArgumentProblem, condition, defineAction } from './action.ts';
 import type { Change } from './change.ts';
+import {
+  boundsOf,
+  commandArguments,
+  examineOnly,
+  isFromCommand,
+  maxCommandNames,
+  type Names,
+  planCommandAnswer,
+  type RefusedNames,
+} from './command-names.ts';
 import { type Inverse, pathParams, readItems, undoCreate } from './inverses.ts';
 import {
   decidedLabel,
@@ -24,25 +33,7 @@ import {
   resolveLabel,
 } from './label-names.ts';
 import type { PlanContext } from './plan-context.ts';
-import {
-  asCode,
-  askWritten,
-  commentInverses,
-  commentsFact,
-  isOurs,
-  markerOf,
-  withMarker,
-  writeComment,
-} from './texts.ts';
-
-/** Maximum number of labels in the commands of a single comment. */
-const maxCommandNames = 10;
-
-/**
- * Label names of a step: either listed in the rule, or the arguments of a command. In the rule file, command arguments
- * are written as an expression.
- */
-type Names = readonly string[] | CommandArguments | undefined;
+import { commentInverses } from './texts.ts';
 
 /** Conditions by label: as written, and as results when the step is planned. */
 type Conditions = Readonly<Record<string, unknown>>;
@@ -53,24 +44,18 @@ type LabelArguments = {
   readonly sync?: Conditions | undefined;
   readonly create?: object | undefined;
   readonly only?: readonly string[] | undefined;
+  readonly prefix?: string | undefined;
 };
 
 /** Result of resolving the label names in commands. */
-type CommandLabels = {
+type CommandLabels = RefusedNames & {
   /** Label → whether the command wants it set. */
   readonly accepted: ReadonlyMap<string, boolean>;
-  readonly refused: readonly { readonly name: string; readonly why: string }[];
-  /** Number of names in the comment, if it exceeds the limit; none of the names is then used. */
-  readonly tooMany?: number;
 };
 
 /** Returns the labels that the rule itself lists, with or without conditions. */
 function listedNames(names: Names | Conditions): readonly string[] {
   return Array.isArray(names) ? names : Object.keys(conditionsOf(names));
-}
-
-function isFromCommand(names: Names | Conditions): names is CommandArguments {
-  return typeof names === 'string' || Array.isArray(Object(names).command);
 }
 
 /** Returns the conditions of labels that are only added. */
@@ -88,34 +73,26 @@ function addedNames({ add }: LabelArguments): readonly string[] {
 
 /**
  * Returns the load-time problems of a step that takes names from commands: such a step requires `only`, and must not
- * have `create`.
+ * have `create`; only such a step may have `prefix`.
  */
-function examineCommandLabels(
-  written: LabelArguments,
-): readonly { readonly path: readonly (string | number)[]; readonly message: string }[] {
-  const { add, remove, only, create } = written;
+function examineCommandLabels({
+  add,
+  remove,
+  only,
+  create,
+  prefix,
+}: LabelArguments): readonly ArgumentProblem[] {
   const place = isFromCommand(add) ? 'add' : isFromCommand(remove) ? 'remove' : undefined;
-  if (place === undefined) {
-    const message = 'only limits the names in a command: labels that are listed here need no limit';
-    return only === undefined ? [] : [{ path: ['only'], message }];
+  const found = examineOnly(only, place, { noun: 'labels', example: `${prefix ?? 'kind/'}*` });
+  if (found.length > 0) return found;
+  if (place === undefined && prefix !== undefined) {
+    const message = 'prefix completes the names in a command: write labels that are listed here in full';
+    return [{ path: ['prefix'], message }];
   }
-  if (only === undefined) {
-    const message = `limit the labels that the command may name, for example only: ["kind/*"]`;
-    return [{ path: [place], message }];
-  }
-  if (create !== undefined) {
-    const message =
-      'labels named in a command are never created: remove create, or list the labels in a separate step';
-    return [{ path: ['create'], message }];
-  }
-  try {
-    compileGlob(only);
-    return [];
-  } catch (error) {
-    if (!(error instanceof GlobError)) throw error;
-    const index = only.indexOf(error.pattern);
-    return [{ path: index < 0 ? ['only'] : ['only', index], message: error.message }];
-  }
+  if (place === undefined || create === undefined) return [];
+  const message =
+    'labels named in a command are never created: remove create, or list the labels in a separate step';
+  return [{ path: ['create'], message }];
 }
 
 /**
@@ -127,8 +104,8 @@ async function sortCommandLabels(
   live: readonly Label[],
   { facts, meter }: { readonly facts: Facts; readonly meter: Meter },
 ): Promise<CommandLabels> {
-  const added = argumentsOf(given.add);
-  const removed = argumentsOf(given.remove);
+  const added = argumentsOf(given.add, given.prefix);
+  const removed = argumentsOf(given.remove, given.prefix);
   const all = new Set([...added, ...removed]);
   if (all.size > maxCommandNames) return { accepted: new Map(), refused: [], tooMany: all.size };
   if (all.size === 0) return { accepted: new Map(), refused: [] };
@@ -167,8 +144,9 @@ async function sortCommandLabels(
   };
 }
 
-function argumentsOf(names: Names | Conditions): ReadonlySet<string> {
-  return new Set(isFromCommand(names) ? names.command.filter((name) => name.trim() !== '') : []);
+function argumentsOf(names: Names | Conditions, prefix = ''): ReadonlySet<string> {
+  const said = isFromCommand(names) ? names.command.filter((name) => name.trim() !== '') : [];
+  return new Set(said.map((name) => `${prefix}${name}`));
 }
 
 /** Returns the labels with these names, and records the reason for each name that has no label. */
@@ -207,7 +185,7 @@ function excludes(one: LabelSource, other: LabelSource | undefined): boolean {
 
 const name = z.string().min(1).max(255);
 const Labels = Label.array();
-const labelNames = z.union([z.array(name).max(100), commandArguments()]);
+const labelNames = z.union([z.array(name).max(100), commandArguments('args')]);
 const SetLabels = z
   .strictObject({
     add: z
@@ -228,6 +206,10 @@ const SetLabels = z
       .meta({
         description: `Globs of the labels that a command may name, at most ${maxCommandNames} labels in one comment. Names that do not match or do not exist are answered in one comment, if the sender has write access.`,
       }),
+    prefix: z.string().min(1).max(100).optional().meta({
+      description:
+        'Begins the label that a command names: with `kind/`, `/kind bug` means the label `kind/bug`.',
+    }),
     sync: z.record(name, condition()).optional().meta({
       description: 'Label → condition: the label is added while it holds, and removed while it does not.',
     }),
@@ -324,7 +306,7 @@ with:
             facts,
           );
 
-    const changes: Change[] = [...(await planCommandAnswer(commanded, given, { facts, context }))];
+    const changes: Change[] = [...(await answerLabels(commanded, given, { facts, context }))];
     const added: LabelSource[] = [];
     for (const [label] of missing) {
       const found = definitions === undefined ? { name: label } : resolveLabel(label, definitions);
@@ -418,32 +400,18 @@ function refuseRivals(present: readonly LabelSource[]): void {
   }
 }
 
-/** Suffix in the marker after rule and key, which no key of a `comment` step can equal. */
-const note = 'set-labels';
-
-/**
- * Plans the reply to rejected names in commands: one comment per subject and rule, edited in place. A sender without
- * write access gets no reply, because an unauthorized account must not make the bot write.
- */
-async function planCommandAnswer(
+/** Plans the reply to rejected names in commands. Each prefix has a reply of its own. */
+function answerLabels(
   labels: CommandLabels,
-  { only = [] }: { readonly only?: readonly string[] | undefined },
-  { facts, context }: { readonly facts: Facts; readonly context: PlanContext },
+  { only, prefix = '' }: LabelArguments,
+  place: { readonly facts: Facts; readonly context: PlanContext },
 ): Promise<readonly Change[]> {
-  if (labels.refused.length === 0 && labels.tooMany === undefined) return [];
-  if (!isWriter(await facts.ask(requestOf(senderPermission)))) return [];
-  const marker = markerOf(context, 'labels', note);
-  const live = (await askWritten(facts, commentsFact)).find((one) => isOurs(one, marker, context));
-  const target = `comment:${context.rule}/labels (${note}) on #${indexParams(facts.subject).index}`;
-  const body = withMarker(marker, answerTo(labels, only));
-  return [writeComment(live, body, { action: 'set-labels', target, facts })];
-}
-
-function answerTo({ refused, tooMany }: CommandLabels, only: readonly string[]): string {
-  const bounds = `Commands may name labels that match ${only.map(asCode).join(', ')}.`;
-  if (tooMany !== undefined) {
-    return `The comment names ${tooMany} labels, and at most ${maxCommandNames} are allowed. None was changed.\n\n${bounds}`;
-  }
-  const lines = refused.map(({ name, why }) => `- ${asCode(name)}: ${why}`);
-  return `These labels were not changed:\n\n${lines.join('\n')}\n\n${bounds}`;
+  const words = {
+    action: 'set-labels',
+    key: `labels${prefix === '' ? '' : ` ${prefix}`}`,
+    noun: 'labels',
+    heading: 'These labels were not changed:',
+    bounds: boundsOf('labels', only),
+  };
+  return planCommandAnswer(labels, words, place);
 }

@@ -7,6 +7,8 @@ import { findOperation, operations } from '../contract/operations.ts';
 import type { Facts } from '../facts/fact.ts';
 import { type ErrorCode, messageOf, ReeveError } from '../platform/errors.ts';
 import type { SendMessage } from '../platform/http/message-sender.ts';
+import { type CommenterJudgement, commenterFacts } from '../rules/commenter.ts';
+import type { LoadedRule } from '../rules/rule.ts';
 import { type ReadPauses, requireUnpaused, WritesPaused } from './bounds/pauses.ts';
 import { isLast, isMessage, sendMessageOf } from './bounds/refusals.ts';
 import {
@@ -73,6 +75,13 @@ export type ApplyOptions = {
    * use. If absent, no logins are remembered.
    */
   readonly checkAccounts?: ((group: readonly PlannedChange[], input: AnyInput) => Promise<void>) | undefined;
+  /**
+   * Returns whether a rule still obeys the author of the comment of the event; undefined if it asks for no permission.
+   * Called before each request. If absent, the run has no event.
+   */
+  readonly judgeCommenter?:
+    | ((rule: LoadedRule, facts: Facts) => Promise<CommenterJudgement | undefined>)
+    | undefined;
   /** The open pull requests of the repository; if absent, there are no others. */
   readonly pulls?: OpenPulls | undefined;
   /** Plans changes with `reconsiders` again; by default, their conditions are not evaluated again. */
@@ -165,13 +174,14 @@ function unmadeOf(group: readonly PlannedChange[], outcomes: Outcomes): readonly
 
 /** Sends the changes of one request, and records the outcome of each. */
 async function applyGroup(group: readonly PlannedChange[], application: Application): Promise<void> {
-  if (group.length === 0) return;
   const { outcomes } = application;
   try {
-    const [first] = group;
-    const { open, answer, isLimit } = first?.change.reconsiders
+    const obeyed = await obeyedOf(group, application);
+    const [first] = obeyed;
+    if (first === undefined) return;
+    const { open, answer, isLimit } = first.change.reconsiders
       ? await writeReconsidered(first, application)
-      : await writeConfirmed(group, application);
+      : await writeConfirmed(obeyed, application);
     for (const planned of open) {
       const missing = unconfirmed(planned, answer);
       if (missing === undefined) await settleShown(planned, answer, application);
@@ -188,6 +198,32 @@ async function applyGroup(group: readonly PlannedChange[], application: Applicat
       } else outcomes.fail(planned, error);
     }
   }
+}
+
+/**
+ * Returns the changes of a group with the proposals whose rules still obey the author of the comment, and records the
+ * outcome of the others. Throws if this cannot be known.
+ */
+async function obeyedOf(
+  group: readonly PlannedChange[],
+  { facts, hasWritten, judgeCommenter, outcomes }: Application,
+): Promise<readonly PlannedChange[]> {
+  if (judgeCommenter === undefined) return group;
+  const rules = new Set(group.flatMap(({ proposals }) => proposals.map(({ rule }) => rule)));
+  if (![...rules].some(({ permission }) => permission)) return group;
+  const now = facts.fresh(commenterFacts, hasWritten ? -1 : freshMs);
+  const disobeying = new Set<LoadedRule>();
+  for (const rule of rules) {
+    const judged = await judgeCommenter(rule, now);
+    if (judged?.result === 'error') throw judged.cause;
+    if (judged?.result === 'not') disobeying.add(rule);
+  }
+  return group.flatMap((planned) => {
+    const proposals = planned.proposals.filter(({ rule }) => !disobeying.has(rule));
+    if (proposals.length > 0) return [{ ...planned, proposals }];
+    outcomes.settle(planned, 'skipped', 'the author of the comment no longer has the permission of the rule');
+    return [];
+  });
 }
 
 /** The changes of a request that was sent, with its response. */

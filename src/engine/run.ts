@@ -3,6 +3,7 @@ import { type Capabilities, unsupportedReason } from '../client/capabilities.ts'
 import type { Client } from '../client/client.ts';
 import type { Facts } from '../facts/fact.ts';
 import { ReeveError } from '../platform/errors.ts';
+import { judgeCommenter } from '../rules/commenter.ts';
 import { applyPlan, type BeginCause } from './apply.ts';
 import { createAccountCheck, findStrangers, refuseStrangers, retryOf } from './bounds/accounts.ts';
 import { readDefaultBranch } from './bounds/grants.ts';
@@ -375,6 +376,7 @@ function applyChanges({ changes }: Plan, client: Client, input: RunInput) {
     beginCause: createBeginCause(input),
     pauses: input.pauses,
     checkAccounts: createAccountCheck(input),
+    judgeCommenter: (rule, now) => judgeCommenter(rule, { event: input.event, facts: now }),
     noteUnmade: (unmade) => addDue(unprotectedBy([unmade], input), input),
   });
 }

@@ -1,34 +1,52 @@
 import { z } from 'zod';
+import type { Family } from '../contract/events/event-families.ts';
 import type { Comment } from '../contract/resources/comments.ts';
 import { flag, list, text } from '../contract/shape.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { comment as commentRow } from './comments.ts';
-import { type AskContext, defineFact, type FactOccasion, requestOf } from './fact.ts';
+import { type AskContext, defineFact, type FactOccasion, type FactRequest, requestOf } from './fact.ts';
 
-/** A command, whether found or not; `reason` explains why it was not found. */
-const Command = z.object({ found: flag, args: list(text), text, reason: text });
+/**
+ * A command, whether found or not; `reason` explains why it was not found. `users` and `milestone` are readings of
+ * `args`: nothing is known of whether they exist.
+ */
+const Command = z.object({
+  found: flag,
+  args: list(text),
+  users: list(text),
+  milestone: text,
+  text,
+  reason: text,
+});
 type Command = z.output<typeof Command>;
 
 /** Maximum number of characters of a comment that are read; forges accept more. */
 export const maxCommandBody = 64 * 1024;
 
+const commentFamilies: readonly Family[] = ['issue_comment', 'pull_request_comment'];
+
+/** Returns whether events of a family are about a comment, which may contain commands. */
+export function isAboutComment(family: Family): boolean {
+  return commentFamilies.includes(family);
+}
+
 /** A command in the comment that caused the run. */
 export const command = defineFact({
   name: 'command',
   meaning:
-    'The lines `/label bug "good first issue"` of the comment that caused the run, by the name of the command: `args` are the words (double quotes hold some together), `text` is what stands after the name; several lines of one name are added up. Lines in quotes, in code and in hidden HTML are none. It is `found` only for a new comment, if the live comment exists with the same text, its author is the one who caused the event, and it is younger than the delivery lifetime; otherwise `reason` says why not. Each rule executes the commands of a comment once, also if the delivery is repeated. The author can be anyone who may comment: ask `sender_permission` too.',
+    'The lines `/label bug "good first issue"` of the comment that caused the run, by the name of the command: `args` are the words (double quotes hold some together), `users` are the words without `@` and comma, `milestone` the words as one title, `text` is what stands after the name; several lines of one name are added up. Lines in quotes, in code and in hidden HTML are none. It is `found` only for a new comment, if the live comment exists with the same text, its author is the one who caused the event, and it is younger than the delivery lifetime; otherwise `reason` says why not. Each rule executes the commands of a comment once, also if the delivery is repeated. A rule that reads more than `found` and `reason` obeys people with write access, unless `permission` of the rule says otherwise; a rule that reads `found` alone obeys everyone who may comment, unless it has `permission`. Arguments may be compared in conditions, and inserted only where the [reference of an action](../README.md#actions) says so.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: Command,
   of: ['issue', 'pull_request'],
   needs: { access: 'reader', scopes: ['issue'] },
-  families: ['issue_comment', 'pull_request_comment'],
+  families: commentFamilies,
   elsewhere: true,
   argument: 'label',
   examineArgument: (argument) =>
     commandName.test(argument) ? undefined : 'name the command in lower case, without the slash',
   requests: 1,
-  example: 'command("label").found && sender_permission in ["write", "admin", "owner"]',
+  example: 'command("deploy").args == ["staging"]',
   complete: completeCommand,
   async ask(context, name = '') {
     const read = await readComment(context);
@@ -38,7 +56,27 @@ export const command = defineFact({
 
 /** Returns the value for a command that was not found. */
 export function notFound(reason: string): Command {
-  return { found: false, args: [], text: '', reason };
+  return { ...readArguments([], ''), found: false, reason };
+}
+
+/** Returns the value for a command with these arguments. */
+function readArguments(args: readonly string[], written: string): Command {
+  return {
+    found: true,
+    args: [...args],
+    users: args.map((word) => word.replace(/^@|,$/g, '')),
+    milestone: args.join(' '),
+    text: written,
+    reason: '',
+  };
+}
+
+/** Members that say nothing of what the author wrote after the name. */
+const withoutArguments: ReadonlySet<unknown> = new Set(['found', 'reason']);
+
+/** Returns whether a read of a fact contains text that the author of a comment wrote after the name of a command. */
+export function readsArguments(root: FactRequest, [member]: readonly (string | number)[]): boolean {
+  return root.name === command.name && !withoutArguments.has(member);
 }
 
 /** Returns the text of the comment that caused the run, or the reason why its commands are rejected. */
@@ -89,20 +127,22 @@ function reasonAgainst(
 function findCommand(body: string, name: string): Command {
   const lines = parseCommandLines(body).filter((line) => line.name === name);
   if (lines.length === 0) return notFound(`the comment has no line /${name} outside of quotes and code`);
-  return {
-    found: true,
-    args: lines.flatMap(({ args }) => args),
-    text: lines.map((line) => line.text).join('\n'),
-    reason: '',
-  };
+  return readArguments(
+    lines.flatMap(({ args }) => args),
+    lines.map((line) => line.text).join('\n'),
+  );
 }
 
-/** Completes a `command` value in a facts file: a list of arguments, `false`, or an object. */
+/** Completes a `command` value in a facts file: a list of arguments, a text, `true`, `false`, or an object. */
 function completeCommand(written: unknown): unknown {
-  if (Array.isArray(written)) return { found: true, args: written, text: written.join(' '), reason: '' };
+  if (Array.isArray(written)) return readArguments(written.map(String), written.join(' '));
+  if (typeof written === 'string') return readArguments(splitArguments(written), written);
+  if (written === true) return readArguments([], '');
   if (written === false) return notFound('the comment has no such line');
   if (typeof written !== 'object' || written === null) return written;
-  return { found: true, args: [], text: '', reason: '', ...written };
+  const { args, text: said }: { readonly args?: unknown; readonly text?: unknown } = written;
+  const words = Array.isArray(args) ? args.map(String) : splitArguments(typeof said === 'string' ? said : '');
+  return { ...readArguments(words, words.join(' ')), ...written };
 }
 
 /** A command in a comment, for example `/label bug "good first issue"`. */

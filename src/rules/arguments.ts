@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { readsArguments } from '../facts/command.ts';
 import type { FactRequest } from '../facts/fact.ts';
 import type { Meter } from '../patterns/meter.ts';
 import { ReeveError } from '../platform/errors.ts';
@@ -180,18 +181,34 @@ function compileText(
     const braces = bracesProblem(text);
     return braces ? { problems: [braces] } : compileCondition(text, context, placeOf(path));
   }
-  if (holds === 'command-arguments') return compileListTemplate(text, context);
+  if (String(holds).startsWith('command-')) return compileListTemplate(text, context);
   if (holds === 'base-template') return undefined;
   const isTemplate = holds === 'template' || holds === 'forge-text';
   if (isTemplate) warnOfForeignTemplate(text, context);
   if (!hasTemplate(text)) return undefined;
   if (isTemplate) {
-    const [lines, commit] = [meta.lines === true, meta.commit === true];
-    return compileTemplate(text, context, { readByForge: holds === 'forge-text', lines, commit });
+    const [readByForge, lines, commit] = [holds === 'forge-text', meta.lines === true, meta.commit === true];
+    const compiled = compileTemplate(text, context, { readByForge, lines, commit });
+    return 'problems' in compiled || (readByForge && !commit) ? compiled : withoutArguments(compiled, text);
   }
   const message = `no ${opening} }} here: the text of this argument is used literally`;
   const start = text.indexOf(opening);
   return { problems: [{ code: 'template', message, start, end: text.length }] };
+}
+
+const argumentPlaces =
+  'in conditions, and as ${{ command("NAME").args }} in add and remove of set-labels, .users in assignees of set-issue and in users of request-reviewers, .milestone in milestone of set-issue, .text in titles and texts of issues, pull requests, comments and reviews';
+
+/**
+ * Returns a problem if a template inserts what the author of a comment wrote after a command. Its text would choose a
+ * name, a branch, a receiver, an input or the content of a file; only texts that the forge shows may contain it.
+ */
+function withoutArguments(compiled: { readonly template: Template }, text: string): Compiled {
+  const read = compiled.template.reads.find(({ root, path }) => readsArguments(root, path));
+  if (read === undefined) return compiled;
+  const message = `${read.text} must not be inserted here: arguments of a command may be used ${argumentPlaces}`;
+  const start = text.indexOf(opening);
+  return { problems: [{ code: 'command', message, start, end: text.length }] };
 }
 
 /**
@@ -238,7 +255,7 @@ function resolveSlots(
     } else if ('list' in fills) {
       const read = fills.list.read(knowledge, meter);
       if ('error' in read) failures.push({ reason: `${name}: ${read.error}`, ...causeOf(read) });
-      else values.set(JSON.stringify(path), { command: read.value });
+      else values.set(JSON.stringify(path), read.value);
     } else {
       const filled = fills.template.fill(knowledge, meter);
       if ('error' in filled) failures.push({ reason: `${name}: ${filled.error}`, ...causeOf(filled) });

@@ -7,6 +7,7 @@ import { narrowPayload } from '../facts/where.ts';
 import { LimitExceeded, type Meter } from '../patterns/meter.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { eventWords } from './automatic-events.ts';
+import { judgeCommenter } from './commenter.ts';
 import { jointProspect } from './expressions/conditions.ts';
 import type { Knowledge, Known } from './expressions/types.ts';
 import { isFiltered, listeningsFor, passesBranch, passesPaths } from './match.ts';
@@ -86,6 +87,11 @@ export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Pr
       return { verdict, steps: [], ...(await findAwaiting(rule, knowledge, meter)) };
     }
   }
+  const commenter = await judgeCommenter(rule, situation);
+  if (commenter !== undefined) findings.push(commenter.finding);
+  if (commenter?.result === 'error') return failed(rule, findings, [], commenter.reason, commenter.cause);
+  if (commenter?.result === 'not')
+    return { verdict: { ...headOf(rule), verdict: 'unmatched', findings }, steps: [] };
   return resolveSteps(rule, { knowledge, meter }, findings);
 }
 

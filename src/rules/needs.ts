@@ -1,5 +1,6 @@
 import { type Capabilities, capabilityOfEvent, unsupportedReason } from '../client/capabilities.ts';
-import { type Fact, type FactRequest, factKey } from '../facts/fact.ts';
+import { senderPermission } from '../facts/collaborators.ts';
+import { type Fact, type FactRequest, factKey, requestOf } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
 import { type Problem, problemAtLine } from './problem.ts';
 import type { LoadedRule } from './rule.ts';
@@ -20,10 +21,11 @@ export function requestsOfRule(rule: LoadedRule): readonly FactRequest[] {
   return requests;
 }
 
-function findRequests({ on, condition, steps }: LoadedRule): readonly FactRequest[] {
+function findRequests({ on, condition, permission, steps }: LoadedRule): readonly FactRequest[] {
   const readsPaths = on.some(({ paths, pathsIgnore }) => paths !== undefined || pathsIgnore !== undefined);
   const requests = [
     ...(readsPaths ? [{ name: 'files' }] : []),
+    ...(permission === undefined || permission.level === 'everyone' ? [] : [requestOf(senderPermission)]),
     ...(condition?.facts ?? []),
     ...steps.flatMap((step) => [...(step.condition?.facts ?? []), ...step.arguments.facts]),
   ];

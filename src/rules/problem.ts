@@ -52,6 +52,8 @@ export const problemCodes = {
   level: 'A file from this source may not use this.',
   stricter: 'A rule is less strict than its file.',
   argument: 'An argument of an action is wrong.',
+  command:
+    'Arguments of a command are used where they may not be, or `permission` stands at a rule without events of comments.',
   'status-name': 'Two steps write one status, or a status has a name of Reeve itself.',
   parameter: 'A parameter is declared, used or given in a wrong way.',
   include: 'A pack is included in a wrong way, is not there, or cannot be used.',

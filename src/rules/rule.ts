@@ -90,6 +90,19 @@ export type RuleLimits = {
   readonly items?: number;
 };
 
+/** Whose comments a rule obeys, from fewest to most people: see `judgeCommenter`. */
+export const permissionLevels = ['write', 'author', 'read', 'everyone'] as const;
+
+/** The permission that the author of a comment needs for a rule. */
+export type RulePermission = {
+  readonly level: (typeof permissionLevels)[number];
+  /** Set if the rule does not state it, but reads arguments of commands: it applies to comments with these commands. */
+  readonly isImplied?: true;
+  /** Place in the file, for the evidence. */
+  readonly line: number;
+  readonly column: number;
+};
+
 /** A validated rule. */
 export type LoadedRule = {
   /** Identity of the rule: `source path#rule name`. */
@@ -123,6 +136,8 @@ export type LoadedRule = {
   /** The grants of the rule's file; absent for rules of the operator. */
   readonly grants?: readonly ScopedGrant[];
   readonly condition?: Condition;
+  /** Absent: everyone who causes the event. */
+  readonly permission?: RulePermission;
   readonly steps: readonly LoadedStep[];
 };
 

@@ -143,8 +143,8 @@ function without(value: unknown, places: readonly string[], at = ''): unknown {
 /** Returns the paths of texts that a schema accepts, without conditions and without enumerated choices. */
 function textsOf(schema: unknown, path = ''): readonly string[] {
   const one = schema as Record<string, unknown>;
-  if (one.holds === 'condition' || one.holds === 'command-arguments' || one.enum || one.const !== undefined)
-    return [];
+  const isExpression = one.holds === 'condition' || String(one.holds).startsWith('command-');
+  if (isExpression || one.enum || one.const !== undefined) return [];
   const ways = [...((one.anyOf as unknown[]) ?? []), ...((one.allOf as unknown[]) ?? [])];
   if (ways.length > 0) return [...new Set(ways.flatMap((way) => textsOf(way, path)))];
   if (one.type === 'string') return [path];

@@ -1,3 +1,4 @@
+import { readMember } from '../../contract/events/payload-members.ts';
 import type { FactRequest } from '../../facts/fact.ts';
 import { breakReferences, type TextPart } from '../../patterns/issue-references.ts';
 import { LimitExceeded, type Meter } from '../../patterns/meter.ts';
@@ -35,7 +36,7 @@ type TextPurpose = {
   readonly commit?: boolean;
 };
 
-/** An expression whose value is a list of texts. */
+/** An expression whose value is taken from a command: a list of texts, or one text. */
 export type ListTemplate = {
   readonly facts: readonly FactRequest[];
   readonly reads: readonly Read[];
@@ -43,7 +44,10 @@ export type ListTemplate = {
   readonly read: (knowledge: Knowledge, meter: Meter) => FilledList;
 };
 
-type FilledList = { readonly value: readonly string[] } | { readonly error: string; readonly cause?: Error };
+type FilledList =
+  /** `found`: whether the comment has the command. */
+  | { readonly value: { readonly command: readonly string[]; readonly found: boolean } }
+  | { readonly error: string; readonly cause?: Error };
 
 /** Start of an expression in a text. */
 export const opening = '${{';
@@ -88,7 +92,7 @@ export function compileTemplate(
 }
 
 /**
- * Compiles a text that consists of a single `${{ expression }}` whose value is a list of texts, or returns all its
+ * Compiles a text that consists of a single `${{ expression }}` whose value is taken from a command, or returns all its
  * problems. The texts are inserted unchanged, so only arguments that treat them as data, such as names to look up,
  * accept such a template.
  */
@@ -100,11 +104,15 @@ export function compileListTemplate(
   if ('problems' in split) return split;
   const [piece] = split.pieces;
   const isAlone = split.pieces.length === 1 && typeof piece === 'object';
-  const compiled = isAlone ? compilePiece(piece, context, ['list']) : notAlone(source);
+  const compiled = isAlone ? compilePiece(piece, context, ['list', 'string']) : notAlone(source);
   if ('problems' in compiled) return compiled;
   const { part, facts } = compiled;
-  const read = (knowledge: Knowledge, meter: Meter): FilledList =>
-    readTexts(part, new Values(knowledge, context.environment, meter));
+  const [request] = facts;
+  const read = (knowledge: Knowledge, meter: Meter): FilledList => {
+    const known = request && knowledge.find(request);
+    const found = known !== undefined && 'value' in known && readMember(known.value, 'found') === true;
+    return readTexts(part, new Values(knowledge, context.environment, meter), found);
+  };
   return { list: { facts, reads: part.reads.reads, read } };
 }
 
@@ -113,20 +121,20 @@ function notAlone(source: string): { readonly problems: readonly ExpressionProbl
   return { problems: [{ code: 'template', message, start: 0, end: source.length }] };
 }
 
-function readTexts(part: Part, values: Values): FilledList {
+function readTexts(part: Part, values: Values, found: boolean): FilledList {
   const result = runPart(part, values);
   if ('error' in result) return { ...result, error: `${part.text}: ${result.error}` };
-  const { value } = result;
-  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string'))
-    return { error: `${part.text} is ${describeValue(value)}, not a list of texts` };
+  const texts: readonly unknown[] = Array.isArray(result.value) ? result.value : [result.value];
+  if (!texts.every((item) => typeof item === 'string'))
+    return { error: `${part.text} is ${describeValue(result.value)}, not texts` };
   try {
-    const length = value.reduce((sum, item) => sum + item.length, value.length);
+    const length = texts.reduce((sum, item) => sum + item.length, texts.length);
     values.meter.charge(length * costs.insertedCharacter);
   } catch (error) {
     if (error instanceof LimitExceeded) return { error: `${part.text}: ${error.message}` };
     throw error;
   }
-  return { value };
+  return { value: { command: texts, found } };
 }
 
 type Piece = { readonly expression: string; readonly offset: number };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Action } from '../../actions/action.ts';
 import { activitiesOf, eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import { subjectKinds } from '../../contract/events/subject.ts';
+import { permissionLevels } from '../rule.ts';
 import { ParameterForm } from './parameters.ts';
 
 /**
@@ -154,6 +155,12 @@ const RuleForm = z
     if: Expression.optional().describe(
       'Whether the rule speaks at all: where it does not hold, nothing is touched.',
     ),
+    permission: z
+      .enum(permissionLevels)
+      .optional()
+      .describe(
+        'Whose comments the rule obeys: people with write access to the repository (`write`), these and the author of the issue or pull request (`author`), people with read access (`read`), or `everyone`. Asked for the live author of the comment, and again before each write. Default: `write` if the rule reads arguments of a command, otherwise `everyone`.',
+      ),
     steps: z.array(StepForm).min(1).max(10),
   })
   .describe('One rule: when, whether, what.');

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Action } from '../../actions/action.ts';
 import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
+import { isAboutComment, readsArguments } from '../../facts/command.ts';
 import type { Matcher } from '../../patterns/automaton.ts';
 import { compileGlob, compileScope, GlobError } from '../../patterns/glob.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
@@ -21,8 +22,10 @@ import {
   type LoadedStep,
   levels,
   type Pattern,
+  permissionLevels,
   type RuleLimits,
   type RuleMode,
+  type RulePermission,
   runsForConcerned,
   type Schedule,
   type ScopedGrant,
@@ -91,6 +94,7 @@ export function loadRule(
     const step = loadStep(parsed.data, place + 1, [...at, 'steps', place], options);
     if (step) steps.push(step);
   }
+  const permission = loadPermission(rule.permission, { condition, steps, heard }, at, context);
   if (!on.success || environment === undefined || context.problems.length > before) return undefined;
   const parts = { condition, each, steps };
   const automatic = heard.isAutomatic && automaticEvents(parts);
@@ -113,8 +117,45 @@ export function loadRule(
     ...(typeof rule.description === 'string' && { description: rule.description }),
     ...(each && { each }),
     ...(condition && { condition }),
+    ...(permission && { permission }),
     ...grantsOf({ condition, steps }, context),
   };
+}
+
+/**
+ * Returns the permission that the author of a comment needs, or reports that the rule has no event of comments. A rule
+ * that reads arguments of a command needs write access unless it states another permission.
+ */
+function loadPermission(
+  written: unknown,
+  {
+    condition,
+    steps,
+    heard,
+  }: {
+    readonly condition: Condition | undefined;
+    readonly steps: readonly LoadedStep[];
+    readonly heard: ReadOn;
+  },
+  at: YamlPath,
+  context: FileContext,
+): RulePermission | undefined {
+  const level = permissionLevels.find((one) => one === written);
+  if (level !== undefined) {
+    const path = [...at, 'permission'];
+    if (!heard.on.some(({ family }) => isAboutComment(family))) {
+      const message =
+        'permission is that of the author of a comment, and this rule listens to none: add issue_comment or pull_request_comment to on, or compare sender_permission in if';
+      context.reportKey(path, 'command', message);
+    }
+    return { level, ...context.file.lineOf(context.file.keyAt(path).start) };
+  }
+  const reads = [
+    ...(condition?.reads ?? []),
+    ...steps.flatMap((step) => [...(step.condition?.reads ?? []), ...step.arguments.reads]),
+  ];
+  if (!reads.some(({ root, path }) => readsArguments(root, path))) return undefined;
+  return { level: 'write', isImplied: true, ...context.file.lineOf(context.file.keyAt(at).start) };
 }
 
 /** Returns the names of actions and facts that a rule may use only because of a grant, and the grants of its file. */

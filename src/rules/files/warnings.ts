@@ -1,4 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import { isFromCommand } from '../../actions/command-names.ts';
 import { problemOfContext, statusContextOf } from '../../actions/status-context.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
@@ -236,10 +237,12 @@ const wishesOf: Readonly<Record<string, (given: Given, rule: LoadedRule) => read
         : [true, false].map((isAdded) => ({ ...labelWish(label, isAdded), isConditional: true as const })),
     ),
   ],
-  'set-issue': ({ when = true, assignees, ...fields }) => {
+  'set-issue': ({ when = true, assignees, only: _only, ...fields }) => {
     const { add, remove, pick } = asGiven(assignees);
     const wishes = [
-      ...Object.entries(fields).map(([field, value]) => fieldWish(field, value)),
+      ...Object.entries(fields)
+        .filter(([, value]) => !isFromCommand(value))
+        .map(([field, value]) => fieldWish(field, value)),
       ...(pick === undefined ? textsOf(add) : []).map((login) => assigneeWish(login, true)),
       ...textsOf(remove).map((login) => assigneeWish(login, false)),
     ];
