@@ -109,18 +109,23 @@ export async function usersOf(
   const possible = addsByCommand && added.length > 0 ? await facts.ask(requestOf(assignable)) : [];
   const loginOf = (name: string): string | undefined =>
     possible.find(({ login }) => toLowerCase(login) === toLowerCase(name))?.login;
+  // Forges compare logins without regard to case.
   const reasons = new Map<string, string>();
   for (const name of commanded) {
-    const [isAdded, isRemoved] = [added, removed].map((names) => toNames(names).includes(toLowerCase(name)));
-    if (isAdded && isRemoved) reasons.set(name, 'it is both added and removed');
+    const key = toLowerCase(name);
+    const [isAdded, isRemoved] = [toNames(added).includes(key), toNames(removed).includes(key)];
+    if (isAdded && isRemoved) reasons.set(key, 'it is both added and removed');
     else if (isAdded && addsByCommand && loginOf(name) === undefined)
-      reasons.set(name, 'issues of this repository cannot be assigned to it');
+      reasons.set(key, 'issues of this repository cannot be assigned to it');
   }
-  const isUsed = (name: string): boolean => !reasons.has(name);
+  const isUsed = (name: string): boolean => !reasons.has(toLowerCase(name));
   return {
     add: addsByCommand ? added.filter(isUsed).map((name) => loginOf(name) ?? name) : added,
     remove: removesByCommand ? removed.filter(isUsed) : removed,
-    refused: [...reasons].map(([name, why]) => ({ name, why })),
+    refused: commanded.flatMap((name) => {
+      const why = reasons.get(toLowerCase(name));
+      return why === undefined ? [] : [{ name, why }];
+    }),
   };
 }
 

@@ -187,7 +187,7 @@ with:
     const live = await askWritten(facts, reviewsFact);
     const author = toLowerCase(pull.user?.login ?? '');
     const named = await usersOf({ add: given.users, from: given.from }, facts);
-    const all = await poolOf({ ...given, users: named.add }, facts);
+    const all = await poolOf(given, named.add, facts);
     const pool = all.filter((one) => one.isTeam || toLowerCase(one.name) !== author);
     const done = pool.filter((one) => live.some((review) => isReviewOf(one, review)));
     const open = await withoutWithdrawn(
@@ -227,7 +227,8 @@ const answerWords = {
  * because their reviews cannot be requested.
  */
 async function poolOf(
-  { users, teams = [], from }: RequestReviewers & { readonly users: readonly string[] },
+  { teams = [], from }: RequestReviewers,
+  users: readonly string[],
   facts: Facts,
 ): Promise<readonly Reviewer[]> {
   const owners = from !== 'codeowners' ? [] : await facts.ask(ownersFact);

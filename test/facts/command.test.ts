@@ -119,7 +119,14 @@ function ask(
 
 describe('command("label")', () => {
   it('collects the lines of a new comment by its author', async () => {
-    expect(await ask()).toEqual({ found: true, args: ['bug', 'ui'], text: 'bug\nui', reason: '' });
+    expect(await ask()).toEqual({
+      found: true,
+      args: ['bug', 'ui'],
+      users: ['bug', 'ui'],
+      milestone: 'bug ui',
+      text: 'bug\nui',
+      reason: '',
+    });
   });
 
   it.each([
@@ -151,9 +158,32 @@ describe('command("label")', () => {
     expect(await ask(options)).toEqual({
       found: false,
       args: [],
+      users: [],
+      milestone: '',
       text: '',
       reason: expect.stringMatching(reason),
     });
+  });
+
+  it('reads its words as users and as the title of a milestone', async () => {
+    const body = '/label @ada, bob "v1 final" @@eve a@b @';
+
+    expect(await ask({ delivered: body, live: { ...live, body } })).toMatchObject({
+      users: ['ada', 'bob', 'v1 final', '@eve', 'a@b', ''],
+      milestone: '@ada, bob v1 final @@eve a@b @',
+    });
+  });
+
+  it.each([
+    ['a text', '@ada "v1 final"', { found: true, args: ['@ada', 'v1 final'], users: ['ada', 'v1 final'] }],
+    ['a list', ['@ada', 'x'], { found: true, args: ['@ada', 'x'], users: ['ada', 'x'], text: '@ada x' }],
+    ['true', true, { found: true, args: [], users: [], milestone: '' }],
+    ['false', false, { found: false, args: [], users: [], reason: 'the comment has no such line' }],
+    ['its arguments', { args: ['v1'] }, { found: true, milestone: 'v1', text: 'v1' }],
+    ['its text', { text: 'a b' }, { found: true, args: ['a', 'b'], text: 'a b' }],
+    ['whether it is found', { found: false }, { found: false, args: [] }],
+  ])('may be stated by %s in a rule test', (_title, written, value) => {
+    expect(command.complete?.(written)).toMatchObject(value);
   });
 
   it('fails if the comment cannot be read', async () => {
