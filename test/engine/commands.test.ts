@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createActionMemory } from '../../src/actions/memory.ts';
+import type { Client } from '../../src/client/client.ts';
 import { parseEvent } from '../../src/contract/events/events.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { makeEventRun } from '../../src/engine/make-run.ts';
@@ -16,6 +17,7 @@ rules:
   say:
     mode: ${mode}
     on: { issue_comment: [created, edited] }
+    permission: everyone
     if: command("say").found
     steps:
       - uses: comment
@@ -128,3 +130,105 @@ describe('the commands of a comment', () => {
     expect(verdicts(await run(event, '7'))).toEqual(['unmatched', 'unmatched']);
   });
 });
+
+describe('the permission of a commenter', () => {
+  const steps = ['first', 'second'].map((key) => `{ uses: comment, with: { key: ${key}, text: ${key} } }`);
+  const rules = (permission: string) => {
+    const text = `version: 1
+rules:
+  go:
+    on: issue_comment.created
+    if: command("go").args == ["now"]
+${permission}    steps: [${steps.join(', ')}]
+`;
+    const file = loadRuleFile({ path: 'x.yml', text, level: 'operator', commit: '', registry });
+    return createRuleSet(file.rules);
+  };
+
+  /** Runs the rule for a comment by ada; `afterWrite` is called after each write of Reeve. */
+  async function go(afterWrite: (of: PrivilegeSetup) => Promise<unknown>, permission = '') {
+    const of = await privilegeForge.make({ access: 'admin', scopes: ['repository', 'issue'] });
+    const at = { params: { ...of.at, index: of.issue } };
+    const made = await of.ada.client.call(operations.createComment, { ...at, body: { body: '/go now' } });
+    const user = { id: of.ada.id, login: of.ada.name };
+    const event = parseEvent('issue_comment', {
+      action: 'created',
+      issue: { number: of.issue },
+      comment: { id: made.id, body: '/go now', user },
+      repository: { id: of.subjects.issue.repository?.id, full_name: `${of.at.owner}/${of.at.repo}` },
+      sender: user,
+    });
+    const { run: ran } = await makeEventRun(
+      event,
+      {
+        door: 'webhook',
+        delivery: '1',
+        mode: 'enforce',
+        rules: rules(permission),
+        maxAnnouncedAgeMs: 86_400_000,
+      },
+      {
+        client: watched(of.holder.client, () => afterWrite(of)),
+        account: async () => ({ id: of.holder.id }),
+        actionMemory: createActionMemory(),
+        memory: createFactMemory(systemClock),
+        clock: systemClock,
+      },
+    );
+    return ran;
+  }
+
+  it('is asked again before each write, so that the rest is not written for someone who lost it', async () => {
+    const { rules: judged, outcomes } = await go(({ owner, ada, at }) =>
+      owner.client.call(operations.deleteCollaborator, { params: { ...at, collaborator: ada.name } }),
+    );
+
+    expect(judged).toMatchObject([{ verdict: 'matched' }]);
+    expect(outcomes).toMatchObject([
+      { status: 'applied' },
+      { status: 'skipped', error: 'the author of the comment no longer has the permission of the rule' },
+    ]);
+  });
+
+  it('stops the rest if it can no longer be read', async () => {
+    const { outcomes } = await go(({ owner, holder, at }) =>
+      owner.client.call(operations.putCollaborator, {
+        params: { ...at, collaborator: holder.name },
+        body: { permission: 'write' },
+      }),
+    );
+
+    expect(outcomes).toMatchObject([
+      { status: 'applied' },
+      { status: 'failed', error: expect.stringContaining('administrator access') },
+    ]);
+  });
+
+  it('is not asked by a rule that obeys everyone', async () => {
+    const { outcomes } = await go(
+      ({ owner, ada, at }) =>
+        owner.client.call(operations.deleteCollaborator, { params: { ...at, collaborator: ada.name } }),
+      '    permission: everyone\n',
+    );
+
+    expect(outcomes).toMatchObject([{ status: 'applied' }, { status: 'applied' }]);
+  });
+});
+
+/** Returns a client that calls a function after each write. */
+function watched(client: Client, afterWrite: () => Promise<unknown>): Client {
+  return new Proxy(client, {
+    get(target, key) {
+      if (key === 'counted')
+        return (options: Parameters<Client['counted']>[0]) => watched(target.counted(options), afterWrite);
+      if (key === 'send')
+        return async (...given: Parameters<Client['send']>) => {
+          const answer = await target.send(...given);
+          await afterWrite();
+          return answer;
+        };
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
