@@ -137,6 +137,8 @@ const held: Readonly<Record<string, string>> = {
 
 function typeText(schema: Schema): string {
   const name = typeof schema.holds === 'string' ? held[schema.holds] : undefined;
+  // `refuseArguments` of src/rules/arguments.ts decides.
+  if (schema.holds === 'forge-text' && schema.commit !== true) return `${name}, also of commands`;
   if (name !== undefined) return name;
   if ('const' in schema) return word(JSON.stringify(schema.const));
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => word(String(value))).join(', ');

@@ -189,7 +189,7 @@ function compileText(
   if (isTemplate) {
     const [readByForge, lines, commit] = [holds === 'forge-text', meta.lines === true, meta.commit === true];
     const compiled = compileTemplate(text, context, { readByForge, lines, commit });
-    return 'problems' in compiled || (readByForge && !commit) ? compiled : withoutArguments(compiled, text);
+    return 'problems' in compiled || (readByForge && !commit) ? compiled : refuseArguments(compiled, text);
   }
   const message = `no ${opening} }} here: the text of this argument is used literally`;
   const start = text.indexOf(opening);
@@ -203,7 +203,7 @@ const argumentPlaces =
  * Returns a problem if a template inserts what the author of a comment wrote after a command. Its text would choose a
  * name, a branch, a receiver, an input or the content of a file; only texts that the forge shows may contain it.
  */
-function withoutArguments(compiled: { readonly template: Template }, text: string): Compiled {
+function refuseArguments(compiled: { readonly template: Template }, text: string): Compiled {
   const read = compiled.template.reads.find(({ root, path }) => readsArguments(root, path));
   if (read === undefined) return compiled;
   const message = `${read.text} must not be inserted here: arguments of a command may be used ${argumentPlaces}`;

@@ -99,9 +99,11 @@ const more: Readonly<Record<string, (setup: PrivilegeSetup) => Arguments>> = {
   backport: ({ ada }) => ({ labels: ['kept'], title: 'Topic', assignees: [ada.name] }),
 };
 
-/** Text arguments that are not written: names of secrets and pages, globs and instants. */
+/** Text arguments that are not written: names of secrets and pages, globs, prefixes and instants. */
 const notWritten = [
   'set-labels only',
+  'set-labels prefix',
+  'set-issue only',
   'sync-hooks hooks.authorization.secret',
   'sync-hooks hooks.hmac.secret',
   'mark-notifications until',

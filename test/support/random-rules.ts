@@ -161,6 +161,11 @@ function labels(trigger: RuleTrigger): fc.Arbitrary<unknown> {
   });
 }
 
+/** Generates an argument; for triggers that are comments, also one that is taken from a command. */
+const orCommand = ({ name }: RuleTrigger, listed: fc.Arbitrary<unknown>, given: unknown) =>
+  isComment(name) ? fc.oneof(listed, fc.constant(given)) : listed;
+const isComment = (name: string): boolean => name.endsWith('_comment');
+
 const secret = fc.constant({ secret: 'TOKEN' });
 /**
  * Generates the value only rarely. An argument that no repository file may use would otherwise keep everything else
@@ -190,7 +195,10 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         {
           title: saying(trigger),
           state: seldom(fc.constantFrom('open', 'closed')),
-          assignees: fc.record({ add: some(person), remove: fc.constant(['linus']) }),
+          assignees: orCommand(trigger, fc.record({ add: some(person), remove: fc.constant(['linus']) }), {
+            add: '${{ command("x").users }}',
+            from: 'sender',
+          }),
           milestone: fc.constantFrom('next', 'now', null),
           due_date: fc.constantFrom('2026-12-31', null),
           locked: seldom(fc.boolean()),
@@ -202,7 +210,7 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
     'request-reviewers': (trigger) =>
       maybe<unknown>(
         {
-          users: some(fc.oneof(person, saying(trigger))),
+          users: orCommand(trigger, some(fc.oneof(person, saying(trigger))), '${{ command("x").users }}'),
           teams: some(fc.constantFrom('release', '..', 'evil/release')),
           when: asking(trigger),
         },
@@ -489,8 +497,17 @@ export function rulesFor(trigger: RuleTrigger, lead: string): fc.Arbitrary<reado
 function ruleOf(action: string, trigger: RuleTrigger): fc.Arbitrary<MadeRule> {
   const given = argumentArbitraries[action]?.(trigger) ?? fc.constant({});
   const mode = fc.constantFrom('enforce', 'enforce', 'enforce', 'observe');
-  return fc.tuple(given, mode, asking(trigger)).map(([written, how, condition]) => ({
+  const permission = isComment(trigger.name)
+    ? seldom(fc.constantFrom('write', 'author', 'read', 'everyone'))
+    : fc.constant(undefined);
+  return fc.tuple(given, mode, asking(trigger), permission).map(([written, how, condition, obeyed]) => ({
     action,
-    rule: { ...trigger.yaml, mode: how, if: condition, steps: [{ uses: action, with: written }] },
+    rule: {
+      ...trigger.yaml,
+      ...(obeyed === undefined ? {} : { permission: obeyed }),
+      mode: how,
+      if: condition,
+      steps: [{ uses: action, with: written }],
+    },
   }));
 }
