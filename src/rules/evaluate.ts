@@ -87,7 +87,7 @@ export async function evaluateRule(rule: LoadedRule, situation: RuleContext): Pr
       return { verdict, steps: [], ...(await findAwaiting(rule, knowledge, meter)) };
     }
   }
-  const commenter = await judgeCommenter(rule, situation);
+  const commenter = rule.permission && (await judgeCommenter(rule, situation));
   if (commenter !== undefined) findings.push(commenter.finding);
   if (commenter?.result === 'error') return failed(rule, findings, [], commenter.reason, commenter.cause);
   if (commenter?.result === 'not')
