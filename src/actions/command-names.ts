@@ -150,6 +150,8 @@ type AnswerWords = {
   readonly heading: string;
   /** Sentence about the names that are possible. */
   readonly bounds: string;
+  /** Set if the reply needs another scope than the action. */
+  readonly forbidden?: string;
 };
 
 /**
@@ -158,7 +160,7 @@ type AnswerWords = {
  */
 export async function planCommandAnswer(
   { refused, tooMany }: RefusedNames,
-  { action, key, noun, heading, bounds }: AnswerWords,
+  { action, key, noun, heading, bounds, forbidden }: AnswerWords,
   { facts, context }: { readonly facts: Facts; readonly context: PlanContext },
 ): Promise<readonly Change[]> {
   if (refused.length === 0 && tooMany === undefined) return [];
@@ -173,7 +175,7 @@ export async function planCommandAnswer(
       ? `${heading}\n\n${lines.join('\n')}\n\n${bounds}`
       : `The comment names ${tooMany} ${noun}, and at most ${maxCommandNames} are allowed. None was changed.\n\n${bounds}`;
   const answer = writeComment(live, withMarker(marker, text), { action, target, facts });
-  return [{ ...answer, forbidden: 'the reply to a command needs a token with write:issue' }];
+  return [{ ...answer, ...(forbidden === undefined ? {} : { forbidden }) }];
 }
 
 /** Sentence of a reply about `only`. */

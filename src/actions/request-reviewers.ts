@@ -220,6 +220,7 @@ const answerWords = {
   noun: 'users',
   heading: 'A review was not requested from these users:',
   bounds: userBounds,
+  forbidden: 'the reply to a command needs write:issue',
 };
 
 /**

@@ -278,7 +278,8 @@ export const keysElsewhere = {
     disabled: 'to stop a rule from writing, say mode: observe',
     dry_run: 'to stop a rule from writing, say mode: observe',
     'dry-run': 'to stop a rule from writing, say mode: observe',
-    permissions: 'access comes from the token of Reeve; grants are settings of the operator file',
+    permissions:
+      'access comes from the token of Reeve, grants are settings of the operator file; whose comments a rule obeys is its "permission"',
     'runs-on': ofWorkflow,
   }),
   step: words({
