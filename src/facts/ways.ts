@@ -11,6 +11,8 @@ export type Way = {
   readonly events: readonly EventName[];
   /** The forge that sends none of these events. */
   readonly silentOn?: 'Gitea' | 'Forgejo';
+  /** Set for changes of settings, which are rare, and which no warning is about. */
+  readonly isSetting?: true;
 };
 
 const ofBoth = (...activities: readonly string[]): readonly EventName[] =>
@@ -28,10 +30,10 @@ export const ways = {
   closed: { what: 'it is closed or reopened', events: ofBoth('closed', 'reopened') },
   merged: { what: 'it is merged', events: ['pull_request.closed'] },
   labels: { what: 'a label is added or removed', events: ofBoth('label_updated', 'label_cleared') },
-  labelEdited: { what: 'a label of the repository is renamed or deleted', events: [] },
+  labelEdited: { what: 'a label of the repository is renamed or deleted', events: [], isSetting: true },
   assignees: { what: 'it is assigned or unassigned', events: ofBoth('assigned', 'unassigned') },
   milestone: { what: 'it gets or loses a milestone', events: ofBoth('milestoned', 'demilestoned') },
-  milestoneEdited: { what: 'a milestone is edited or closed', events: [] },
+  milestoneEdited: { what: 'a milestone is edited or closed', events: [], isSetting: true },
   locked: { what: 'it is locked or unlocked', events: [] },
   dueDate: { what: 'a due date is set', events: [] },
   attached: { what: 'a file is attached', events: [] },
@@ -54,10 +56,10 @@ export const ways = {
   reported: { what: 'a program writes a status', events: ['status'], silentOn: 'Forgejo' },
   conflicted: { what: 'the forge has computed whether there is a conflict', events: [] },
   scheduled: { what: 'a merge is scheduled or cancelled', events: [] },
-  protected: { what: 'the protection of a branch or tag changes', events: [] },
+  protected: { what: 'the protection of a branch or tag changes', events: [], isSetting: true },
   permitted: { what: 'the access of an account changes', events: [] },
   joined: { what: 'the members of a team change', events: [] },
-  configured: { what: 'the settings of the repository or organization change', events: [] },
+  configured: { what: 'the settings of the repository or organization change', events: [], isSetting: true },
   elsewhere: { what: 'something else than this item changes', events: [] },
   time: { what: 'time passes', events: [] },
 } as const satisfies Readonly<Record<string, Way>>;

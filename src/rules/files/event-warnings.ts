@@ -18,7 +18,7 @@ const deciding: ReadonlySet<string> = new Set(['merge', 'queue-merge', 'review',
 export function silentChanges(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
   return rules.flatMap((rule) => {
     if (rule.schedules.length > 0 || !rule.steps.some(({ action }) => deciding.has(action.name))) return [];
-    const silent = silentWaysOf(rule);
+    const silent = silentWaysOf(rule).filter(({ way }) => !way.isSetting);
     if (silent.length === 0) return [];
     const message = `no event tells when ${silent.map(({ way }) => wordsOfWay(way)).join(', when ')}: write on: [auto, { schedule: "17 * * * *" }]`;
     return [file.problem('silent-change', message, file.keyAt(['rules', rule.name]))];

@@ -132,7 +132,7 @@ describe('what changes without an event', () => {
   it('is a warning for a rule that decides about a merge, unless it has a schedule', () => {
     const rules = (on: string) => `rules:\n  one: { on: ${on}, ${status}'approvals.size() > 0' } }] }\n`;
     expect(warningsOf(rules('auto'), 'silent-change')).toEqual([
-      'no event tells when a review is dismissed or deleted, when the access of an account changes, when the protection of a branch or tag changes: write on: [auto, { schedule: "17 * * * *" }]',
+      'no event tells when a review is dismissed or deleted, when the access of an account changes: write on: [auto, { schedule: "17 * * * *" }]',
     ]);
     expect(warningsOf(rules('[auto, { schedule: "17 * * * *" }]'), 'silent-change')).toEqual([]);
   });
