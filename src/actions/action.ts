@@ -37,6 +37,13 @@ export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonl
   return found;
 }
 
+/** Where a step is: the level of the file, the subjects of its rule, and the `in` of the file and of the rule as written. */
+export type StepPlace = {
+  readonly level: PlanContext['level'];
+  readonly subjects: readonly SubjectKind[];
+  readonly scopes: readonly (readonly string[])[];
+};
+
 /** A problem with an argument, and the argument's path. */
 export type ArgumentProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
@@ -117,15 +124,22 @@ export type Action<Arguments = unknown> = {
   readonly adoption: Adoption | undefined;
   /** Arguments that rule files of repositories may not use without a grant, as argument paths (`create`). */
   readonly operatorOnly?: readonly string[];
+  /**
+   * Arguments that rule files of repositories and organizations may use only with a grant of its own besides that of the
+   * action: the name of that grant, by argument name (`closed`). The changes name it as `alsoNeeds`.
+   */
+  readonly ownGrants?: Readonly<Record<string, string>>;
   /** Returns load-time problems that the schema cannot express, each with the argument's path. */
   readonly examine?: (written: Arguments) => readonly ArgumentProblem[];
-  /** Returns load-time problems that depend on the level of the file, and on the subjects of its rule. */
-  readonly examineAt?: (
-    written: Arguments,
-    place: { readonly level: PlanContext['level']; readonly subjects: readonly SubjectKind[] },
-  ) => readonly ArgumentProblem[];
+  /** Returns load-time problems that depend on the place of the step. */
+  readonly examineAt?: (written: Arguments, place: StepPlace) => readonly ArgumentProblem[];
   /** Returns load-time problems for files below the operator level, independently of grants. */
   readonly examineBelowOperator?: (written: Arguments) => readonly ArgumentProblem[];
+  /**
+   * Returns whether a sweep also visits archived repositories for a step with these arguments. Nothing is written there
+   * but what ends the archived state (`Change.unarchives`). Absent: it does not.
+   */
+  readonly visitsArchived?: (written: Arguments) => boolean;
   /** Returns the facts that `plan` will read, so that they can be requested in parallel beforehand. */
   readonly facts: (given: Arguments) => readonly FactRequest[];
   /** Plans the changes. Only reads, and is called again immediately before a write. */

@@ -23,6 +23,7 @@ import { syncBranchProtections } from './sync-branch-protections.ts';
 import { syncCollaborators } from './sync-collaborators.ts';
 import { syncHooks } from './sync-hooks.ts';
 import { syncLabels } from './sync-labels.ts';
+import { syncMilestones } from './sync-milestones.ts';
 import { syncOrganization } from './sync-organization.ts';
 import { syncRepository } from './sync-repository.ts';
 import { syncTeams } from './sync-teams.ts';
@@ -39,6 +40,7 @@ export const actions: readonly Action[] = [
   syncTeams as Action,
   syncOrganization as Action,
   syncLabels as Action,
+  syncMilestones as Action,
   syncHooks as Action,
   markNotifications as Action,
   comment as Action,
@@ -59,6 +61,11 @@ export const actions: readonly Action[] = [
   merge as Action,
   deleteBranch as Action,
 ];
+
+/** Names of grants for single arguments of actions (`Action.ownGrants`). */
+export const argumentGrants: readonly string[] = actions.flatMap(({ ownGrants }) =>
+  Object.values(ownGrants ?? {}),
+);
 
 const byName = new Map(actions.map((action) => [action.name, action]));
 

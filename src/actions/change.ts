@@ -47,10 +47,13 @@ export type DraftChange = {
   readonly forgets?: readonly string[];
   /**
    * Changes are applied by stage, then in plan order. 0 creates objects that others need, and writes what a protection
-   * of the same run may forbid; 1 is everything else; 2 deletes; 3 ends the subject, and is not sent if an earlier
-   * change of its rule failed, was refused or deferred.
+   * of the same run may forbid; 1 is everything else; 2 deletes; 3 ends the subject, or cannot be taken back; 4 archives
+   * the repository, which then accepts no other change. 3 and 4 are not sent if an earlier change of their rule failed,
+   * was refused or deferred.
    */
-  readonly stage?: 0 | 1 | 2 | 3;
+  readonly stage?: 0 | 1 | 2 | 3 | 4;
+  /** Set if the change ends the archived state of the repository: no other change is sent to an archived one. */
+  readonly unarchives?: true;
   /** Set if `if` and `when` of the step are evaluated again from fresh facts immediately before the write. */
   readonly reconsiders?: true;
   /**

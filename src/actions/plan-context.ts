@@ -41,6 +41,11 @@ export type PlanContext = {
   readonly covers?: (action: string, branch: string) => Promise<boolean>;
   /** Returns whether an operator rule writes a status with this name. Absent: unknown. */
   readonly isStatusOfOperator?: ((context: string) => boolean) | undefined;
+  /**
+   * Returns why the repository of the subject must not get this name (without owner); undefined if it may. Absent in a
+   * what-if.
+   */
+  readonly barToRename?: ((name: string) => Promise<string | undefined>) | undefined;
   /** Dry run: nothing is written, neither to the forge nor to the memory. */
   readonly dryRun: boolean;
 };

@@ -22,6 +22,7 @@ import type { SkipReason, Verdict } from '../rules/verdict.ts';
 import { needsEvent } from '../rules/verdict.ts';
 import type { EventCause } from './bounds/consequences.ts';
 import { coversAction, isGrantedAt } from './bounds/grants.ts';
+import { findBarToRename } from './bounds/renames.ts';
 import type { Proposal } from './proposal.ts';
 import { readHeadFirst } from './reconsider.ts';
 import type { RunInput } from './run-context.ts';
@@ -186,6 +187,7 @@ function contextFor({ rule, meter }: Considered, input: RunInput, memory: Action
     meter,
     isStatusOfOperator: input.isStatusOfOperator,
     covers: (action, branch) => coversAction(rule, { action, branch }, input.facts),
+    barToRename: (name) => findBarToRename(rule, name, input),
     dryRun: input.mode !== 'enforce' || input.client === undefined || rule.mode !== 'enforce',
   };
 }

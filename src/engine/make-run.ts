@@ -165,7 +165,7 @@ async function make(about: About, request: RunRequest, context: RunContext | Giv
   const run = { ...asked, now, trigger, event, cause, isOwn, item, clock };
   if ('given' in context) return runRules({ ...run, ...sourceOfGiven(about, context) });
   const { actionMemory: memory, messages, secrets, queue, capabilities, budgets, pauses } = context;
-  const { ledger, consequences, isStatusOfOperator, oneTime } = context;
+  const { ledger, consequences, isStatusOfOperator, barToRename, oneTime } = context;
   return runRules({
     ...run,
     ...liveSource(about, request, context),
@@ -178,6 +178,7 @@ async function make(about: About, request: RunRequest, context: RunContext | Giv
     ledger,
     consequences,
     isStatusOfOperator,
+    barToRename,
     oneTime,
     // When the calls of a run are aborted, its messages are aborted as well.
     messages: typeof messages === 'function' ? (message) => messages(message, signal) : messages,

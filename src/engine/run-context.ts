@@ -55,6 +55,11 @@ export type RunSettings = {
   readonly consequences?: Consequences | undefined;
   /** Returns whether an operator rule writes a status with this name; if absent, this is unknown. */
   readonly isStatusOfOperator?: PlanContext['isStatusOfOperator'];
+  /**
+   * Returns why settings or rules forbid that a repository gets another name, both as `owner/name`; undefined if they do
+   * not. If absent, no repository is renamed.
+   */
+  readonly barToRename?: ((from: string, to: string) => Promise<string | undefined>) | undefined;
 };
 
 /** Context that the runs of a process share. The server, the command line and the CI action each create one. */

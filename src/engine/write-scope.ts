@@ -16,14 +16,14 @@ import type { Plan, PlannedChange, RefusedChange } from './proposal.ts';
  */
 export function refuseOutOfScope(
   plan: Plan,
-  { repository }: Subject,
+  subject: Subject,
   defaultBranch: DefaultBranch | undefined,
 ): Plan {
   const changes: PlannedChange[] = [];
   const refused: RefusedChange[] = [...plan.refused];
   for (const planned of plan.changes) {
     const { input } = planned.change;
-    const why = outOfScopeReason(planned, input, { repository, defaultBranch }) ?? unsendable(planned);
+    const why = outOfScopeReason(planned, input, { subject, defaultBranch }) ?? unsendable(planned);
     if (why === undefined) changes.push(planned);
     else refused.push({ planned, why });
   }
@@ -38,9 +38,10 @@ export function refuseOutOfScope(
  * write to it.
  */
 export async function assertInScope(planned: PlannedChange, input: AnyInput, facts: Facts): Promise<void> {
-  const { repository } = facts.subject;
+  const { subject } = facts;
+  const { repository } = subject;
   const defaultBranch = await readDefaultBranch([planned], facts);
-  const why = outOfScopeReason(planned, input, { repository, defaultBranch });
+  const why = outOfScopeReason(planned, input, { subject, defaultBranch });
   if (why !== undefined) throw new ReeveError('forge-forbidden', why);
   if (repository && isHome(repository, input.params ?? {})) await holdIdentity(repository, facts);
 }
@@ -50,11 +51,13 @@ function outOfScopeReason(
   planned: PlannedChange,
   { params = {} }: AnyInput,
   {
-    repository,
+    subject: { repository, isArchived },
     defaultBranch,
-  }: { readonly repository: RepositoryRef | undefined; readonly defaultBranch: DefaultBranch | undefined },
+  }: { readonly subject: Subject; readonly defaultBranch: DefaultBranch | undefined },
 ): string | undefined {
   const goesHome = repository !== undefined && isHome(repository, params);
+  if (isArchived && goesHome && !planned.change.unarchives)
+    return `${repository.owner}/${repository.name} is archived: only archived: false is written there`;
   const refusals = planned.proposals.map(
     ({ rule }) =>
       outOfScopeReasonOf(rule, params, goesHome, repository) ??

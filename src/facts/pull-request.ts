@@ -132,20 +132,27 @@ export const baseBranch = defineFact({
 export const headBranch = defineFact({
   name: 'head_branch',
   meaning:
-    'The branch of this repository that the pull request comes from, and the numbers of other open pull requests from or into it (`used_by`); null if it is gone, or in a fork.',
+    'The branch of this repository that the pull request comes from; null if it is gone, or in a fork. `used_by`: the numbers of other open pull requests from or into it. `closed_sha`: the commit at which the pull request was merged or closed; null while it is open, or if the forge does not show it.',
   shows: 'repository',
   visibleTo: 'code',
   shape: z
-    .object({ name: text, sha: text, protected: flag, is_default: flag, used_by: z.array(int) })
+    .object({
+      name: text,
+      sha: text,
+      protected: flag,
+      is_default: flag,
+      closed_sha: text.nullable().optional(),
+      used_by: z.array(int),
+    })
     .nullable(),
   of: ['pull_request'],
   changes: [ways.pushed, ways.elsewhere],
   needs: { access: 'reader', scopes: ['repository'] },
-  requests: 4,
+  requests: 5,
   example: 'head_branch != null && !head_branch.protected && head_branch.used_by.size() == 0',
   async ask(context) {
     const { subject, ask } = context;
-    const { head, number } = await ask(requestOf(pullRequest));
+    const { head, number, state } = await ask(requestOf(pullRequest));
     const name = head?.ref;
     if (!name || head?.repo?.id !== repositoryOf(subject).id) return null;
     const branch = await branchNamed(context, name);
@@ -156,6 +163,7 @@ export const headBranch = defineFact({
       sha: branch.commit?.id ?? '',
       protected: branch.protected ?? false,
       is_default: name === default_branch,
+      closed_sha: state === 'closed' ? await keptHeadOf(context, number) : null,
       used_by: await usersOf(context, name, number),
     };
   },
@@ -164,6 +172,21 @@ export const headBranch = defineFact({
 async function branchNamed({ client, subject }: AskContext, branch: string) {
   try {
     return await client.call(operations.getBranch, { params: { ...repositoryParams(subject), branch } });
+  } catch (error) {
+    if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
+    throw error;
+  }
+}
+
+/**
+ * Returns the commit that the forge keeps as the head of a pull request; null if it does not show it. A push to the
+ * branch moves this ref only while the pull request is open. Source: forge `services/pull/pull.go AddTestPullRequestTask`.
+ */
+async function keptHeadOf({ client, subject }: AskContext, number: number): Promise<string | null> {
+  const ref = `pull/${number}/head`;
+  try {
+    const found = await client.call(operations.findRefs, { params: { ...repositoryParams(subject), ref } });
+    return found.find((one) => one.ref === `refs/${ref}`)?.object?.sha ?? null;
   } catch (error) {
     if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
     throw error;

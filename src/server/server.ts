@@ -44,6 +44,7 @@ import { type Doors, openDoors } from './doors.ts';
 import { type ForgeLink, openForgeLink } from './forge-link.ts';
 import { hookJob } from './hooks/watch.ts';
 import { createCoverage, type SecretEntry } from './receiver/secrets.ts';
+import { createBarToRename } from './renames.ts';
 import type { TestRules } from './rule-coverage.ts';
 import { openRules, type RulesInForce } from './rules-in-force.ts';
 import { recallServerAccount, rememberServerAccount } from './server-account.ts';
@@ -397,7 +398,7 @@ async function checkGreeting(
 
 /** Returns the context common to all runs of this process. */
 async function runSettings(
-  { budgets, namedSecrets = new Map(), notifyHosts: hosts = [], data, log }: ServerOptions,
+  options: ServerOptions,
   {
     client,
     store,
@@ -412,6 +413,7 @@ async function runSettings(
     readonly rules: RulesInForce;
   },
 ): Promise<RunSettings> {
+  const { budgets, namedSecrets = new Map(), notifyHosts: hosts = [], data, log } = options;
   return {
     ledger: createBudgetLedger({
       now: () => clock.now(),
@@ -428,6 +430,7 @@ async function runSettings(
     queue,
     isStatusOfOperator: (context) =>
       rules.source.operator().some((rule) => statusContextsOf(rule).includes(context)),
+    barToRename: createBarToRename(options, (owner) => rules.source.rulesAbove(owner)),
   };
 }
 

@@ -84,7 +84,7 @@ describe('the name of a status', () => {
     );
 
     expect(change?.target).toBe(`status:${expected}`);
-    expect(setStatus.examineAt?.(setStatus.arguments.parse({ context }), { level, subjects: [] })).toEqual(
+    expect(setStatus.examineAt?.(setStatus.arguments.parse({ context }), { level, subjects: [], scopes: [] })).toEqual(
       [],
     );
   });
@@ -105,13 +105,13 @@ describe('the name of a status', () => {
     ['repository', `a ${base} ${'$'}{{ sender.login }}`, 'no other expression'],
   ] as const)('of the %s cannot be %j', (level, context, remedy) => {
     const [problem] =
-      setStatus.examineAt?.({ context } as never, { level, subjects: ['pull_request'] }) ?? [];
+      setStatus.examineAt?.({ context } as never, { level, subjects: ['pull_request'], scopes: [] }) ?? [];
 
     expect(problem).toMatchObject({ path: ['context'], message: expect.stringContaining(remedy) });
   });
 
   it('cannot contain the base if a subject has none', () => {
-    const place = { level: 'operator', subjects: ['pull_request', 'branch'] } as const;
+    const place = { level: 'operator', subjects: ['pull_request', 'branch'], scopes: [] } as const;
 
     expect(setStatus.examineAt?.({ context: `a ${base}` } as never, place)).toHaveLength(1);
   });

@@ -17,6 +17,8 @@ export type RepositoryRef = { readonly id: number; readonly owner: string; reado
 export type Subject = {
   readonly kind: SubjectKind;
   readonly repository?: RepositoryRef;
+  /** Set if the repository was archived when it was listed or read. Absent: it was not, or this is unknown. */
+  readonly isArchived?: true;
   /** Number of the issue or pull request. */
   readonly index?: number;
   /** Short name of the branch or tag, if the subject is a branch or tag. */

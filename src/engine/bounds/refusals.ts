@@ -6,12 +6,12 @@ import type { Verdict } from '../../rules/verdict.ts';
 import type { Plan, PlannedChange, Proposal, RefusedChange } from '../proposal.ts';
 import type { Trigger } from '../record.ts';
 
-/** Stage of changes that end their subject. */
+/** First stage of changes that end their subject. */
 const lastStage = 3;
 
 /** Returns whether a change ends its subject, and therefore depends on all earlier changes of its rule. */
 export function isLast({ change }: PlannedChange): boolean {
-  return change.stage === lastStage;
+  return (change.stage ?? 1) >= lastStage;
 }
 
 /**

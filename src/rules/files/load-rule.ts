@@ -70,6 +70,7 @@ export function loadRule(
   const before = context.problems.length;
   const rule = asRecord(value);
   const scope = loadScope(rule.in, [...at, 'in'], context);
+  const scopes = [defaults.scope, scope].filter((one) => one !== undefined);
   const mode = loadMode(rule.mode, defaults.mode, [...at, 'mode'], context);
   const limits = loadLimits(rule.limits, defaults.limits, [...at, 'limits'], context);
   const on = On.safeParse(rule.on);
@@ -90,7 +91,7 @@ export function loadRule(
   for (const [place, form] of asList(rule.steps).entries()) {
     const parsed = StepForm.safeParse(form);
     if (!parsed.success) continue;
-    const options = { context, expressions, occasions };
+    const options = { context, scopes, expressions, occasions };
     const step = loadStep(parsed.data, place + 1, [...at, 'steps', place], options);
     if (step) steps.push(step);
   }
@@ -98,7 +99,6 @@ export function loadRule(
   if (!on.success || environment === undefined || context.problems.length > before) return undefined;
   const parts = { condition, each, steps };
   const automatic = heard.isAutomatic && automaticEvents(parts);
-  const scopes = [defaults.scope, scope].filter((one) => one !== undefined);
   return {
     id: `${context.path}#${name}`,
     name,
@@ -333,6 +333,8 @@ function asList(value: unknown): readonly unknown[] {
 
 type StepOptions = {
   readonly context: FileContext;
+  /** The `in` of the file and of the rule. */
+  readonly scopes: readonly Pattern[];
   /** Undefined if `on` is invalid. */
   readonly expressions: ExpressionContext | undefined;
   readonly occasions: readonly Occasion[];
@@ -417,6 +419,11 @@ function checkPowers(action: Action, form: StepForm, at: YamlPath, context: File
     context.reportValue([...at, 'uses'], 'level', message);
     return;
   }
+  for (const [name, grant] of Object.entries(action.ownGrants ?? {})) {
+    if (!has(form.with, [name]) || context.grants.includes(grant)) continue;
+    const message = `files of the ${level} may not set ${name} of ${action.name} without the operator's grant of ${grant}`;
+    context.reportKey([...at, 'with', name], 'level', message);
+  }
   if (context.grants.includes(action.name)) return;
   if (!action.granted) {
     const granted = context.registry.actions.filter((one) => one.granted).map((one) => one.name);
@@ -437,7 +444,10 @@ function namesByGrant({ action, condition, arguments: given }: LoadedStep): read
   const isGranted =
     action.granted && !(action.operatorOnly ?? []).some((name) => has(given.written, name.split('.')));
   const facts = [...(condition?.facts ?? []), ...given.facts].map(({ name }) => name);
-  return [...(isGranted ? [] : [action.name]), ...facts];
+  const own = Object.entries(action.ownGrants ?? {}).flatMap(([name, grant]) =>
+    has(given.written, [name]) ? [grant] : [],
+  );
+  return [...(isGranted ? [] : [action.name]), ...own, ...facts];
 }
 
 function has(value: unknown, path: readonly string[]): boolean {
@@ -471,7 +481,7 @@ function loadArguments(
   action: Action,
   written: unknown,
   at: YamlPath,
-  { context, expressions, occasions }: StepOptions,
+  { context, scopes, expressions, occasions }: StepOptions,
 ): LoadedStep['arguments'] | undefined {
   const schema = action.arguments;
   const parsed = schema.safeParse(written);
@@ -479,7 +489,11 @@ function loadArguments(
     for (const problem of problemsOf(written, schema, context.file, at, { fallback: 'argument' }))
       context.add(problem);
   } else {
-    const place = { level: context.level, subjects: occasions.map(({ subject }) => subject) };
+    const place = {
+      level: context.level,
+      subjects: occasions.map(({ subject }) => subject),
+      scopes: scopes.map(({ written: patterns }) => patterns),
+    };
     const found = [
       ...(action.examine?.(parsed.data) ?? []),
       ...(action.examineAt?.(parsed.data, place) ?? []),

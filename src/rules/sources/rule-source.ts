@@ -35,6 +35,8 @@ export interface RuleSource {
   rulesFor(event: AdmittedEvent): Promise<InForce>;
   /** Returns the operator's rules, without any request. */
   operator(): readonly LoadedRule[];
+  /** Returns the rules of the operator and of an organization, in which a repository of the organization may be named. */
+  rulesAbove(owner: string): Promise<readonly LoadedRule[]>;
   /** Returns all rules, for schedules: those of the operator, of all organizations, and of all starred repositories. */
   everyRule(): Promise<readonly LoadedRule[]>;
   /**
@@ -123,6 +125,10 @@ export function createRuleSource(options: {
       return { rules: sets.of(operator, { own: file, ofOrganization }), broken };
     },
     operator: () => operator.rules,
+    async rulesAbove(owner) {
+      const ofOrganization = await files.ofOrganization(owner);
+      return [...operator.rules, ...ofOrganization.flatMap(({ rules }) => rules)];
+    },
     async everyRule() {
       const found = [...operator.rules];
       const add = async (read: () => Promise<readonly LoadedRule[]>): Promise<void> => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { actions } from '../../actions/actions.ts';
+import { actions, argumentGrants } from '../../actions/actions.ts';
 import { ownEvents } from '../../engine/bounds/own-writes.ts';
 import { repeatedChoices } from '../../engine/bounds/refusals.ts';
 import { budgets } from '../../engine/budget/budgets.ts';
@@ -136,7 +136,7 @@ const Grant = z
         'Repositories that the grant is about: their own rule file may use it, and the files of their organization may use it there.',
       ),
     use: z
-      .array(nameOf('action or fact', rowNames([...actions, ...facts])))
+      .array(nameOf('action or fact', [...rowNames([...actions, ...facts]), ...argumentGrants]))
       .min(1)
       .optional()
       .describe('Actions and facts, by name.'),
@@ -154,7 +154,7 @@ const Grant = z
       .optional()
       .describe('Organizations whose rules repository gets the grant.'),
     actions: z
-      .array(nameOf('action', rowNames(actions)))
+      .array(nameOf('action', [...rowNames(actions), ...argumentGrants]))
       .optional()
       .describe('Actions, by name.'),
     facts: z

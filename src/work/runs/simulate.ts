@@ -241,7 +241,11 @@ async function readLiveSubject(wanted: SimulatedSubject, client: Client): Promis
   const { key, subject, value, main, builds } = kind;
   return {
     repository: { ...at, archived: repository.archived === true },
-    item: { key: `${at.owner}/${at.name}${key}`, subject, value },
+    item: {
+      key: `${at.owner}/${at.name}${key}`,
+      subject: { ...subject, ...(repository.archived ? { isArchived: true as const } : {}) },
+      value,
+    },
     main,
     // Boundary to the table, whose keys are families.
     families: Object.keys(builds) as Family[],

@@ -106,12 +106,18 @@ export function scopeOfSweep(
   return (subject) => isOfHome(rule, subject) && isInScope(rule, subject, meter) && named(nameOf(subject));
 }
 
-/** Returns the repositories that a rule processes. A rule of a repository processes only that repository. */
+/**
+ * Returns the repositories that a rule processes. A rule of a repository processes only that repository; archived ones
+ * are processed by the rules that say whether a repository is archived.
+ */
 export function servedTo(rule: LoadedRule, served: ServedBy): ServedBy {
+  const withArchived = rule.steps.some(
+    ({ action, arguments: { written } }) => action.visitsArchived?.(written) === true,
+  );
   // The path of a repository's rule file begins with its full name.
   return rule.level === 'repository'
     ? { ...served, only: [rule.source.split('/').slice(0, 2).join('/')] }
-    : served;
+    : { ...served, withArchived };
 }
 
 /** Returns whether a subject belongs to the home of a rule, which is its repository or organization. */

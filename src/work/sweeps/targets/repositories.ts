@@ -17,6 +17,8 @@ export type ServedBy = {
   readonly listed: readonly string[];
   /** Full names of the only repositories to process, because a rule of a repository processes only that repository. */
   readonly only?: readonly string[] | undefined;
+  /** Whether to include archived repositories. Absent: they are left out. */
+  readonly withArchived?: boolean | undefined;
 };
 
 /** A list that could not be read. `item` says where it belongs: `acme`, `acme/demo`. */
@@ -47,12 +49,12 @@ type Source = {
 };
 
 /**
- * Yields the served repositories page by page, without archived ones, starting at a position. Only their ids are kept.
+ * Yields the served repositories page by page, without archived ones by default, starting at a position. Only their ids are kept.
  * A repository in several lists is yielded once; after a restart at a later position, it may be yielded again.
  */
 export async function* servedRepositories(
   client: Client,
-  { login, listed, only }: ServedBy,
+  { login, listed, only, withArchived }: ServedBy,
   from: ListPosition = { source: 0, page: 1 },
 ): AsyncGenerator<RepositoryPage> {
   const isListed = listed.length === 0 ? () => false : createRepositoryScope(listed);
@@ -66,7 +68,9 @@ export async function* servedRepositories(
     try {
       for await (const { items, page, total } of freshPages(open, { from: start, idOf, seen })) {
         const repositories = items.filter(
-          (one) => !one.archived && (only || source === 0 || isListed(`${one.owner.login}/${one.name}`)),
+          (one) =>
+            (withArchived || !one.archived) &&
+            (only || source === 0 || isListed(`${one.owner.login}/${one.name}`)),
         );
         yield {
           repositories,

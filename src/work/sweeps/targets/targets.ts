@@ -66,7 +66,8 @@ async function* ofRepositories(walk: Walk): AsyncGenerator<TargetPage> {
     const targets = page.repositories
       .map((repository): Target => {
         const ref = toRepositoryRef(repository);
-        const subject: Subject = { kind: 'repository', repository: ref };
+        const isArchived = repository.archived ? { isArchived: true as const } : {};
+        const subject: Subject = { kind: 'repository', repository: ref, ...isArchived };
         return { key: `${ref.owner}/${ref.name}`, subject, item: { repository } };
       })
       .filter(({ subject }) => walk.isInScope(subject));
