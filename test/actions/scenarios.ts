@@ -68,7 +68,14 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'sync-repository': {
     on: 'repository',
-    names: ['description', 'default_branch', 'allow_merge_commits', 'default_merge_style', 'topics'],
+    names: [
+      'description',
+      'default_branch',
+      'allow_merge_commits',
+      'default_merge_style',
+      'topics',
+      'template',
+    ],
     arrange: ({ ada, at }) => addFile(ada.client, at, 'develop', 'src/c.ts'),
     arguments: () => ({
       description: 'Tidy',
@@ -76,6 +83,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       allow_merge_commits: false,
       default_merge_style: 'squash',
       topics: ['tidy', 'small'],
+      template: true,
     }),
   },
   'sync-collaborators': {
@@ -218,6 +226,24 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         { name: 'kind/bug', color: '00ff00', exclusive: true, previously: ['bug'] },
         { name: 'kind/feature', color: '#abc', description: 'New' },
       ],
+    }),
+    // An account that cannot read a private repository gets 404.
+    refusal: [403, 404],
+  },
+  'sync-milestones': {
+    on: 'repository',
+    async arrange({ owner, at }) {
+      for (const title of ['v1', 'empty']) {
+        const body = { title, due_on: '2026-06-30T23:59:59Z' };
+        await owner.client.call(operations.createMilestone, { params: at, body });
+      }
+    },
+    arguments: () => ({
+      milestones: [
+        { title: 'v1', description: 'First', state: 'closed' },
+        { title: 'v2', description: 'Second', due_on: '2026-12-31' },
+      ],
+      prune: true,
     }),
     // An account that cannot read a private repository gets 404.
     refusal: [403, 404],

@@ -84,9 +84,9 @@ describe('the name of a status', () => {
     );
 
     expect(change?.target).toBe(`status:${expected}`);
-    expect(setStatus.examineAt?.(setStatus.arguments.parse({ context }), { level, subjects: [], scopes: [] })).toEqual(
-      [],
-    );
+    expect(
+      setStatus.examineAt?.(setStatus.arguments.parse({ context }), { level, subjects: [], scopes: [] }),
+    ).toEqual([]);
   });
 
   it.each([

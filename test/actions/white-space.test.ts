@@ -29,7 +29,7 @@ const more: Readonly<Record<string, (setup: PrivilegeSetup) => Arguments>> = {
     title: 'Better work',
     assignees: { add: [ada.name], remove: [owner.name] },
   }),
-  'sync-repository': () => ({ website: 'https://acme.example.org' }),
+  'sync-repository': ({ at }) => ({ website: 'https://acme.example.org', name: at.repo }),
   'sync-organization': () => ({
     full_name: 'Acme',
     email: 'acme@example.org',

@@ -126,6 +126,10 @@ function trespassOf({ method, path, body }: Written, pair: Pair, { real }: PairR
         (method !== 'DELETE' ||
           action !== 'merge' ||
           permits(level, { action: 'delete-branch', path, branch }, pair)) &&
+        (method !== 'DELETE' ||
+          action !== 'delete-branch' ||
+          pair.state.pulls.merged ||
+          permits(level, { action: 'delete-closed-branch', path, branch }, pair)) &&
         // No grant of these pairs includes forks.
         (level === 'operator' || !isOfFork),
     ),

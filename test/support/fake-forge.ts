@@ -22,8 +22,13 @@ export type FakeForgeState = {
   readonly protected: readonly string[];
   readonly hooks: readonly string[];
   readonly reviews: number;
-  /** State of pull requests: whether they are merged, into which branch, and whether they come from a fork. */
-  readonly pulls: { readonly merged: boolean; readonly base: string; readonly isFork: boolean };
+  /** State of pull requests: whether they are merged or closed, into which branch, and whether they come from a fork. */
+  readonly pulls: {
+    readonly merged: boolean;
+    readonly closed?: boolean;
+    readonly base: string;
+    readonly isFork: boolean;
+  };
   /** Version that the forge reports. Forges of different versions resolve branch names differently. */
   readonly version: string;
   /** Earlier writes of Reeve: each `rule/key` exists as a comment, and as an issue with this state. */
@@ -87,7 +92,7 @@ function issueOf(
   repositoryId: number,
   { words, defined, carried, pulls }: FakeForgeState,
 ): Row {
-  const { merged, base, isFork } = pulls;
+  const { merged, closed = merged, base, isFork } = pulls;
   const side = (ref: string, id: number): Row => ({
     ref,
     sha: commit,
@@ -99,7 +104,7 @@ function issueOf(
     number,
     title: words,
     body: words,
-    state: merged ? 'closed' : 'open',
+    state: closed ? 'closed' : 'open',
     merged,
     merged_by: merged ? botAccount : null,
     merged_at: merged ? '2026-01-01T00:00:00Z' : null,
@@ -190,6 +195,12 @@ const collections: readonly Collection[] = [
   },
   { of: /\/reactions$/, begins: none },
   {
+    of: /\/git\/refs\/pull\/\d+\/head$/,
+    begins: (_state, path) => [
+      { ref: path.slice(path.indexOf('refs/')), object: { type: 'commit', sha: commit } },
+    ],
+  },
+  {
     of: /\/timeline$/,
     begins: (state) => [
       {
@@ -223,7 +234,8 @@ const collections: readonly Collection[] = [
   { of: /\/notifications$/, begins: (state) => [threadOf(1, state)] },
   {
     of: /\/milestones$/,
-    begins: () => ['next', 'now'].map((title) => ({ title, state: 'open' })),
+    begins: () =>
+      ['next', 'now'].map((title) => ({ title, state: 'open', open_issues: 0, closed_issues: 0 })),
   },
   {
     of: /\/branches$/,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { actions } from '../../src/actions/actions.ts';
+import { actions, argumentGrants } from '../../src/actions/actions.ts';
 import { createNamedSecrets } from '../../src/actions/secrets.ts';
 import type { Client } from '../../src/client/client.ts';
 import { familyOf } from '../../src/contract/events/event-families.ts';
@@ -74,7 +74,7 @@ export const homeId = 4_711;
 export const organization = 'acme';
 export const secretValue = 'a-value-that-must-not-travel';
 const deliveries = makeDeliveries();
-const everything = actions.map(({ name }) => name);
+const everything = [...actions.map(({ name }) => name), ...argumentGrants];
 
 /** Sources of the rules of a pair, with their grants. */
 type Powers = {
@@ -135,7 +135,8 @@ function pairsWith(lead: string, triggers: readonly RuleTrigger[], powers: Power
         hooks: fc.subarray(['https://ci.example.org/', 'https://evil.example/..']),
         reviews: fc.integer({ min: 0, max: 3 }),
         pulls: fc.record({
-          merged: fc.constant(lead === 'delete-branch' || lead === 'backport'),
+          merged: lead === 'delete-branch' ? fc.boolean() : fc.constant(lead === 'backport'),
+          closed: fc.constant(lead === 'delete-branch'),
           base: fc.constantFrom('main', 'main', 'main2'),
           isFork: fc.constantFrom(false, false, true),
         }),

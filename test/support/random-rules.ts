@@ -226,6 +226,9 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
           default_branch: fc.constantFrom('main', 'work', '-x', 'a#b'),
           has_wiki: fc.boolean(),
           has_pull_requests: fc.constant(true),
+          private: fc.constant(true),
+          archived: fc.boolean(),
+          template: fc.boolean(),
           allow_squash_merge: fc.boolean(),
         },
         ['description', 'has_pull_requests'],
@@ -362,7 +365,7 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
         },
         ['after-push'],
       ),
-    'delete-branch': (trigger) => maybe<unknown>({ when: asking(trigger) }, []),
+    'delete-branch': (trigger) => maybe<unknown>({ when: asking(trigger), closed: fc.constant(true) }, []),
     backport: (trigger) =>
       maybe<unknown>(
         {
@@ -442,6 +445,25 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
           website: fc.constantFrom('', 'https://evil.example/'),
         },
         ['description'],
+      ),
+    'sync-milestones': () =>
+      maybe<unknown>(
+        {
+          milestones: fc.uniqueArray(
+            maybe<unknown>(
+              {
+                title: fc.constantFrom('v1', 'next', 'now', '../../evil/demo', 'ac\u200bme/site#1'),
+                description: word,
+                due_on: fc.constantFrom('2026-12-31', '2027-01-01'),
+                state: fc.constantFrom('open', 'closed'),
+              },
+              ['title'],
+            ),
+            { minLength: 1, maxLength: 3, selector: (one) => one.title },
+          ),
+          prune: fc.boolean(),
+        },
+        ['milestones'],
       ),
     'sync-labels': () =>
       fc.record({

@@ -7,6 +7,7 @@ import type { RunContext, RunSettings } from '../../engine/run-context.ts';
 import { createFactMemory } from '../../facts/ask.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { createEnrolment } from '../../rules/sources/admission.ts';
+import { createBarToRename } from '../../server/renames.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { readFingerprintKey } from '../../server/settings/secrets/installation-secret.ts';
 import { createStoredMemory } from '../../store/action-memory.ts';
@@ -14,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 import type { SimulationContext } from '../../work/runs/simulate.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { clientOf, openStoreIfThere } from './open-store.ts';
-import { findRulesToTry } from './rules-to-try.ts';
+import { findRulesToTry, rulesInForce } from './rules-to-try.ts';
 
 /** Additional context of a simulation: data of the store, if there is a store, and the name of the account. */
 type SimulationStore = {
@@ -85,18 +86,22 @@ export async function withPlanningContext<Result>(
 }
 
 async function readRunSettings(
-  { budgets, namedSecrets, data }: Settings,
+  settings: Settings,
   {
     client,
     store,
     clock,
   }: { readonly client: Client; readonly store: Store | undefined; readonly clock: Clock },
 ): Promise<RunSettings> {
+  const { budgets, namedSecrets, data } = settings;
   // Not generated here, because a plan writes nothing; the first start of the server generates the key.
   const key = await readFingerprintKey(data, store);
   return {
     capabilities: () => client.capabilities(),
     budgets,
+    barToRename: createBarToRename(settings, async (owner) =>
+      (await rulesInForce(settings, client)).rulesAbove(owner),
+    ),
     secrets: key && createNamedSecrets(namedSecrets, key),
     ledger:
       store &&

@@ -4,7 +4,7 @@ import { formatProblem } from '../../rules/problem.ts';
 import { createRuleSet, type LoadedRule } from '../../rules/rule.ts';
 import type { AdmittedEvent } from '../../rules/sources/admission.ts';
 import { loadRuleFiles, readOffers } from '../../rules/sources/folder.ts';
-import { createRuleSource, type InForce } from '../../rules/sources/rule-source.ts';
+import { createRuleSource, type InForce, type RuleSource } from '../../rules/sources/rule-source.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -34,14 +34,26 @@ export async function findRulesToTry(
     const rules = createRuleSet(operatorRules);
     return async () => ({ rules, broken: [] });
   }
-  const { organizations, grants } = settings;
-  const source = createRuleSource({
-    client,
-    operatorRules,
-    offered: settings.rules === undefined ? new Map() : await readOffers(settings.rules),
-    organizations,
-    grants,
-    clock: systemClock,
-  });
+  const source = await createSource(settings, client, operatorRules);
   return (event) => source.rulesFor(event);
+}
+
+/** Returns the rules in force. Files with problems have no rules. */
+export async function rulesInForce(settings: Settings, client: Client): Promise<RuleSource> {
+  const { rules } = settings;
+  const files = rules === undefined ? [] : await loadRuleFiles([rules], { isOperators: true });
+  return createSource(
+    settings,
+    client,
+    files.flatMap((file) => file.rules),
+  );
+}
+
+async function createSource(
+  { rules, organizations, grants }: Settings,
+  client: Client,
+  operatorRules: readonly LoadedRule[],
+): Promise<RuleSource> {
+  const offered = rules === undefined ? new Map() : await readOffers(rules);
+  return createRuleSource({ client, operatorRules, offered, organizations, grants, clock: systemClock });
 }

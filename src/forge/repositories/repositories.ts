@@ -79,9 +79,12 @@ function updateRepository(
 ): void {
   const { repository } = target;
   const now = secondsOf(context.clock());
+  if (repository.is_mirror === 1 && edit.archived !== undefined && edit.archived !== null)
+    throw new ForgeProblem(422, 'repo is a mirror, cannot archive/un-archive');
+  const isPrivate = visibilityAfter(context, repository, edit.private);
   if (edit.name !== undefined && edit.name !== repository.name) rename(context, target, edit.name);
   // Accounts that starred the repository may no longer see it, so all stars are removed.
-  if (edit.private && !repository.is_private)
+  if (isPrivate && !repository.is_private)
     context.db.run('DELETE FROM stars WHERE repo_id = ?', repository.id);
   const archivedAt = (edit.archived ?? repository.archived_at > 0) ? repository.archived_at || now : 0;
   context.db.run(
@@ -89,7 +92,7 @@ function updateRepository(
        default_branch = ?, settings = ?, updated_at = ? WHERE id = ?`,
     edit.description ?? repository.description,
     edit.website ?? repository.website,
-    edit.private ?? repository.is_private,
+    isPrivate,
     edit.template ?? repository.is_template,
     archivedAt,
     branch,
@@ -97,6 +100,18 @@ function updateRepository(
     now,
     repository.id,
   );
+}
+
+/** Returns whether a repository is private after an edit. As in Gitea, an edit gives a fork the visibility of its parent. */
+function visibilityAfter(
+  { db }: ForgeContext,
+  { fork_id, is_private }: RepositoryRow,
+  wanted: boolean | null | undefined,
+): boolean {
+  if (wanted === undefined || wanted === null) return is_private === 1;
+  const sql = 'SELECT is_private FROM repositories WHERE id = ?';
+  const parent = fork_id === null ? undefined : db.get<Pick<RepositoryRow, 'is_private'>>(sql, fork_id);
+  return parent === undefined ? wanted : parent.is_private === 1;
 }
 
 /** Returns the default branch after an edit. A branch that does not exist is ignored, except in an empty repository. */
