@@ -307,8 +307,8 @@ function archive(
   if (change.already) return change;
   const why = live.mirror
     ? 'forges do not archive mirrors'
-    : isRenamed
-      ? 'the repository gets its new name first; the next run changes this'
+    : isRenamed && change.value === true
+      ? 'the repository does not have its new name yet'
       : undefined;
   return {
     ...change,

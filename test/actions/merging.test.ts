@@ -208,6 +208,50 @@ describe('delete-branch', () => {
     expect(said(await plan(given))).toEqual(expected);
   });
 
+  it.each<[string, object, readonly string[]]>([
+    ['deletes the branch of a pull request that was closed', {}, ['branch.delete']],
+    ['deletes the branch of a merged one, too', { pull_request: merged() }, ['branch.delete']],
+    ['keeps the branch of an open pull request', { pull_request: pull() }, []],
+    ['keeps a branch of a fork', { pull_request: pull({ state: 'closed', ...ofFork }) }, []],
+    [
+      'keeps a branch that moved after the close, although the forge shows its tip as the head',
+      { head_branch: branch({ closed_sha: 'c'.repeat(40) }) },
+      ['branch.delete waits: work has moved since the pull request was closed'],
+    ],
+    [
+      'keeps a branch if the forge does not show where the pull request ended',
+      { head_branch: branch({ closed_sha: null }) },
+      ['branch.delete waits: the forge does not show at which commit pull request #7 ended'],
+    ],
+    [
+      'keeps a branch that another open pull request uses',
+      { head_branch: branch({ closed_sha: head, used_by: [12] }) },
+      ['branch.delete waits: work is used by the open pull request #12'],
+    ],
+  ])('with closed: %s', async (_title, given, expected) => {
+    const facts = factsOf({
+      pull_request: pull({ state: 'closed' }),
+      head_branch: branch({ closed_sha: head }),
+      ...given,
+    });
+
+    expect(said(await deleteBranch.plan({ closed: true }, facts, makeContext()))).toEqual(expected);
+  });
+
+  it('keeps commits that were pushed after the merge, although the forge shows the tip as the head', async () => {
+    expect(said(await plan({ head_branch: branch({ closed_sha: 'c'.repeat(40) }) }))).toEqual([
+      'branch.delete waits: work has commits that were not merged',
+    ]);
+  });
+
+  it('needs a grant of its own for a branch that was not merged', async () => {
+    const facts = factsOf({ pull_request: pull({ state: 'closed' }) });
+    const [unmerged] = await deleteBranch.plan({ closed: true }, facts, makeContext());
+    const [done] = await plan({});
+
+    expect([unmerged?.alsoNeeds, done?.alsoNeeds]).toEqual(['delete-closed-branch', undefined]);
+  });
+
   it('keeps the branch while `when` does not hold', async () => {
     expect(await plan({}, false)).toEqual([]);
   });

@@ -87,6 +87,42 @@ rules:
   expect(load(['collaborators', 'sync-labels'])).toContainEqual([6, 'level']);
 });
 
+it('lets a repository file delete unmerged branches only with the grant of that', () => {
+  const text = (given: string) => `version: 1
+rules:
+  tidy:
+    on: pull_request.closed
+    steps: [{ uses: delete-branch${given} }]
+`;
+  const load = (given: string, names: readonly string[]) =>
+    loadRuleFile({
+      path: '.reeve.yml',
+      text: text(given),
+      level: 'repository',
+      commit: '',
+      registry,
+      grants: granted(names),
+    });
+  const closed = ', with: { closed: true }';
+
+  expect(load(closed, ['delete-branch']).problems).toMatchObject([
+    {
+      code: 'level',
+      message: expect.stringContaining("without the operator's grant of delete-closed-branch"),
+    },
+  ]);
+  expect(load(closed, ['delete-closed-branch']).problems).toMatchObject([{ code: 'level' }]);
+  expect(load('', ['delete-branch']).rules).toMatchObject([{ byGrant: ['delete-branch'] }]);
+  expect(load(closed, ['delete-branch', 'delete-closed-branch']).rules).toMatchObject([
+    { byGrant: ['delete-branch', 'delete-closed-branch'] },
+  ]);
+  const { problems } = parseOperatorFile(
+    'operator.yml',
+    'version: 1\ngrants: [{ in: a/*, use: [delete-closed-branch] }, { repositories: [a/b], actions: [delete-closed-branch] }]\n',
+  );
+  expect(problems).toEqual([]);
+});
+
 it.each([
   [
     'an action that does not exist',
