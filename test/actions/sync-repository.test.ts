@@ -140,10 +140,7 @@ describe('name, visibility, archived and template', () => {
       'the new name before the archived state, which the next run writes',
       { name: 'docs', archived: true },
       {},
-      [
-        'name=docs stage 3 alone',
-        'archived=true waits: the repository does not have its new name yet alone',
-      ],
+      ['name=docs stage 3 alone', 'archived=true waits: the repository does not have its new name yet alone'],
     ],
     [
       'a name that it has',

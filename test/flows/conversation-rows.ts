@@ -306,6 +306,23 @@ steps: [{ uses: delete-branch }]`,
     declared: [],
   },
   {
+    called: 'closed',
+    action: 'delete-branch',
+    rule: () => `on: pull_request.edited
+if: event.pull_request.title == "give up"
+steps: [{ uses: delete-branch, with: { closed: true } }]`,
+    async arrange(harness) {
+      const arranged = await openPull(harness, 'closed-before');
+      const params = { ...at, ...arranged };
+      await harness.root.call(operations.editPull, { params, body: { state: 'closed' } });
+      return arranged;
+    },
+    happens: ({ ada }, arranged) =>
+      ada.call(operations.editPull, { params: { ...at, ...arranged }, body: { title: 'give up' } }),
+    read: ({ root }) => branchesLike(root, 'closed-before'),
+    declared: [],
+  },
+  {
     action: 'update-branch',
     rule: () => `on: pull_request.edited
 if: event.pull_request.title == "keep up"

@@ -238,3 +238,59 @@ describe('update-branch', () => {
     ]);
   });
 });
+
+describe('delete-branch with closed', () => {
+  const branches = async () =>
+    (await harness.root.call(operations.listBranches, { params: at })).map(({ name }) => name).toSorted();
+  const close = (index: number) =>
+    harness.root.call(operations.editPull, { params: { ...at, index }, body: { state: 'closed' } });
+
+  it('deletes the branch of a closed pull request at the commit at which it was closed', async () => {
+    harness = await startOperatorHarness(rulesWith('- uses: delete-branch\n  with: { closed: true }'));
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await close(number);
+
+    const run = await makeReady(number);
+
+    expect(run.outcomes.map(({ status, error }) => error ?? status)).toEqual(['applied']);
+    expect(await branches()).toEqual(['main']);
+  });
+
+  it('keeps commits that were pushed after the close or the merge', async () => {
+    harness = await startOperatorHarness(rulesWith('- uses: delete-branch\n  with: { closed: true }'));
+    const closed = await harness.openPull('work', { 'a.txt': 'a' });
+    const merged = await harness.openPull('done', { 'b.txt': 'b' });
+    await close(closed.number);
+    const params = { ...at, index: merged.number };
+    const body = { do: 'merge', delete_branch_after_merge: false } as const;
+    await harness.root.call(operations.mergePull, { params, body });
+    await addFile(harness.ada, at, 'work', 'late.txt');
+    await addFile(harness.ada, at, 'done', 'later.txt');
+    await harness.idle();
+
+    const whys = [await makeReady(closed.number), await makeReady(merged.number, 'Ready, too')].map((run) =>
+      run.refused.map(({ why }) => why),
+    );
+
+    expect(whys).toEqual([
+      ['work has moved since the pull request was closed'],
+      ['done has commits that were not merged'],
+    ]);
+    expect(await branches()).toEqual(['done', 'main', 'work']);
+  });
+
+  it('keeps a branch that another open pull request uses', async () => {
+    harness = await startOperatorHarness(rulesWith('- uses: delete-branch\n  with: { closed: true }'));
+    const { number } = await harness.openPull('work', { 'a.txt': 'a' });
+    await close(number);
+    const body = { head: 'work', base: 'main', title: 'Again' };
+    const again = await harness.ada.call(operations.createPull, { params: at, body });
+
+    const run = await makeReady(number);
+
+    expect(run.refused.map(({ why }) => why)).toEqual([
+      `work is used by the open pull request #${again.number}`,
+    ]);
+    expect(await branches()).toEqual(['main', 'work']);
+  });
+});

@@ -132,18 +132,20 @@ steps: [{ uses: protect-tags, with: { tags: [{ name_pattern: "v*", whitelist_use
     rule: () => `${onEverySweep('repository')}
 steps:
   - uses: sync-repository
-    with: { description: Tidy, allow_rebase: false, default_merge_style: squash, topics: [tidy, small] }`,
+    with: { description: Tidy, allow_rebase: false, default_merge_style: squash, topics: [tidy, small], template: true }`,
     read: async ({ root }) => {
-      const { description, allow_rebase, default_merge_style } = await root.call(operations.getRepository, {
-        params: at,
-      });
+      const { description, allow_rebase, default_merge_style, template } = await root.call(
+        operations.getRepository,
+        { params: at },
+      );
       const { topics } = await root.call(operations.listTopics, { params: at, query: {} });
-      return { description, allow_rebase, default_merge_style, topics: topics?.toSorted() };
+      return { description, allow_rebase, default_merge_style, template, topics: topics?.toSorted() };
     },
     declared: {
       description: 'Tidy',
       allow_rebase: false,
       default_merge_style: 'squash',
+      template: true,
       topics: ['small', 'tidy'],
     },
   },
@@ -215,6 +217,26 @@ steps:
     declared: [
       ['core', 'write', 'read', [people.ada], [at.repo]],
       ['fresh', 'read', 'read', [people.ada], []],
+    ],
+  },
+  {
+    action: 'sync-milestones',
+    rule: () => `${onEverySweep('repository')}
+steps:
+  - uses: sync-milestones
+    with: { milestones: [{ title: kept, description: Kept, state: closed }, { title: made, due_on: 2026-12-31 }] }`,
+    async arrange({ root }) {
+      await root.call(operations.createMilestone, { params: at, body: { title: 'kept' } });
+      return { index: 0 };
+    },
+    read: async ({ root }) =>
+      (await root.call(operations.listMilestones, { params: at, query: { state: 'all' } }))
+        .filter(({ title }) => /^(kept|made)$/.test(title))
+        .map(({ title, description, state, due_on }) => [title, description, state, due_on?.slice(0, 10)])
+        .toSorted(),
+    declared: [
+      ['kept', 'Kept', 'closed', undefined],
+      ['made', '', 'open', '2026-12-31'],
     ],
   },
   {
