@@ -139,7 +139,9 @@ const Grant = z
       .array(nameOf('action or fact', [...rowNames([...actions, ...facts]), ...argumentGrants]))
       .min(1)
       .optional()
-      .describe('Actions and facts, by name.'),
+      .describe(
+        `Actions and facts, by name; ${argumentGrants.map((name) => `\`${name}\``).join(', ')} is for an argument.`,
+      ),
     branches: branchPatterns
       .min(1)
       .optional()
