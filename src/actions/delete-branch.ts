@@ -118,7 +118,6 @@ export const deleteBranch = defineAction<DeleteBranch>({
     'Deletes the head branch of the merged pull request (with `closed`, also of one that was closed without a merge), if its tip is the commit at which it ended: `refs/pull/NUMBER/head`. A default or protected branch, a branch of a fork, and a branch that another open pull request uses are never deleted. It goes last in a run; its conditions are evaluated again immediately before.',
   example: `uses: delete-branch
 with:
-  closed: true
   when: '!pull_request.head.ref.startsWith("keep/")'
 `,
   arguments: DeleteBranch,

@@ -123,7 +123,7 @@ function differences(wanted: Wanted, live: Milestone): readonly string[] {
 /** Finds a milestone by its title. Throws if several have it: nothing shows which of them is meant. */
 function findMilestone(title: string, live: readonly Milestone[]): Milestone | undefined {
   const found = live.filter((one) => one.title === title);
-  if (found.length > 1) throw new Error(`there are ${found.length} milestones named "${title}"`);
+  if (found.length > 1) throw new Error(`there are ${count(found.length, 'milestone')} named "${title}"`);
   return found[0];
 }
 
@@ -216,7 +216,7 @@ async function undoMilestone(change: DoneChange, client: Client): ReturnType<Inv
   const named = live.filter((one) => one.title === title);
   const [found] = named;
   if (named.length > 1)
-    return { value: after, undo: () => `there are ${named.length} milestones named "${title}" now` };
+    return { value: after, undo: () => `there are ${count(named.length, 'milestone')} named "${title}" now` };
   if (found === undefined || after === null) {
     return {
       value: found === undefined ? null : membersOf(found),

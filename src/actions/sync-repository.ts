@@ -169,7 +169,6 @@ export const syncRepository = defineAction<SyncRepository>({
   example: `uses: sync-repository
 with:
   has_wiki: false
-  template: true
   allow_merge_commits: false
   allow_squash_merge: true
   default_merge_style: squash
