@@ -218,6 +218,14 @@ describeContract('forks', (forge) => {
     expect([status, json]).toEqual([200, { merge_type: 'merge' }]);
   });
 
+  it('keep the visibility of their parent, whatever an edit says', async () => {
+    const edit = (body: object) => forge.ask('PATCH', `/repos/${fork}`, { as: ben, body });
+    const hidden = await edit({ private: true });
+    const shown = await edit({ private: false });
+
+    expect([hidden.status, hidden.json.private, shown.json.private]).toEqual([200, false, false]);
+  });
+
   it('refuse to merge the parent if the branch, the parent or access is missing, or if archived', async () => {
     await forge.share(fork, ben, { with: ada, permission: 'read' });
     const unknown = await merge({ branch: 'none' });

@@ -76,6 +76,14 @@ describeContract('mirrors', (forge) => {
       expect(arrived).toBe(tip);
     });
 
+    it('cannot be archived', async () => {
+      const { json } = await migrate(ben, { mirror: true, mirror_interval: '0' });
+      const path = `/repos/${json.full_name}`;
+      const edit = (archived: boolean) => forge.ask('PATCH', path, { as: ben, body: { archived } });
+
+      expect([(await edit(true)).status, (await edit(false)).status]).toEqual([422, 422]);
+    });
+
     it('refuse commits', async () => {
       const { json } = await migrate(ben, { mirror: true, mirror_interval: '0' });
 

@@ -197,6 +197,33 @@ describeContract('pull requests', (forge) => {
       expect((await ask('GET', '/pulls/one')).status).toBe(404);
     });
 
+    it('show the tip of their branch as the head once they are closed, and keep their end as a ref', async () => {
+      const end = (await open()).json.head.sha;
+      await ask('PATCH', '/pulls/1', { state: 'closed' });
+      const late = await write('late.txt', 'late\n', { branch: 'topic' });
+      const closed = await ask('GET', '/pulls/1');
+      const [ref] = (await ask('GET', '/git/refs/pull/1/head')).json;
+      await ask('DELETE', '/branches/topic');
+      const gone = await ask('GET', '/git/refs/pull/1/head');
+
+      expect(late).not.toBe(end);
+      expect(closed.json.head).toMatchObject({ ref: 'topic', sha: late });
+      expect(ref).toMatchObject({ ref: 'refs/pull/1/head', object: { type: 'commit', sha: end } });
+      expect(gone.json).toMatchObject([{ object: { sha: end } }]);
+    });
+
+    it('have the tip of their branch as the head once they are reopened', async () => {
+      await open();
+      await ask('PATCH', '/pulls/1', { state: 'closed' });
+      const late = await write('late.txt', 'late\n', { branch: 'topic' });
+      await ask('PATCH', '/pulls/1', { state: 'open' });
+
+      await expect
+        .poll(async () => (await ask('GET', '/git/refs/pull/1/head')).json[0].object.sha, { timeout: 60_000 })
+        .toBe(late);
+      expect((await ask('GET', '/pulls/1')).json.head.sha).toBe(late);
+    });
+
     it('by their branches are the oldest match, even if it is closed', async () => {
       await open();
       await ask('PATCH', '/pulls/1', { state: 'closed' });

@@ -17,6 +17,7 @@ import {
   lfs,
   memberships,
   mirrors,
+  movedHeads,
   packages,
   people,
   protections,
@@ -64,6 +65,7 @@ const migrations = [
   removedRepositories,
   conversations,
   hookTargets,
+  movedHeads,
 ];
 
 /** Statement parameter: booleans become 0 and 1, undefined becomes NULL. */

@@ -1269,3 +1269,11 @@ export const hookTargets = /* sql */ `
 ALTER TABLE hooks ADD COLUMN url_by INTEGER REFERENCES users (id) ON DELETE SET NULL;
 ALTER TABLE hook_tasks ADD COLUMN is_answer_private INTEGER NOT NULL DEFAULT 1;
 `;
+
+/**
+ * Of a closed pull request, the API shows the tip of the branch as the head, as in Gitea; `head_sha` and
+ * `refs/pull/NUMBER/head` keep the commit at which it was closed. Empty while the two are the same.
+ */
+export const movedHeads = /* sql */ `
+ALTER TABLE pulls ADD COLUMN moved_sha TEXT NOT NULL DEFAULT '';
+`;

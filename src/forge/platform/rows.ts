@@ -208,6 +208,8 @@ export type PullRow = {
   readonly head_repo_id: number | null;
   readonly head_branch: string;
   readonly head_sha: string;
+  /** Tip of the head branch of a closed pull request, if a push has moved it since; otherwise empty. */
+  readonly moved_sha: string;
   /** 1 if the head was pushed for review (AGit) and is not a branch; `head_branch` is then `account/topic`. */
   readonly flow: Bit;
   /** Whether the head branch was deleted. */

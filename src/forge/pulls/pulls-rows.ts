@@ -128,7 +128,7 @@ function toHead(pull: PullRow, repositoryOf: (id: number | null) => RepositorySh
   return {
     label: pull.flow === 0 ? pull.head_branch : '',
     ref: isBranch ? pull.head_branch : `refs/pull/${pull.number}/head`,
-    sha: pull.head_sha,
+    sha: pull.moved_sha || pull.head_sha,
     repo_id: repo === null ? -1 : (pull.head_repo_id ?? -1),
     repo,
   };

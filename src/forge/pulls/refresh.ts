@@ -41,6 +41,14 @@ export async function refreshPulls(
   for (const { id, repo_id } of heads) {
     await git.exclusively(repo_id, 'pulls', () => followHead(context, id, actor));
   }
+  const tip = (await readBranch(git.open(branch.repositoryId), branch.name))?.id ?? '';
+  db.run(
+    `UPDATE pulls SET moved_sha = iif(head_sha = ?1, '', ?1) WHERE head_repo_id = ?2 AND head_branch = ?3 AND flow = 0
+       AND is_head_gone = 0 AND issue_id IN (SELECT id FROM issues WHERE is_closed = 1)`,
+    tip,
+    branch.repositoryId,
+    branch.name,
+  );
   await git.exclusively(branch.repositoryId, 'pulls', () => followBase(context, branch, actor));
 }
 
@@ -49,7 +57,7 @@ export function followReopened(context: ForgeContext, issueId: number, actor: Us
   const { db, git, background } = context;
   const pull = db.get<PullRow>('SELECT * FROM pulls WHERE issue_id = ?', issueId);
   if (!pull) return;
-  db.run(`UPDATE pulls SET status = 'checking' WHERE id = ?`, pull.id);
+  db.run(`UPDATE pulls SET status = 'checking', moved_sha = '' WHERE id = ?`, pull.id);
   db.afterCommit(() => {
     background.add(() => git.exclusively(pull.repo_id, 'pulls', () => followHead(context, pull.id, actor)));
     scheduleChecks(context);

@@ -174,7 +174,11 @@ export async function findUntold(ask: AskKilled, data: string): Promise<readonly
   const told = new Map<string, string>([
     ...(await all('branches?')).map((row) => [`refs/heads/${row.name}`, row.commit.id] as const),
     ...(await all('tags?')).map((row) => [`refs/tags/${row.name}`, row.id] as const),
-    ...(await all('pulls?state=all&')).map((row) => [`refs/pull/${row.number}/head`, row.head.sha] as const),
+    ...(await all('pulls?state=all&')).map((row) => {
+      const name = `refs/pull/${row.number}/head`;
+      // The branch of a closed pull request may have moved since.
+      return [name, row.state === 'closed' ? (refs.get(name) ?? '') : row.head.sha] as const;
+    }),
   ]);
   const names = [...new Set([...refs.keys(), ...told.keys()])];
   return names
