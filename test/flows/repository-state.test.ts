@@ -60,19 +60,23 @@ async function revert({ runs: [run] }: { readonly runs: readonly Run[] }): Promi
 const patchDemo = `PATCH /api/v1/repos/${acme}/demo`;
 
 it('archives a repository after everything else, and visits it from then on without a write', async () => {
+  await edit({ private: true });
+  await harness.bot.call(operations.star, { params: demo });
   await inForce(
     `${acme}/demo`,
     `- uses: sync-repository
   with: { archived: true, description: Old }
 - uses: sync-labels
-  with: { labels: [{ name: last, color: ff0000 }] }`,
+  with: { labels: [{ name: last, color: ff0000 }] }
+- uses: sync-repository
+  with: { private: false, publish: true }`,
   );
   const first = await sweep();
 
-  expect(first.outcomes).toEqual(['applied', 'applied', 'applied']);
-  expect(first.writes).toEqual([`POST /api/v1/repos/${acme}/demo/labels`, patchDemo, patchDemo]);
+  expect(first.outcomes).toEqual(['applied', 'applied', 'applied', 'applied']);
+  expect(first.writes).toEqual([`POST /api/v1/repos/${acme}/demo/labels`, patchDemo, patchDemo, patchDemo]);
   expect(first.runs[0]?.changes.at(-1)).toMatchObject({ target: 'repository:archived', after: true });
-  expect(await read()).toMatchObject({ archived: true, description: 'Old' });
+  expect(await read()).toMatchObject({ archived: true, private: false, description: 'Old' });
 
   const second = await sweep();
   expect(second.runs).toHaveLength(1);
