@@ -201,10 +201,10 @@ with:
     return rename && 'why' in rename ? [{ path: ['name'], message: rename.why }] : [];
   },
   examineBelowOperator: (given) =>
-    Object.keys({ ...ofOperator, publish }).flatMap((name) =>
-      Object.hasOwn(given, name)
-        ? [{ path: [name], message: `only those of the operator may set ${name}` }]
-        : [],
+    [...(Object.keys(ofOperator) as (keyof typeof ofOperator)[]), 'publish' as const].flatMap((name) =>
+      given[name] === undefined
+        ? []
+        : [{ path: [name], message: `only those of the operator may set ${name}` }],
     ),
   visitsArchived: ({ archived }) => archived !== undefined,
   facts: ({ topics }) => (topics === undefined ? [repositoryFact] : [repositoryFact, topicsFact]),

@@ -218,21 +218,26 @@ export const argumentArbitraries: Readonly<Record<string, (trigger: RuleTrigger)
       ),
     react: (trigger) =>
       maybe<unknown>({ reaction: fc.constantFrom('eyes', '+1', '-1'), when: asking(trigger) }, ['reaction']),
-    'sync-repository': () =>
-      maybe<unknown>(
+    'sync-repository': () => {
+      const settings = maybe<unknown>(
         {
           description: word,
           website: fc.constantFrom('', 'https://evil.example/'),
           default_branch: fc.constantFrom('main', 'work', '-x', 'a#b'),
           has_wiki: fc.boolean(),
           has_pull_requests: fc.constant(true),
-          private: fc.constant(true),
-          archived: fc.boolean(),
-          template: fc.boolean(),
           allow_squash_merge: fc.boolean(),
         },
         ['description', 'has_pull_requests'],
-      ),
+      );
+      // Only rules of the operator may name these.
+      const ofOperator = maybe<unknown>(
+        { private: fc.constant(true), archived: fc.boolean(), template: fc.boolean() },
+        [],
+      );
+      const both = fc.tuple(settings, ofOperator).map(([one, other]) => ({ ...one, ...other }));
+      return fc.oneof({ weight: 7, arbitrary: settings }, { weight: 1, arbitrary: both });
+    },
     'sync-collaborators': () =>
       fc.record({
         collaborators: fc.uniqueArray(
