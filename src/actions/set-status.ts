@@ -94,7 +94,8 @@ with:
 `,
   arguments: SetStatus,
   of: ['pull_request', 'branch', 'repository'],
-  ways: { writes: [ways.reported] },
+  // The status also depends on the base branches of other pull requests with this commit.
+  ways: { writes: [ways.reported], after: [ways.retargeted] },
   needs: { access: 'writer', scopes: ['repository'] },
   protects: true,
   describesState: true,

@@ -41,10 +41,6 @@ type Kind = {
 
 /** The kinds of YAML blocks in the documentation. The first matching kind counts. */
 const kinds: Readonly<Record<string, Kind>> = {
-  'a file of another system': {
-    isOne: ({ page, text }) => page === 'docs/how-do-i.md' && !text.startsWith('version: 1\n'),
-    problems: ({ text }) => (/^# \S/.test(text) ? [] : ['the first line does not name the file']),
-  },
   'an example of an action': {
     isOne: ({ page, text }) => page.startsWith('docs/reference/actions/') && text.startsWith('uses:'),
     by: { 'docs/reference/actions/': 'test/rules/examples.test.ts' },

@@ -58,21 +58,32 @@ function waysOfReads(rule: LoadedRule): readonly Way[] {
     .map(({ way }) => way);
 }
 
-/** Returns whether one rule may write what another one reads: a label or status that the other rule does not name is another one. */
+/** Arguments of `set-issue` that change a value in each way. */
+const fields: ReadonlyMap<Way, string> = new Map<Way, string>([
+  [ways.edited, 'title'],
+  [ways.closed, 'state'],
+  [ways.assignees, 'assignees'],
+  [ways.milestone, 'milestone'],
+]);
+
+/** Returns whether one rule may write what another one reads: not another label, status or field. */
 function mayMeet(way: Way, writer: LoadedRule, reader: LoadedRule): boolean {
   const texts = [
     ...(reader.condition?.texts ?? []),
     ...reader.steps.flatMap((step) => [...(step.condition?.texts ?? []), ...(step.arguments.texts ?? [])]),
   ];
-  const written =
-    way === ways.labels
-      ? writer.steps.flatMap(({ action, arguments: given }) =>
-          action.name === 'set-labels' ? labelsIn(given.written) : [],
-        )
-      : way === ways.reported
-        ? statusContextsOf(writer)
-        : undefined;
-  return written === undefined || written.some((name) => texts.includes(name));
+  const field = fields.get(way);
+  if (field !== undefined)
+    return writer.steps.some(
+      ({ action, arguments: { written } }) =>
+        action.name === 'set-issue' && readMember(written, field) !== undefined,
+    );
+  if (way === ways.reported) return statusContextsOf(writer).some((context) => texts.includes(context));
+  if (way !== ways.labels) return true;
+  return writer.steps.some(
+    ({ action, arguments: { written } }) =>
+      action.name === 'set-labels' && labelsIn(written).some((label) => texts.includes(label)),
+  );
 }
 
 function labelsIn(given: unknown): readonly string[] {
@@ -106,7 +117,9 @@ export function unheardChanges(rules: readonly LoadedRule[], file: YamlSource): 
     const kind = automaticKinds.find((one) =>
       rule.on.every(({ family }) => eventFamilies[family].subject === one),
     );
-    if (kind === undefined || !isAboutState(rule)) return [];
+    // A rule about comments is about what was said.
+    const isAboutComments = rule.on.some(({ family }) => family.endsWith('_comment'));
+    if (kind === undefined || isAboutComments || !isAboutState(rule)) return [];
     const missing = new Map<string, string>();
     for (const { of, way } of readsOf(rule).flatMap(waysOfRead)) {
       for (const event of eventsAbout(way, kind)) {

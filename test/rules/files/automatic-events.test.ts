@@ -27,7 +27,7 @@ describe('the events of on: auto', () => {
     ],
     [
       `on: auto, ${status}'pull_request.user.login == "ada"' } }]`,
-      'pull_request (opened, reopened, synchronized)',
+      'pull_request (opened, reopened, edited, synchronized)',
     ],
     [
       `on: auto, ${status}'touches("src/**")' } }]`,
@@ -35,7 +35,7 @@ describe('the events of on: auto', () => {
     ],
     [
       `on: auto, ${status}'labelled("ok")' } }]`,
-      'pull_request (opened, reopened, synchronized, label_updated, label_cleared)',
+      'pull_request (opened, reopened, edited, synchronized, label_updated, label_cleared)',
     ],
     [
       `on: auto, ${status}'pull_request.base.ref == "main"' } }]`,
@@ -43,15 +43,15 @@ describe('the events of on: auto', () => {
     ],
     [
       `on: auto, ${status}'pull_request.milestone != null' } }]`,
-      'pull_request (opened, reopened, synchronized, milestoned, demilestoned)',
+      'pull_request (opened, reopened, edited, synchronized, milestoned, demilestoned)',
     ],
     [
       `on: auto, ${status}'passed("ci/*")' } }]`,
-      'pull_request (opened, reopened, synchronized), status, action_run_success, action_run_failure, action_run_recover',
+      'pull_request (opened, reopened, edited, synchronized), status, action_run_success, action_run_failure, action_run_recover',
     ],
     [
       `on: auto, ${status}'rejections.size() == 0' } }]`,
-      'pull_request (opened, reopened, synchronized, review_requested, review_request_removed), pull_request_review',
+      'pull_request (opened, reopened, edited, synchronized, review_requested, review_request_removed), pull_request_review',
     ],
     [
       `on: auto, each: issue, ${label}'issue.title == "x"' } } }]`,
@@ -123,7 +123,7 @@ describe('the events of on: auto', () => {
     const rule = ruleOf(`on: [auto, pull_request.assigned, { schedule: "7 * * * *" }], ${status}true } }]`);
     expect(rule?.schedules).toHaveLength(1);
     expect(eventWords(rule?.on ?? [])).toBe(
-      'pull_request (assigned), pull_request (opened, reopened, synchronized)',
+      'pull_request (assigned), pull_request (opened, reopened, edited, synchronized)',
     );
   });
 });
