@@ -117,15 +117,6 @@ function recordCoverage(): Coverage {
   }
 }
 
-if (import.meta.main) {
-  const isCheck = process.argv.includes('--check');
-  if (!isCheck) writeFileSync(pagePath, makePage(recordCoverage()));
-  const problems = findProblems(existsSync(pagePath) ? readFileSync(pagePath, 'utf8') : '');
-  for (const problem of problems) console.error(problem);
-  if (problems.length > 0) process.exit(1);
-  console.log(`docs/operations.md: ${rows.length} operations, each called by the contract suite`);
-}
-
 // The operations of gitea-js, the TypeScript client of Gitea's API, and which of them the embedded forge does not serve.
 
 /** Reasons why operations are not served; each operation is written as in gitea-js. */
@@ -219,4 +210,14 @@ function unservedSection(): string {
 The embedded forge serves ${all.length - unserved.length} of the ${all.length} operations of gitea-js, the TypeScript client of Gitea's API.`;
   if (lines.length === 0) return `${text}\n`;
   return `${text} These are not served:\n\n| operation | reason |\n| --- | --- |\n${lines.join('\n')}\n`;
+}
+
+// Last, because it uses the table above.
+if (import.meta.main) {
+  const isCheck = process.argv.includes('--check');
+  if (!isCheck) writeFileSync(pagePath, makePage(recordCoverage()));
+  const problems = findProblems(existsSync(pagePath) ? readFileSync(pagePath, 'utf8') : '');
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  console.log(`docs/operations.md: ${rows.length} operations, each called by the contract suite`);
 }

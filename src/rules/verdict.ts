@@ -183,12 +183,20 @@ const polledMembers: ReadonlySet<string> = new Set([
 /** Returns why polling does not start a rule for some or all of its events; undefined if it starts the rule for all. */
 export function pollingGap(rule: LoadedRule): string | undefined {
   if (rule.on.length === 0) return undefined;
+  const hears = (wanted: Family, activity: string): boolean =>
+    rule.on.some(({ family, activities }) => family === wanted && (activities?.includes(activity) ?? true));
   const unfound = rule.on.flatMap(({ family, activities }) => {
     const found = polledActivities[family];
     if (found === null) return [];
+    // Polling finds the statuses that a run of Forgejo's Actions writes.
+    if (family.startsWith('action_run_') && hears('status', '')) return [];
     if (found === undefined) return [family];
-    // Without activities, a rule is about whatever happens.
-    return (activities ?? []).flatMap((one) => (found.includes(one) ? [] : [`${family}.${one}`]));
+    // Without activities, a rule is about whatever happens. Every change of labels is found as an update of them.
+    return (activities ?? []).flatMap((one) =>
+      found.includes(one) || (one === 'label_cleared' && hears(family, 'label_updated'))
+        ? []
+        : [`${family}.${one}`],
+    );
   });
   if (unfound.length > 0) return `polling does not find ${[...new Set(unfound)].join(', ')}`;
   const isAuthored = rule.on.every(({ family }) => authored.has(family));

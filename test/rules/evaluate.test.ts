@@ -242,15 +242,22 @@ describe('the facts that a rule reads decide whether it waits for checks', () =>
 });
 
 describe('what polling does not find for a rule is named', () => {
-  const say = 'steps: [{ uses: comment, with: { text: hello } }]';
-  const gap = (on: string, condition = 'true') =>
-    pollingGap(ruleOf(fileOf(`on: ${on}\nif: '${condition}'\n${say}`), { registry }));
+  const gap = (on: string, condition = 'true') => {
+    const step = on.includes('action_run')
+      ? '{ uses: set-status }'
+      : '{ uses: comment, with: { text: hello } }';
+    return pollingGap(ruleOf(fileOf(`on: ${on}\nif: '${condition}'\nsteps: [${step}]`), { registry }));
+  };
 
   it.each([
     ['issues', 'true', undefined],
     ['[issues.opened, pull_request.synchronized]', 'has(event.issue) && event.issue.title == "a"', undefined],
     ['issue_comment.created', 'command("go").found && sender_permission == "write"', undefined],
     ['issues.assigned', 'true', 'polling does not find issues.assigned'],
+    ['[issues.label_updated, issues.label_cleared]', 'true', undefined],
+    ['issues.label_cleared', 'true', 'polling does not find issues.label_cleared'],
+    ['[status, action_run_success]', 'true', undefined],
+    ['action_run_success', 'true', 'polling does not find action_run_success'],
     ['issues', 'sender.login == "ada"', 'it reads sender, which polling finds of comments and reviews alone'],
     ['issues', 'sender_permission == "write"', 'it reads sender_permission, which polling finds'],
     ['issues.edited', 'has(event.changes)', 'it reads event.changes, which only a delivery has'],
