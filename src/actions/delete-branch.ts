@@ -122,7 +122,7 @@ with:
 `,
   arguments: DeleteBranch,
   of: ['pull_request'],
-  ways: { writes: [], after: [ways.closed] },
+  ways: { writes: [], after: [ways.closed, ways.merged] },
   needs: { access: 'writer', scopes: ['repository'] },
   describesState: true,
   granted: false,

@@ -177,7 +177,7 @@ const maxPulls = 10_000;
 export const contributions = defineFact({
   name: 'contributions',
   meaning:
-    'The number of merged pull requests of the author in this repository that were opened before this one; 0 means that this is the first contribution. What Reeve’s own account opens is none: it counts as 1 at least. A pull request of a deleted account has no author: the condition is then `error`.',
+    'The number of merged pull requests of the author in this repository that were opened before this one; 0 means that none was merged, though others may be open (`first_pull_request`). What Reeve’s own account opens is none: it counts as 1 at least. A pull request of a deleted account has no author: the condition is then `error`.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: int,
@@ -222,26 +222,45 @@ export const firstIssue = defineFact({
   needs: { access: 'reader', scopes: ['issue', 'user'] },
   requests: 3,
   example: 'first_issue',
-  async ask({ client, subject, memory, ask }) {
-    const { user } = await ask(requestOf(issue));
-    if (!user || user.id <= 0) throw new ReeveError('forge-not-found', 'the author of the issue is deleted');
-    const { index } = indexParams(subject);
-    const query = { type: 'issues', state: 'all', created_by: user.login };
-    let seen = 0;
-    // The newest are listed first, so one page is usually enough.
-    for await (const one of client.items(operations.listIssues, {
-      params: repositoryParams(subject),
-      query,
-    })) {
-      seen += 1;
-      if (seen > maxPulls)
-        throw new Error(`too large to judge: ${user.login} has more than ${maxPulls} issues`);
-      // The name may have belonged to another account earlier.
-      if (one.number < index && one.user?.id === user.id) return false;
-    }
-    return user.id !== (await ownId(client, memory));
-  },
+  ask: async (context) => isFirstOf((await context.ask(requestOf(issue))).user, 'issues', context),
 });
+
+/** Whether the pull request is the first one of its author in the repository. */
+export const firstPullRequest = defineFact({
+  name: 'first_pull_request',
+  meaning:
+    'Whether the author has opened no earlier pull request in this repository, merged or not; issues do not count. It is false for a pull request of Reeve’s own account. A pull request of a deleted account has no author: the condition is then `error`.',
+  shows: 'repository',
+  visibleTo: 'subject',
+  shape: flag,
+  of: ['pull_request'],
+  changes: [ways.elsewhere],
+  needs: { access: 'reader', scopes: ['issue', 'repository', 'user'] },
+  requests: 3,
+  example: 'first_pull_request',
+  ask: async (context) => isFirstOf((await context.ask(requestOf(pullRequest))).user, 'pulls', context),
+});
+
+/** Returns whether an author other than Reeve opened no earlier issue or pull request of the repository. */
+async function isFirstOf(
+  user: User | null | undefined,
+  type: 'issues' | 'pulls',
+  { client, subject, memory }: AskContext,
+): Promise<boolean> {
+  if (!user || user.id <= 0) throw new ReeveError('forge-not-found', 'the author is deleted');
+  const { index } = indexParams(subject);
+  const query = { type, state: 'all', created_by: user.login };
+  let seen = 0;
+  // The newest are listed first, so one page is usually enough.
+  for await (const one of client.items(operations.listIssues, { params: repositoryParams(subject), query })) {
+    seen += 1;
+    if (seen > maxPulls)
+      throw new Error(`too large to judge: ${user.login} has more than ${maxPulls} ${type}`);
+    // The name may have belonged to another account earlier.
+    if (one.number < index && one.user?.id === user.id) return false;
+  }
+  return user.id !== (await ownId(client, memory));
+}
 
 const ownKey = 'self/id';
 

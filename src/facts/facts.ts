@@ -8,6 +8,7 @@ import {
   collaborators,
   contributions,
   firstIssue,
+  firstPullRequest,
   permissionOf,
   senderPermission,
 } from './collaborators.ts';
@@ -106,6 +107,7 @@ export const facts: readonly Fact[] = [
   team,
   contributions,
   firstIssue,
+  firstPullRequest,
   currentReviews,
   approvals,
   rejections,

@@ -155,6 +155,26 @@ describe('first_issue', () => {
   });
 });
 
+describe('first_pull_request', () => {
+  it('is true while no earlier one was opened, merged or not, and never for the own account', async () => {
+    const { holder, owner, at } = setup;
+    const open = async (client: Client): Promise<number> => {
+      const head = freshName('first');
+      await addFile(client, at, head, `${head}.txt`);
+      const body = { title: 'A change', head, base: 'main' };
+      return (await client.call(operations.createPull, { params: at, body })).number;
+    };
+    const of = (index: number) => ask('first_pull_request', { subject: { index } });
+    const first = await open(owner.client);
+    expect(await of(first)).toBe(true);
+    const second = await open(owner.client);
+
+    expect(await of(first)).toBe(true);
+    expect(await of(second)).toBe(false);
+    expect(await of(await open(holder.client))).toBe(false);
+  });
+});
+
 describe('scheduled_merge', () => {
   it('is who scheduled the merge, until it is cancelled or merged', async () => {
     const { owner, holder, at } = setup;

@@ -117,9 +117,7 @@ export function unheardChanges(rules: readonly LoadedRule[], file: YamlSource): 
     const kind = automaticKinds.find((one) =>
       rule.on.every(({ family }) => eventFamilies[family].subject === one),
     );
-    // A rule about comments is about what was said.
-    const isAboutComments = rule.on.some(({ family }) => family.endsWith('_comment'));
-    if (kind === undefined || isAboutComments || !isAboutState(rule)) return [];
+    if (kind === undefined || !followsChanges(rule) || !isAboutState(rule)) return [];
     const missing = new Map<string, string>();
     for (const { of, way } of readsOf(rule).flatMap(waysOfRead)) {
       for (const event of eventsAbout(way, kind)) {
@@ -140,6 +138,15 @@ export function unheardChanges(rules: readonly LoadedRule[], file: YamlSource): 
     const message = `what the rule reads (${of}) can also change by ${[...missing.keys()].join(', ')}: list these, or write on: auto`;
     return [file.problem('unheard-change', message, file.keyAt(['rules', rule.name]))];
   });
+}
+
+/** Activities with which an item begins or ends. */
+const turns: readonly string[] = ['opened', 'reopened', 'closed', 'deleted'];
+
+/** Returns whether a rule follows an item: not what is said about it, and not only its beginning or its end. */
+function followsChanges({ on }: LoadedRule): boolean {
+  if (on.some(({ family }) => family.endsWith('_comment'))) return false;
+  return on.some(({ activities }) => activities?.some((one) => !turns.includes(one)) ?? true);
 }
 
 /** Returns whether a rule reads the live state alone: not what happened, nor who caused it. */

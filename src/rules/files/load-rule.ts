@@ -1,16 +1,20 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
 import { validate } from 'node-cron';
 import type { z } from 'zod';
 import type { Action } from '../../actions/action.ts';
 import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import type { SubjectKind } from '../../contract/events/subject.ts';
 import { isAboutComment, readsArguments } from '../../facts/command.ts';
+import { ways } from '../../facts/ways.ts';
 import type { Matcher } from '../../patterns/automaton.ts';
 import { compileGlob, compileScope, GlobError } from '../../patterns/glob.ts';
 import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
-import { automaticEvents, automaticKinds } from '../automatic-events.ts';
+import { automaticEvents, automaticKinds, type RuleParts, waysOfRule } from '../automatic-events.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
 import { isTimezone } from '../expressions/function-row.ts';
+import { childrenOf, parseExpression } from '../expressions/parse.ts';
 import type { ExpressionContext } from '../expressions/resolve.ts';
+import { subjectFunctionOf } from '../expressions/subject-functions.ts';
 import { hasTemplate } from '../expressions/template.ts';
 import { actionsElsewhere, foreignSchedules } from '../foreign-words.ts';
 import { type ExpressionProblem, nearest } from '../problem.ts';
@@ -99,6 +103,12 @@ export function loadRule(
   if (!on.success || environment === undefined || context.problems.length > before) return undefined;
   const parts = { condition, each, steps };
   const automatic = heard.isAutomatic && automaticEvents(parts);
+  if (automatic && isAboutClosed(parts)) {
+    const message =
+      'on: auto leaves out closed items, which this rule is about: write each: { pull_request: { state: all } }';
+    context.reportKey([...at, 'on'], 'each', message);
+    return undefined;
+  }
   return {
     id: `${context.path}#${name}`,
     name,
@@ -227,14 +237,15 @@ export function strictestLimits(one: RuleLimits, other: RuleLimits): RuleLimits 
 const eachBelowOperator = ['pull_request', 'issue', 'branch', 'milestone'];
 
 function loadEach(
-  { each: written, steps }: Readonly<Record<string, unknown>>,
+  rule: Readonly<Record<string, unknown>>,
   heard: ReadOn,
   at: YamlPath,
   context: FileContext,
 ): readonly Each[] | undefined {
+  const { each: written } = rule;
   const parsed = EachForm.safeParse(written);
   if (!parsed.success) {
-    if (written === undefined && heard.isAutomatic) return inferEach(steps, at, context);
+    if (written === undefined && heard.isAutomatic) return inferEach(rule, at, context);
     if (written === undefined && heard.schedules.length > 0) {
       context.reportKey([...at, 'on'], 'each', 'a schedule needs `each`: the items that it processes');
     }
@@ -272,14 +283,23 @@ function loadEach(
   return each;
 }
 
-/** Returns the open items that a rule with `on: auto` and without `each` is about, if its actions allow only one kind. */
-function inferEach(steps: unknown, at: YamlPath, context: FileContext): readonly Each[] | undefined {
-  const used = asList(steps).flatMap(
+/**
+ * Returns the open items that a rule with `on: auto` and without `each` is about: those that its actions allow or, if they
+ * allow both kinds, those that have the facts which its expressions read.
+ */
+function inferEach(
+  rule: Readonly<Record<string, unknown>>,
+  at: YamlPath,
+  context: FileContext,
+): readonly Each[] | undefined {
+  const used = asList(rule.steps).flatMap(
     (step) => context.registry.actions.find(({ name }) => name === asRecord(step).uses) ?? [],
   );
   const kinds = automaticKinds.filter((kind) => used.every(({ of }) => of.includes(kind)));
   const [kind] = kinds;
   if (kind !== undefined && kinds.length === 1) return [{ kind, state: 'open' }];
+  const read = kinds.filter((one) => readsOnlyOf(one, rule, context));
+  if (read.length === 1) return read.map((one) => ({ kind: one, state: 'open' }));
   // Steps that fit no kind have a problem of their own.
   if (kinds.length > 1) {
     const message =
@@ -287,6 +307,49 @@ function inferEach(steps: unknown, at: YamlPath, context: FileContext): readonly
     context.reportKey([...at, 'on'], 'each', message);
   }
   return undefined;
+}
+
+/** Returns whether the texts of a rule read a fact, or use a function about a fact, that only items of this kind have. */
+function readsOnlyOf(
+  kind: SubjectKind,
+  { if: condition, steps }: Readonly<Record<string, unknown>>,
+  { registry, named }: FileContext,
+): boolean {
+  const other = kind === 'issue' ? 'pull_request' : 'issue';
+  const isOnly = (name: string): boolean =>
+    name === kind ||
+    registry.facts.some(
+      (fact) => fact.name === name && fact.of.includes(kind) && !fact.of.some((one) => one === other),
+    );
+  const seen = new Set<string>();
+  const reads = (node: ASTNode): boolean => {
+    const about = subjectFunctionOf(node);
+    if (about && isOnly(about.fact)) return true;
+    const name = node.op === 'id' ? node.args : node.op === 'call' ? node.args[0] : undefined;
+    const condition = name === undefined || seen.has(name) ? undefined : named.get(name);
+    if (name !== undefined) seen.add(name);
+    if (name !== undefined && (isOnly(name) || (condition && reads(condition.node)))) return true;
+    return childrenOf(node).some(reads);
+  };
+  return textsIn([condition, steps]).some((text) => {
+    const inserted = [...text.matchAll(/\$\{\{(.*?)\}\}/g)].map(([, inner = '']) => inner);
+    return (inserted.length > 0 ? inserted : [text]).some((one) => {
+      const node = parseExpression(one);
+      return !('message' in node) && reads(node);
+    });
+  });
+}
+
+/** Returns all texts in a value. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Returns whether a rule about open items reads, or its actions need, what only closed ones have. */
+function isAboutClosed(parts: RuleParts): boolean {
+  if (!parts.each?.some(({ kind, state }) => kind === 'pull_request' && state === 'open')) return false;
+  return waysOfRule(parts).some(({ way }) => way === ways.merged);
 }
 
 function isAutomaticKind(kind: SubjectKind): boolean {

@@ -86,12 +86,33 @@ describe('the events of on: auto', () => {
     expect(ruleOf('on: auto, steps: [{ uses: set-status }]')?.each).toEqual([
       { kind: 'pull_request', state: 'open' },
     ]);
+    expect(ruleOf(`on: auto, ${label}'touches("docs/**")' } } }]`)?.each).toEqual([
+      { kind: 'pull_request', state: 'open' },
+    ]);
+    expect(ruleOf(`on: auto, ${label}'issue.title == "x"' } } }]`)?.each).toEqual([
+      { kind: 'issue', state: 'open' },
+    ]);
+    const comment = 'on: auto, steps: [{ uses: comment, with: { text: "${{ pull_request.title }}" } }]';
+    expect(ruleOf(comment)?.each).toEqual([{ kind: 'pull_request', state: 'open' }]);
+    const named = 'conditions: { documented: touches("docs/**") }\n';
+    expect(ruleOf(`on: auto, ${label}documented } } }]`, named)?.each).toHaveLength(1);
     expect(problemsOf(`on: auto, ${label}true } } }]`)).toEqual([
       expect.stringMatching(/^each: on: auto needs each: pull_request, each: issue, or/),
     ]);
     expect(
       problemsOf('on: auto, each: repository, steps: [{ uses: sync-labels, with: { labels: [] } }]')[0],
     ).toMatch(/^each: on: auto is for rules about each pull_request or issue/);
+  });
+
+  it.each([
+    'if: pull_request.merged, steps: [{ uses: comment, with: { text: hello } }]',
+    'steps: [{ uses: backport, with: { to: ["release/*"] } }]',
+    'steps: [{ uses: delete-branch }]',
+  ])('are none for a rule about closed items that leaves these out: %s', (body) => {
+    expect(problemsOf(`on: auto, each: pull_request, ${body}`)).toEqual([
+      expect.stringMatching(/^each: on: auto leaves out closed items/),
+    ]);
+    expect(problemsOf(`on: auto, each: { pull_request: { state: all } }, ${body}`)).toEqual([]);
   });
 
   it.each([
@@ -176,6 +197,14 @@ describe('an event that a rule does not list', () => {
     expect(warningsOf(rules('{ pull_request: [opened, synchronized] }'), 'unheard-change')).toEqual([
       expect.stringMatching(/^what the rule reads \(.+\) can also change by pull_request.edited/),
     ]);
+  });
+  it('is none for a rule about the beginning or the end of an item, or about comments', () => {
+    for (const on of [
+      'pull_request.closed',
+      '[pull_request.opened, pull_request.reopened]',
+      'pull_request_comment',
+    ])
+      expect(warningsOf(rules(on), 'unheard-change')).toEqual([]);
   });
   it('is none for a rule about what happened, with a schedule, or with on: auto', () => {
     const welcome =

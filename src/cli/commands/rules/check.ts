@@ -175,7 +175,8 @@ function printStarts(rules: readonly LoadedRule[], terminal: Terminal): void {
   for (const rule of rules) {
     if (rule.automatic) {
       const silent = silentWaysOf(rule).map(({ way }) => wordsOfWay(way));
-      const gap = silent.length === 0 ? '' : `; no event: ${silent.join(', ')}`;
+      const isSwept = silent.length === 0 || rule.schedules.length > 0;
+      const gap = isSwept ? '' : `; no event: ${silent.join(', ')}`;
       const text = `${rule.name}: on: auto = ${eventWords(rule.automatic)}${gap}`;
       terminal.out(terminal.style('dim', text));
     }
