@@ -5,7 +5,7 @@ import { automaticKinds, eventsAbout, silentWaysOf, waysOfRead } from '../automa
 import type { Problem } from '../problem.ts';
 import type { LoadedRule } from '../rule.ts';
 import { readsOf } from '../verdict.ts';
-import { statusContextsOf } from './warnings.ts';
+import { areApart, statusContextsOf } from './warnings.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** Actions whose result holds back or lets through a merge. */
@@ -30,24 +30,34 @@ export function wordsOfWay({ what, silentOn }: Way): string {
   return silentOn === undefined ? what : `${what} (${silentOn})`;
 }
 
+/** A rule that does not run after what another rule changes. */
+export type OwnChange = {
+  readonly rule: LoadedRule;
+  /** The rules that change what it reads. */
+  readonly by: readonly LoadedRule[];
+  readonly message: string;
+};
+
 /**
- * Returns a warning for each rule with `on: auto` and without a schedule that reads what another rule of the file
- * changes, because Reeve's own changes start no rule.
+ * Returns the rules with `on: auto` and without a schedule that read what another one of these rules, which are in force
+ * together, changes: Reeve's own changes start no rule.
  */
-export function ownChanges(rules: readonly LoadedRule[], file: YamlSource): readonly Problem[] {
+export function ownChanges(rules: readonly LoadedRule[]): readonly OwnChange[] {
   return rules.flatMap((rule) => {
     if (rule.automatic === undefined || rule.schedules.length > 0) return [];
     const read = waysOfReads(rule);
     const found = rules.flatMap((other) => {
-      if (other === rule) return [];
+      if (other === rule || areApart(rule, other)) return [];
       const way = other.steps
         .flatMap(({ action }) => action.ways?.writes ?? [])
         .find((one) => read.includes(one) && mayMeet(one, other, rule));
-      return way === undefined ? [] : [`${other.name} (${way.what})`];
+      const place = other.source === rule.source ? '' : `${other.source}, `;
+      return way === undefined ? [] : [{ other, words: `${other.name} (${place}${way.what})` }];
     });
     if (found.length === 0) return [];
-    const message = `changes of Reeve start no rule, so that this rule does not run after ${found.join(', ')}: write on: [auto, { schedule: "17 * * * *" }]`;
-    return [file.problem('own-change', message, file.keyAt(['rules', rule.name]))];
+    const names = found.map(({ words }) => words).join(', ');
+    const message = `changes of Reeve start no rule, so that this rule does not run after ${names}: write on: [auto, { schedule: "17 * * * *" }]`;
+    return [{ rule, by: found.map(({ other }) => other), message }];
   });
 }
 

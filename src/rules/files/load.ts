@@ -170,7 +170,9 @@ function loadReadable(written: FileContext, source: Loading): LoadedFile {
     ...mergeGates(own, file),
     ...deafGates(own, file),
     ...silentChanges(own, file),
-    ...ownChanges(own, file),
+    ...ownChanges(own).map(({ rule, message }) =>
+      file.problem('own-change', message, file.keyAt(['rules', rule.name])),
+    ),
     ...unheardChanges(own, file),
     ...renamedOutOfSight(own, file),
     ...included.warnings,

@@ -412,7 +412,7 @@ function kindsOf(rule: LoadedRule): ReadonlySet<SubjectKind> {
  * Returns whether no repository can match the `in` of both rules: both list repositories by name, and no name is in
  * both lists.
  */
-function areApart(one: LoadedRule, other: LoadedRule): boolean {
+export function areApart(one: LoadedRule, other: LoadedRule): boolean {
   return one.scopes.some((scope) =>
     other.scopes.some((theirs) => {
       const names = scope.written.map((name) => name.toLowerCase());

@@ -37,6 +37,23 @@ async function check(rules: string, args: readonly string[] = [], environment: R
 const label = (name: string, key: string, of: string, more = ''): string =>
   `  ${name}: { on: ${of}, ${more} steps: [{ uses: set-labels, with: { ${key}: [bug] } }] }\n`;
 
+it('a rule with on: auto that reads what a rule of another file changes is a warning, where both are in force', async () => {
+  const file = (name: string, step: string) =>
+    writeFile(
+      join(folder, name),
+      `version: 1\nrules:\n  ${name.replace('.yml', '')}: { on: auto, steps: [${step}] }\n`,
+    );
+  await file('labeller.yml', '{ uses: set-labels, with: { sync: { docs: touches("docs/**") } } }');
+  await file('gate.yml', '{ uses: set-status, with: { state: success, when: labelled("docs") } }');
+  const warnings = async (args: readonly string[], environment: Record<string, string>) => {
+    const { out } = await reeve(['check', '--json', ...args], { environment });
+    return (JSON.parse(out).warnings as readonly Problem[]).map(({ code, path }) => `${code} ${path}`);
+  };
+
+  expect(await warnings([], { REEVE_RULES: folder })).toEqual([`own-change ${join(folder, 'gate.yml')}`]);
+  expect(await warnings([folder], {})).toEqual([]);
+});
+
 it('a path after --repository is refused, with what to write', async () => {
   const environment = { FORGE_URL: forge.url, FORGE_TOKEN: bot.token };
   const rules = label('one', 'remove', 'issues.opened');

@@ -3,7 +3,7 @@ import { findCapabilities } from '../../../client/capabilities.ts';
 import { type ClientOptions, createClient } from '../../../client/client.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import { eventWords, silentWaysOf } from '../../../rules/automatic-events.ts';
-import { wordsOfWay } from '../../../rules/files/event-warnings.ts';
+import { ownChanges, wordsOfWay } from '../../../rules/files/event-warnings.ts';
 import { formatExpanded } from '../../../rules/files/load.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
 import { formatProblem, type Problem, problemAtLine } from '../../../rules/problem.ts';
@@ -84,7 +84,10 @@ export async function check(
   const renamed = checked ? await renamedStatuses(loaded, checked) : [];
   const missing = checked ? await missingContexts(loaded, checked) : [];
   const owners = checked ? await unmatchedOwners(loaded, checked) : [];
-  const noted = files.flatMap((file) => file.warnings ?? []);
+  const noted = [
+    ...files.flatMap((file) => file.warnings ?? []),
+    ...(isOperators ? ownChangesBetween(loaded, textOf) : []),
+  ];
   const unsent = lacking?.warnings ?? [];
   const unfound = options.isPolled ? pollingWarnings(loaded, textOf) : [];
   const warnings = distinct([
@@ -131,6 +134,18 @@ function requireRepositoryName(name: string): void {
   const isFile = /\.ya?ml$/.test(name) && existsSync(name);
   if (!/^[^/\s]+\/[^/\s]+$/.test(name) || isFile)
     throw new ReeveError('usage', `${name} is not OWNER/NAME; put -- before the paths`);
+}
+
+/** Returns a warning for each rule that does not run after what a rule of another file in force changes. */
+function ownChangesBetween(
+  rules: readonly LoadedRule[],
+  textOf: (path: string) => string,
+): readonly Problem[] {
+  return ownChanges(rules.filter(({ level }) => level === 'operator'))
+    .filter(({ rule, by }) => by.some(({ source }) => source !== rule.source))
+    .map(({ rule, message }) =>
+      problemAtLine({ code: 'own-change', message, path: rule.source, line: rule.line }, textOf),
+    );
 }
 
 /** Returns a warning for each rule that polling does not start for all of its events. */
