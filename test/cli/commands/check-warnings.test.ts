@@ -30,7 +30,10 @@ async function check(rules: string, args: readonly string[] = [], environment: R
     status,
     error,
     problems,
-    warnings: warnings.map(({ line, code, message }) => `${line} ${code}: ${message}`),
+    // The events that a list misses have tests of their own (test/rules/files/automatic-events.test.ts).
+    warnings: warnings
+      .filter(({ code }) => code !== 'unheard-change')
+      .map(({ line, code, message }) => `${line} ${code}: ${message}`),
   };
 }
 
