@@ -1,5 +1,5 @@
 import type { Event } from '../contract/events/events.ts';
-import { readMember } from '../contract/events/payload-members.ts';
+import { isRecord, readMember } from '../contract/events/payload-members.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import { type FactRequest, type Facts, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
@@ -169,9 +169,10 @@ async function filterState(
   const known = knowledge.find(request);
   if (known === undefined || 'error' in known)
     return failed(rule, [], [], `each: ${known?.error.message ?? 'the state is not known'}`, known?.error);
-  return readMember(known.value, 'state') === wanted
-    ? undefined
-    : { verdict: skipRule(rule, 'state'), steps: [] };
+  // Forges always send the state. A rule test or what-if may leave it out; the item then counts as open.
+  const state =
+    isRecord(known.value) && !Object.hasOwn(known.value, 'state') ? 'open' : readMember(known.value, 'state');
+  return state === wanted ? undefined : { verdict: skipRule(rule, 'state'), steps: [] };
 }
 
 const pullRequest: FactRequest = { name: 'pull_request' };

@@ -93,6 +93,18 @@ describe('a missing state in a case is an error, not a plan without changes', ()
     expect(differences).toEqual([expect.stringMatching(new RegExp(`^rule x failed .*\\.${message}`))]);
   });
 
+  it('is open for a rule with on: auto whose actions do not read it', async () => {
+    const rules = label('true', { on: 'auto', each: 'pull_request' });
+    const facts = { label_definitions: ['x'] };
+
+    expect(await differencesOf(rules, { ...opened(stateless), facts, ...added })).toEqual([]);
+    const closed = { ...pull, state: 'closed' };
+    expect(await differencesOf(rules, { ...opened(closed), facts })).toEqual([]);
+    const scheduledToo = label('true', { on: ['auto', { schedule: '7 3 * * *' }], each: 'pull_request' });
+    const item = { pull_request: { ...stateless, repository } };
+    expect(await differencesOf(scheduledToo, { item, facts, ...added })).toEqual([]);
+  });
+
   it('is reported for a review as well', async () => {
     const uses = { uses: 'dismiss-stale-reviews', with: { states: ['APPROVED'], message: 'Look again.' } };
     const facts = {

@@ -1,3 +1,4 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
 import { eventFamilies, type Family } from '../../contract/events/event-families.ts';
 import { readMember } from '../../contract/events/payload-members.ts';
 import { type Way, ways } from '../../facts/ways.ts';
@@ -5,7 +6,7 @@ import { automaticKinds, eventsAbout, silentWaysOf, waysOfRead } from '../automa
 import type { Problem } from '../problem.ts';
 import type { LoadedRule } from '../rule.ts';
 import { readsOf } from '../verdict.ts';
-import { areApart, statusContextsOf } from './warnings.ts';
+import { areApart, ruleTreesOf, statusContextsOf } from './warnings.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** Actions whose result holds back or lets through a merge. */
@@ -128,11 +129,12 @@ export function unheardChanges(rules: readonly LoadedRule[], file: YamlSource): 
       rule.on.every(({ family }) => eventFamilies[family].subject === one),
     );
     if (kind === undefined || !followsChanges(rule) || !isAboutState(rule)) return [];
+    const needsLabel = ruleTreesOf(rule).some(isFalseWithoutLabels);
     const missing = new Map<string, string>();
     for (const { of, way } of readsOf(rule).flatMap(waysOfRead)) {
       for (const event of eventsAbout(way, kind)) {
         const [family, activity] = event.split('.') as [Family, string | undefined];
-        if (optional.has(family)) continue;
+        if (optional.has(family) || (needsLabel && activity === 'label_cleared')) continue;
         const isHeard = rule.on.some(
           (listening) =>
             listening.family === family &&
@@ -163,4 +165,11 @@ function followsChanges({ on }: LoadedRule): boolean {
 function isAboutState(rule: LoadedRule): boolean {
   const ofEvent = new Set(['event', 'sender', 'sender_permission', 'comment', 'review', 'command']);
   return !readsOf(rule).some(({ root }) => ofEvent.has(root.name));
+}
+
+/** Returns whether a condition cannot hold for an item without labels: it asks for one with `labelled`, and not in a negation. */
+function isFalseWithoutLabels(tree: ASTNode): boolean {
+  if (tree.op === '&&') return tree.args.some(isFalseWithoutLabels);
+  if (tree.op === '||') return tree.args.every(isFalseWithoutLabels);
+  return tree.op === 'call' && tree.args[0] === 'labelled';
 }

@@ -82,6 +82,10 @@ describe('the events of on: auto', () => {
     expect(eventsOf(texts)).toBe('issues (opened, reopened, edited)');
   });
 
+  it('are all after which a status belongs to another commit or base', () => {
+    expect(warningsOf(`rules:\n  one: { on: auto, ${status}true } }] }\n`, 'gate-events')).toEqual([]);
+  });
+
   it('are those of the items that the actions allow; each is needed if they allow both', () => {
     expect(ruleOf('on: auto, steps: [{ uses: set-status }]')?.each).toEqual([
       { kind: 'pull_request', state: 'open' },
@@ -158,6 +162,13 @@ describe('what changes without an event', () => {
     expect(warningsOf(rules('[auto, { schedule: "17 * * * *" }]'), 'silent-change')).toEqual([]);
   });
 
+  it('is no warning for a label that is renamed or deleted, if the rule merges: the merge reads the labels again', () => {
+    const rules = (uses: string) =>
+      `rules:\n  one: { on: auto, if: 'labelled("ok")', steps: [{ uses: ${uses} }] }\n`;
+    expect(warningsOf(rules('queue-merge'), 'silent-change')).toEqual([]);
+    expect(warningsOf(rules('set-status'), 'silent-change')).toHaveLength(1);
+  });
+
   it('is left out where Reeve looks again by itself', () => {
     const green = 'required_checks.all(c, c.state == "success") && pull_request.mergeable';
     const rule = ruleOf(`on: auto, steps: [{ uses: merge, with: { when: '${green}' } }]`);
@@ -213,5 +224,29 @@ describe('an event that a rule does not list', () => {
     const sender = `if: 'sender.login == "ada"', ${label}'pull_request.title == ""' } } }]`;
     expect(warningsOf(rules('pull_request.opened', sender), 'unheard-change')).toEqual([]);
     expect(warningsOf(rules('auto, each: pull_request'), 'unheard-change')).toEqual([]);
+  });
+  it.each([
+    [
+      'a comment, if it reads nothing that comments change',
+      '[issue_comment.created, issues.reopened]',
+      'issue.state == "open"',
+    ],
+    ['the closing alone', '{ pull_request: closed }', 'pull_request.merged && !has(pull_request.milestone)'],
+    [
+      'a label that it needs, after all were removed',
+      '{ issues: [opened, label_updated] }',
+      'labelled("bug") && true',
+    ],
+  ])('is none for a rule about %s', (_what, on, condition) => {
+    const steps = 'steps: [{ uses: set-labels, with: { remove: [x] } }]';
+    const found = (text: string) => warningsOf(rules(on, `if: '${text}', ${steps}`), 'unheard-change');
+    expect(found(condition)).toEqual([]);
+  });
+  it('is a warning for label_cleared where the rule acts without labels as well', () => {
+    const steps = 'steps: [{ uses: set-labels, with: { remove: [x] } }]';
+    for (const condition of ['!labelled("bug")', 'labelled("bug") || issue.number > 1'])
+      expect(
+        warningsOf(rules('{ issues: [label_updated] }', `if: '${condition}', ${steps}`), 'unheard-change'),
+      ).toEqual([expect.stringContaining('issues.label_cleared')]);
   });
 });
