@@ -10,7 +10,7 @@ import { createMessageSender } from '../../src/platform/http/message-sender.ts';
 import { loadSettings } from '../../src/server/settings/config.ts';
 import { decided } from '../support/compare-plans.ts';
 import { isThorough } from '../support/figure.ts';
-import { timeoutMs, uniqueName } from '../support/flow-names.ts';
+import { people, timeoutMs, uniqueName } from '../support/flow-names.ts';
 import { type HookReceiver, startReceiver } from '../support/hook-receiver.ts';
 import { addFile } from '../support/privilege-setup.ts';
 import { appliedRules, createTeams, loadShippedRules, shippedRules } from '../support/shipped-rules.ts';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
   await createTeams(harness, (await harness.bot.call(operations.getSelf, {})).login);
   for (const name of ['build-bot', 'auditor']) await harness.forge.makePerson(uniqueName(name));
-  for (const name of ['blocked', 'stale', 'next-release'])
+  for (const name of ['auto-merge', 'blocked', 'stale', 'next-release'])
     for (const repo of ['demo', 'ops'])
       await harness.root.call(operations.createLabel, {
         params: { owner: acme, repo },
@@ -148,9 +148,31 @@ const situations: Readonly<Record<string, Situation>> = {
   'blocked.yml#blocked': {
     arrange: async () => dependsOn(await openPull('waits'), await openIssue('first')),
   },
-  'blocked.yml#blocked-issues': {
+  'blocked.yml#blocked-label': {
     arrange: async () => dependsOn(await openIssue('waits'), await openIssue('second')),
   },
+  'approvals-by-team.yml#security': {
+    async arrange() {
+      const body = { name: 'security', permission: 'read', units: ['repo.code', 'repo.pulls'] };
+      await harness.root.call(operations.createTeam, { params: { org: acme }, body });
+      await openPull('unapproved');
+    },
+  },
+  'auto-merge.yml#auto-merge': {
+    async arrange() {
+      const collaborator = { ...demo, collaborator: people.ada };
+      await harness.root.call(operations.putCollaborator, {
+        params: collaborator,
+        body: { permission: 'write' },
+      });
+      const params = { ...demo, index: await openPull('approved') };
+      await harness.ada.call(operations.createReview, { params, body: { event: 'APPROVED', body: 'Good.' } });
+      await harness.ada.call(operations.addIssueLabels, { params, body: { labels: ['auto-merge'] } });
+    },
+  },
+  'changelog.yml#changelog': { arrange: () => openPull('unlisted') },
+  'codeowners.yml#owners': { arrange: () => openPull('unowned') },
+  'required-label.yml#labels': { arrange: () => openPull('unlabelled') },
   'collaborators.yml#collaborators': {},
   'freeze.yml#freeze': { arrange: () => openPull('frozen') },
   'hooks.yml#ci-hook': {},
