@@ -91,7 +91,11 @@ export async function startPlanComparison(
       const simulated = planned.find(isSame);
       // The plan of a payload also reports the rules that listen to other events.
       const listening = simulated?.rules.filter(({ reason, rule }) => reason !== 'kind' || isOf(run, rule));
-      expect(simulated && decided({ ...simulated, rules: listening ?? [] })).toBe(decided(run));
+      // Forges announce the reviews that they request from code owners before the opening: that event's run has made its changes.
+      const earlier = harness.runs.slice(seen, harness.runs.indexOf(run)).flatMap(({ changes }) => changes);
+      const made = new Set(earlier.map(({ target }) => target));
+      const changes = simulated?.changes.filter(({ target }) => !made.has(target)) ?? [];
+      expect(simulated && decided({ ...simulated, changes, rules: listening ?? [] })).toBe(decided(run));
       for (const { rule } of run.rules) compared.add(rule);
       for (const { rules: by } of run.changes) for (const rule of by) changed.add(rule);
     },
