@@ -15,7 +15,13 @@ let harness: Harness;
 let plans: PlanComparison;
 let data: string;
 beforeAll(async () => {
-  const files = await shippedFiles(['labels.yml', 'stale-reviews.yml', 'blocked.yml']);
+  const files = await shippedFiles([
+    'labels.yml',
+    'stale-reviews.yml',
+    'blocked.yml',
+    'milestones.yml',
+    'triage.yml',
+  ]);
   harness = await startOperatorHarness(files, { server: { repositories: [`${acme}/*`] } });
   const rules = (await loadRuleFiles([harness.rules ?? ''])).flatMap((file) => file.rules);
   plans = await startPlanComparison(harness, { rules });
@@ -35,10 +41,10 @@ it('a simulation plans each rule once without an activity, with the values seen,
   });
 
   expect(out).toContain('pull_request.opened');
-  expect(out).toContain('pull_request.synchronized');
+  expect(out).toContain('pull_request.closed');
   expect(out).toMatch(/fresh-approvals-only: matched/);
   expect(out).toMatch(/\[pull_request\.draft = false\]/);
-  expect(out).toMatch(/- blocked-issues: not planned \(it listens to other events\)/);
+  expect(out).toMatch(/- triage: not planned \(it listens to other events\)/);
 });
 
 it('a simulation plans issues, pushes, and rules with a schedule', async () => {
@@ -47,7 +53,7 @@ it('a simulation plans issues, pushes, and rules with a schedule', async () => {
   await harness.idle();
   const [issue] = await plans.plan(['--issue', `${at.owner}/${at.repo}#${number}`]);
   expect(issue).toMatchObject({ mode: 'plan', trigger: { kind: 'issues', activity: 'opened' } });
-  expect(issue?.rules.map(({ rule }) => nameOfRule(rule))).toContain('blocked-issues');
+  expect(issue?.rules.map(({ rule }) => nameOfRule(rule))).toContain('blocked-label');
 
   const own = `${data}/own.yml`;
   await writeFile(

@@ -78,7 +78,7 @@ it('a path after --repository is refused, with what to write', async () => {
 
 describe('a merge that is less safe than it looks', () => {
   const rules = (when: string, more = '') =>
-    `  auto: { on: pull_request, steps: [{ uses: merge, with: { when: '${when}' } }] }\n${more}`;
+    `  auto: { on: [pull_request, pull_request_review], steps: [{ uses: merge, with: { when: '${when}' } }] }\n${more}`;
   const gate =
     "  gate: { on: pull_request, steps: [{ uses: set-status, with: { when: '!pull_request.draft' } }] }\n";
 
@@ -368,7 +368,7 @@ describe('a fact that the account may not read', () => {
     await forge.share(foreign, other, { with: account, permission: 'write' });
     const environment = { FORGE_URL: forge.url, FORGE_TOKEN: account.token };
     const rules = needing
-      .replace('on: issues', 'on: pull_request')
+      .replace('on: issues', 'on: [pull_request, pull_request_review]')
       .replace(/if: [^,]*/, 'if: approvals.size() > 1');
 
     expect((await check(rules, ['--repository', foreign, '--'], environment)).warnings).toEqual([

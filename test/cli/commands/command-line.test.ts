@@ -86,7 +86,10 @@ rules:
     writeFileSync(join(folder, '.reeve.yml'), readFileSync('rules/demo/labels.yml'));
 
     const { status, out } = await reeveProcess(['check'], { cwd: folder });
-    expect({ status, out }).toEqual({ status: 0, out: '1 file, 1 rule: no problems\n' });
+    expect({ status, out }).toEqual({
+      status: 0,
+      out: expect.stringMatching(/^label-by-path: on: auto = .*, push\n1 file, 1 rule: no problems\n$/),
+    });
   });
 
   it('applies the limits of repository files to the `.reeve.yml` of the current folder', async () => {
