@@ -176,6 +176,7 @@ const matchedBy: Readonly<Record<string, readonly string[]>> = {
   'tag-protections.yml#release-tags': ['repository.created'],
   'task-list.yml#tasks': ['pull_request.edited', ...pulls],
   'title.yml#title': ['pull_request.edited', ...pulls, ...labelled],
+  'triage.yml#triage-labels': ['issues.edited', 'issues.opened', 'issues.reopened'],
   'triage.yml#triage': [
     'issue_label.label_cleared',
     'issue_label.label_updated',
