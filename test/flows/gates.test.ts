@@ -1,8 +1,10 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/client/client.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { packageRoot } from '../../src/platform/package.ts';
 import { timeoutMs } from '../support/flow-names.ts';
 import { cloneRepository, type GitClone } from '../support/git-client.ts';
 import { acme, at, type Harness, people, repositoryScopes } from '../support/harness.ts';
@@ -77,6 +79,28 @@ async function describedAs(index: number, context: string): Promise<string | und
   const { statuses } = await harness.root.call(operations.getCombinedStatus, { params });
   return statuses?.find((one) => one.context === context)?.description ?? undefined;
 }
+
+it('the recipe of a hold: the status follows the command of an account with write access at once', async () => {
+  const page = await readFile(join(packageRoot, 'docs/recipes.md'), 'utf8');
+  const recipe = /```yaml\n(# rules\/hold\.yml\n.*?)```/s.exec(page)?.[1] ?? '';
+  const files = { 'hold.yml': recipe.replace('acme/', `${acme}/`) };
+  harness = await startOperatorHarness(files, { labels: ['do-not-merge'] });
+  const eve = await harness.forge.makePerson(people.eve);
+  const { number: index } = await harness.openPull('topic', { 'a.txt': 'b' });
+  await harness.idle();
+  const after = async (client: Client, body: string) => {
+    await client.call(operations.createComment, { params: { ...at, index }, body: { body } });
+    await harness.idle();
+    return [(await statusesOf(index))['reeve/hold'], await harness.labelsOf(index)];
+  };
+
+  expect(await statusesOf(index)).toEqual({ 'reeve/hold': 'success' });
+  expect(await after(eve, '/hold')).toEqual(['success', []]);
+  expect(await after(harness.root, '/hold')).toEqual(['pending', ['do-not-merge']]);
+  expect(await after(harness.root, 'Why?')).toEqual(['pending', ['do-not-merge']]);
+  expect(await after(eve, '/unhold')).toEqual(['pending', ['do-not-merge']]);
+  expect(await after(harness.root, '/unhold')).toEqual(['success', []]);
+});
 
 it('every shipped gate is evaluated again when the base of a pull request changes', {
   timeout: timeoutMs * 4,
