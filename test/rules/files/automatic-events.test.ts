@@ -162,13 +162,6 @@ describe('what changes without an event', () => {
     expect(warningsOf(rules('[auto, { schedule: "17 * * * *" }]'), 'silent-change')).toEqual([]);
   });
 
-  it('is no warning for a label that is renamed or deleted, if the rule merges: the merge reads the labels again', () => {
-    const rules = (uses: string) =>
-      `rules:\n  one: { on: auto, if: 'labelled("ok")', steps: [{ uses: ${uses} }] }\n`;
-    expect(warningsOf(rules('queue-merge'), 'silent-change')).toEqual([]);
-    expect(warningsOf(rules('set-status'), 'silent-change')).toHaveLength(1);
-  });
-
   it('is left out where Reeve looks again by itself', () => {
     const green = 'required_checks.all(c, c.state == "success") && pull_request.mergeable';
     const rule = ruleOf(`on: auto, steps: [{ uses: merge, with: { when: '${green}' } }]`);
