@@ -18,7 +18,7 @@ type WrittenText = {
  * Returns the marker: the first line of a text that a rule writes under a key. Rule names and keys are percent-encoded,
  * so that untrusted text can neither end the marker nor imitate another marker.
  */
-export function markerOf(context: PlanContext, key: string, note = ''): string {
+export function markerOf(context: Pick<PlanContext, 'rule'>, key: string, note = ''): string {
   const name = [context.rule, key].map(encodeURIComponent).join('/');
   return `<!-- reeve:${name}${note === '' ? '' : ` ${note}`} -->`;
 }

@@ -83,8 +83,9 @@ async function testFiles(runner: ActionRunner): Promise<Finished> {
     return { findings: 0, summary: noRuleTest, details: '', isSkipped: true };
   const rows = failed.map(({ name, path, line, differences }) => {
     const spot = { path: shortPath(runner.workspace, path), line, column: 1 };
-    runner.error(`${name}: ${differences.join('; ')}`, spot);
-    return `- \`${inCode(`${spot.path}:${line}`)}\` ${inText(name)}: ${inText(differences.join('; '))}`;
+    const words = differences.map((one) => one.trim()).join('; ');
+    runner.error(`${name}: ${words}`, spot);
+    return `- \`${inCode(`${spot.path}:${line}`)}\` ${inText(name)}: ${inText(words)}`;
   });
   const left = [
     ...unreached.rules.map((rule) => `rule ${rule}`),

@@ -6,8 +6,8 @@ import { isRecord, readMember } from '../contract/events/payload-members.ts';
 import type { Subject } from '../contract/events/subject.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
 import { createFacts } from '../facts/ask.ts';
-import type { FactRequest, Facts } from '../facts/fact.ts';
-import { createGivenFacts } from '../facts/given-facts.ts';
+import type { Facts } from '../facts/fact.ts';
+import { createGivenFacts, type Gap } from '../facts/given-facts.ts';
 import type { Clock } from '../platform/clock.ts';
 import { unitsPerRun } from '../rules/expressions/budget.ts';
 import type { RuleSet } from '../rules/rule.ts';
@@ -48,7 +48,7 @@ export type GivenContext = {
   readonly others?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** See `createGivenFacts`. */
   readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
-  readonly onMissing?: ((request: FactRequest) => void) | undefined;
+  readonly onGap?: ((gap: Gap) => void) | undefined;
   readonly account?: (() => Promise<{ readonly id: number }>) | undefined;
   readonly clock: Clock;
 };
@@ -220,7 +220,7 @@ function liveSource(
 
 /** Returns the facts of a what-if. The payload of the event takes the place of the live subject. */
 function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked }: GivenContext): RunSource {
-  const { placeOf, onMissing } = asked;
+  const { placeOf, onGap } = asked;
   const payload = event?.payload;
   const own = readMember(readMember(payload, 'pull_request'), 'head');
   const pulls = others.map((facts, place) => {
@@ -233,7 +233,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
     };
   });
   return {
-    facts: createGivenFacts({ given, placeOf, onMissing, subject, payload }),
+    facts: createGivenFacts({ given, placeOf, onGap, subject, payload }),
     pulls: {
       async list() {
         // The cast is safe: a what-if reads only the fields `number`, `head` and `html_url`.
@@ -244,7 +244,7 @@ function sourceOfGiven({ subject, event }: About, { given, others = [], ...asked
         return createGivenFacts({
           given: { head: own, ...facts },
           placeOf,
-          onMissing,
+          onGap,
           subject: { ...subject, index: number },
           payload: facts,
         });

@@ -34,6 +34,8 @@ export type Ran = {
   readonly run: Run;
   /** The facts of the run. */
   readonly facts: Facts;
+  /** What the steps of the rules proposed in the first round, including changes that are not needed. Absent: nothing. */
+  readonly proposals?: readonly Proposal[];
   /** Number of requests to which the forge responded with 403 or 404. */
   readonly denials: number;
   readonly retry?: ReeveError | undefined;
@@ -102,6 +104,7 @@ export async function runRules(input: RunInput): Promise<Ran> {
   return {
     run: recordRun(input, { verdicts: evaluated.verdicts, rounds: done.rounds, startedMs }),
     facts: input.facts,
+    proposals: evaluated.proposals,
     denials: input.client?.denials ?? 0,
     retry,
     moved,

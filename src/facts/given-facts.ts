@@ -20,13 +20,24 @@ type GivenFactsOptions = {
    * that names this location. If absent, values are passed on unchecked, which is faster.
    */
   readonly placeOf?: ((name: string, isStandIn: boolean) => string) | undefined;
-  /** Called with each required fact that is read but not given. */
-  readonly onMissing?: ((request: FactRequest) => void) | undefined;
+  /**
+   * Called with each gap. If present, a gap is read as a placeholder and is no error, so that one run finds all gaps of
+   * a rule; its changes mean nothing.
+   */
+  readonly onGap?: ((gap: Gap) => void) | undefined;
+};
+
+/** A required fact that is not given or, with a path, a required member that is missing in the value of a fact. */
+export type Gap = {
+  readonly request: FactRequest;
+  /** The member, with the place of its fact: `facts.reviews[0].state`. */
+  readonly path?: string;
+  readonly shape: z.ZodType;
 };
 
 /** Creates facts from given values, without a forge, for `--facts`, rule tests and what-if. */
 export function createGivenFacts(options: GivenFactsOptions): Facts {
-  const { given, onMissing, placeOf } = options;
+  const { given, onGap, placeOf } = options;
   const payload = withGivenMembers(options.payload, given);
   const facts: Facts = {
     subject: options.subject,
@@ -40,17 +51,18 @@ export function createGivenFacts(options: GivenFactsOptions): Facts {
         // As on a forge, so that has() is false. The subject of an incomplete event is unknown.
         if (isCarrier(options.subject) && fact?.of.includes(options.subject.kind) === false)
           throw new ReeveError('forge-not-found', `a ${options.subject.kind} has no ${request.name}`);
-        if (!request.optional) onMissing?.(request);
-        throw new FactNotGiven(`${factKey(request)} is not given`);
+        if (request.optional || onGap === undefined || fact === undefined)
+          throw new FactNotGiven(`${factKey(request)} is not given`);
+        onGap({ request, shape: fact.shape });
+        return placeholderOf(fact.shape, `facts.${factKey(request)}`, noteOf(request, onGap));
       }
       if (fact === undefined) return value;
-      const whole = fact.complete ? fact.complete(value) : value;
+      const whole = completeGiven(fact, value);
       if (placeOf === undefined) return whole;
-      return guardGiven(
-        whole,
-        fact.shape,
-        `${placeOf(request.name, written === undefined)}.${factKey(request)}`,
-      );
+      const isIssueSide = request.name === 'issue' && written === undefined && payload.issue === undefined;
+      const shown = isIssueSide ? 'pull_request' : factKey(request);
+      const path = `${placeOf(isIssueSide ? shown : request.name, written === undefined)}.${shown}`;
+      return guardGiven(whole, fact.shape, path, onGap && noteOf(request, onGap));
     }),
     fresh: () => facts,
     anew: () => facts,
@@ -59,6 +71,25 @@ export function createGivenFacts(options: GivenFactsOptions): Facts {
     costOf: () => 0,
   };
   return facts;
+}
+
+/** Returns the value of a fact with its short forms expanded. A list of objects with an obvious name takes names. */
+export function completeGiven(fact: Fact, written: unknown): unknown {
+  const value = fact.complete ? fact.complete(written) : written;
+  const key = Array.isArray(value) ? nameMemberOf(fact.shape) : undefined;
+  if (key === undefined) return value;
+  return (value as readonly unknown[]).map((one) => (typeof one === 'string' ? { [key]: one } : one));
+}
+
+/** Returns the member that names the items of a list: a login or a name. Items with a text of their own have none. */
+function nameMemberOf(shape: z.ZodType): 'login' | 'name' | undefined {
+  const inner = innerOf(shape);
+  const item = inner instanceof z.ZodArray ? innerOf(inner.element as z.ZodType) : undefined;
+  if (!(item instanceof z.ZodObject)) return undefined;
+  return (['login', 'name'] as const).find((key) => {
+    const member = item.shape[key] as z.ZodType | undefined;
+    return member !== undefined && !member.safeParse(undefined).success;
+  });
 }
 
 function givenValue(
@@ -111,15 +142,27 @@ function memberIn(value: unknown, member: string): unknown {
 function standIn(name: string, payload: Readonly<Record<string, unknown>> = {}): unknown {
   const [owner = '', member] = name.split('.');
   if (member !== undefined) return memberIn(standIn(owner, payload), member);
+  if (name === 'issue' && isRecord(payload.pull_request))
+    return mergeGiven(issueSideOf(payload.pull_request), payload.issue ?? {});
   if (standIns.has(name)) return payload[name] ?? undefined;
   const carrier = payload.pull_request ?? payload.issue;
   if (name === 'head') return headIn(carrier) ?? headIn({ head: { sha: payload.after } });
   if (typeof carrier !== 'object' || carrier === null) return undefined;
-  // The cast is safe: a member that was not given is absent.
+  // The casts are safe: a member that was not given is absent.
   if (name === 'item') return itemOf(carrier as Issue);
   if (name === 'labels') return 'labels' in carrier ? (carrier.labels ?? []) : undefined;
   if (name === 'milestone') return 'milestone' in carrier ? carrier.milestone : undefined;
   return undefined;
+}
+
+/** Returns the issue side of a pull request, as far as its members determine it. */
+function issueSideOf(pull: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const own = ['draft', 'merged', 'merged_at'].filter((name) => Object.hasOwn(pull, name));
+  return {
+    // The cast is safe: a member that was not given is absent.
+    ...itemOf(pull as unknown as Issue),
+    pull_request: Object.fromEntries(own.map((name) => [name, pull[name]])),
+  };
 }
 
 function headIn(carrier: unknown): { sha: string } | undefined {
@@ -133,9 +176,10 @@ class GivenValueUnfit extends Error {}
 /**
  * Guards a handwritten value so that actions can read it like a value from the forge. A missing list is empty. Reading
  * a missing text or object that every forge sends throws `GivenValueUnfit` with its path, as does a value of the wrong
- * type; other fields may be missing. `path` is the location of the value, for example `facts.reviews`.
+ * type; other fields may be missing. `path` is the location of the value, for example `facts.reviews`. With `note`,
+ * missing members are noted and read as placeholders.
  */
-export function guardGiven(value: unknown, shape: z.ZodType, path: string): unknown {
+export function guardGiven(value: unknown, shape: z.ZodType, path: string, note?: NoteMember): unknown {
   const isList = isListShape(shape);
   if (value === null && (isList || shape.safeParse(null).success)) return isList ? [] : null;
   const inner = innerOf(shape);
@@ -145,12 +189,19 @@ export function guardGiven(value: unknown, shape: z.ZodType, path: string): unkn
     throw new GivenValueUnfit(`${path} must be ${kinds[expected]}, but is ${describe(value)}`);
   }
   if (Array.isArray(value) && inner instanceof z.ZodArray) {
-    return value.map((item, place) => guardGiven(item, inner.element as z.ZodType, `${path}[${place}]`));
+    return value.map((item, place) =>
+      guardGiven(item, inner.element as z.ZodType, `${path}[${place}]`, note),
+    );
   }
-  return inner instanceof z.ZodObject ? guardMembers(value as object, inner.shape, path) : value;
+  return inner instanceof z.ZodObject ? guardMembers(value as object, inner.shape, path, note) : value;
 }
 
-function guardMembers(value: object, members: z.core.$ZodLooseShape, path: string): object {
+function guardMembers(
+  value: object,
+  members: z.core.$ZodLooseShape,
+  path: string,
+  note: NoteMember | undefined,
+): object {
   return new Proxy(
     { ...value },
     {
@@ -158,18 +209,81 @@ function guardMembers(value: object, members: z.core.$ZodLooseShape, path: strin
         const found: unknown = Reflect.get(target, name);
         if (typeof name !== 'string' || !Object.hasOwn(members, name)) return found;
         const shape = members[name] as z.ZodType;
-        if (found !== undefined) return guardGiven(found, shape, `${path}.${name}`);
+        if (found !== undefined) return guardGiven(found, shape, `${path}.${name}`, note);
         if (isListShape(shape)) return [];
-        const isOptional = shape.safeParse(undefined).success && !decisive.has(name);
-        if (isOptional || !isTextOrObject(shape)) return undefined;
+        if (!isNeeded(name, shape)) return undefined;
+        note?.(`${path}.${name}`, shape);
+        if (note !== undefined) return placeholderOf(shape, `${path}.${name}`, note);
         throw new GivenValueUnfit(`${path}.${name} must be ${describeShape(shape)}, but is missing`);
       },
     },
   );
 }
 
+function isNeeded(name: string, shape: z.ZodType): boolean {
+  return isTextOrObject(shape) && (decisive.has(name) || !shape.safeParse(undefined).success);
+}
+
 /** Fields that determine whether there is anything to do: without them, an action would silently plan nothing. */
-const decisive: ReadonlySet<string> = new Set(['state', 'status']);
+const decisive: ReadonlySet<string> = new Set(['state', 'status', 'merge_commit_sha']);
+
+/** Called with the path and the shape of a member that is read and missing. */
+type NoteMember = (path: string, shape: z.ZodType) => void;
+
+function noteOf(request: FactRequest, onGap: (gap: Gap) => void): NoteMember {
+  return (path, shape) => onGap({ request, path, shape });
+}
+
+/**
+ * Returns a value that is read in place of a missing one, so that a run continues and finds what else is missing: empty
+ * lists, and objects that note the members that are read.
+ */
+function placeholderOf(shape: z.ZodType, path: string, note: NoteMember): unknown {
+  const inner = innerOf(shape);
+  if (inner instanceof z.ZodEnum) return inner.options[0];
+  if (inner instanceof z.ZodObject) return placeholderObject(inner.shape, path, note);
+  switch (expectedOf(inner)) {
+    case 'list':
+      return [];
+    case 'string':
+      return path.endsWith('.state') ? 'open' : 'placeholder';
+    case 'number':
+      return 0;
+    case 'boolean':
+      return false;
+    default:
+      return {};
+  }
+}
+
+function placeholderObject(members: z.core.$ZodLooseShape, path: string, note: NoteMember): object {
+  const shapeOf = (name: string | symbol): z.ZodType | undefined =>
+    typeof name === 'string' && Object.hasOwn(members, name) ? (members[name] as z.ZodType) : undefined;
+  const read = (name: string | symbol): unknown => {
+    const shape = shapeOf(name);
+    if (shape === undefined) return undefined;
+    const place = `${path}.${String(name)}`;
+    if (isNeeded(String(name), shape)) note(place, shape);
+    return placeholderOf(shape, place, note);
+  };
+  return new Proxy(
+    {},
+    {
+      get: (_, name) => read(name),
+      has: (_, name) => shapeOf(name) !== undefined,
+      // Expressions read own members only. The members are not listed: that would read all of them.
+      getOwnPropertyDescriptor: (_, name) => {
+        const shape = shapeOf(name);
+        if (shape === undefined) return undefined;
+        return {
+          value: placeholderOf(shape, `${path}.${String(name)}`, () => {}),
+          configurable: true,
+          enumerable: true,
+        };
+      },
+    },
+  );
+}
 
 const kinds = {
   list: 'a list',

@@ -10,7 +10,8 @@ import { repositoryParams } from './where.ts';
 /** All milestones of the repository, open and closed. */
 export const milestones = defineFact({
   name: 'milestones',
-  meaning: 'The milestones of the repository, open and closed.',
+  meaning:
+    'The milestones of the repository, open and closed. In a facts file, titles of open ones are enough.',
   shows: 'repository',
   visibleTo: 'issues',
   shape: list(Milestone),
@@ -19,6 +20,12 @@ export const milestones = defineFact({
   needs: { access: 'reader', scopes: ['issue'] },
   requests: 1,
   example: 'milestones.exists(m, m.state == "open" && m.title == "next")',
+  complete: (written) =>
+    Array.isArray(written)
+      ? written.map((one, place) =>
+          typeof one === 'string' ? { id: place + 1, title: one, state: 'open' } : one,
+        )
+      : written,
   async ask({ client, subject }) {
     const input = { params: repositoryParams(subject), query: { state: 'all' } };
     const found: Milestone[] = [];

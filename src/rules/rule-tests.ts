@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { eventFamilies, type Family } from '../contract/events/event-families.ts';
+import { isRecord } from '../contract/events/payload-members.ts';
 import { type SubjectKind, subjectKinds } from '../contract/events/subject.ts';
 import { type FactRequest, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
-import { describeShape } from '../facts/given-facts.ts';
+import { describeShape, type Gap } from '../facts/given-facts.ts';
 import { messageOf } from '../platform/errors.ts';
 import { problemsOf } from './files/issues.ts';
 import { readYaml } from './files/yaml-source.ts';
 import type { Problem } from './problem.ts';
-import type { LoadedRule } from './rule.ts';
-import type { Verdict } from './verdict.ts';
+import type { LoadedRule, LoadedStep } from './rule.ts';
+import { describeFinding, type Finding, type Verdict, wordsOf } from './verdict.ts';
 
 /** One case of a rule test, ready to run. */
 export type RuleCase = {
@@ -88,8 +89,17 @@ export type CaseRun = {
   readonly changes: readonly CaseChange[];
   /** Planned changes that were refused. */
   readonly refused: readonly { readonly change: CaseChange; readonly why: string }[];
-  /** Facts that rules read but the case does not provide, which made the rules fail; undefined if there are none. */
-  readonly missing?: readonly MissingFact[];
+  /** Changes that steps proposed and that are not needed. */
+  readonly unneeded?: readonly UnneededChange[];
+  /** What rules read but the case does not provide, which made the rules fail; undefined if there is nothing. */
+  readonly missing?: readonly Missing[];
+};
+/** A change that is not needed, with the identity of its rule, and why: for example, the label is set already. */
+export type UnneededChange = {
+  readonly rule: string;
+  readonly step: string;
+  readonly target: string;
+  readonly reason: string;
 };
 export type CaseChange = {
   readonly rules: readonly string[];
@@ -165,32 +175,166 @@ async function runCase(
     for (const change of outcome.changes) {
       for (const rule of change.rules) reached.add(`${rule} / ${change.step}`);
     }
-    return { ...head, differences: compareCase(one.expected, outcome) };
+    return { ...head, differences: compareCase(one.expected, outcome, file.rules) };
   } catch (error) {
     return { ...head, differences: [`the case could not run: ${messageOf(error)}`] };
   }
 }
 
-/** Returns the differences between a case's expectations and its outcome, one per line. */
-export function compareCase(expected: CaseForm['expect'], outcome: CaseRun): readonly string[] {
+/**
+ * Returns the differences between a case's expectations and its outcome, one per line. Indented lines say why: what the
+ * rules of the file that could have made a missing change decided, and what they read.
+ */
+export function compareCase(
+  expected: CaseForm['expect'],
+  outcome: CaseRun,
+  rules: readonly LoadedRule[] = [],
+): readonly string[] {
   const failed = new Set(unexpectedlyFailed(expected, outcome.rules).map(({ rule }) => rule));
+  const explain = createExplainer(outcome, failed);
   return [
     ...describeMissing((outcome.missing ?? []).filter(({ rule }) => failed.has(rule))),
-    ...compareChanges(expected, outcome.changes),
+    ...compareChanges(expected, outcome, { rules, explain }),
     ...compareRefused(expected.refused ?? [], outcome.refused),
-    ...compareVerdicts(expected, outcome.rules),
+    ...compareVerdicts(expected, outcome.rules, { rules, explain }),
   ];
 }
 
+/** The rules of the file, and what explains a rule. */
+type Explained = { readonly rules: readonly LoadedRule[]; readonly explain: Explain };
+
 function compareChanges(
   { changes, includes }: CaseForm['expect'],
-  actual: readonly CaseChange[],
+  outcome: CaseRun,
+  { rules, explain }: Explained,
 ): readonly string[] {
-  const { missing, left } = compareLists(changes ?? includes ?? [], actual, fits);
+  const { missing, left, takenBy } = compareLists(changes ?? includes ?? [], outcome.changes, fits);
+  const isRefused = (wanted: ExpectedChange) => outcome.refused.some(({ change }) => fits(wanted, change));
   return [
-    ...missing.map((wanted) => `missing change: ${show(wanted)}`),
-    ...(changes === undefined ? [] : left).map((change) => `unexpected change: ${showChange(change)}`),
+    ...missing.flatMap((wanted) => [
+      `missing change: ${show(wanted)}`,
+      ...(isRefused(wanted) ? [] : explainMissing(wanted, rules, explain)),
+    ]),
+    ...(changes === undefined ? [] : left).map((change) => {
+      const [taken, entry] = [...takenBy].find(([, wanted]) => fits(wanted, change)) ?? [];
+      const other =
+        taken && entry
+          ? `; ${show(entry)} is matched by ${showChange(taken)}: an entry stands for one change`
+          : '';
+      return `unexpected change: ${showChange(change)}${other}`;
+    }),
   ];
+}
+
+/** Maximum number of rules that explain a missing change, of lines about a step or condition, and of characters of a line. */
+const maxRules = 5;
+const maxReasons = 4;
+const maxLine = 300;
+
+/** Returns lines that say why no rule made a change: the verdicts of the rules that have its action. */
+function explainMissing(
+  wanted: ExpectedChange,
+  rules: readonly LoadedRule[],
+  explain: Explain,
+): readonly string[] {
+  const able = rules.filter(({ steps }) => steps.some((step) => isAbout(step, wanted)));
+  if (rules.length > 0 && able.length === 0) return [`  no rule of the file uses ${wanted.action}`];
+  const left = able.length - maxRules;
+  return [
+    ...able.slice(0, maxRules).flatMap((rule) => explain(rule, wanted)),
+    ...(left > 0 ? [`  … and ${left} more rules that could make it`] : []),
+  ];
+}
+
+function isAbout({ action }: LoadedStep, wanted: ExpectedChange): boolean {
+  return wanted.action === undefined || wanted.action === action.name;
+}
+
+/** Returns lines that say what a rule decided and why. Lines that were returned before are left out. */
+type Explain = (rule: LoadedRule, wanted: ExpectedChange | undefined) => readonly string[];
+
+function createExplainer(outcome: CaseRun, failed: ReadonlySet<string>): Explain {
+  const said = new Set<string>();
+  return (rule, wanted) => {
+    const lines = explainRule(rule, wanted, outcome, failed).map((line) =>
+      line.length > maxLine ? `${line.slice(0, maxLine - 1)}…` : line,
+    );
+    const key = lines.join('\n');
+    if (said.has(key)) return [];
+    said.add(key);
+    return lines;
+  };
+}
+
+function explainRule(
+  rule: LoadedRule,
+  wanted: ExpectedChange | undefined,
+  outcome: CaseRun,
+  failed: ReadonlySet<string>,
+): readonly string[] {
+  const verdict = outcome.rules.find((seen) => seen.rule === rule.id);
+  if (verdict === undefined) return [`  rule ${rule.name}: skipped (it is for other events or items)`];
+  // The failure has a line of its own.
+  if (failed.has(rule.id)) return [];
+  const head = `  rule ${rule.name}: ${verdict.verdict}${because(verdict)}`;
+  if (verdict.verdict !== 'matched' || wanted === undefined) {
+    return [head, ...evaluated(verdict.findings).map((line) => `    ${line}`)];
+  }
+  const steps = rule.steps.filter((step) => isAbout(step, wanted));
+  return [head, ...steps.flatMap((step) => explainStep(step, { rule, verdict, wanted, outcome }))];
+}
+
+/** Returns why a step of a matched rule did not make a change: its conditions, and the changes that were not needed. */
+function explainStep(
+  step: LoadedStep,
+  {
+    rule,
+    verdict,
+    wanted,
+    outcome,
+  }: {
+    readonly rule: LoadedRule;
+    readonly verdict: Verdict;
+    readonly wanted: ExpectedChange;
+    readonly outcome: CaseRun;
+  },
+): readonly string[] {
+  const isOfStep = (one: { readonly step: string }): boolean => one.step === step.name;
+  const unneeded = (outcome.unneeded ?? []).filter((one) => one.rule === rule.id && isOfStep(one));
+  const named = unneeded.filter(({ target }) => target === wanted.target);
+  // If the change is known, only the conditions that decide it count.
+  const findings = findingsOf(step, rule, verdict).filter(
+    ({ expression }) => named.length === 0 || named.some(({ reason }) => reason.includes(expression)),
+  );
+  const made = outcome.changes.filter((change) => change.rules.includes(rule.id) && isOfStep(change));
+  const lines = [
+    ...(named.length > 0 ? named : unneeded)
+      .slice(0, maxReasons)
+      .map(({ target, reason }) => `${target}: ${reason}`),
+    ...evaluated(findings),
+    ...(made.length > 0 ? [`it changes ${made.map(({ target }) => target).join(', ')}`] : []),
+  ];
+  return (lines.length === 0 ? ['nothing to change'] : lines).map((line) => `    step ${step.name}: ${line}`);
+}
+
+/** Returns the findings about a step, by their lines. In a file with everything on one line, these are all findings. */
+function findingsOf(
+  step: LoadedStep,
+  { line: start, steps }: LoadedRule,
+  { findings }: Verdict,
+): readonly Finding[] {
+  const starts = [start, ...steps.map(({ line }) => line)];
+  if (new Set(starts).size < starts.length) return findings;
+  const end = Math.min(...starts.filter((line) => line > step.line));
+  return findings.filter(({ line }) => line >= step.line && line < end);
+}
+
+/** Returns the last findings that were evaluated: evaluation ends with the one that decides. */
+function evaluated(findings: readonly Finding[]): readonly string[] {
+  return findings
+    .filter(({ result }) => result !== 'unevaluated')
+    .slice(-maxReasons)
+    .map(describeFinding);
 }
 
 function compareRefused(expected: readonly ExpectedRefusal[], actual: CaseRun['refused']): readonly string[] {
@@ -208,17 +352,22 @@ function compareRefused(expected: readonly ExpectedRefusal[], actual: CaseRun['r
   ];
 }
 
-/** Returns the expected items that are missing, and the actual items that were not expected. */
+/** Returns the expected items that are missing, the actual items that were not expected, and who matched whom. */
 function compareLists<Wanted, Actual>(
   expected: readonly Wanted[],
   actual: readonly Actual[],
   isFit: (wanted: Wanted, one: Actual) => boolean,
-): { readonly missing: readonly Wanted[]; readonly left: readonly Actual[] } {
+): {
+  readonly missing: readonly Wanted[];
+  readonly left: readonly Actual[];
+  readonly takenBy: ReadonlyMap<Actual, Wanted>;
+} {
   const takenBy = pairUp(expected, actual, isFit);
   const found = new Set(takenBy.values());
   return {
     missing: expected.filter((wanted) => !found.has(wanted)),
     left: actual.filter((one) => !takenBy.has(one)),
+    takenBy,
   };
 }
 
@@ -248,17 +397,36 @@ function pairUp<Wanted, Actual>(
 }
 
 function fits(wanted: ExpectedChange, change: CaseChange): boolean {
-  return Object.entries(wanted).every(([name, value]) => isDeepStrictEqual(value, Reflect.get(change, name)));
+  return Object.entries(wanted).every(([name, value]) => {
+    const actual: unknown = Reflect.get(change, name);
+    if (name !== 'value' || change.action !== 'set-status' || !isRecord(value) || !isRecord(actual))
+      return isDeepStrictEqual(value, actual);
+    // Of a status, only the named members are compared.
+    return Object.entries(value).every(([member, wish]) => isDeepStrictEqual(wish, actual[member]));
+  });
 }
 
-function compareVerdicts(expected: CaseForm['expect'], verdicts: readonly Verdict[]): readonly string[] {
+function compareVerdicts(
+  expected: CaseForm['expect'],
+  verdicts: readonly Verdict[],
+  { rules, explain }: Explained,
+): readonly string[] {
   const differences: string[] = [];
   for (const [name, verdict] of wantedVerdicts(expected)) {
-    const seen = verdicts.find(({ rule }) => rule === name || rule.endsWith(`#${name}`));
+    const isNamed = (id: string): boolean => id === name || id.endsWith(`#${name}`);
+    const seen = verdicts.find(({ rule }) => isNamed(rule));
+    const rule = rules.find(({ id }) => isNamed(id));
+    if (rules.length > 0 && rule === undefined) {
+      differences.push(`expect names the rule ${name}, which the file does not have`);
+      continue;
+    }
     // A rule for other kinds of events was skipped, so it has no recorded verdict.
     const actual = seen?.verdict ?? 'skipped';
-    if (actual !== verdict)
-      differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
+    if (actual === verdict) continue;
+    differences.push(`rule ${name}: expected ${verdict}, was ${actual}${because(seen)}`);
+    // The line already has the reason of a rule that was skipped or failed.
+    if (rule !== undefined && actual !== 'failed' && seen?.reason === undefined)
+      differences.push(...explain(rule, undefined).slice(seen === undefined ? 0 : 1));
   }
   for (const seen of unexpectedlyFailed(expected, verdicts)) {
     if (!isNamed(seen, wantedVerdicts(expected)))
@@ -290,7 +458,8 @@ function nameIn({ rule }: Verdict): string {
 }
 
 function because(verdict: Verdict | undefined): string {
-  return verdict?.reason === undefined ? '' : ` (${verdict.reason})`;
+  const why = verdict && wordsOf(verdict);
+  return why === undefined ? '' : ` (${why})`;
 }
 
 function showChange({ action, target, value }: CaseChange): string {
@@ -394,42 +563,34 @@ const TestFile = z.strictObject({
 type CaseForm = z.output<typeof CaseForm>;
 
 /** A fact that a rule reads. */
-export type FactRead = {
+type FactRead = {
   /** The part of the rule that reads the fact: `paths`, `if`, a step, or the plan of a step. */
   readonly reader: string;
   readonly request: FactRequest;
 };
-/** A fact that a rule reads but a case does not provide, with the identity of the rule. */
-export type MissingFact = FactRead & { readonly rule: string };
+/** Something that a rule reads but a case does not provide, with the identity of the rule. */
+export type Missing = { readonly rule: string; readonly reader: string; readonly gap: Gap };
 
 /**
- * Returns the facts that failed rules read but a case does not provide: those in the rules' expressions, and those that
- * their actions declare. `asked` contains the missing facts that the run requested. If a rule reads no missing fact, it
- * failed for another reason, unless its plan requests facts that the action does not declare.
+ * Returns what a failed rule reads but a case does not provide. `found` contains the gaps of a run that continued after
+ * each of them. Facts that the rule declares and that this run did not reach are added. Without gaps, the rule failed
+ * for another reason.
  */
-export async function findMissingFacts(
-  failed: readonly LoadedRule[],
-  asked: readonly FactRequest[],
+export async function findMissing(
+  rule: LoadedRule,
+  found: readonly Gap[],
   isGiven: (request: FactRequest) => Promise<boolean>,
-): Promise<readonly MissingFact[]> {
-  const isMissing = async ({ request }: FactRead): Promise<boolean> =>
-    !request.optional && findFact(request.name) !== undefined && !(await isGiven(request));
-  const readers: { readonly rule: string; readonly missing: readonly FactRead[] }[] = [];
-  for (const rule of failed) {
-    const missing: FactRead[] = [];
-    for (const read of readsOf(rule)) if (await isMissing(read)) missing.push(read);
-    readers.push({ rule: rule.id, missing });
+): Promise<readonly Missing[]> {
+  if (found.length === 0) return [];
+  const missing: Missing[] = [];
+  for (const { reader, request } of readsOf(rule)) {
+    const shape = findFact(request.name)?.shape;
+    if (request.optional || shape === undefined || (await isGiven(request))) continue;
+    missing.push({ rule: rule.id, reader, gap: { request, shape } });
   }
-  const declared = new Set(readers.flatMap(({ missing }) => missing.map(({ request }) => factKey(request))));
-  const askedKeys = new Set(asked.map(factKey));
-  const inPlan = asked
-    .filter((request) => !declared.has(factKey(request)))
-    .map((request) => ({ reader: 'the plan', request }));
-  return readers.flatMap(({ rule, missing }) => {
-    const came = missing.some(({ request }) => askedKeys.has(factKey(request)));
-    const found = came ? missing : missing.length === 0 ? inPlan : [];
-    return found.map((read) => ({ rule, ...read }));
-  });
+  const declared = new Set(missing.map(({ gap }) => factKey(gap.request)));
+  const others = found.filter(({ request, path }) => path !== undefined || !declared.has(factKey(request)));
+  return [...missing, ...others.map((gap) => ({ rule: rule.id, reader: 'the plan', gap }))];
 }
 
 function readsOf({ on, condition, steps }: LoadedRule): readonly FactRead[] {
@@ -450,26 +611,46 @@ function readsOf({ on, condition, steps }: LoadedRule): readonly FactRead[] {
   ];
 }
 
-/** Returns lines that list these facts with their readers, and tell the author where to write them. */
-function describeMissing(missing: readonly MissingFact[]): readonly string[] {
+/** Returns lines that list what is missing with its readers, and tell the author where to write it. */
+function describeMissing(missing: readonly Missing[]): readonly string[] {
+  const isFact = ({ gap }: Missing): boolean => gap.path === undefined;
+  const facts = new Set(missing.filter(isFact).map(({ gap }) => factKey(gap.request)));
   const readers = new Map<string, Set<string>>();
-  for (const { rule, reader, request } of missing) {
-    const form = formOf(request);
-    const one = `${reader} of ${rule.slice(rule.indexOf('#') + 1)}`;
-    readers.set(form, (readers.get(form) ?? new Set()).add(one));
+  for (const one of missing) {
+    const { rule, reader, gap } = one;
+    // A fact that is not given has one line, which names the members that are read.
+    if (!isFact(one) && facts.has(factKey(gap.request))) continue;
+    const form = isFact(one) ? formOf(gap, missing) : `${gap.path}: ${describeShape(gap.shape)}`;
+    const by = `${reader} of ${rule.slice(rule.indexOf('#') + 1)}`;
+    readers.set(form, (readers.get(form) ?? new Set()).add(by));
   }
-  if (readers.size === 0) return [];
-  const count = readers.size === 1 ? 'a fact is' : `${readers.size} facts are`;
+  // The failure of the rule already names a single member.
+  if (facts.size === 0 && readers.size < 2) return [];
+  const members = readers.size - facts.size;
+  const counts = [
+    ...(facts.size > 0 ? [facts.size === 1 ? 'a fact' : `${facts.size} facts`] : []),
+    ...(members > 0 ? [members === 1 ? 'a member' : `${members} members`] : []),
+  ].join(' and ');
+  const where = facts.size === 0 ? 'write them at these paths' : 'write under "facts" of this case';
   return [
-    `${count} not given; write under "facts" of this case (members: docs/reference/facts):`,
+    `${counts} ${readers.size === 1 ? 'is' : 'are'} not given; ${where} (members: docs/reference/facts):`,
     ...[...readers].map(([form, by]) => `  ${form}, read by ${[...by].join(' and ')}`),
   ];
 }
 
-/** Returns how a fact is written in a test case: `files: a list`, `contents: { "a.txt": an object }`. */
-function formOf({ name, argument }: FactRequest): string {
-  const shape = findFact(name)?.shape;
-  const value = shape === undefined ? 'a value' : describeShape(shape);
+/**
+ * Returns how a fact is written in a test case: `files: a list`, `contents: { "a.txt": an object }`. An object has the
+ * members that were read: `base_branch: { name: text }`.
+ */
+function formOf({ request, shape }: Gap, missing: readonly Missing[]): string {
+  const { name, argument } = request;
+  const prefix = `facts.${factKey(request)}.`;
+  const members = new Map<string, string>();
+  for (const { gap } of missing) {
+    const inner = gap.path?.startsWith(prefix) ? gap.path.slice(prefix.length) : '';
+    if (inner !== '' && !inner.includes('.')) members.set(inner, `${inner}: ${describeShape(gap.shape)}`);
+  }
+  const value = members.size === 0 ? describeShape(shape) : `{ ${[...members.values()].join(', ')}, … }`;
   const [owner = '', member] = name.split('.');
   if (member !== undefined) return `${owner}: { ${member}: ${value} }`;
   return argument === undefined ? `${name}: ${value}` : `${name}: { ${JSON.stringify(argument)}: ${value} }`;

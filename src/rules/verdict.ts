@@ -78,6 +78,16 @@ export type Verdict = Judgement & {
   readonly findings: readonly Evidence[];
 };
 
+const answers = { held: 'yes', not: 'no', error: 'not known', unevaluated: 'not asked' } as const;
+
+/** Returns a finding on one line: its answer, the expression, and the values it read. */
+export function describeFinding({ result, expression, values }: Evidence): string {
+  const seen = Object.entries(values)
+    .map(([name, value]) => `${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+  return `${answers[result]}: ${expression}${seen === '' ? '' : `   [${seen}]`}`;
+}
+
 /** Returns the name of a rule from its identity (`source path#rule name`). */
 export function nameOfRule(rule: string): string {
   return rule.slice(rule.lastIndexOf('#') + 1);

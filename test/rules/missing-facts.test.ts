@@ -31,6 +31,16 @@ rules:
     if: has(pull_request.title)
     steps:
       - uses: delete-branch
+  merge:
+    on: { pull_request: [label_updated] }
+    steps:
+      - uses: merge
+        with: { delete-branch: true }
+  backport:
+    on: { pull_request: [closed] }
+    steps:
+      - uses: backport
+        with: { to: [release/1] }
 `;
 
 /** Runs one case and returns the differences. */
@@ -63,11 +73,10 @@ describe('a case without the facts that its rules read', () => {
     });
 
     expect(differences).toEqual([
-      '7 facts are not given; write under "facts" of this case (members: docs/reference/facts):',
+      '6 facts are not given; write under "facts" of this case (members: docs/reference/facts):',
       '  approvals: a list, read by if of approved',
       '  contents: { "CODEOWNERS": an object }, read by if of approved',
       '  pull_request: { behind: a number }, read by step 1 set-status of approved',
-      '  issue: an object, read by step 2 set-issue of approved',
       '  milestones: a list, read by step 2 set-issue of approved',
       '  review_requests: a list, read by the plan of rotate',
       '  reviews: a list, read by step 1 dismiss-stale-reviews of dismiss',
@@ -84,7 +93,7 @@ describe('a case without the facts that its rules read', () => {
       expect: {},
     });
 
-    expect(head).toMatch(/^6 facts are not given/);
+    expect(head).toMatch(/^5 facts are not given/);
     expect(names[0]).toBe('  files: a list, read by paths of approved');
   });
 
@@ -115,6 +124,41 @@ describe('a case without the facts that its rules read', () => {
       'a fact is not given; write under "facts" of this case (members: docs/reference/facts):',
       '  head_branch: an object, read by the plan of quiet',
       'rule quiet failed (step 1 delete-branch: head_branch is not given)',
+    ]);
+  });
+});
+
+describe('a plan that reads one thing after the other', () => {
+  it('lists all facts in one run', async () => {
+    const repo = { id: 1 };
+    const sides = { head: { sha: 'abc', repo }, base: { ref: 'main', repo } };
+    const differences = await differencesOf({
+      event: { ...eventWith({ ...pull, ...sides }), activity: 'label_updated' },
+      expect: {},
+    });
+
+    expect(differences).toEqual([
+      '2 facts are not given; write under "facts" of this case (members: docs/reference/facts):',
+      '  base_branch: an object, read by step 1 merge of merge',
+      '  head_branch: { name: text, sha: text, … }, read by the plan of merge',
+      'rule merge failed (step 1 merge: base_branch is not given)',
+    ]);
+  });
+
+  it('lists all members in one run, and names the merge commit instead of blaming the forge', async () => {
+    const merged = { ...pull, state: 'closed', merged: true, base: { ref: 'main' } };
+    const differences = await differencesOf({
+      event: { ...eventWith(merged), activity: 'closed' },
+      facts: { branches: [{}] },
+      expect: {},
+    });
+
+    expect(differences).toEqual([
+      '3 members are not given; write them at these paths (members: docs/reference/facts):',
+      '  event.payload.pull_request.merge_commit_sha: text, read by the plan of backport',
+      '  facts.branches[0].name: text, read by the plan of backport',
+      '  event.payload.pull_request.title: text, read by the plan of backport',
+      'rule backport failed (step 1 backport: event.payload.pull_request.merge_commit_sha must be text, but is missing)',
     ]);
   });
 });

@@ -16,7 +16,7 @@ const text = `cases:
     now: 2026-01-01T00:00:00Z
     expect:
       changes: [{ action: set-labels, target: "label:docs", value: true }]
-      verdicts: { other: unmatched }
+      verdicts: { "rules/other.yml#one": unmatched }
   - name: recorded
     event: { kind: push, file: push.json }
     expect: { failed: one }
@@ -188,7 +188,7 @@ describe('running rule tests', () => {
       run: async (one) => {
         if (one.file !== undefined) throw new Error('push.json is not there');
         return {
-          rules: [verdict('one', 'matched'), verdict('other', 'unmatched')],
+          rules: [verdict('one', 'matched'), { ...verdict('one', 'unmatched'), rule: 'rules/other.yml#one' }],
           changes: [change('label:docs')],
           refused: [],
         };

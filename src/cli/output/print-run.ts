@@ -1,6 +1,6 @@
 import { describeChange, isObserved, observedWords } from '../../engine/describe-change.ts';
 import { describeTrigger, idleWordsOf, type RecordedChange, type Run } from '../../engine/record.ts';
-import { type Finding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../rules/verdict.ts';
+import { describeFinding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
 /** Prints a run as readable text: the verdict and evidence of each rule, followed by the planned or applied changes. */
@@ -58,17 +58,8 @@ function printVerdict(verdict: Verdict, run: Run, terminal: Terminal): void {
   );
   if (verdict.automatic !== undefined)
     terminal.out(terminal.style('dim', plain(`    on: auto = ${verdict.automatic}`)));
-  for (const finding of verdict.findings) printFinding(finding, terminal);
-}
-
-const answers = { held: 'yes', not: 'no', error: 'not known', unevaluated: 'not asked' } as const;
-
-function printFinding(finding: Finding, terminal: Terminal): void {
-  const seen = Object.entries(finding.values)
-    .map(([name, value]) => `${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-  const line = `    ${answers[finding.result]}: ${finding.expression}${seen === '' ? '' : `   [${seen}]`}`;
-  terminal.out(terminal.style('dim', plain(line)));
+  for (const finding of verdict.findings)
+    terminal.out(terminal.style('dim', plain(`    ${describeFinding(finding)}`)));
 }
 
 function byRequest(changes: readonly RecordedChange[]): ReadonlyMap<string, readonly RecordedChange[]> {

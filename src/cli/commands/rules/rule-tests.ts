@@ -5,16 +5,17 @@ import { isRecord } from '../../../contract/events/payload-members.ts';
 import type { Subject, SubjectKind } from '../../../contract/events/subject.ts';
 import { makeEventRun, makeItemRun } from '../../../engine/make-run.ts';
 import type { FactRequest, Facts } from '../../../facts/fact.ts';
-import { createGivenFacts, FactNotGiven, mergeGiven } from '../../../facts/given-facts.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import { createGivenFacts, FactNotGiven, type Gap, mergeGiven } from '../../../facts/given-facts.ts';
+import { type Clock, systemClock } from '../../../platform/clock.ts';
+import { completeCase, ownAccount } from '../../../rules/case-values.ts';
 import type { PackReader } from '../../../rules/files/packs.ts';
 import type { Problem } from '../../../rules/problem.ts';
-import { createRuleSet, runsForConcerned, visits } from '../../../rules/rule.ts';
+import { createRuleSet, type LoadedRule, runsForConcerned, visits } from '../../../rules/rule.ts';
 import {
   type CaseRun,
-  findMissingFacts,
+  findMissing,
   loadRuleTests,
-  type MissingFact,
+  type Missing,
   type RuleCase,
   runRuleTests,
   type TestedFile,
@@ -106,66 +107,96 @@ async function testedWith(
 }
 
 /** Plans a case with the engine of the server, but without a forge and only from the given facts. */
-async function runCase(one: RuleCase, file: TestedFile): Promise<CaseRun> {
-  const clock = { ...systemClock, now: () => one.now ?? new Date() };
-  const asked: FactRequest[] = [];
-  const onMissing = (request: FactRequest): number => asked.push(request);
-  const common = { id: 'test', mode: 'plan', door: 'cli' } as const;
-  if (one.item) {
-    const { kind, value } = one.item;
-    const rules = file.rules.filter((rule) => rule.schedules.length > 0 && visits(rule, kind));
-    if (rules.length === 0) throw new Error(`no rule of the file has a schedule with each: ${kind}`);
-    const item = Object.hasOwn(one.facts, kind) ? mergeGiven(value, one.facts[kind]) : value;
-    const given = { ...one.facts, [kind]: item };
-    const subject = subjectOfItem(kind, value);
-    const placeOf = (name: string): string => (Object.hasOwn(one.facts, name) ? 'facts' : 'item');
-    const { run } = await makeItemRun(
-      { subject, value: { [kind]: item } },
-      { ...common, rules: createRuleSet(rules) },
-      { given, placeOf, onMissing, others: one.others, account: async () => ({ id: 1 }), clock },
-    );
-    return { ...run, missing: await missingOf(run, file, asked, createGivenFacts({ subject, given })) };
-  }
-  const payload = one.payload ?? (await readData(join(dirname(file.path), one.file ?? '')));
-  const event = aboutItem(parseEvent(one.eventType, payload), one, file);
-  const given = one.facts;
-  const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'event.payload' : 'facts');
-  const { run } = await makeEventRun(
-    event,
-    { ...common, rules: createRuleSet(file.rules) },
-    { given, placeOf, onMissing, others: one.others, clock },
+async function runCase(written: RuleCase, file: TestedFile): Promise<CaseRun> {
+  const payload = written.file === undefined ? written.payload : await readRecorded(written.file, file);
+  const one = completeCase({ ...written, ...(payload && { payload }) }, file.rules);
+  const about = one.item ? aboutItem(one.item, one) : aboutEvent(one, file);
+  const rules = file.rules.filter(about.isConcerned);
+  if (rules.length === 0 && one.item)
+    throw new Error(`no rule of the file has a schedule with each: ${one.item.kind}`);
+  const { run, proposals = [] } = await about.run(rules);
+  const unneeded = proposals.flatMap(({ rule, step, action, arguments: given, changes }) =>
+    changes
+      .filter(({ already }) => already)
+      .map((change) => {
+        const { written } = rule.steps.find(({ name }) => name === step)?.arguments ?? { written: given };
+        const words = action.words?.(change, written);
+        const reason = words === undefined ? change.reason : `${change.reason}: ${words}`;
+        return { rule: rule.id, step, target: change.target, reason };
+      }),
   );
-  const subject = event.subject ?? { kind: 'repository' };
-  const facts = createGivenFacts({ subject, given, payload: event.payload });
-  return { ...run, missing: await missingOf(run, file, asked, facts) };
+  const failed = new Set(run.rules.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule));
+  const missing: Missing[] = [];
+  for (const rule of rules.filter(({ id }) => failed.has(id))) {
+    const gaps: Gap[] = [];
+    await about.run([rule], (gap) => gaps.push(gap));
+    missing.push(...(await findMissing(rule, gaps, isGivenIn(about.facts))));
+  }
+  return { ...run, unneeded, missing };
 }
 
-/** Returns the facts that failed rules read but the case does not provide. */
-async function missingOf(
-  run: CaseRun,
-  { rules }: TestedFile,
-  asked: readonly FactRequest[],
-  facts: Facts,
-): Promise<readonly MissingFact[]> {
-  if (asked.length === 0) return [];
-  const isGiven = (request: FactRequest): Promise<boolean> =>
+function isGivenIn(facts: Facts): (request: FactRequest) => Promise<boolean> {
+  return (request) =>
     facts.ask(request).then(
       () => true,
       (error: unknown) => !(error instanceof FactNotGiven),
     );
-  const failed = run.rules.filter(({ verdict }) => verdict === 'failed').map(({ rule }) => rule);
-  return findMissingFacts(
-    rules.filter(({ id }) => failed.includes(id)),
-    asked,
-    isGiven,
-  );
+}
+
+/** What a case is about: how rules run for it, and which of them do. */
+type CaseSubject = {
+  readonly isConcerned: (rule: LoadedRule) => boolean;
+  readonly run: (rules: readonly LoadedRule[], onGap?: (gap: Gap) => void) => ReturnType<typeof makeItemRun>;
+  readonly facts: Facts;
+};
+
+const request = { id: 'test', mode: 'plan', door: 'cli' } as const;
+
+function aboutItem({ kind, value }: NonNullable<RuleCase['item']>, one: RuleCase): CaseSubject {
+  const item = Object.hasOwn(one.facts, kind) ? mergeGiven(value, one.facts[kind]) : value;
+  const given = { ...one.facts, [kind]: item };
+  const subject = subjectOfItem(kind, value);
+  const placeOf = (name: string): string => (Object.hasOwn(one.facts, name) ? 'facts' : 'item');
+  const common = { given, placeOf, others: one.others, account: async () => ownAccount, clock: clockOf(one) };
+  return {
+    isConcerned: (rule) => rule.schedules.length > 0 && visits(rule, kind),
+    run: (rules, onGap) =>
+      makeItemRun(
+        { subject, value: { [kind]: item } },
+        { ...request, rules: createRuleSet(rules) },
+        { ...common, onGap },
+      ),
+    facts: createGivenFacts({ subject, given }),
+  };
+}
+
+function readRecorded(path: string, file: TestedFile) {
+  return readData(join(dirname(file.path), path));
+}
+
+function aboutEvent(one: RuleCase, file: TestedFile): CaseSubject {
+  const event = aboutPull(parseEvent(one.eventType, one.payload ?? {}), one, file);
+  const given = one.facts;
+  const placeOf = (_: string, isStandIn: boolean): string => (isStandIn ? 'event.payload' : 'facts');
+  const common = { given, placeOf, others: one.others, clock: clockOf(one) };
+  const subject = event.subject ?? { kind: 'repository' };
+  return {
+    isConcerned: () => true,
+    run: (rules, onGap) =>
+      makeEventRun(event, { ...request, rules: createRuleSet(rules) }, { ...common, onGap }),
+    facts: createGivenFacts({ subject, given, payload: event.payload }),
+  };
+}
+
+function clockOf({ now }: RuleCase): Clock {
+  return { ...systemClock, now: () => now ?? new Date() };
 }
 
 /**
  * Returns the event of a case. If a rule runs for the pull requests that the event concerns, and the case gives a pull
  * request, the subject is that pull request.
  */
-function aboutItem(event: Event, { facts }: RuleCase, { rules }: TestedFile): Event {
+function aboutPull(event: Event, { facts }: RuleCase, { rules }: TestedFile): Event {
   const { family, repository } = event;
   const pull = facts.pull_request;
   if (family === undefined || !isRecord(pull)) return event;
