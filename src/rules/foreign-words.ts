@@ -92,6 +92,8 @@ export const foreignNames = words({
   author: 'pull_request.user.login',
   permission: 'sender_permission',
   changed_paths: 'files',
+  approved_reviews: 'approvals',
+  changes_requested: 'rejections',
   checks: 'statuses',
 });
 

@@ -51,11 +51,41 @@ export function remedyForName(
   }
   const near = nearest(name, names);
   if (near !== undefined) return { suggestion: near };
+  const kin = kindred(name, names);
   const owner = ['pull_request', 'issue', 'comment', 'review', 'repository', 'event'].find((candidate) => {
     const type = names.includes(candidate) ? typeOfName(candidate) : undefined;
     return type !== undefined && memberNamesOfType(type).includes(name);
   });
-  return owner === undefined ? { hint: `there are ${listed(names)}` } : { suggestion: `${owner}.${name}` };
+  if (owner !== undefined) return { suggestion: `${owner}.${name}` };
+  return kin === undefined ? { hint: `there are ${listed(names)}` } : { suggestion: kin };
+}
+
+/**
+ * Returns the name that shares the most of its words with an unknown one (`all_reviews`: `reviews`), in singular or
+ * plural; undefined if none does.
+ */
+function kindred(name: string, names: readonly string[]): string | undefined {
+  const wordsIn = (one: string): readonly string[] =>
+    one
+      .replace(/([a-z])([A-Z])/g, '$1_$2')
+      .toLowerCase()
+      .split(/[._-]/)
+      .filter((word) => word.length > 3);
+  const singular = (word: string): string => word.replace(/s$/, '');
+  const written = new Set(wordsIn(name));
+  const stems = new Set([...written].map(singular));
+  let best: string | undefined;
+  let most = 0;
+  for (const one of names) {
+    const words = wordsIn(one);
+    const same = words.filter((word) => written.has(word)).length;
+    const alike = words.filter((word) => stems.has(singular(word))).length;
+    const share = (same + 2 * alike) / Math.max(1, 3 * words.length);
+    if (share <= most) continue;
+    most = share;
+    best = one;
+  }
+  return best;
 }
 
 /** Returns the remedy for an unknown member. `owner` is the source text of the object. */
@@ -83,6 +113,16 @@ export function remedyForList(name: string, owner: string, type: Type | undefine
   if (type === undefined || name !== 'contains') return undefined;
   const items = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
   return items.length === 0 ? undefined : searchOf(owner, items);
+}
+
+/** Returns where the text of an object or a list of objects is, for a function of texts; undefined for other types. */
+export function remedyForText(name: string, owner: string, type: Type): string | undefined {
+  const own = remedyMemberOf(type);
+  if (own !== undefined) return `write ${owner}.${own}.${name}(…)`;
+  const items = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
+  if (items.length === 0) return undefined;
+  const key = items.map(remedyMemberOf).find((one) => one !== undefined);
+  return `write ${owner}.exists(x, x.${key === undefined ? '' : `${key}.`}${name}(…))`;
 }
 
 function searchOf(list: string, items: readonly Type[]): string {

@@ -15,6 +15,7 @@ import {
   remedyForList,
   remedyForMember,
   remedyForName,
+  remedyForText,
   remedyMemberOf,
 } from './remedies.ts';
 import {
@@ -586,7 +587,10 @@ function resolveFunction(
   if (row === undefined) {
     const written = types.map(describeType).join(', ');
     const before = owner ? ` of ${describeType(owner)}` : '';
-    const hint = remedyForList(name, textOf(receiver ?? node), owner);
+    const ofText = rows.every(({ of = [] }) => of.includes('string') && of.length === 1);
+    const text = textOf(receiver ?? node);
+    const hint =
+      remedyForList(name, text, owner) ?? (owner && ofText ? remedyForText(name, text, owner) : undefined);
     const message = withHint(`there is no ${name}(${written})${before}`, hint ?? formsOf(rows));
     return resolver.refuse(node, 'expression-type', message);
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { activitiesOf, eventFamilies, type Family, familyOf } from '../../contract/events/event-families.ts';
+import { opening } from '../expressions/template.ts';
 import { definitionOf } from '../expressions/types.ts';
 import { foreignEventWords, keysElsewhere, typesElsewhere } from '../foreign-words.ts';
 import { nearest, type Problem, type ProblemCode, withHint } from '../problem.ts';
@@ -333,7 +334,11 @@ function remedyForType(expected: string, seen: unknown, full: YamlPath): string 
   if (expected === 'string' && (typeof seen === 'number' || typeof seen === 'boolean')) {
     return `put it in quotes: "${String(seen)}"`;
   }
-  if (expected === 'array' && typeof seen === 'string') return `write a list: [${JSON.stringify(seen)}]`;
+  if (expected === 'array' && typeof seen === 'string') {
+    return seen.includes(opening)
+      ? 'write the items one by one: an expression inserts text, not a list'
+      : `write a list: [${JSON.stringify(seen)}]`;
+  }
   if (expected === 'object' && full.length === 2 && full[0] === 'rules' && seen === null) {
     return 'a rule has "on" and "steps", indented below its name';
   }

@@ -307,7 +307,7 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
   if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'BLOCK_IN_FLOW') {
     const at = text.indexOf(': ', span.start);
     const place = at >= 0 && at < endOfLine(text, span.start) ? { start: at, end: at + 1 } : span;
-    return problem('yaml', 'an unquoted text must not contain ": ": put the whole value in quotes', place);
+    return problem('yaml', `an unquoted text must not contain ": ": ${quotesFor(value)}`, place);
   }
   if (/^["']/.test(value) && /at node end/.test(message)) {
     return problem(
@@ -330,6 +330,14 @@ function explainYaml(code: string, message: string, span: Span, text: string, pr
   if (code === 'MULTIPLE_DOCS')
     return problem('yaml', 'a file must have only one document: remove the second "---"', span);
   return problem('yaml', lower, span);
+}
+
+/** Returns how to quote a value that may itself contain quotes. */
+function quotesFor(value: string): string {
+  if (!value.includes('"')) return 'put the whole value in quotes';
+  return value.includes("'")
+    ? 'write >- after the colon, and the value indented on the next line'
+    : 'put the whole value in single quotes';
 }
 
 /** A range of the text, as start and end offsets. */

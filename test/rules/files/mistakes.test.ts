@@ -63,6 +63,20 @@ const ofOtherLanguages: readonly Mistake[] = [
 
 const ofNames: readonly Mistake[] = [
   ['an unknown name', condition('pr.draft'), '5:9', 'did you mean "pull_request"'],
+  ['a name that shares a word', condition('all_reviews.size() > 1'), '5:9', 'did you mean "reviews"'],
+  ['a name of Mergify', condition('approved_reviews.size() > 1'), '5:9', 'did you mean "approvals"'],
+  [
+    'an object as text of a function',
+    condition(`'labels.filter(l, l.startsWith("kind/")).size() > 0'`),
+    '5:27',
+    'of an object; write l.name.startsWith(…)',
+  ],
+  [
+    'a list as text of a function',
+    condition(`'labels.startsWith("kind/")'`),
+    '5:10',
+    'write labels.exists(x, x.name.startsWith(…))',
+  ],
   ['a member as name', condition('draft'), '5:9', 'did you mean "pull_request.draft"'],
   ['a name of nothing', condition('weather == "x"'), '5:9', ', attachments, '],
   ['an unknown member', condition('pull_request.head.reff == "x"'), '5:27', 'did you mean "ref"'],
@@ -131,6 +145,24 @@ const ofForm: readonly Mistake[] = [
     'version: 1\nrules:\n  a:\n    on:push\n    steps: []\n',
     '4:5',
     'a space is missing after "on:"',
+  ],
+  [
+    'an unquoted colon in a value with double quotes',
+    condition('pull_request.title.startsWith("fix: ")'),
+    '5:43',
+    'put the whole value in single quotes',
+  ],
+  [
+    'an unquoted colon in a value with both quotes',
+    condition(`pull_request.title.startsWith("fix: ") || pull_request.title != 'x'`),
+    '5:43',
+    'write >- after the colon',
+  ],
+  [
+    'an expression as a list',
+    step('      - uses: dismiss-stale-reviews\n        with: { states: "${{ labels }}", message: x }\n'),
+    '7:25',
+    'write the items one by one: an expression inserts text, not a list',
   ],
   [
     '": " in a text',
