@@ -12,7 +12,7 @@ import { repositoryParams } from './where.ts';
 export const branches = defineFact({
   name: 'branches',
   meaning:
-    'All branches of the repository with their newest commit, last committed first; empty for an empty repository.',
+    'All branches of the repository with their newest commit, last committed first; empty for an empty repository. In a facts file, names are enough.',
   shows: 'repository',
   visibleTo: 'code',
   shape: list(Branch),
