@@ -36,7 +36,7 @@ export type PullSides = { readonly head: string; readonly base: string; readonly
 
 /** Returns the head commit and the base branch of a pull request. Throws if the forge does not show them. */
 export function sidesOf({ number, head, base }: PullRequest): PullSides {
-  if (!head?.sha || !base?.ref) throw new Error(`pull request #${number} has no head or no base`);
+  if (!head?.sha || !base?.ref) throw new Error(`pull request #${number} has no head.sha or no base.ref`);
   // The head repository of a fork may have been deleted.
   const isFork = head.repo?.id === undefined || head.repo.id !== (base.repo?.id ?? base.repo_id);
   return { head: head.sha, base: base.ref, isFork };

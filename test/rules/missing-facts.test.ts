@@ -33,6 +33,7 @@ rules:
       - uses: delete-branch
   merge:
     on: { pull_request: [label_updated] }
+    if: approvals.size() > 0
     steps:
       - uses: merge
         with: { delete-branch: true }
@@ -138,10 +139,11 @@ describe('a plan that reads one thing after the other', () => {
     });
 
     expect(differences).toEqual([
-      '2 facts are not given; write under "facts" of this case (members: docs/reference/facts):',
+      '3 facts are not given; write under "facts" of this case (members: docs/reference/facts):',
+      '  approvals: a list, read by if of merge',
       '  base_branch: an object, read by step 1 merge of merge',
       '  head_branch: { name: text, sha: text, … }, read by the plan of merge',
-      'rule merge failed (step 1 merge: base_branch is not given)',
+      'rule merge failed (approvals.size() > 0: approvals is not given)',
     ]);
   });
 

@@ -63,7 +63,7 @@ const ofOtherLanguages: readonly Mistake[] = [
 
 const ofNames: readonly Mistake[] = [
   ['an unknown name', condition('pr.draft'), '5:9', 'did you mean "pull_request"'],
-  ['a name that shares a word', condition('all_reviews.size() > 1'), '5:9', 'did you mean "reviews"'],
+  ['a name that shares a word', condition('unresolvedReviews > 1'), '5:9', 'did you mean "reviews"'],
   ['a name of Mergify', condition('approved_reviews.size() > 1'), '5:9', 'did you mean "approvals"'],
   [
     'an object as text of a function',
