@@ -109,7 +109,7 @@ describe('inputs', () => {
 it('the action reports positions as annotation properties on GitHub', async () => {
   const result = await run({ 'rules/a,b:c.yml': bad }, { environment: { GITHUB_ACTIONS: 'true' } });
 
-  expect(result.lines[0]).toMatch(/^::error file=rules\/a%2Cb%3Ac\.yml,line=10,col=\d+::/);
+  expect(result.lines[0]).toMatch(/^::error file=rules\/a%2Cb%3Ac\.yml,line=9,col=\d+::/);
 });
 
 it('text from a rule file never starts a line of output', async () => {
