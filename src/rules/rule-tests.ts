@@ -6,6 +6,7 @@ import { type SubjectKind, subjectKinds } from '../contract/events/subject.ts';
 import { type FactRequest, factKey } from '../facts/fact.ts';
 import { findFact } from '../facts/facts.ts';
 import { describeShape, type Gap } from '../facts/given-facts.ts';
+import { count } from '../platform/count.ts';
 import { messageOf } from '../platform/errors.ts';
 import { problemsOf } from './files/issues.ts';
 import { readYaml } from './files/yaml-source.ts';
@@ -242,7 +243,7 @@ function explainMissing(
   const left = able.length - maxRules;
   return [
     ...able.slice(0, maxRules).flatMap((rule) => explain(rule, wanted)),
-    ...(left > 0 ? [`  … and ${left} more rules that could make it`] : []),
+    ...(left > 0 ? [`  … and ${count(left, 'rule')} more that could make it`] : []),
   ];
 }
 
@@ -628,8 +629,8 @@ function describeMissing(missing: readonly Missing[]): readonly string[] {
   if (facts.size === 0 && readers.size < 2) return [];
   const members = readers.size - facts.size;
   const counts = [
-    ...(facts.size > 0 ? [facts.size === 1 ? 'a fact' : `${facts.size} facts`] : []),
-    ...(members > 0 ? [members === 1 ? 'a member' : `${members} members`] : []),
+    ...(facts.size > 0 ? [facts.size === 1 ? 'a fact' : count(facts.size, 'fact')] : []),
+    ...(members > 0 ? [members === 1 ? 'a member' : count(members, 'member')] : []),
   ].join(' and ');
   const where = facts.size === 0 ? 'write them at these paths' : 'write under "facts" of this case';
   return [

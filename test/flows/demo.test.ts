@@ -36,7 +36,7 @@ it('the demo runs completely with --once and shows each step', async () => {
 });
 
 const breakages: readonly [string, (text: string) => string, string][] = [
-  ['an error', (text) => text.replace('touches', 'touchs'), 'labels.yml:15:'],
+  ['an error', (text) => text.replace('touches', 'touchs'), 'labels.yml:14:'],
   [
     'a label that does not exist',
     (text) => text.replace('area/docs:', 'area/dox:'),

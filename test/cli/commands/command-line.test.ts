@@ -151,7 +151,7 @@ describe('plan', () => {
     expect(run.rules[0]).toMatchObject({
       verdict: 'matched',
       line: 6,
-      findings: [{ result: 'not', line: 10, column: 11 }, {}, {}, {}],
+      findings: [{ result: 'not', line: 9, column: 11 }, {}, {}, {}],
     });
     expect(
       run.changes.map(({ target, value }: { target: string; value: boolean }) => [target, value]),
