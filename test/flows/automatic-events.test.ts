@@ -85,9 +85,9 @@ it('the events are in the record of the run, in the plan and in the output of ch
   const { number } = await harness.openPull('work', { 'docs/a.md': 'a' });
   await until(number, ['area/docs']);
   const events = 'pull_request (opened, reopened, edited, synchronized, label_updated, label_cleared), push';
-  const [verdict] = harness.runs.flatMap((run) =>
-    run.rules.filter(({ rule }) => rule.endsWith('#documented')),
-  );
+  const isDocumented = ({ rule }: { readonly rule: string }): boolean => rule.endsWith('#documented');
+  const run = await harness.waitForRun(({ rules: verdicts }) => verdicts.some(isDocumented));
+  const verdict = run.rules.find(isDocumented);
   expect(verdict?.automatic).toBe(events);
 
   const check = await reeve(['check', harness.rules ?? '']);

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseDocument } from 'yaml';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { operations } from '../../../src/contract/operations.ts';
 import type { Run } from '../../../src/engine/record.ts';
@@ -210,6 +211,19 @@ async function copyRules(folder: string, build: HookReceiver): Promise<readonly 
   const path = join(folder, 'hooks.yml');
   const text = await readFile(path, 'utf8');
   await writeFile(path, text.replace('https://ci.example.org/hook', build.url));
+  // A rule with `on: auto` leaves out what was closed meanwhile, which makes a difference between both installations that
+  // is meant. Here, each is about closed items as well.
+  for (const { path, rules } of await loadRuleFiles([folder])) {
+    const automatic = rules.filter((rule) => rule.automatic);
+    if (automatic.length === 0) continue;
+    const file = parseDocument(await readFile(path, 'utf8'));
+    for (const { name, each = [] } of automatic)
+      file.setIn(
+        ['rules', name, 'each'],
+        Object.fromEntries(each.map(({ kind }) => [kind, { state: 'all' }])),
+      );
+    await writeFile(path, String(file));
+  }
   return (await loadRuleFiles([folder])).flatMap(({ rules }) => rules);
 }
 
