@@ -16,6 +16,7 @@ import {
   compileListTemplate,
   compileTemplate,
   hasTemplate,
+  insertedIn,
   type ListTemplate,
   opening,
   type Template,
@@ -115,6 +116,13 @@ export function conditionsIn(written: unknown, schema: z.ZodType): readonly Argu
   return [...textsOf(written, schema, [])]
     .filter(({ holds }) => holds === 'condition')
     .map(({ path }) => path);
+}
+
+/** Returns the texts of all expressions in the arguments: conditions, and what templates insert. */
+export function expressionsIn(written: unknown, schema: z.ZodType): readonly string[] {
+  return [...textsOf(written, schema, [])].flatMap(({ text, holds }) =>
+    holds === 'condition' ? [text] : insertedIn(text),
+  );
 }
 
 type TemplateText = {

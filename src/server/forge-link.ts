@@ -119,7 +119,7 @@ export async function openForgeLink(options: {
 }
 
 /**
- * Returns why a credential of this account must not replace the one of the expected account: whoever can write the file
+ * Returns why a credential of this account must not replace the one of the expected account: anyone who can write the file
  * could otherwise choose as whom Reeve acts, and the rights that this gives to every rule.
  */
 function objectTo(

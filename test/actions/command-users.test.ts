@@ -56,8 +56,8 @@ describe('users in a command', () => {
   it.each([
     ['are assigned, whatever their case', { add: said('ada') }, ['assignee:ada=true'], []],
     ['are named once', { add: said('ada', 'ADA') }, ['assignee:ada=true'], []],
-    ['are nobody without the command', { add: silent, from: 'sender' }, [], []],
-    ['are nobody without argument', { add: said() }, [], []],
+    ['are none without the command', { add: silent, from: 'sender' }, [], []],
+    ['are none without an argument', { add: said() }, [], []],
     [
       'are the author of the comment with from: sender',
       { add: said(), from: 'sender' },
@@ -145,7 +145,7 @@ describe('users in a command', () => {
       [],
     ],
     ['are the author of the comment', said(), 'sender', ['reviewer:linus=true'], []],
-    ['are nobody without the command', silent, 'sender', [], []],
+    ['are none without the command', silent, 'sender', [], []],
     [
       'are no teams',
       said('release', 'acme/release'),

@@ -32,7 +32,7 @@ const until = (index: number, labels: readonly string[]) =>
 const edit = (index: number, body: { title?: string; state?: 'open' | 'closed' }) =>
   harness.ada.call(operations.editIssue, { params: { ...at, index }, body });
 
-it('a pull request has its label after a push, when somebody removes it, and until the base has the file', async () => {
+it('a pull request has its label after a push and after a manual removal, until the base has the file', async () => {
   harness = await startOperatorHarness(rules);
   const { ada, root } = harness;
   const first = await harness.openPull('first', { 'src/a.txt': 'a' });

@@ -137,6 +137,13 @@ function readTexts(part: Part, values: Values, found: boolean): FilledList {
   return { value: { command: texts, found } };
 }
 
+/** Returns the texts of the expressions that a template inserts; none if it is malformed. */
+export function insertedIn(source: string): readonly string[] {
+  const split = splitTemplate(source);
+  if ('problems' in split) return [];
+  return split.pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.expression]));
+}
+
 type Piece = { readonly expression: string; readonly offset: number };
 
 function splitTemplate(

@@ -6,7 +6,7 @@ import { automaticKinds, eventsAbout, silentWaysOf, waysOfRead } from '../automa
 import type { Problem } from '../problem.ts';
 import type { LoadedRule } from '../rule.ts';
 import { readsOf } from '../verdict.ts';
-import { areApart, ruleTreesOf, statusContextsOf } from './warnings.ts';
+import { areApart, labelsNamedBy, ruleTreesOf, statusContextsOf } from './warnings.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** Actions whose result holds back or lets through a merge. */
@@ -91,18 +91,7 @@ function mayMeet(way: Way, writer: LoadedRule, reader: LoadedRule): boolean {
     );
   if (way === ways.reported) return statusContextsOf(writer).some((context) => texts.includes(context));
   if (way !== ways.labels) return true;
-  return writer.steps.some(
-    ({ action, arguments: { written } }) =>
-      action.name === 'set-labels' && labelsIn(written).some((label) => texts.includes(label)),
-  );
-}
-
-function labelsIn(given: unknown): readonly string[] {
-  return ['add', 'remove', 'sync'].flatMap((key) => {
-    const labels = readMember(given, key);
-    if (Array.isArray(labels)) return labels.filter((one) => typeof one === 'string');
-    return typeof labels === 'object' && labels !== null ? Object.keys(labels) : [];
-  });
+  return writer.steps.flatMap(labelsNamedBy).some((label) => texts.includes(label));
 }
 
 /**

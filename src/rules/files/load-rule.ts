@@ -8,7 +8,13 @@ import { isAboutComment, readsArguments } from '../../facts/command.ts';
 import { ways } from '../../facts/ways.ts';
 import type { Matcher } from '../../patterns/automaton.ts';
 import { compileGlob, compileScope, GlobError } from '../../patterns/glob.ts';
-import { type ArgumentPath, type ArgumentProblem, bracesProblem, compileArguments } from '../arguments.ts';
+import {
+  type ArgumentPath,
+  type ArgumentProblem,
+  bracesProblem,
+  compileArguments,
+  expressionsIn,
+} from '../arguments.ts';
 import { automaticEvents, automaticKinds, type RuleParts, waysOfRule } from '../automatic-events.ts';
 import { type Condition, compileCondition, type ExpressionPlace } from '../expressions/conditions.ts';
 import { isTimezone } from '../expressions/function-row.ts';
@@ -309,7 +315,7 @@ function inferEach(
   return undefined;
 }
 
-/** Returns whether the texts of a rule read a fact, or use a function about a fact, that only items of this kind have. */
+/** Returns whether the expressions of a rule read a fact, or use a function about a fact, that only items of this kind have. */
 function readsOnlyOf(
   kind: SubjectKind,
   { if: condition, steps }: Readonly<Record<string, unknown>>,
@@ -331,19 +337,15 @@ function readsOnlyOf(
     if (name !== undefined && (isOnly(name) || (condition && reads(condition.node)))) return true;
     return childrenOf(node).some(reads);
   };
-  return textsIn([condition, steps]).some((text) => {
-    const inserted = [...text.matchAll(/\$\{\{(.*?)\}\}/g)].map(([, inner = '']) => inner);
-    return (inserted.length > 0 ? inserted : [text]).some((one) => {
-      const node = parseExpression(one);
-      return !('message' in node) && reads(node);
-    });
+  const ofSteps = asList(steps).flatMap((step) => {
+    const { uses, if: ofStep, with: given } = asRecord(step);
+    const action = registry.actions.find(({ name }) => name === uses);
+    return [ofStep, ...(action ? expressionsIn(given, action.arguments) : [])];
   });
-}
-
-/** Returns all texts in a value. */
-function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  return [condition, ...ofSteps].some((text) => {
+    const node = typeof text === 'string' ? parseExpression(text) : undefined;
+    return node !== undefined && !('message' in node) && reads(node);
+  });
 }
 
 /** Returns whether a rule about open items reads, or its actions need, what only closed ones have. */

@@ -88,6 +88,17 @@ export function labelsAwaited(rule: LoadedRule): readonly string[] {
   return [...new Set([...ruleTreesOf(rule), ...rule.steps.flatMap(conditionTreesOf)].flatMap(wanted))];
 }
 
+/** Returns the fixed names of the labels that a `set-labels` step names. */
+export function labelsNamedBy({ action, arguments: { written } }: LoadedStep): readonly string[] {
+  if (action.name !== 'set-labels') return [];
+  const names = ['add', 'remove', 'sync'].flatMap((member): readonly unknown[] => {
+    const named = readMember(written, member);
+    if (Array.isArray(named)) return named;
+    return typeof named === 'object' && named !== null ? Object.keys(named) : [];
+  });
+  return names.filter((name): name is string => typeof name === 'string' && !name.includes('${{'));
+}
+
 /** Returns whether an expression reads a member with this name. */
 function readsMember(node: ASTNode, name: string): boolean {
   const isRead =

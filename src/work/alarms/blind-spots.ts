@@ -11,7 +11,7 @@ import { team } from '../../facts/organization.ts';
 import { createUnlimitedMeter } from '../../patterns/meter.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isDenied, ReeveError } from '../../platform/errors.ts';
-import { labelsAwaited } from '../../rules/files/warnings.ts';
+import { labelsAwaited, labelsNamedBy } from '../../rules/files/warnings.ts';
 import { isInScope } from '../../rules/match.ts';
 import { factsOfRule } from '../../rules/needs.ts';
 import { type LoadedRule, type LoadedStep, visits } from '../../rules/rule.ts';
@@ -486,17 +486,6 @@ async function labelSpots(rules: readonly LoadedRule[], look: Look): Promise<rea
 
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-/** Returns the fixed names of the labels that a `set-labels` step names. */
-function labelsNamedBy({ action, arguments: { written } }: LoadedStep): readonly string[] {
-  if (action.name !== 'set-labels') return [];
-  const names = ['add', 'remove', 'sync'].flatMap((member): readonly unknown[] => {
-    const named = memberOf(written, member);
-    if (Array.isArray(named)) return named;
-    return typeof named === 'object' && named !== null ? Object.keys(named) : [];
-  });
-  return names.filter((name): name is string => typeof name === 'string' && !name.includes('${{'));
 }
 
 /** Returns the names of labels that must already exist; empty if the step creates missing labels. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -54,6 +54,10 @@ it('a rule with on: auto that reads what a rule of another file changes is a war
   };
 
   expect(await warnings([], { REEVE_RULES: folder })).toEqual([`own-change ${join(folder, 'gate.yml')}`]);
+  // A pack is not in force by itself.
+  await mkdir(join(folder, 'packs'));
+  await rename(join(folder, 'labeller.yml'), join(folder, 'packs/labeller.yml'));
+  expect(await warnings([], { REEVE_RULES: folder })).toEqual([]);
   expect(await warnings([folder], {})).toEqual([]);
 });
 

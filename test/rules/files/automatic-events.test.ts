@@ -98,6 +98,8 @@ describe('the events of on: auto', () => {
     ]);
     const comment = 'on: auto, steps: [{ uses: comment, with: { text: "${{ pull_request.title }}" } }]';
     expect(ruleOf(comment)?.each).toEqual([{ kind: 'pull_request', state: 'open' }]);
+    const plain = 'on: auto, steps: [{ uses: comment, with: { text: files } }]';
+    expect(problemsOf(plain)[0]).toMatch(/^each: on: auto needs each/);
     const named = 'conditions: { documented: touches("docs/**") }\n';
     expect(ruleOf(`on: auto, ${label}documented } } }]`, named)?.each).toHaveLength(1);
     expect(problemsOf(`on: auto, ${label}true } } }]`)).toEqual([

@@ -8,7 +8,7 @@ import { formatExpanded } from '../../../rules/files/load.ts';
 import { checkCapabilities } from '../../../rules/needs.ts';
 import { formatProblem, type Problem, problemAtLine } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
-import { loadRuleFiles, readOfferedIn } from '../../../rules/sources/folder.ts';
+import { type FolderFile, loadRuleFiles, readOfferedIn } from '../../../rules/sources/folder.ts';
 import { repositoryPaths } from '../../../rules/sources/repository-file.ts';
 import { pollingGaps } from '../../../rules/verdict.ts';
 import type { NamedSecretSettings } from '../../../server/settings/config.ts';
@@ -86,7 +86,7 @@ export async function check(
   const owners = checked ? await unmatchedOwners(loaded, checked) : [];
   const noted = [
     ...files.flatMap((file) => file.warnings ?? []),
-    ...(isOperators ? ownChangesBetween(loaded, textOf) : []),
+    ...(isOperators ? ownChangesBetween(files, textOf) : []),
   ];
   const unsent = lacking?.warnings ?? [];
   const unfound = options.isPolled ? pollingWarnings(loaded, textOf) : [];
@@ -138,10 +138,11 @@ function requireRepositoryName(name: string): void {
 
 /** Returns a warning for each rule that does not run after what a rule of another file in force changes. */
 function ownChangesBetween(
-  rules: readonly LoadedRule[],
+  files: readonly FolderFile[],
   textOf: (path: string) => string,
 ): readonly Problem[] {
-  return ownChanges(rules.filter(({ level }) => level === 'operator'))
+  const inForce = files.filter(({ isPack, level }) => !isPack && level === 'operator');
+  return ownChanges(inForce.flatMap(({ rules }) => rules))
     .filter(({ rule, by }) => by.some(({ source }) => source !== rule.source))
     .map(({ rule, message }) =>
       problemAtLine({ code: 'own-change', message, path: rule.source, line: rule.line }, textOf),
