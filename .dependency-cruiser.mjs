@@ -11,7 +11,7 @@ const floors = [
   ['facts'],
   ['actions'],
   ['rules'],
-  ['engine'],
+  ['engine', 'import'],
   ['store'],
   ['work'],
   ['server'],

@@ -2,6 +2,7 @@ import { defaultLimits } from '../../forge/platform/git/limits.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import type { SetupOptions } from '../connection/steps/answers.ts';
 import { type CommandRow, defineCommand } from './command.ts';
+import type { ImportOptions } from './import.ts';
 
 /** The commands for the connection to a forge. */
 const connectionCommands = [
@@ -98,6 +99,40 @@ a new one takes effect when the server is restarted.`,
     async run({ options, storeSettings, terminal }) {
       const { showPassword } = await import('./password.ts');
       return showPassword(options, await storeSettings(), terminal);
+    },
+  }),
+];
+
+/** The commands for people who come from other bots, and for their editors. */
+const importCommands: readonly CommandRow[] = [
+  defineCommand<ImportOptions & { settings?: string }, readonly [paths: readonly string[]]>({
+    usage: 'import <paths...>',
+    description: 'convert configurations of other bots into rule files with tests and a report',
+    flags: [
+      ['--as <format>', 'format of the files; default: by path and content'],
+      ['--for <source>', 'write for files of the operator, an organization or a repository', 'operator'],
+      [
+        '--repository <name>',
+        'repository (owner/name): `in` of the files; with a forge, its labels, branches, checks and files are asked for',
+      ],
+      ['--team <pairs...>', 'names of teams: ORGANIZATION/TEAM=ORGANIZATION/TEAM'],
+      ['--user <pairs...>', 'names of accounts: LOGIN=LOGIN'],
+      ['--checks <pairs...>', "names of checks: PATTERN=NAME, where {} in NAME is the check's old name"],
+      ['--out <folder>', 'folder of the result', 'imported-rules'],
+      ['--force', 'overwrite files in this folder'],
+      ['--json', 'print one JSON object with every part of the sources'],
+    ],
+    notes: `A folder is searched for the places where bots read their configuration. The exit status is 1 if a part of a source is
+left out; NAME.import.md says which and why. Only reads at the forge.`,
+    examples: [
+      'reeve import .',
+      'reeve import .github/labeler.yml .mergify.yml --repository acme/demo',
+      "reeve import .mergify.yml --user 'dependabot[bot]=renovate' --checks '*=* / {} (pull_request)'",
+    ],
+    async run({ args: [paths], options, environment, terminal }) {
+      const { loadForge } = await import('../../server/settings/config.ts');
+      const { importRules } = await import('./import.ts');
+      return importRules(paths, options, { forge: loadForge(environment), terminal });
     },
   }),
 ];
@@ -726,7 +761,7 @@ const shellCommands = [
 /** The commands of `reeve` by topic, in the order in which the help lists them. */
 export const commandTopics: readonly (readonly [heading: string, rows: readonly CommandRow[]])[] = [
   ['Connect and run:', [...connectionCommands, ...serveCommands]],
-  ['Rules:', ruleCommands],
+  ['Rules:', [...ruleCommands, ...importCommands]],
   ['What happened:', runCommands],
   ['Schedules:', sweepCommands],
   ['Merge queues:', queueCommands],

@@ -84,7 +84,7 @@ export async function missingContexts(
     if (waiting.length === 0) continue;
     if (left <= 0) break;
     const wanted = waiting.map((one) => one.wanted);
-    const seen = await lookAt(client, repository, { wanted, atMost: left });
+    const seen = await recentContexts(client, repository, { wanted, atMost: left });
     left -= seen.commits;
     if (seen.commits === 0) continue;
     for (const one of waiting.filter(({ wanted: { matches } }) => ![...seen.names].some(matches))) {
@@ -191,10 +191,10 @@ function wantedBy({ by, texts, of }: Comparison): readonly Wanted[] {
  * pull requests are included; otherwise, the checks of pull requests would seem to be missing while no pull request is
  * open.
  */
-async function lookAt(
+export async function recentContexts(
   client: Client,
   { owner, name: repo }: RepositoryRef,
-  { wanted, atMost }: { readonly wanted: readonly Wanted[]; readonly atMost: number },
+  { wanted = [], atMost }: { readonly wanted?: readonly Wanted[]; readonly atMost: number },
 ): Promise<Seen> {
   const params = { owner, repo };
   const page = { page: 1, limit: commitsOfEachKind };
@@ -210,7 +210,12 @@ async function lookAt(
   const names = new Set<string>();
   let looked = 0;
   for (const sha of new Set(commits)) {
-    if (!sha || looked >= atMost || wanted.every(({ matches }) => [...names].some(matches))) continue;
+    if (
+      !sha ||
+      looked >= atMost ||
+      (wanted.length > 0 && wanted.every(({ matches }) => [...names].some(matches)))
+    )
+      continue;
     const found = await orNothing(contextsOf(client, { ...params, sha }));
     if (found === undefined) continue;
     looked += 1;
@@ -410,7 +415,7 @@ async function requiredIn(client: Client, { owner, name: repo }: RepositoryRef):
  * Returns undefined if the forge refuses a request, because these checks only produce warnings and no other check
  * depends on them. Failures of the forge itself are thrown.
  */
-async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+export async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;
   } catch (error) {

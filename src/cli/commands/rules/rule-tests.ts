@@ -107,7 +107,7 @@ async function testedWith(
 }
 
 /** Plans a case with the engine of the server, but without a forge and only from the given facts. */
-async function runCase(written: RuleCase, file: TestedFile): Promise<CaseRun> {
+export async function runCase(written: RuleCase, file: TestedFile): Promise<CaseRun> {
   const payload = written.file === undefined ? written.payload : await readRecorded(written.file, file);
   const one = completeCase({ ...written, ...(payload && { payload }) }, file.rules);
   const about = one.item ? aboutItem(one.item, one) : aboutEvent(one, file);

@@ -1,0 +1,300 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, join, relative, sep } from 'node:path';
+import { type Client, createClient } from '../../client/client.ts';
+import { operations } from '../../contract/operations.ts';
+import { type ConversionContext, type Format, SourceError, type Target } from '../../import/conversion.ts';
+import { formats } from '../../import/formats.ts';
+import { type ImportedFile, importFile } from '../../import/import-file.ts';
+import { createNames, type ForgeNames, type NameMappings } from '../../import/names.ts';
+import { createGlob } from '../../patterns/glob.ts';
+import { messageOf, ReeveError } from '../../platform/errors.ts';
+import type { Settings } from '../../server/settings/config.ts';
+import { count, plain, type Terminal } from '../output/terminal.ts';
+import { check } from './rules/check.ts';
+import { orNothing, recentContexts } from './rules/check-forge.ts';
+import { runCase } from './rules/rule-tests.ts';
+import { test } from './rules/test.ts';
+
+/** Flags of `reeve import`. */
+export type ImportOptions = {
+  readonly as?: string;
+  readonly for?: string;
+  readonly repository?: string;
+  readonly team?: readonly string[];
+  readonly user?: readonly string[];
+  readonly checks?: readonly string[];
+  readonly out: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+};
+
+const maxSourceBytes = 1_048_576;
+/** Folders of a checkout in which no configuration stands, and how deep a file may stand below the others. */
+const skippedFolders = new Set(['node_modules', '.git', 'vendor', 'third_party', 'dist', 'build']);
+const maxFolders = 20_000;
+
+/**
+ * Converts files of other bots into rule files, tests and a report, and checks and tests the result. Returns the exit
+ * status: 1 if a part of a source was left out. Only reads at the forge.
+ */
+export async function importRules(
+  given: readonly string[],
+  options: ImportOptions,
+  { forge: signedIn, terminal }: { readonly forge: Settings['forge']; readonly terminal: Terminal },
+): Promise<number> {
+  const target = targetOf(options.for);
+  const mappings = readMappings(options);
+  const sources = await findSources(given, options.as);
+  const repository = options.repository;
+  const client = signedIn && createClient(signedIn);
+  const forge = client && repository !== undefined ? await askNames(client, repository) : {};
+  const context: ConversionContext = { target, names: createNames(mappings, forge) };
+  const scopes = target === 'repository' || repository === undefined ? undefined : [repository];
+  const taken = new Set<string>();
+  const imported: ImportedFile[] = [];
+  for (const { path, text, format } of sources) {
+    const base = basename(path)
+      .replace(/^\.+/, '')
+      .replace(/\.(ya?ml|toml|json5?)$/, '')
+      .replace(/[^A-Za-z0-9._-]/g, '-');
+    const name = freeName(base === '' || base === 'config' ? format.name : base, taken);
+    try {
+      imported.push(await importFile({ path, text }, { format, context, name, scopes, run: runCase }));
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      throw new ReeveError(
+        'usage',
+        `${path}:${error.line}: ${error.message} (read as ${format.title}; --as names another format)`,
+      );
+    }
+  }
+  const written = await writeAll(
+    imported.flatMap(({ files }) => files),
+    options,
+  );
+  const left = imported.reduce((sum, { counts }) => sum + counts.leftOut, 0);
+  if (options.json) {
+    const files = imported.map(({ source, format, counts, entries }) => ({
+      path: source.path,
+      format: format.name,
+      ...counts,
+      entries,
+    }));
+    terminal.out(JSON.stringify({ files, written }));
+    return left > 0 ? 1 : 0;
+  }
+  for (const { source, format, counts, files } of imported) {
+    const total = counts.exact + counts.differs + counts.leftOut;
+    terminal.out(
+      plain(
+        `${source.path} (${format.title}): ${total} ${format.counts}, ${counts.exact} exact, ${counts.differs} with a difference, ${counts.leftOut} left out`,
+      ),
+    );
+    terminal.out(plain(`  ${files.map(({ name }) => join(options.out, name)).join(', ')}`));
+  }
+  const rules = written.filter((path) => path.endsWith('.yml') && !path.endsWith('.test.yml'));
+  if (rules.length === 0) return 1;
+  const checked = await check(rules, {}, terminal);
+  const tested = await test(rules, {}, terminal);
+  if (left > 0)
+    terminal.out(
+      terminal.style(
+        'yellow',
+        `${count(left, 'part')} left out; the reports (*.import.md) say which and why`,
+      ),
+    );
+  return left > 0 || checked !== 0 || tested !== 0 ? 1 : 0;
+}
+
+function targetOf(given: string | undefined): Target {
+  const known: readonly Target[] = ['operator', 'organization', 'repository'];
+  const target = known.find((one) => one === (given ?? 'operator'));
+  if (target === undefined)
+    throw new ReeveError('usage', `--for is one of ${known.join(', ')}, not ${given}`);
+  return target;
+}
+
+function readMappings({ user = [], team = [], checks = [] }: ImportOptions): NameMappings {
+  const pairOf = (flag: string, written: string): readonly [string, string] => {
+    const place = written.indexOf('=');
+    const [from, to] = [written.slice(0, place), written.slice(place + 1)];
+    if (place < 1 || to === '')
+      throw new ReeveError('usage', `--${flag} has the form FROM=TO, not ${written}`);
+    return [from.replace(/^@/, ''), to.replace(/^@/, '')];
+  };
+  return {
+    users: new Map(user.map((one) => pairOf('user', one))),
+    teams: new Map(team.map((one) => pairOf('team', one))),
+    checks: checks.map((one) => pairOf('checks', one)),
+  };
+}
+
+type FoundSource = { readonly path: string; readonly text: string; readonly format: Format };
+
+/** Returns the files to import: given ones, and those of given folders that stand where a bot reads them. */
+async function findSources(
+  given: readonly string[],
+  as: string | undefined,
+): Promise<readonly FoundSource[]> {
+  const named = as === undefined ? undefined : formats.find(({ name }) => name === as);
+  if (as !== undefined && named === undefined)
+    throw new ReeveError(
+      'usage',
+      `there is no format ${as}; there are ${formats.map(({ name }) => name).join(', ')}`,
+    );
+  const found: FoundSource[] = [];
+  for (const path of given) {
+    const info = await stat(path).catch((error: unknown) => {
+      throw new ReeveError('usage', `${path} cannot be read: ${messageOf(error)}`);
+    });
+    if (info.isDirectory()) {
+      for (const inner of await filesBelow(path)) {
+        const text = await readSource(join(path, inner));
+        const fitting = formats.filter((format) => isOf(format, { path: inner, text }));
+        for (const format of named ? fitting.filter((one) => one === named) : fitting)
+          found.push({ path: join(path, inner), text, format });
+      }
+      continue;
+    }
+    const text = await readSource(path);
+    const fitting = named
+      ? [named]
+      : formats.filter((format) => isOf(format, { path, text }, { isNamed: true }));
+    const [format] = fitting;
+    if (format === undefined || fitting.length > 1) {
+      const names = (fitting.length > 1 ? fitting : formats).map(({ name }) => name).join(', ');
+      throw new ReeveError('usage', `the format of ${path} is not clear: --as names it, one of ${names}`);
+    }
+    found.push({ path, text, format });
+  }
+  if (found.length === 0)
+    throw new ReeveError('usage', `no configuration of another bot was found in ${given.join(', ')}`);
+  return found;
+}
+
+/** Whether a file is of a format, by its place in a repository; for a file that the user names, its name is enough. */
+function isOf(
+  { places, isFormat }: Format,
+  file: { readonly path: string; readonly text: string },
+  { isNamed = false }: { readonly isNamed?: boolean } = {},
+): boolean {
+  const path = isNamed ? basename(file.path) : file.path;
+  const isThere = places.some((place) => createGlob(isNamed ? basename(place) : place)(path));
+  return isThere && (isFormat?.(file) ?? true);
+}
+
+async function readSource(path: string): Promise<string> {
+  const { size } = await stat(path);
+  if (size > maxSourceBytes) throw new ReeveError('usage', `${path} is larger than ${maxSourceBytes} bytes`);
+  return readFile(path, 'utf8');
+}
+
+/** Returns the paths below a folder at which a format has its place. Symbolic links are not followed. */
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const matchers = formats.flatMap(({ places }) => places.map((place) => createGlob(place)));
+  const found: string[] = [];
+  const left = [''];
+  for (let visited = 0; left.length > 0 && visited < maxFolders; visited += 1) {
+    const inner = left.shift() ?? '';
+    for (const entry of await readdir(join(folder, inner), { withFileTypes: true })) {
+      const path = inner === '' ? entry.name : `${inner}/${entry.name}`;
+      if (entry.isDirectory() && !skippedFolders.has(entry.name)) left.push(path);
+      if (entry.isFile() && matchers.some((isAt) => isAt(path))) found.push(path);
+    }
+  }
+  return found.toSorted();
+}
+
+function freeName(base: string, taken: Set<string>): string {
+  let name = base;
+  for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
+  taken.add(name);
+  return name;
+}
+
+/** Writes the files into the folder of the result. Returns their paths. Without `force`, nothing is overwritten. */
+async function writeAll(
+  files: readonly { readonly name: string; readonly text: string }[],
+  { out, force = false }: ImportOptions,
+): Promise<readonly string[]> {
+  await mkdir(out, { recursive: true });
+  const folder = await realpath(out);
+  const existing: string[] = [];
+  for (const { name } of files) {
+    const info = await lstat(join(folder, name)).catch(() => undefined);
+    if (info?.isSymbolicLink() || (info !== undefined && !info.isFile()))
+      throw new ReeveError(
+        'usage',
+        `${join(out, name)} is no file: nothing is written through links; choose another --out`,
+      );
+    if (info !== undefined) existing.push(join(out, name));
+  }
+  if (existing.length > 0 && !force)
+    throw new ReeveError(
+      'usage',
+      `${existing.join(', ')} exists; --force overwrites, --out names another folder`,
+    );
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+  const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | (force ? O_TRUNC : O_EXCL);
+  for (const { name, text } of files) {
+    await using file = await open(join(folder, name), flags, 0o644);
+    await file.writeFile(text);
+  }
+  return files.map(({ name }) => relative('.', join(folder, name)) || name);
+}
+
+const maxCommits = 20;
+const maxFiles = 100_000;
+
+/** Asks the forge for the names that a conversion can use. What the account may not read stays unknown. */
+async function askNames(client: Client, repository: string): Promise<ForgeNames> {
+  const [owner = '', repo = '', ...more] = repository.split('/');
+  if (owner === '' || repo === '' || more.length > 0)
+    throw new ReeveError('usage', `--repository is OWNER/NAME, not ${repository}`);
+  const params = { owner, repo };
+  const live = await client.call(operations.getRepository, { params });
+  const at = { id: live.id, owner, name: repo };
+  const org = { params: { org: owner } };
+  const [labels, ofOwner, branches, contexts, teams, files] = await Promise.all([
+    orNothing(namesOf(client.items(operations.listLabels, { params }))),
+    orNothing(namesOf(client.items(operations.listOrganizationLabels, org))),
+    orNothing(namesOf(client.items(operations.listBranches, { params }))),
+    orNothing(recentContexts(client, at, { atMost: maxCommits })),
+    orNothing(namesOf(client.items(operations.listTeams, org))),
+    orNothing(filesOf(client, params, live.default_branch ?? '')),
+  ]);
+  return {
+    ...(labels && { labels: [...labels, ...(ofOwner ?? [])] }),
+    ...(branches && { branches }),
+    ...(contexts && contexts.commits > 0 && { contexts: [...contexts.names] }),
+    ...(teams && { teams: teams.map((team) => `${owner}/${team}`) }),
+    ...(files && { files }),
+  };
+}
+
+async function namesOf(
+  items: AsyncIterable<{ readonly name?: string | null | undefined }>,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { name } of items) if (name) found.push(name);
+  return found;
+}
+
+async function filesOf(
+  client: Client,
+  params: { readonly owner: string; readonly repo: string },
+  branch: string,
+): Promise<readonly string[] | undefined> {
+  const found: string[] = [];
+  for (let page = 1; found.length < maxFiles; page += 1) {
+    const query = { recursive: true, page, per_page: 1_000 };
+    const { tree, truncated } = await client.call(operations.getTree, {
+      params: { ...params, sha: branch },
+      query,
+    });
+    for (const { path, type } of tree ?? []) if (type === 'blob' && path) found.push(path);
+    if (truncated !== true || (tree ?? []).length === 0) return found;
+  }
+  return undefined;
+}

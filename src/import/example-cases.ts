@@ -1,0 +1,223 @@
+import { stringify } from 'yaml';
+import { eventFamilies } from '../contract/events/event-families.ts';
+import { describeShape } from '../facts/given-facts.ts';
+import type { LoadedRule } from '../rules/rule.ts';
+import {
+  type CaseRun,
+  eventTypeFor,
+  loadRuleTests,
+  type RuleCase,
+  type TestedFile,
+} from '../rules/rule-tests.ts';
+import { Condition, mergeSituations, type Situation } from './condition.ts';
+import type { ArgumentValue, RuleDraft } from './conversion.ts';
+
+/** Runs a case without a forge, as `reeve test` does. */
+export type CaseRunner = (one: RuleCase, file: TestedFile) => Promise<CaseRun>;
+
+/** The tests that were made for a rule file. */
+export type ExampleCases = {
+  /** Text of `NAME.test.yml`; undefined without a case. */
+  readonly text: string | undefined;
+  /** Names of the rules without a case in which they match. */
+  readonly unmatched: readonly string[];
+};
+
+/** The time of a case. */
+const now = '2026-06-01T09:00:00Z';
+/** A number of rounds that no rule needs: each round gives all values that the round before lacked. */
+const maxRounds = 20;
+
+/**
+ * Makes a case for each rule: the situation in which the conditions of its draft hold, with what the rule really did as
+ * the expectation. Such a case says what the rule does, not that this is right.
+ */
+export async function makeExampleCases(
+  drafts: readonly RuleDraft[],
+  {
+    path,
+    rules,
+    run,
+  }: { readonly path: string; readonly rules: readonly LoadedRule[]; readonly run: CaseRunner },
+): Promise<ExampleCases> {
+  const cases: unknown[] = [];
+  const unmatched: string[] = [];
+  for (const draft of drafts) {
+    const rule = rules.find(({ name }) => name === draft.name);
+    if (rule === undefined) continue;
+    const made = await makeCase(draft, rule, { path, rules, run });
+    if (made) cases.push(made.written);
+    if (!made?.isMatched) unmatched.push(draft.name);
+  }
+  const head = '# Made by `reeve import`: each case says what its rule does in one situation.\n';
+  const text =
+    cases.length === 0
+      ? undefined
+      : `${head}${stringify({ cases: cases.slice(0, 200) }, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+  return { text, unmatched };
+}
+
+type Made = { readonly written: Record<string, unknown>; readonly isMatched: boolean };
+
+async function makeCase(
+  draft: RuleDraft,
+  rule: LoadedRule,
+  {
+    path,
+    rules,
+    run,
+  }: { readonly path: string; readonly rules: readonly LoadedRule[]; readonly run: CaseRunner },
+): Promise<Made | undefined> {
+  const about = aboutOf(rule);
+  let facts = mergeSituations(about.facts, situationOfDraft(draft));
+  for (let round = 0; round < maxRounds; round += 1) {
+    const written = { name: `${draft.name} applies`, now, ...about.trigger, facts };
+    const [one] = loadRuleTests({
+      path,
+      text: stringify({ cases: [{ ...written, expect: {} }] }, { aliasDuplicateObjects: false }),
+    }).cases;
+    if (one === undefined) return undefined;
+    const outcome = await run(one, { path, cases: [one], rules }).catch(() => undefined);
+    if (outcome === undefined) return undefined;
+    const filled = fillGaps(facts, outcome);
+    if (filled !== undefined) {
+      facts = filled;
+      continue;
+    }
+    if (outcome.rules.some(({ verdict }) => verdict === 'failed') || outcome.refused.length > 0)
+      return undefined;
+    const verdict = outcome.rules.find((seen) => seen.rule === rule.id)?.verdict;
+    const changes = outcome.changes.map(({ action, target, value }) => ({
+      action,
+      target,
+      ...(isShort(value) ? { value } : {}),
+    }));
+    const expect = { changes, ...(verdict === undefined ? {} : { verdicts: { [rule.name]: verdict } }) };
+    const isMatched = verdict === 'matched';
+    const name = isMatched ? written.name : `${draft.name} does not apply`;
+    return { written: { ...written, name, expect }, isMatched };
+  }
+  return undefined;
+}
+
+function isShort(value: unknown): boolean {
+  return ['boolean', 'number'].includes(typeof value) || (typeof value === 'string' && value.length < 80);
+}
+
+/** Returns the facts with a value for each gap; undefined without gaps. */
+function fillGaps(facts: Situation, { missing = [] }: CaseRun): Situation | undefined {
+  let filled: Situation | undefined;
+  for (const { gap } of missing) {
+    const { name, argument } = gap.request;
+    const empty = emptyValues[describeShape(gap.shape)] ?? describeShape(gap.shape).split(/, | or /)[0];
+    const path =
+      gap.path?.startsWith('facts.') === true
+        ? gap.path.slice('facts.'.length).split('.')
+        : [name, ...(argument === undefined ? [] : [String(argument)])];
+    if (path.some((part) => part.includes('['))) return undefined;
+    const value = path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), empty) as Situation;
+    filled = mergeSituations(value, filled ?? facts);
+  }
+  return filled;
+}
+
+const emptyValues: Readonly<Record<string, unknown>> = {
+  'a list': [],
+  'an object': {},
+  text: '',
+  'a number': 0,
+  'true or false': false,
+};
+
+function situationOfDraft({ if: condition, steps }: RuleDraft): Situation {
+  return mergeSituations(
+    condition?.yes ?? {},
+    ...steps.slice(0, 1).map(({ if: ofStep }) => ofStep?.yes ?? {}),
+    ...steps.map(({ uses, with: given = {} }) => ({
+      ...(uses === 'set-labels' ? { label_definitions: labelsOf(given) } : {}),
+    })),
+    ...steps.slice(0, 1).map(({ with: given = {} }) => firstCondition(given)?.yes ?? {}),
+  );
+}
+
+function labelsOf(given: Readonly<Record<string, ArgumentValue>>): readonly string[] {
+  return ['add', 'remove', 'sync'].flatMap((key) => {
+    const value = given[key];
+    if (Array.isArray(value)) return value.filter((one): one is string => typeof one === 'string');
+    return typeof value === 'object' && !(value instanceof Condition) ? Object.keys(value) : [];
+  });
+}
+
+function firstCondition(value: ArgumentValue): Condition | undefined {
+  if (value instanceof Condition) return value;
+  if (typeof value !== 'object') return undefined;
+  for (const inner of Object.values(value) as readonly ArgumentValue[]) {
+    const found = firstCondition(inner);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const repository = { id: 1, full_name: 'acme/demo', default_branch: 'main' };
+const pull = {
+  number: 7,
+  state: 'open',
+  draft: false,
+  title: 'A change',
+  body: '',
+  user: { login: 'ada' },
+  labels: [],
+  additions: 1,
+  deletions: 1,
+  created_at: '2025-01-01T08:00:00Z',
+  updated_at: '2025-01-01T08:00:00Z',
+  base: { ref: 'main' },
+  head: { ref: 'change', sha: 'a'.repeat(40) },
+};
+const issue = {
+  number: 5,
+  state: 'open',
+  title: 'A report',
+  body: '',
+  user: { login: 'ada' },
+  labels: [],
+  created_at: '2025-01-01T08:00:00Z',
+  updated_at: '2025-01-01T08:00:00Z',
+};
+const items: Readonly<Record<string, object>> = {
+  pull_request: pull,
+  issue,
+  repository,
+  organization: { name: 'acme' },
+};
+
+/** Returns the event or item of a case, and the facts that it needs besides. */
+function aboutOf(rule: LoadedRule): {
+  readonly trigger: Readonly<Record<string, unknown>>;
+  readonly facts: Situation;
+} {
+  const [visited] = rule.each ?? [];
+  const [listening] = rule.automatic ?? rule.on;
+  if (rule.schedules.length > 0 && visited && listening === undefined) {
+    const item = items[visited.kind] ?? {};
+    const value = visited.kind === 'repository' ? item : { ...item, repository };
+    return { trigger: { item: { [visited.kind]: value } }, facts: {} };
+  }
+  const family = listening?.family ?? 'pull_request';
+  const known = Object.values(eventFamilies[family].types).flat();
+  const activity = listening?.activities?.[0] ?? known[0] ?? '';
+  const isAboutIssue = family === 'issues' || family === 'issue_comment';
+  const comment = { id: 8, body: 'A comment', user: { login: 'ada' } };
+  const payload = {
+    ...(isAboutIssue ? { issue } : { number: pull.number, pull_request: pull }),
+    ...(family.endsWith('_comment') ? { comment } : {}),
+    repository,
+    sender: { id: 9, login: 'ada' },
+  };
+  const event = { kind: activity === '' ? family : eventTypeFor(family, activity), activity, payload };
+  const isOther = !/^(pull_request|issue)/.test(family);
+  return {
+    trigger: { event: activity === '' ? { kind: family, payload } : event },
+    facts: isOther ? { pull_request: pull } : {},
+  };
+}

@@ -1,0 +1,5 @@
+import type { Format } from './conversion.ts';
+import { labeler } from './formats/labeler.ts';
+
+/** Every format that can be imported. */
+export const formats: readonly Format[] = [labeler];

@@ -1,0 +1,87 @@
+import { createGlob } from '../patterns/glob.ts';
+
+/** Names that a forge has, as far as they were asked for; absent lists are unknown. */
+export type ForgeNames = {
+  /** Labels of the repository and its organization. */
+  readonly labels?: readonly string[];
+  readonly branches?: readonly string[];
+  /** Contexts of the statuses of recent commits. */
+  readonly contexts?: readonly string[];
+  /** Teams as `organization/team`. */
+  readonly teams?: readonly string[];
+  /** Paths of the files on the default branch. */
+  readonly files?: readonly string[];
+};
+
+/** A name on the forge. `note`: what a person has to know or do, with the name in it. */
+export type MappedName = { readonly name: string; readonly note?: string };
+
+/** A check as a pattern of `passed`. `isCertain`: the forge has it, or the user said so. */
+export type MappedCheck = MappedName & { readonly isCertain: boolean };
+
+/** Converts names of GitHub into names of the forge. */
+export type Names = {
+  readonly user: (login: string) => MappedName;
+  /** `team`: `organization/team`, with or without `@`. */
+  readonly team: (team: string) => MappedName;
+  readonly check: (name: string) => MappedCheck;
+  readonly forge: ForgeNames;
+};
+
+/** Mappings of the user: `--user`, `--team` and `--checks`. */
+export type NameMappings = {
+  readonly users?: ReadonlyMap<string, string>;
+  readonly teams?: ReadonlyMap<string, string>;
+  /** Globs of names of checks with their replacement, in which `{}` is the name. The first that matches counts. */
+  readonly checks?: readonly (readonly [pattern: string, replacement: string])[];
+};
+
+/** Accounts that have another name on every forge. */
+const botSuffix = '[bot]';
+
+export function createNames(
+  { users = new Map(), teams = new Map(), checks = [] }: NameMappings = {},
+  forge: ForgeNames = {},
+): Names {
+  return {
+    forge,
+    user(login) {
+      const name = login.replace(/^@/, '');
+      const mapped = users.get(name);
+      if (mapped !== undefined) return { name: mapped };
+      if (!name.endsWith(botSuffix)) return { name };
+      return {
+        name,
+        note: `the account \`${name}\` has another name on the forge, and the rule matches nothing until --user ${name}=LOGIN is given`,
+      };
+    },
+    team(team) {
+      const name = team.replace(/^@/, '');
+      const mapped = teams.get(name) ?? name;
+      if (forge.teams === undefined || forge.teams.includes(mapped)) return { name: mapped };
+      return {
+        name: mapped,
+        note: `the forge has no team \`${mapped}\`; --team ${name}=ORGANIZATION/TEAM names another`,
+      };
+    },
+    check(name) {
+      for (const [pattern, replacement] of checks) {
+        if (createGlob(pattern, { separator: '' })(name))
+          return { name: replacement.replaceAll('{}', name), isCertain: true };
+      }
+      const workflow = `* / ${escapeGlob(name)} (pull_request)`;
+      const isExternal = name.includes('/');
+      const { contexts } = forge;
+      if (contexts?.includes(name)) return { name: escapeGlob(name), isCertain: true };
+      if (contexts?.some((context) => createGlob(workflow, { separator: '', strict: false })(context)))
+        return { name: workflow, isCertain: true };
+      const note = `a job \`${name}\` of a workflow reports as \`WORKFLOW / ${name} (pull_request)\` on the forge, another service as \`${name}\``;
+      return { name: isExternal ? escapeGlob(name) : workflow, isCertain: false, note };
+    },
+  };
+}
+
+/** Returns text as a glob that matches only this text. */
+export function escapeGlob(text: string): string {
+  return text.replace(/[\\*?[\]{}]/g, '\\$&');
+}
