@@ -3,7 +3,7 @@ import { createLog } from '../../platform/log.ts';
 import { startServer } from '../../server/server.ts';
 import { type Settings, secretValues } from '../../server/settings/config.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { keepFilesPrivate, type StopRequest, watchSignals } from './process.ts';
+import { keepFilesPrivate, returnIdleMemory, type StopRequest, watchSignals } from './process.ts';
 import { testRules } from './rules/rule-tests.ts';
 
 /** Runs the bot, or the demo if no forge is configured, until it is stopped. Returns the exit status. */
@@ -20,6 +20,7 @@ export async function serve(
       'the demo is not polled: set FORGE_URL, or leave out --poll and REEVE_POLL',
     );
   keepFilesPrivate();
+  returnIdleMemory();
   const stop = watchSignals();
   try {
     return await run(options, settings, { stop, terminal });
