@@ -236,7 +236,9 @@ export function bracesProblem(text: string): ExpressionProblem | undefined {
   const start = text.indexOf(opening);
   if (start < 0) return undefined;
   const message = `a condition is already an expression: remove ${opening} and }}`;
-  return { code: 'template', message, start, end: text.length };
+  const inner = /^\$\{\{([^{}]*)\}\}$/.exec(text)?.[1]?.trim();
+  const fix = inner ? { start, end: text.length, written: text, text: inner } : undefined;
+  return { code: 'template', message, start, end: text.length, ...(fix && { fix }) };
 }
 
 function resolveSlots(

@@ -66,13 +66,18 @@ export const problemCodes = {
 
 export type ProblemCode = keyof typeof problemCodes;
 
+/** A remedy as an edit: the text to write instead of a range, given as offsets. */
+export type Fix = { readonly start: number; readonly end: number; readonly text: string };
+
 /** A problem in a rule file, with its position. A file with any problem is rejected as a whole. */
 export type Problem = {
   readonly code: ProblemCode;
   /** The problem and its remedy: one or two sentences, without a full stop at the end. */
   readonly message: string;
-  /** The nearest valid word, as a suggestion. */
+  /** The nearest valid word, as a suggestion. Without `fix`, it replaces the marked range. */
   readonly suggestion?: string;
+  /** The remedy as an edit of the file's text. */
+  readonly fix?: Fix;
   readonly path: string;
   /** Line number, starting at 1. */
   readonly line: number;
@@ -182,6 +187,8 @@ export type ExpressionProblem = {
   readonly code: ProblemCode;
   readonly message: string;
   readonly suggestion?: string;
+  /** The remedy as an edit of the expression's text; `written` is the text that it replaces. */
+  readonly fix?: Fix & { readonly written: string };
   readonly start: number;
   readonly end: number;
 };

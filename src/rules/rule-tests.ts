@@ -555,7 +555,7 @@ const CaseForm = z
   });
 
 /** Grammar of rule tests: `NAME.test.yml` next to `NAME.yml`. */
-const TestFile = z.strictObject({
+export const TestFile = z.strictObject({
   with: Parameters.optional().describe(
     'Values of the parameters of the file, for all cases; default: their defaults.',
   ),

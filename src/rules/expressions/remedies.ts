@@ -11,8 +11,15 @@ import { nearest } from '../problem.ts';
 import { chainOf, literalOf } from './parse.ts';
 import { alternatives, mayBe, memberNamesOfType, type Type } from './types.ts';
 
-/** Remedy for a word of another language: a hint, or a single word as a replacement. */
-export type Remedy = { readonly hint?: string; readonly suggestion?: string | undefined };
+/**
+ * Remedy for a word of another language: a hint, or a single word as a replacement. `isWhole`: it replaces the whole
+ * chain, not only the last member.
+ */
+export type Remedy = {
+  readonly hint?: string;
+  readonly suggestion?: string | undefined;
+  readonly isWhole?: true;
+};
 
 /** Usage examples of functions that are not clear from their names. */
 const usages: Readonly<Record<string, string>> = {
@@ -91,8 +98,9 @@ function kindred(name: string, names: readonly string[]): string | undefined {
 /** Returns the remedy for an unknown member. `owner` is the source text of the object. */
 export function remedyForMember(member: string, owner: string, type: Type): Remedy {
   const lists = alternatives(type).flatMap((one) => (one.kind === 'list' ? [one.item] : []));
-  if (foreignFunctions.get(member)?.text === 'size') return { suggestion: `${owner}.size()` };
-  if (owner === 'sender' && member === 'permission') return { suggestion: 'sender_permission' };
+  if (foreignFunctions.get(member)?.text === 'size') return { suggestion: `${owner}.size()`, isWhole: true };
+  if (owner === 'sender' && member === 'permission')
+    return { suggestion: 'sender_permission', isWhole: true };
   const [item] = lists;
   if (item !== undefined && memberNamesOfType(item).includes(member)) {
     return { hint: `its items have ${member}: write ${owner}.exists(x, x.${member} == "…")` };

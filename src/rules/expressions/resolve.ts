@@ -76,6 +76,15 @@ export function resolveExpression(
 }
 
 /**
+ * Returns the type of an expression that may have problems, as far as it is known; undefined if its syntax is wrong.
+ * Never throws.
+ */
+export function typeOfExpression(source: string, context: ExpressionContext): Type | undefined {
+  const node = parseExpression(source);
+  return 'message' in node ? undefined : new Resolution(context).resolve(node, emptyScope);
+}
+
+/**
  * Static analysis of an expression. A single walk resolves every name and member chain against the shapes, every
  * function against the closed list, and every operator by its operand types. The results are kept for evaluation.
  */
@@ -176,7 +185,9 @@ export class Resolution {
   }
 
   #foreign(node: ASTNode, word: string): void {
-    this.refuse(node, 'value', `the forge never sends "${word}"`, foreignEventWords.get(word));
+    const suggestion = foreignEventWords.get(word);
+    const reason = `the forge never sends "${word}"`;
+    this.refuse(node, 'value', reason, suggestion, rewriteText(node, suggestion));
   }
 
   /** Returns the type of a name that a node uses. */
@@ -217,7 +228,14 @@ export class Resolution {
     // A fact with an argument cannot be tested itself.
     const remedy = owner ?? (known.fact?.argument === undefined ? name : undefined);
     const ask = remedy === undefined ? '' : `: ask has(${remedy}) first${hint}`;
-    this.refuse(node, 'needs-has', `${known.missingOn.join(' and ')} has no ${name}${ask}`);
+    const reason = `${known.missingOn.join(' and ')} has no ${name}${ask}`;
+    this.refuse(
+      node,
+      'needs-has',
+      reason,
+      undefined,
+      remedy === undefined ? undefined : askFirst(node, remedy),
+    );
   }
 
   /** Resolves a named condition once for the whole expression. Its problems stand at the use, and name it. */
@@ -236,10 +254,14 @@ export class Resolution {
     this.loops = loops;
     const { start, end } = node;
     const [first] = this.problems.splice(problems);
-    for (const warning of this.warnings.splice(warnings))
-      this.warnings.push({ ...warning, message: `condition ${name}: ${warning.message}`, start, end });
+    // The remedy would have to be written at the condition.
+    const atUse = ({ code, message, suggestion }: ExpressionProblem): ExpressionProblem => {
+      const hint = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
+      return { code, message: `condition ${name}: ${message}${hint}`, start, end };
+    };
+    this.warnings.push(...this.warnings.splice(warnings).map(atUse));
     // One problem is enough: the others often follow from it.
-    if (first) this.problems.push({ ...first, message: `condition ${name}: ${first.message}`, start, end });
+    if (first) this.problems.push(atUse(first));
     this.#namedTypes.set(name, type);
     return type;
   }
@@ -267,13 +289,16 @@ export class Resolution {
         known.length > 0
           ? `${owner} has no member "${member}"`
           : `${owner} is ${describeType(type)}, it has no members`;
-      const { hint, suggestion } = remedyForMember(member, owner, type);
-      return this.refuse(place, 'unknown-member', withHint(message, hint), suggestion);
+      const { hint, suggestion, isWhole } = remedyForMember(member, owner, type);
+      const fix = isWhole && suggestion !== undefined ? rewrite(node, node, suggestion) : undefined;
+      return this.refuse(place, 'unknown-member', withHint(message, hint), suggestion, fix);
     }
     const chain = chainOf(node)?.join('.');
     if (found.missing && !(chain !== undefined && scope.present.has(chain))) {
       const text = textOf(node);
-      this.refuse(place, 'needs-has', `not every event of this rule has ${text}: ask has(${text}) first`);
+      const asked = chain === undefined ? undefined : askFirst(node, chain);
+      const reason = `not every event of this rule has ${text}: ask has(${text}) first`;
+      this.refuse(place, 'needs-has', reason, undefined, asked);
     }
     return found.type;
   }
@@ -296,7 +321,8 @@ export class Resolution {
       const found = memberOf(type, literal);
       if (found) return found.type;
       const message = `there is no member "${literal}"`;
-      return this.refuse(index, 'unknown-member', message, nearest(literal, memberNamesOfType(type)));
+      const near = nearest(literal, memberNamesOfType(type));
+      return this.refuse(index, 'unknown-member', message, near, rewriteText(index, near));
     }
     const inside = alternatives(type).flatMap((one) => {
       if (one.kind === 'any' || one.kind === 'object') return [anyType];
@@ -372,7 +398,8 @@ export class Resolution {
       if (impossible === undefined) return result.type;
       const { node: written, text, of, values } = impossible;
       const message = `${textOf(of)} is never "${text}": it is one of ${values.map((one) => `"${one}"`).join(', ')}`;
-      return this.refuse(written, 'expression-type', message, nearest(text, values));
+      const near = nearest(text, values);
+      return this.refuse(written, 'expression-type', message, near, rewriteText(written, near));
     }
     const place = { left, right, both: node }[result.side];
     const message = withHint(result.reason, this.#remedyFor(node.op, left, right));
@@ -404,9 +431,14 @@ export class Resolution {
     code: ProblemCode,
     message: string,
     suggestion?: string,
+    fix?: ExpressionProblem['fix'],
   ): Type {
     const { start, end } = place;
-    this.problems.push({ code, message, start, end, ...(suggestion !== undefined && { suggestion }) });
+    this.problems.push({
+      ...{ code, message, start, end },
+      ...(suggestion !== undefined && { suggestion }),
+      ...(fix && { fix }),
+    });
     return anyType;
   }
 
@@ -430,6 +462,30 @@ export class Resolution {
     const message = withHint(`there is nothing named "${name}"`, hint);
     return this.refuse(node, 'unknown-name', message, suggestion);
   }
+}
+
+type Rewriting = NonNullable<ExpressionProblem['fix']>;
+
+/** Returns the edit that writes `text` instead of a range of the expression to which the node belongs. */
+function rewrite(
+  { input }: ASTNode,
+  { start, end }: { readonly start: number; readonly end: number },
+  text: string,
+): Rewriting {
+  return { start, end, text, written: input.slice(start, end) };
+}
+
+/** Returns the edit of a literal text, which leaves its quotes as they are. */
+function rewriteText(node: ASTNode, text: string | undefined): Rewriting | undefined {
+  if (text === undefined || !/^["'][^"'\\]*["']$/.test(textOf(node))) return undefined;
+  return rewrite(node, { start: node.start + 1, end: node.end - 1 }, text);
+}
+
+/** Returns the edit that asks whether a chain is present before the rest of the expression. */
+function askFirst(node: ASTNode, chain: string): Rewriting {
+  const { input } = node;
+  const rest = /\|\||\?/.test(input) ? `(${input})` : input;
+  return rewrite(node, { start: 0, end: input.length }, `has(${chain}) && ${rest}`);
 }
 
 type CallNode = ASTNode & { readonly op: 'call' };
@@ -654,7 +710,10 @@ function refuseFunction(
   resolver.problems.length = before;
   const { hint, suggestion } = remedyForFunction(name, owner, known);
   const message = withHint(`there is no function "${name}"`, hint);
-  return resolver.refuse(node, 'unknown-name', message, suggestion);
+  const start = node.input.indexOf(name, receiver?.end ?? node.start);
+  const fix =
+    suggestion === undefined ? undefined : rewrite(node, { start, end: start + name.length }, suggestion);
+  return resolver.refuse(node, 'unknown-name', message, suggestion, fix);
 }
 
 const number: Type = { kind: 'number' };
@@ -812,7 +871,7 @@ function warningOfNull(node: ASTNode, scope: Scope): ExpressionProblem | undefin
   if (end === undefined) return undefined;
   const text = chain.join('.');
   const message = `${text} is null ${nullMembers[end]}, and the rule then fails: ask has(${text}) first`;
-  return { code: 'null-member', message, start: node.start, end: node.end };
+  return { code: 'null-member', message, start: node.start, end: node.end, fix: askFirst(node, text) };
 }
 
 /** Scope at one position of an expression: loop variables, and the names and members known to be present. */

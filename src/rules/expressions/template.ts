@@ -218,6 +218,13 @@ function compilePiece(
     ...problem,
     start: problem.start + piece.offset,
     end: problem.end + piece.offset,
+    ...(problem.fix && {
+      fix: {
+        ...problem.fix,
+        start: problem.fix.start + piece.offset,
+        end: problem.fix.end + piece.offset,
+      },
+    }),
   });
   const { onWarning } = context;
   const shifted = onWarning && { onWarning: (warning: ExpressionProblem) => onWarning(shift(warning)) };

@@ -16,7 +16,7 @@ import {
   typeOf,
   unionOf,
 } from '../expressions/types.ts';
-import type { ExpressionProblem, Problem, ProblemCode } from '../problem.ts';
+import type { ExpressionProblem, Fix, Problem, ProblemCode } from '../problem.ts';
 import type { Level, RuleRegistry, ScopedGrant } from '../rule.ts';
 import { maxProblems, type YamlPath, type YamlSource } from './yaml-source.ts';
 
@@ -67,8 +67,8 @@ export class FileContext {
     return new FileContext({ ...this, grants: this.scopedGrants }, file);
   }
 
-  reportKey(path: YamlPath, code: ProblemCode, message: string, suggestion?: string): void {
-    this.add(this.file.problem(code, message, this.file.keyAt(path), suggestion));
+  reportKey(path: YamlPath, code: ProblemCode, message: string, suggestion?: string, fix?: Fix): void {
+    this.add(this.file.problem(code, message, this.file.keyAt(path), suggestion, fix));
   }
 
   reportValue(path: YamlPath, code: ProblemCode, message: string, suggestion?: string): void {
@@ -83,9 +83,16 @@ export class FileContext {
     if (this.warnings.length < maxProblems) this.warnings.push(this.#problemInside(path, problem));
   }
 
-  #problemInside(path: YamlPath, { code, message, suggestion, start, end }: ExpressionProblem): Problem {
-    const span = { start: this.file.inside(path, start), end: this.file.inside(path, end) };
-    return this.file.problem(code, message, span, suggestion);
+  #problemInside(path: YamlPath, { code, message, suggestion, fix, start, end }: ExpressionProblem): Problem {
+    const spanOf = (one: { readonly start: number; readonly end: number }) => ({
+      start: this.file.inside(path, one.start),
+      end: this.file.inside(path, one.end),
+    });
+    const edited = fix && spanOf(fix);
+    // Quotes, folding and the values of parameters make the text of the file differ from that of the expression.
+    const isSame = edited && this.text.slice(edited.start, edited.end) === fix.written;
+    const made = isSame ? { ...edited, text: fix.text } : undefined;
+    return this.file.problem(code, message, spanOf({ start, end }), suggestion, made);
   }
 
   /**

@@ -11,6 +11,8 @@ type Wording = {
   readonly code: ProblemCode;
   readonly message: string;
   readonly suggestion?: string | undefined;
+  /** The text that replaces the whole value, if the suggestion is only a part of it, or a remedy in the message is it. */
+  readonly text?: string | undefined;
 };
 
 /** An explained schema issue: its path, its message, and whether the key or the value is wrong. */
@@ -37,7 +39,8 @@ export function problemsOf(
       const span = found.atKey ? file.keyAt(path) : file.valueAt(path);
       // A wrong type or value gets the code of the caller, if given: `argument` for the arguments of an action.
       const code = fallback && (found.code === 'type' || found.code === 'value') ? fallback : found.code;
-      return file.problem(code, found.message, span, found.suggestion);
+      const fix = found.text === undefined ? undefined : { ...span, text: found.text };
+      return file.problem(code, found.message, span, found.suggestion, fix);
     });
 }
 
@@ -92,6 +95,7 @@ function explainSchemaIssue(
             `this must be ${wordFor(issue.expected)}, not ${describe(seen)}`,
             remedyForType(issue.expected, seen, full),
           ),
+          text: textForType(issue.expected, seen),
           path,
         },
       ];
@@ -244,10 +248,13 @@ function explainListening(seen: string, inside: YamlPath, path: YamlPath): Expla
   const family = inside.find((step) => typeof step === 'string' && Object.hasOwn(eventFamilies, step));
   if (family !== undefined) return { ...explainActivity(family as Family, seen), path };
   const [kind = '', activity] = seen.split('.');
-  if (activity !== undefined && Object.hasOwn(eventFamilies, kind)) {
-    return { ...explainActivity(kind as Family, activity), path };
-  }
-  return { ...explainKind(activity === undefined ? seen : kind), path };
+  const ofFamily = activity !== undefined && Object.hasOwn(eventFamilies, kind);
+  const found = ofFamily
+    ? explainActivity(kind as Family, activity)
+    : explainKind(activity === undefined ? seen : kind);
+  const { suggestion } = found;
+  if (activity === undefined || suggestion === undefined) return { ...found, path };
+  return { ...found, text: ofFamily ? `${kind}.${suggestion}` : `${suggestion}.${activity}`, path };
 }
 
 function explainActivity(family: Family, word: string): Wording {
@@ -264,15 +271,21 @@ function suggest(word: string, known: readonly string[]): string | undefined {
 
 /** Returns the keys that a schema allows at a path, over all of its alternatives. */
 export function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
-  let level: readonly z.ZodType[] = unwrapped(schema);
-  for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
+  const level = schemasAt(schema, path);
   return [...new Set(level.flatMap((one) => Object.keys(definitionOf(one).shape ?? {})))];
 }
 
+/** Returns the schemas of the value at a path: each alternative of a union, without what makes it optional. */
+export function schemasAt(schema: z.ZodType, path: YamlPath): readonly z.ZodType[] {
+  let level: readonly z.ZodType[] = unwrapped(schema);
+  for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
+  return level;
+}
+
 function unwrapped(schema: z.ZodType): readonly z.ZodType[] {
-  const { innerType, in: before, options } = definitionOf(schema);
+  const { innerType, in: before, options, getter } = definitionOf(schema);
   if (options) return options.flatMap(unwrapped);
-  const inner = innerType ?? before;
+  const inner = innerType ?? before ?? getter?.();
   return inner ? unwrapped(inner) : [schema];
 }
 
@@ -345,6 +358,15 @@ function remedyForType(expected: string, seen: unknown, full: YamlPath): string 
   return undefined;
 }
 
+/** Returns the text that makes a value of the wrong type right, where `remedyForType` says how. */
+function textForType(expected: string, seen: unknown): string | undefined {
+  if (expected === 'string' && (typeof seen === 'number' || typeof seen === 'boolean'))
+    return JSON.stringify(String(seen));
+  return expected === 'array' && typeof seen === 'string' && !seen.includes(opening)
+    ? `[${JSON.stringify(seen)}]`
+    : undefined;
+}
+
 const examples: Readonly<Record<string, string>> = {
   item: 'write the kind of item as its key: item: { pull_request: { number: 1 } }',
   event: 'write event: { kind: pull_request, activity: opened, payload: { … } }',
@@ -364,14 +386,15 @@ function remedyForValue(
   seen: unknown,
   allowed: readonly string[],
   full: YamlPath,
-): { readonly message: string; readonly suggestion?: string } | undefined {
+): Omit<Wording, 'code'> | undefined {
   const key = full.at(-1);
   if (key === 'version' && full.length === 1) {
     const written = JSON.stringify(seen);
     if (String(seen) === '1')
-      return { message: 'the version is a number, not text: write version: 1, without quotes' };
+      return { message: 'the version is a number, not text: write version: 1, without quotes', text: '1' };
     return {
       message: `version ${written} does not exist: the only version of rule files is 1, write version: 1`,
+      text: '1',
     };
   }
   if (key === 'mode') {

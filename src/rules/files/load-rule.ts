@@ -22,6 +22,7 @@ import { childrenOf, parseExpression } from '../expressions/parse.ts';
 import type { ExpressionContext } from '../expressions/resolve.ts';
 import { subjectFunctionOf } from '../expressions/subject-functions.ts';
 import { hasTemplate } from '../expressions/template.ts';
+import type { ExpressionEnvironment } from '../expressions/types.ts';
 import { actionsElsewhere, foreignSchedules } from '../foreign-words.ts';
 import { type ExpressionProblem, nearest } from '../problem.ts';
 import {
@@ -136,6 +137,23 @@ export function loadRule(
     ...(permission && { permission }),
     ...grantsOf({ condition, steps }, context),
   };
+}
+
+/**
+ * Returns the names that the expressions of a rule may use, also if parts of the rule are wrong or missing; undefined if
+ * nothing says what the rule is about. Its problems are added to the context.
+ */
+export function environmentOf(
+  name: string,
+  value: unknown,
+  context: FileContext,
+): ExpressionEnvironment | undefined {
+  const at = ['rules', name];
+  const rule = asRecord(value);
+  const on = On.safeParse(rule.on);
+  const heard = on.success ? readOn(on.data, [...at, 'on'], context) : readFamilies(rule.on);
+  const occasions = occasionsOf(heard, loadEach(rule, heard, at, context));
+  return occasions.length > 0 ? context.environment(occasions) : undefined;
 }
 
 /**

@@ -357,7 +357,9 @@ function loadInclude(
   if ('missing' in pack || missing !== undefined) {
     const near = 'missing' in pack ? pack.near : undefined;
     const message = `the pack ${titleOf(entry)} cannot be included: ${missing}`;
-    context.reportKey(entry.pack === undefined ? place : [...at, 'pack'], 'include', message, near);
+    const wrong = [...at, entry.file !== undefined ? 'file' : entry.pack !== undefined ? 'pack' : 'name'];
+    const fix = near === undefined ? undefined : { ...context.file.valueAt(wrong), text: near };
+    context.reportKey(entry.pack === undefined ? place : [...at, 'pack'], 'include', message, near, fix);
     return undefined;
   }
   const before = context.problems.length;

@@ -11,7 +11,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { messageOf } from '../../platform/errors.ts';
-import type { Problem, ProblemCode } from '../problem.ts';
+import type { Fix, Problem, ProblemCode } from '../problem.ts';
 
 /** Maximum size of a rule file. */
 const maxFileBytes = 64 * 1024;
@@ -23,6 +23,29 @@ export const maxProblems = 100;
  * file needs.
  */
 const tooDeep = /(?:[[{]\s*){50}|(?:[-?] ){50}/;
+
+const parsing = {
+  prettyErrors: false,
+  stringKeys: true,
+  // The parser would compare every pair of keys; the reader below needs only one lookup per key.
+  uniqueKeys: false,
+  logLevel: 'error',
+  version: '1.2',
+} as const;
+
+/**
+ * Parses a text that is being written, within the limits of rule files: returns its tree in spite of mistakes; undefined
+ * beyond the limits. Never throws.
+ */
+export function parseTree(text: string): Node | null | undefined {
+  if (Buffer.byteLength(text) > maxFileBytes || tooDeep.test(text)) return undefined;
+  try {
+    return parseDocument(text, parsing).contents;
+  } catch {
+    // The parser is recursive; thousands of nesting levels overflow the stack.
+    return undefined;
+  }
+}
 
 /** Keys and item indexes that lead to a value. */
 export type YamlPath = readonly (string | number)[];
@@ -53,7 +76,7 @@ export function readYaml(path: string, text: string): YamlSource {
     const { line, col } = lines.linePos(Math.max(0, Math.min(offset, text.length)));
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
-  const problem = (code: ProblemCode, message: string, span: Span, suggestion?: string): Problem => {
+  const problem: MakeProblem = (code, message, span, suggestion, fix) => {
     const { line, column } = lineOf(span.start);
     const source = sourceLine(text, span.start);
     const width = Math.max(1, Math.min(span.end - span.start, source.length - column + 1));
@@ -66,6 +89,7 @@ export function readYaml(path: string, text: string): YamlSource {
       source,
       width,
       ...(suggestion !== undefined && { suggestion }),
+      ...(fix && { fix }),
     };
   };
   const unreadable = (found: Problem): YamlSource => ({
@@ -102,15 +126,7 @@ function readWithin(
   lineOf: YamlSource['lineOf'],
   problem: MakeProblem,
 ): YamlSource {
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    stringKeys: true,
-    // The parser would compare every pair of keys; the reader below needs only one lookup per key.
-    uniqueKeys: false,
-    logLevel: 'error',
-    version: '1.2',
-  });
+  const document = parseDocument(text, { ...parsing, lineCounter: lines });
   const root = document.contents;
   const reader = new YamlReader(text, problem);
   const value = reader.read(root);
@@ -283,8 +299,14 @@ function tagProblem(span: Span, text: string, problem: MakeProblem): Problem {
   const start = first >= 0 ? lineStart + first : Math.max(0, before);
   const line = text.slice(start, endOfLine(text, start));
   if (line.startsWith('!!')) return problem('yaml-tag', 'tags are not allowed', { start, end: span.end });
-  const message = `YAML reads an unquoted "!" as a tag: put the value in quotes, "${line.trim().replaceAll('"', "'")}"`;
-  return problem('yaml-tag', message, { start, end: start + line.trimEnd().length });
+  const value = line.trim();
+  const message = `YAML reads an unquoted "!" as a tag: put the value in quotes, "${value.replaceAll('"', "'")}"`;
+  const whole = { start, end: start + line.trimEnd().length };
+  const sign = value.includes('"') ? "'" : '"';
+  // A comment, the end of a bracket, or both kinds of quotes would need another edit.
+  const isPlain = !value.includes(sign) && !/ #|[\\\]}]/.test(value);
+  const fix = isPlain ? { ...whole, text: `${sign}${value}${sign}` } : undefined;
+  return problem('yaml-tag', message, whole, undefined, fix);
 }
 
 /** Explains parser errors that result from common mistakes, in terms that the author knows. */
@@ -344,7 +366,13 @@ function quotesFor(value: string): string {
 type Span = { readonly start: number; readonly end: number };
 
 /** Creates a problem at a range of the text. */
-type MakeProblem = (code: ProblemCode, message: string, span: Span, suggestion?: string) => Problem;
+type MakeProblem = (
+  code: ProblemCode,
+  message: string,
+  span: Span,
+  suggestion?: string,
+  fix?: Fix,
+) => Problem;
 
 /** Returns the line of the text at an offset, without its line end. */
 function sourceLine(text: string, offset: number): string {

@@ -156,14 +156,18 @@ export async function loadFolderFile(
     offered,
     parameters,
     isOperators,
+    openText,
   }: {
     readonly offered?: PackReader | undefined;
     readonly parameters?: Readonly<Record<string, unknown>>;
     readonly isOperators?: boolean | undefined;
+    /** Returns the text of a file that an editor has open; it counts instead of the file on the disk. */
+    readonly openText?: OpenText | undefined;
   } = {},
 ): Promise<FolderFile> {
-  const text = await readFile(path);
-  const packs = await gatherPacks({ path, text }, createReaderBeside(path, offered));
+  const open = openText?.(path);
+  const text = open === undefined ? await readFile(path) : Buffer.from(open);
+  const packs = await gatherPacks({ path, text }, createReaderBeside(path, offered, openText));
   const given = { useExamples: isPack, with: parameters ?? {} };
   const level = isOperators ? 'operator' : levelOfFile(path);
   const source = { path, text, packs, level, commit: '', registry } as const;
@@ -172,10 +176,13 @@ export async function loadFolderFile(
 }
 
 /** Creates the reader for the packs that a file includes. */
-function createReaderBeside(path: string, offered?: PackReader): PackReader {
+function createReaderBeside(path: string, offered?: PackReader, openText?: OpenText): PackReader {
   const folder = dirname(path);
-  return createFolderReader({ folder, shown: folder, isReadable: true }, offered);
+  return createFolderReader({ folder, shown: folder, isReadable: true, openText }, offered);
 }
+
+/** Returns the text of an open file by its path; undefined if it is not open. */
+export type OpenText = (path: string) => string | undefined;
 
 /**
  * Loads the files of the operator's folder. An invalid file has problems, and the rules of its last valid version if
@@ -221,7 +228,12 @@ function isPackPath(path: string): boolean {
  * paths in messages.
  */
 function createFolderReader(
-  { folder, shown, isReadable }: { folder: string; shown: string; isReadable: boolean },
+  {
+    folder,
+    shown,
+    isReadable,
+    openText,
+  }: { folder: string; shown: string; isReadable: boolean; openText?: OpenText | undefined },
   offered: PackReader = nothingOffered,
 ): PackReader {
   return {
@@ -229,9 +241,9 @@ function createFolderReader(
       if ('pack' in request) return offered.read(request);
       const { file } = request;
       const path = join(shown, file);
-      const text = await readPlain(folder, file);
-      if (typeof text !== 'object' || 'missing' in text) return text;
-      const inner = { folder: dirname(join(folder, file)), shown: dirname(path), isReadable };
+      const text = openText?.(join(folder, file)) ?? (await readPlain(folder, file));
+      if (typeof text === 'object' && 'missing' in text) return text;
+      const inner = { folder: dirname(join(folder, file)), shown: dirname(path), isReadable, openText };
       return { path, text, isReadable, reader: createFolderReader(inner) };
     },
   };
@@ -295,12 +307,19 @@ export async function readPacks(
   return offers;
 }
 
+/** Maximum size of a pack that is read; the loader reports those beyond 64 KiB with their position. */
+const maxPackBytes = 1024 * 1024;
+
 /** Reads a file in or below a folder without following symbolic links, which could lead out of the folder. */
 async function readPlain(folder: string, file: string): Promise<Uint8Array | NoPack> {
   try {
     const expected = join(await realpath(folder), file);
     if ((await realpath(expected)) !== expected)
       return { missing: `${file} is a symbolic link, or is reached through one` };
+    const about = await stat(expected);
+    // A pipe would never end, and a file far beyond the limit would only take memory.
+    if (!about.isFile()) return { missing: `${file} is not a file` };
+    if (about.size > maxPackBytes) return { missing: `${file} is larger than 64 KiB` };
     return await readFile(expected);
   } catch (error) {
     const isAway = error instanceof Error && 'code' in error && error.code === 'ENOENT';
