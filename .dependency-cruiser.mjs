@@ -11,7 +11,7 @@ const floors = [
   ['facts'],
   ['actions'],
   ['rules'],
-  ['engine', 'import'],
+  ['engine', 'import', 'language-server'],
   ['store'],
   ['work'],
   ['server'],
@@ -64,6 +64,8 @@ const bundled = [
   'sanitize-html',
   'secure-json-parse',
   'spdx-license-list',
+  'vscode-languageserver',
+  'vscode-languageserver-textdocument',
   'yaml',
   'zod',
 ];

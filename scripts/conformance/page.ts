@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { type Capability, capabilitiesOf } from '../../src/client/capabilities.ts';
 import type { Operation } from '../../src/contract/operation.ts';
 import { operations } from '../../src/contract/operations.ts';
+import { table, word } from '../../src/language-server/documentation.ts';
 import { lineOf } from '../../test/support/real-forge.ts';
-import { page, table, word } from '../reference/text.ts';
+import { page } from '../reference/text.ts';
 import { type PeerResult, peerSection, type Result } from './result.ts';
 
 /** Numbered operations of the service's description, and its notification operations. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { table } from '../../src/language-server/documentation.ts';
 import { lineOf } from '../../test/support/real-forge.ts';
-import { table } from '../reference/text.ts';
 
 const caseWithReason = z.strictObject({ case: z.string(), reason: z.string() });
 

@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { z } from 'zod';
 import type { Action } from '../../src/actions/action.ts';
 import { actions } from '../../src/actions/actions.ts';
 import { checks } from '../../src/cli/commands/doctor.ts';
@@ -10,6 +9,20 @@ import { maxCommandBody } from '../../src/facts/command.ts';
 import type { Fact } from '../../src/facts/fact.ts';
 import { facts } from '../../src/facts/facts.ts';
 import type { Way } from '../../src/facts/ways.ts';
+import {
+  aboutAction,
+  aboutEntries,
+  aboutEvent,
+  aboutFact,
+  aboutFunction,
+  callOfFact,
+  code,
+  jsonSchema,
+  schemaRows,
+  table,
+  word,
+  words,
+} from '../../src/language-server/documentation.ts';
 import { automatonCosts } from '../../src/patterns/automaton.ts';
 import { maxGlobLength } from '../../src/patterns/glob.ts';
 import { re2Limits } from '../../src/patterns/re2.ts';
@@ -18,7 +31,6 @@ import { automaticKinds, eventsAbout } from '../../src/rules/automatic-events.ts
 import { costs, limits, unitsPerRun } from '../../src/rules/expressions/budget.ts';
 import { functions, loops } from '../../src/rules/expressions/functions.ts';
 import { type SubjectFunction, subjectFunctions } from '../../src/rules/expressions/subject-functions.ts';
-import { describeType } from '../../src/rules/expressions/types.ts';
 import { problemCodes } from '../../src/rules/problem.ts';
 import { unitsPerOperatorRule, unitsPerOtherRule } from '../../src/rules/rule.ts';
 import { metricTable } from '../../src/server/dashboard/metrics.ts';
@@ -26,16 +38,9 @@ import { settingsTable } from '../../src/server/settings/config.ts';
 import { OperatorFile } from '../../src/server/settings/operator-file.ts';
 import { titleOf } from '../site/markdown.ts';
 import { eventExample, exampleOf, operatorExample } from './examples.ts';
-import { code, membersOf, page, schemaRows, sharedObjects, table, word, words } from './text.ts';
+import { membersOf, page, sharedObjects } from './text.ts';
 
 const argumentHead = ['argument', 'type', 'required', 'meaning'];
-const shown = {
-  repository: 'data that any user with write access can read: every rule may use it',
-  admin:
-    'data that only administrators of the repository can read: the operator’s rules may use it, others by grant',
-  beyond: 'data from outside the repository: the operator’s rules may use it, others by grant',
-} as const;
-
 /** Returns every page of the reference: path below docs/reference → text. */
 export function referencePages(): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
@@ -58,56 +63,23 @@ export function referencePages(): ReadonlyMap<string, string> {
   return pages;
 }
 
-function jsonSchema(schema: z.ZodType): Record<string, unknown> {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>;
-}
-
-/**
- * Describes who may use an action that is not granted to everyone, by the lowest level of rule files that may use it.
- */
-const grantWords = {
-  any: 'Rule files of repositories and organizations may use it only with the operator’s grant.',
-  organization:
-    'Rule files of organizations may use it only with the operator’s grant, those of repositories never.',
-  operator: 'Only rule files of the operator may use it; no grant opens it to others.',
-};
-
 function actionPage(action: Action): string {
-  const { granted, describesState, onlyFor, operatorOnly = [] } = action;
-  const more = Object.entries(action.moreAccess ?? {}).map(
-    ([name, access]) => ` ${word(name)} needs ${access} access.`,
-  );
-  const who = granted
-    ? `Rule files of repositories may use it.${operatorOnly.length > 0 ? ` ${words(operatorOnly)} needs the operator’s grant.` : ''}`
-    : grantWords[onlyFor ?? 'any'];
   return page(
     action.name,
     action.meaning,
     code('yaml', action.example),
-    `Works on: ${words(action.of)}. ${needWords(action)}${more.join('')} ${who} ${onRepeat(describesState)}`,
+    aboutAction(action),
     table(argumentHead, schemaRows(jsonSchema(action.arguments))),
     'A condition is an [expression](../../rules.md#if-conditions), or `true` or `false`. Where the type does not name `${{ }}`, text is taken as it is written.',
   );
 }
 
-function needWords({ needs: { access, scopes } }: Action): string {
-  if (scopes.length === 0) return 'Needs no access and no token scope.';
-  return `Needs ${access} access and a token with ${words(scopes.map((scope) => `write:${scope}`))}.`;
-}
-
-function onRepeat(describesState: boolean): string {
-  return describesState
-    ? 'On a repeated delivery, it is planned again from live state.'
-    : 'On a repeated delivery, it is not repeated.';
-}
-
 function factPage(fact: Fact): string {
-  const call = fact.argument === undefined ? fact.name : `${fact.name}(${JSON.stringify(fact.argument)})`;
   return page(
-    call,
+    callOfFact(fact),
     fact.meaning,
     code('cel', fact.example),
-    `Available for: ${words(fact.of)}. Contains ${fact.onlyFor === undefined ? shown[fact.shows] : 'data of other repositories, for rules of the operator alone'}. Needs ${accessWords(fact)}. Costs ${fact.requests} ${fact.requests === 1 ? 'request' : 'requests'} if the answer has one page.`,
+    aboutFact(fact),
     ...changesOf(fact),
     membersOf(fact.shape),
   );
@@ -137,19 +109,10 @@ function changesOf({ name, changes, of }: Fact): readonly string[] {
   return [`| ${head.join(' | ')} |\n| ${head.map(() => '---').join(' | ')} |\n${rows.join('\n')}`];
 }
 
-function accessWords({ needs: { access, scopes, sometimes } }: Fact): string {
-  const token =
-    scopes.length === 0 ? '' : ` and a token with ${words(scopes.map((scope) => `read:${scope}`))}`;
-  return `${access} access${sometimes ? ` (sometimes ${sometimes})` : ''}${token}`;
-}
-
 function eventPage(family: Family): string {
-  const { types, subject } = eventFamilies[family];
-  const rows = Object.entries(types).map(([type, activities]) => [word(type), words(activities) || '–']);
   return page(
     family,
-    `The subject is ${/^[aeiou]/.test(subject) ? 'an' : 'a'} ${subject}. Values of the Event-Type header, and their activities:`,
-    table(['Event-Type', 'activities'], rows),
+    aboutEvent(family),
     code('yaml', eventExample(family)),
     membersOf(payloadShapes[family]) && `Members of \`event\`:\n\n${membersOf(payloadShapes[family])}`,
   );
@@ -167,40 +130,15 @@ function objectPage(name: string): string {
 }
 
 function functionPage(name: string): string {
-  const rows = functions.filter((row) => row.name === name);
-  const loop = Object.hasOwn(loops, name) ? loops[name as keyof typeof loops] : undefined;
-  const forms = rows.map(({ of, takes, repeats, gives, meaning, outsideLoops }) => {
-    const kinds = takes.map((each) => each.join(' or '));
-    const given = [...kinds, ...(repeats ? ['…'] : [])].join(', ');
-    const receiver = of === undefined ? '' : `(${of.join(' or ')}).`;
-    const where = outsideLoops ? ' Not allowed inside loops.' : '';
-    return [word(`${receiver}${name}(${given})`), describeType(gives), `${meaning}${where}`];
-  });
-  const said = loop === undefined ? '' : loop.meaning;
-  const presence =
-    name === 'has'
-      ? 'Whether a member is present: neither missing nor null. Use it before reading a member that some events lack.'
-      : '';
-  return page(
-    name,
-    said || presence,
-    table(['form', 'result', 'meaning'], forms),
-    code('cel', exampleOf(name)),
-  );
+  return page(name, ...aboutFunction(name), code('cel', exampleOf(name)));
 }
-
-const entriesOf = {
-  globs: 'globs of paths',
-  names: 'names of labels',
-  contexts: 'globs of status contexts',
-} as const;
 
 function subjectFunctionPage({ name, fact, takes, meaning, example }: SubjectFunction): string {
   return page(
     `${name}(${takes})`,
     meaning,
     code('cel', example),
-    `Reads the fact [${word(fact)}](../facts/${fact}.md), and is available where it is. Takes ${entriesOf[takes]}: a literal text, or a list of literal texts. An entry with \`!\` excludes, whatever its place; at least one entry must not.`,
+    `Reads the fact [${word(fact)}](../facts/${fact}.md), and is available where it is. ${aboutEntries(takes)}`,
   );
 }
 

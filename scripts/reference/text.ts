@@ -14,31 +14,13 @@ import { CommitStatus } from '../../src/contract/resources/statuses.ts';
 import { TrackedTime } from '../../src/contract/resources/times.ts';
 import { Organization, Team, User } from '../../src/contract/resources/users.ts';
 import { Workflow, WorkflowRun } from '../../src/contract/resources/workflows.ts';
+import { table, word } from '../../src/language-server/documentation.ts';
 import { alternatives, describeType, type Type, typeOf } from '../../src/rules/expressions/types.ts';
 
 /** Returns a page: a title and its parts, separated by empty lines, with a trailing line break. */
 export function page(title: string, ...parts: readonly (string | false | undefined)[]): string {
   return `# ${title}\n\n${parts.filter(Boolean).join('\n\n').trim()}\n`;
 }
-
-/** Returns a table, or the empty text if there are no rows. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
-  return [line(head), `| ${head.map(() => '---').join(' | ')} |`, ...rows.map(line)].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ').trim();
-}
-
-/** Returns text as a code block of a language. */
-export function code(language: string, text: string): string {
-  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
-}
-
-export const word = (text: string): string => `\`${text}\``;
-export const words = (list: readonly string[]): string => list.map(word).join(', ');
 
 /** Number of nested levels in one table, for objects without their own page. */
 const maxLevels = 5;
@@ -97,59 +79,6 @@ function objectIn(type: Type): Members | undefined {
     if (inner) return inner;
   }
   return undefined;
-}
-
-type Schema = Readonly<Record<string, unknown>>;
-
-/**
- * Returns the properties of a JSON Schema as rows: name, type, whether it is required, meaning. Nested ones are written
- * as `a.b`.
- */
-export function schemaRows(schema: Schema, before = ''): readonly (readonly string[])[] {
-  const properties = (schema.properties ?? {}) as Readonly<Record<string, Schema>>;
-  const required = new Set((schema.required ?? []) as string[]);
-  return Object.entries(properties).flatMap(([name, member]) => {
-    const path = `${before}${name}`;
-    const inner = innerOf(member);
-    return [
-      [word(path), typeText(member), required.has(name) ? 'yes' : '', String(member.description ?? '')],
-      ...(inner ? schemaRows(inner, `${path}${member.type === 'array' ? '[]' : ''}.`) : []),
-    ];
-  });
-}
-
-function innerOf(schema: Schema): Schema | undefined {
-  if (schema.properties) return schema;
-  const items = schema.items as Schema | undefined;
-  return items?.properties ? items : undefined;
-}
-
-/** Names of arguments that are not plain text, by what they hold. */
-const held: Readonly<Record<string, string>> = {
-  condition: 'condition',
-  template: 'text with `${{ }}`',
-  'forge-text': 'text with `${{ }}`',
-  'base-template': 'text with `${{ pull_request.base.ref }}`',
-  'command-args': 'one `${{ command("NAME").args }}`',
-  'command-users': 'one `${{ command("NAME").users }}`',
-  'command-milestone': 'one `${{ command("NAME").milestone }}`',
-};
-
-function typeText(schema: Schema): string {
-  const name = typeof schema.holds === 'string' ? held[schema.holds] : undefined;
-  // `refuseArguments` of src/rules/arguments.ts decides.
-  if (schema.holds === 'forge-text' && schema.commit !== true) return `${name}, also of commands`;
-  if (name !== undefined) return name;
-  if ('const' in schema) return word(JSON.stringify(schema.const));
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => word(String(value))).join(', ');
-  const options = (schema.anyOf ?? schema.oneOf) as readonly Schema[] | undefined;
-  if (options) return [...new Set(options.map(typeText))].join(' or ');
-  if (schema.type === 'array') return `list of ${typeText((schema.items ?? {}) as Schema)}`;
-  if (schema.type === 'object' && schema.additionalProperties) {
-    return `map of ${typeText(schema.additionalProperties as Schema).replace(/^condition$/, 'conditions')}`;
-  }
-  const type = schema.type === 'object' ? 'map' : schema.type === 'string' ? 'text' : schema.type;
-  return String(type ?? 'any');
 }
 
 /** Objects that fields of facts and events share: each has its own page, to which the tables of fields link. */

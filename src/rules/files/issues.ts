@@ -271,18 +271,19 @@ function suggest(word: string, known: readonly string[]): string | undefined {
 
 /** Returns the keys that a schema allows at a path, over all of its alternatives. */
 export function keysAt(schema: z.ZodType, path: YamlPath): readonly string[] {
-  const level = schemasAt(schema, path);
+  const level = schemasAt(schema, path).flatMap(unwrapped);
   return [...new Set(level.flatMap((one) => Object.keys(definitionOf(one).shape ?? {})))];
 }
 
-/** Returns the schemas of the value at a path: each alternative of a union, without what makes it optional. */
+/** Returns the schemas that a value at a path may have, over all alternatives of what contains it. */
 export function schemasAt(schema: z.ZodType, path: YamlPath): readonly z.ZodType[] {
-  let level: readonly z.ZodType[] = unwrapped(schema);
-  for (const step of path) level = level.flatMap((one) => childOf(one, step)).flatMap(unwrapped);
+  let level: readonly z.ZodType[] = [schema];
+  for (const step of path) level = level.flatMap(unwrapped).flatMap((one) => childOf(one, step));
   return level;
 }
 
-function unwrapped(schema: z.ZodType): readonly z.ZodType[] {
+/** Returns the alternatives of a schema, without what makes it optional. */
+export function unwrapped(schema: z.ZodType): readonly z.ZodType[] {
   const { innerType, in: before, options, getter } = definitionOf(schema);
   if (options) return options.flatMap(unwrapped);
   const inner = innerType ?? before ?? getter?.();
