@@ -629,6 +629,27 @@ const ruleCommands = [
     },
   }),
 
+  defineCommand<{ repository?: string[]; packs?: string }>({
+    usage: 'lsp',
+    description:
+      'serve an editor over the language server protocol: problems, completion, documentation, remedies',
+    flags: [
+      [
+        '--repository <names...>',
+        'also complete the names of labels, teams and branches of these repositories',
+      ],
+      ['--packs <folder>', 'folder of the packs that a repository’s file may include by name'],
+      ['--stdio', 'accepted because editors add it: there is no other way'],
+    ],
+    notes: `Started by the editor (docs/editors.md). The names on the forge need FORGE_URL and a token; only reading requests are sent.
+Nothing is read from settings in the opened folder.`,
+    examples: ['reeve lsp', 'reeve lsp --settings ~/.config/reeve/editor.env --repository acme/shop'],
+    async run({ options, environment }) {
+      const { lsp } = await import('./lsp.ts');
+      return lsp(options, environment);
+    },
+  }),
+
   defineCommand({
     usage: 'schema',
     description: 'print the JSON Schema of rule files, for editors',

@@ -65,6 +65,7 @@ export type ZodDefinition = {
   readonly in?: z.ZodType;
   readonly out?: z.ZodType;
   readonly element?: z.ZodType;
+  readonly keyType?: z.ZodType;
   readonly valueType?: z.ZodType;
   readonly options?: readonly z.ZodType[];
   readonly shape?: Readonly<Record<string, z.ZodType>>;

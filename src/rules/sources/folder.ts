@@ -181,6 +181,14 @@ function createReaderBeside(path: string, offered?: PackReader, openText?: OpenT
   return createFolderReader({ folder, shown: folder, isReadable: true, openText }, offered);
 }
 
+/** Returns the packs that a file includes by path or by name, by include name. */
+export async function readPacksOf(
+  file: { readonly path: string; readonly text: string },
+  options: { readonly offered?: PackReader | undefined; readonly openText?: OpenText | undefined },
+): Promise<PackTree> {
+  return gatherPacks(file, createReaderBeside(file.path, options.offered, options.openText));
+}
+
 /** Returns the text of an open file by its path; undefined if it is not open. */
 export type OpenText = (path: string) => string | undefined;
 
