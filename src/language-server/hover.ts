@@ -39,15 +39,18 @@ function documentationOfFact(fact: (typeof facts)[number]): string {
   return [`**${callOfFact(fact)}**`, fact.meaning, aboutFact(fact)].join('\n\n');
 }
 
+/** Types of more characters list every event, and say less than the completion. */
+const maxTypeLength = 300;
+
 function documentationOfKey(place: PlaceInFile): string | undefined {
   const [schema] = schemasOf(place, [...place.path, place.text]);
   if (schema === undefined) return undefined;
   const { description = '' } = jsonSchema(schema);
   const action = place.path[4] === 'with' ? actionOf(place, place.path) : undefined;
   const of = action === undefined ? '' : `, argument of ${word(action.name)}`;
-  return [`${word(place.text)}: ${typeText(jsonSchema(schema))}${of}`, String(description)]
-    .join('\n\n')
-    .trim();
+  const type = typeText(jsonSchema(schema));
+  const shown = type.length > maxTypeLength ? '' : `: ${type}`;
+  return [`${word(place.text)}${shown}${of}`, String(description)].join('\n\n').trim();
 }
 
 function documentationOfValue(path: YamlPath, text: string): string | undefined {

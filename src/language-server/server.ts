@@ -24,7 +24,7 @@ import type { ClientOptions } from '../client/client.ts';
 import { createClient } from '../client/client.ts';
 import { systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import type { Fix, Problem } from '../rules/problem.ts';
+import { fixOf, type Problem } from '../rules/problem.ts';
 import { type Completion, complete } from './completion.ts';
 import { createForgeNames, type ForgeName, type ForgeNames, maxRepositories } from './forge-names.ts';
 import { declarationOf, documentationOf } from './hover.ts';
@@ -325,12 +325,7 @@ function diagnosticOf(problem: Problem, severity: DiagnosticSeverity): Diagnosti
 function actionsOf(problem: Problem, range: Range, document: TextDocument): readonly CodeAction[] {
   const own = rangeOf(problem);
   const isTouched = own.start.line <= range.end.line && own.end.line >= range.start.line;
-  const { fix, suggestion } = problem;
-  const made: Fix | undefined =
-    fix ??
-    (suggestion === undefined
-      ? undefined
-      : { start: document.offsetAt(own.start), end: document.offsetAt(own.end), text: suggestion });
+  const made = fixOf(problem, document.getText());
   if (!isTouched || made === undefined) return [];
   const edited = { start: document.positionAt(made.start), end: document.positionAt(made.end) };
   const shown = made.text.length > 60 ? `${made.text.slice(0, 59)}…` : made.text;

@@ -89,6 +89,18 @@ export type Problem = {
   readonly width: number;
 };
 
+/**
+ * Returns the remedy of a problem as an edit of the file's text: without an own one, the suggestion instead of the marked
+ * range; undefined if the message alone says what to do.
+ */
+export function fixOf({ fix, suggestion, line, column, width }: Problem, text: string): Fix | undefined {
+  if (fix !== undefined || suggestion === undefined) return fix;
+  let start = 0;
+  for (let passed = 1; passed < line; passed += 1) start = text.indexOf('\n', start) + 1;
+  start += column - 1;
+  return { start, end: start + width, text: suggestion };
+}
+
 const maxSourceColumns = 160;
 
 /**

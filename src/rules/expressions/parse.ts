@@ -31,7 +31,7 @@ export function parseExpression(source: string): ASTNode | ExpressionProblem {
     if (!(error instanceof ParseError)) return { ...whole, message: messageOf(error) };
     const start = Math.min(error.range?.start ?? 0, source.length);
     const end = Math.max(start, Math.min(error.range?.end ?? start, source.length));
-    return { code: 'expression', message: explainSyntax(error.summary, source, start), start, end };
+    return { code: 'expression', ...explainSyntax(error.summary, source, start), start, end };
   }
 }
 
@@ -44,28 +44,59 @@ const limitWords: Readonly<Record<string, string>> = {
   CallArguments: 'arguments of a function',
 };
 
-/** Returns the message for a syntax error, or a hint if the syntax belongs to another language. */
-function explainSyntax(summary: string, source: string, at: number): string {
+/** A syntax error in words, and its remedy if the syntax belongs to another language. */
+type ExplainedSyntax = Pick<ExpressionProblem, 'message' | 'fix'>;
+
+/** Explains a syntax error, or returns a hint if the syntax belongs to another language. */
+function explainSyntax(summary: string, source: string, at: number): ExplainedSyntax {
+  /** Returns the message with the edit that writes `text` instead of what a pattern finds near the error. */
+  const edited = (message: string, wrong: RegExp, text: string): ExplainedSyntax => {
+    const from = Math.max(0, at - 8);
+    const found = wrong.exec(source.slice(from));
+    if (found === null || from + found.index > at) return { message };
+    const start = from + found.index;
+    const written = found[0];
+    return { message, fix: { start, end: start + written.length, written, text } };
+  };
   const near = source.slice(Math.max(0, at - 1), at + 4);
   const word = /^\w+/.exec(source.slice(at))?.[0] ?? '';
   const before = /\b(not|is)\s+(?:\w*)$/.exec(source.slice(0, at))?.[1] ?? '';
-  if (/\bis\s+not\b/.test(source.slice(Math.max(0, at - 3), at + 8))) return '"is not" is written !=';
+  if (/\bis\s+not\b/.test(source.slice(Math.max(0, at - 3), at + 8)))
+    return edited('"is not" is written !=', /\bis\s+not\b/, '!=');
   for (const one of [word, before]) {
     const sign = foreignOperators.get(one);
-    if (sign !== undefined) return `"${one}" is written ${sign}`;
+    if (sign !== undefined)
+      return edited(
+        `"${one}" is written ${sign}`,
+        new RegExp(`\\b${one}\\b${sign === '!' ? '\\s*' : ''}`),
+        sign,
+      );
   }
   const foreignSign = foreignSigns.find(([sign]) => sign.test(source.slice(Math.max(0, at - 2), at + 2)));
-  if (foreignSign) return foreignSign[1];
+  if (foreignSign) return { message: foreignSign[1] };
   if (/^[\w./*?{},-]+$/.test(source) && /[*/]/.test(source)) {
-    return `this is a path, not an expression: write touches("${source}")`;
+    return edited(
+      `this is a path, not an expression: write touches("${source}")`,
+      /^.*$/,
+      `touches("${source}")`,
+    );
   }
-  if (/===|!==/.test(near)) return 'equality is written == and !=';
-  if (/=(?!=)/.test(source.slice(at, at + 1))) return 'equality is written ==';
-  if (/^&(?!&)|^\|(?!\|)/.test(source.slice(at))) return 'and is written &&, or is written ||';
+  if (/===|!==/.test(near))
+    return edited('equality is written == and !=', /[=!]==/, near.includes('!==') ? '!=' : '==');
+  if (/=(?!=)/.test(source.slice(at, at + 1)))
+    return edited('equality is written ==', /(?<![=!<>])=(?!=)/, '==');
+  if (/^&(?!&)|^\|(?!\|)/.test(source.slice(at))) {
+    const sign = source[at] ?? '';
+    const wrong = sign === '&' ? /(?<!&)&(?!&)/ : /(?<!\|)\|(?!\|)/;
+    return edited('and is written &&, or is written ||', wrong, sign + sign);
+  }
   const limit = /^Exceeded max(\w+) \((\d+)\)/.exec(summary);
-  if (limit)
-    return `the expression has more than ${limit[2]} ${limitWords[limit[1] ?? ''] ?? 'parts'}: move a part to the if of the rule or of a step`;
-  return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}; conditions are CEL, as in files.size() > 3 && !pull_request.draft`;
+  if (limit) {
+    const message = `the expression has more than ${limit[2]} ${limitWords[limit[1] ?? ''] ?? 'parts'}: move a part to the if of the rule or of a step`;
+    return { message };
+  }
+  const message = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}; conditions are CEL, as in files.size() > 3 && !pull_request.draft`;
+  return { message };
 }
 
 /** Namespaces of functions without a receiver: `sets.contains(a, b)`. */

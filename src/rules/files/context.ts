@@ -91,7 +91,8 @@ export class FileContext {
     const edited = fix && spanOf(fix);
     // Quotes, folding and the values of parameters make the text of the file differ from that of the expression.
     const isSame = edited && this.text.slice(edited.start, edited.end) === fix.written;
-    const made = isSame ? { ...edited, text: fix.text } : undefined;
+    const quote = this.text[this.file.valueAt(path).start];
+    const made = isSame ? { ...edited, text: escapeFor(quote, fix.text) } : undefined;
     return this.file.problem(code, message, spanOf({ start, end }), suggestion, made);
   }
 
@@ -117,6 +118,12 @@ export class FileContext {
   environment(occasions: readonly Occasion[]): ExpressionEnvironment {
     return environmentFor(this.registry, { occasions, level: this.level, grants: this.grants });
   }
+}
+
+/** Returns a text as it is written inside of a YAML value that begins with this character. */
+function escapeFor(quote: string | undefined, text: string): string {
+  if (quote === '"') return JSON.stringify(text).slice(1, -1);
+  return quote === "'" ? text.replaceAll("'", "''") : text;
 }
 
 const environments = new WeakMap<RuleRegistry, BoundedMap<string, ExpressionEnvironment>>();

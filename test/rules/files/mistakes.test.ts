@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadRuleFile } from '../../../src/rules/files/load.ts';
-import type { Problem } from '../../../src/rules/problem.ts';
+import { fixOf, type Problem } from '../../../src/rules/problem.ts';
 import { registry } from '../../../src/rules/registry.ts';
 import { loadRuleTests } from '../../../src/rules/rule-tests.ts';
 
@@ -321,6 +321,34 @@ describe('a mistake is reported with its position and the fix', () => {
   it.each(ofTests)('rule tests: %s', (_name, text, place, remedy) =>
     expectAnswer(loadRuleTests({ path: 'a.test.yml', text }).problems, place, remedy),
   );
+});
+
+describe('the edit of a remedy', () => {
+  const mistakes = [...ofOtherLanguages, ...ofNames, ...ofForm, ...ofTime];
+  /** Every edit of a mistake, with the problem that it remedies. */
+  const edits = mistakes.flatMap(([name, text]) =>
+    load(text).problems.flatMap((problem) => {
+      const fix = fixOf(problem, text);
+      return fix ? [[`${name}: ${fix.text}`, { text, problem, fix }] as const] : [];
+    }),
+  );
+
+  it('exists for every suggestion', () => {
+    expect(edits.length).toBeGreaterThan(25);
+  });
+
+  it.each(edits)('%s', (_, { text, problem, fix }) => {
+    const { problems } = load(text.slice(0, fix.start) + fix.text + text.slice(fix.end));
+    const isSame = ({ message }: Problem): boolean => message === problem.message;
+    const isOfForm = ({ code }: Problem): boolean => code === 'yaml';
+    const before = load(text).problems;
+
+    // The problem is gone, once where it stood several times, and the file is not broken.
+    expect(problems.filter(isSame).length, answers(problems).join('\n')).toBeLessThan(
+      before.filter(isSame).length,
+    );
+    expect(problems.filter(isOfForm).length).toBeLessThanOrEqual(before.filter(isOfForm).length);
+  });
 });
 
 describe('a file in another encoding', () => {
