@@ -115,7 +115,8 @@ export function createOpenFiles(options: FileOptions, openText: OpenText): OpenF
       const beside = resolve(path) === file.path ? undefined : await loadBeside(resolve(path));
       if (beside !== undefined && beside.level === 'operator' && !beside.isPack) others.push(beside);
     }
-    return clashesOfFiles([file, ...others].map((one) => one.rules))
+    // The later of two is reported: the open one.
+    return clashesOfFiles([...others, file].map((one) => one.rules))
       .filter(({ rule }) => file.rules.includes(rule))
       .map(({ step, message }) =>
         problemAtLine({ code: 'status-name', message, path: file.path, line: step.line }, () => text),

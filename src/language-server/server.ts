@@ -12,7 +12,9 @@ import {
   DiagnosticSeverity,
   InsertTextFormat,
   MarkupKind,
+  MessageType,
   type Range,
+  ShowMessageNotification,
   StreamMessageReader,
   StreamMessageWriter,
   TextDocumentSyncKind,
@@ -100,8 +102,14 @@ export async function serveLanguage(options: LanguageServerOptions): Promise<nev
     } catch (error) {
       problems.push(messageOf(error));
     }
-    connection.onInitialized(() => {
-      for (const problem of problems) if (problem) connection.window.showWarningMessage(`Reeve: ${problem}`);
+    connection.onInitialized(async () => {
+      // As a notification: the method of the library is a request, which not every editor answers.
+      for (const problem of problems)
+        if (problem !== undefined)
+          await connection.sendNotification(ShowMessageNotification.type, {
+            type: MessageType.Warning,
+            message: `Reeve: ${problem}`,
+          });
     });
     return {
       serverInfo: { name: 'reeve', version: options.version },

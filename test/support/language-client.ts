@@ -113,7 +113,10 @@ export async function startLanguageClient(
   const versions = new Map<string, number>();
   const texts = new Map<string, string>();
 
-  await connection.sendRequest('initialize', {
+  const refused = new Promise<never>((_, reject) => {
+    child.once('exit', (status) => reject(new Error(`reeve lsp ended with ${status}: ${errors}`)));
+  });
+  const initialized = connection.sendRequest('initialize', {
     processId: process.pid,
     rootUri: pathToFileURL(folder).href,
     capabilities: {
@@ -121,6 +124,8 @@ export async function startLanguageClient(
     },
     initializationOptions: options.initializationOptions,
   });
+  await Promise.race([initialized, refused]);
+  refused.catch(() => {}); // The end of the session.
   await connection.sendNotification('initialized', {});
 
   const type = async (name: string, text: string): Promise<void> => {
