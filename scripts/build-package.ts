@@ -171,7 +171,7 @@ function declarationsOf(path: string): string {
  * Returns the names, versions and licence texts of the libraries to which the input files of a bundle belong. Throws
  * for a library without a licence, because it must not be shipped.
  */
-function licensesOf(inputs: readonly string[]): string {
+export function licensesOf(inputs: readonly string[]): string {
   const folders = new Set<string>();
   for (const input of inputs) {
     const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? [];
