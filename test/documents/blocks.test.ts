@@ -155,7 +155,21 @@ describe('YAML in the documentation', () => {
 
 describe('other blocks', () => {
   /** Languages without a loader in this repository, whose blocks are only read by people. */
-  const languages = ['yaml', 'sh', 'console', 'cel', 'text', 'toml', 'json', 'js', 'ts', 'ini', ''];
+  const languages = [
+    'yaml',
+    'sh',
+    'console',
+    'cel',
+    'text',
+    'toml',
+    'json',
+    'js',
+    'ts',
+    'ini',
+    'lua',
+    'elisp',
+    '',
+  ];
 
   it('are in a known language', () => {
     const unknown = blocks.filter(({ language }) => !languages.includes(language));

@@ -25,6 +25,8 @@ export const notRun: Readonly<Record<string, string>> = {
     'needs Kubernetes; test/deploy.test.ts examines the manifests',
   'docs/forge.md: reeve forge --port 3000 --data ./forge --admin root:a-password-for-loopback --json':
     'takes a fixed port; test/cli/commands/forge-command.test.ts runs it on a free one',
+  'docs/editors.md: node scripts/build-vscode.ts':
+    'needs VS Code; test/vscode-extension.test.ts builds and examines the package',
   'docs/forge.md: git push origin HEAD:refs/for/main/fix-typo':
     'needs a clone; test/contract/agit.test.ts pushes for review',
   'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':

@@ -38,6 +38,7 @@ const longest = [
   'flows/reference-examples',
   'forge/kill',
   'flows/labels',
+  'language-server/session',
   'flows/sources',
   'server/receiver/socket',
   'flows/shipped-rules',
