@@ -11,9 +11,11 @@ import {
   type Diagnostic,
   DiagnosticSeverity,
   InsertTextFormat,
+  LSPErrorCodes,
   MarkupKind,
   MessageType,
   type Range,
+  ResponseError,
   ShowMessageNotification,
   StreamMessageReader,
   StreamMessageWriter,
@@ -71,11 +73,23 @@ const forgeWaitMs = 1_500;
 const maxItems = 3_000;
 const maxTokenBytes = 4_096;
 
+const cancelled = new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled by the editor');
+
 /** Serves an editor over two streams, and never resolves: the library ends the process when the editor is gone. */
 export async function serveLanguage(options: LanguageServerOptions): Promise<never> {
   const connection = createConnection(
     new StreamMessageReader(options.input),
     new StreamMessageWriter(options.output),
+    // A request that waits in the queue when the editor cancels it is not worked on.
+    {
+      connectionStrategy: {
+        cancelUndispatched: () => ({
+          jsonrpc: '2.0',
+          id: null,
+          error: { code: cancelled.code, message: cancelled.message },
+        }),
+      },
+    },
   );
   const documents = new TextDocuments(TextDocument);
   const byPath = new Map<string, TextDocument>();
@@ -205,11 +219,12 @@ export async function serveLanguage(options: LanguageServerOptions): Promise<nev
 
   connection.onCompletion(async ({ textDocument, position }, token) => {
     const found = placeIn(textDocument.uri, position);
-    if (found === undefined || token.isCancellationRequested) return null;
+    if (token.isCancellationRequested) return cancelled;
+    if (found === undefined) return null;
     const { document, text, offset, place } = found;
     const completion = await complete(place, text, files);
     const ofForge = completion.names && names ? await within(names.of(completion.names), forgeWaitMs) : [];
-    if (token.isCancellationRequested) return null;
+    if (token.isCancellationRequested) return cancelled;
     const start = document.positionAt(offset - completion.typed.length);
     const range = { start, end: position };
     const offers = [...completion.offers, ...ofForge.flatMap((name) => offerOfName(name, completion, place))];

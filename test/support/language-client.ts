@@ -3,7 +3,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import {
+  CancellationTokenSource,
+  createMessageConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-jsonrpc/node';
 import { builtProgram } from './built-program.ts';
 import { watchProcess } from './processes.ts';
 
@@ -54,6 +59,10 @@ export interface LanguageClient {
   type(name: string, text: string): Promise<void>;
   /** Returns the problems that the server publishes next for a file, or has published for its newest text. */
   published(name: string): Promise<Published>;
+  /** Returns how often the server has published the problems of a file. */
+  publications(name: string): number;
+  /** Sends requests about the beginning of a file, cancels them at once, and returns the codes of the errors. */
+  cancel(method: string, name: string, count: number): Promise<readonly unknown[]>;
   /** Opens a text with `|` at the cursor, and returns the answer to a request about that place. */
   ask<Answer>(method: string, name: string, marked: string): Promise<Answer>;
   /** Returns the completions at `|` in a text. */
@@ -98,9 +107,11 @@ export async function startLanguageClient(
   );
   const messages: string[] = [];
   const newest = new Map<string, Published>();
+  const publications = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
   connection.onNotification('textDocument/publishDiagnostics', (published: Published) => {
     newest.set(published.uri, published);
+    publications.set(published.uri, (publications.get(published.uri) ?? 0) + 1);
     for (const tell of waiting.get(published.uri) ?? []) tell();
   });
   for (const method of ['window/logMessage', 'window/showMessage'])
@@ -178,6 +189,21 @@ export async function startLanguageClient(
     },
     type,
     published,
+    publications: (name) => publications.get(uriOf(name)) ?? 0,
+    async cancel(method, name, count) {
+      const position = { line: 0, character: 0 };
+      const sent = Array.from({ length: count }, () => {
+        const source = new CancellationTokenSource();
+        const params = { textDocument: { uri: uriOf(name) }, position };
+        const answer = connection.sendRequest(method, params, source.token);
+        source.cancel();
+        return answer.then(
+          () => undefined,
+          ({ code }: { code: unknown }) => code,
+        );
+      });
+      return Promise.all(sent);
+    },
     ask,
     complete,
     labels: async (name, marked) => (await complete(name, marked)).map(({ label }) => label),
