@@ -80,16 +80,6 @@ export async function serveLanguage(options: LanguageServerOptions): Promise<nev
   const connection = createConnection(
     new StreamMessageReader(options.input),
     new StreamMessageWriter(options.output),
-    // A request that waits in the queue when the editor cancels it is not worked on.
-    {
-      connectionStrategy: {
-        cancelUndispatched: () => ({
-          jsonrpc: '2.0',
-          id: null,
-          error: { code: cancelled.code, message: cancelled.message },
-        }),
-      },
-    },
   );
   const documents = new TextDocuments(TextDocument);
   const byPath = new Map<string, TextDocument>();
@@ -218,8 +208,9 @@ export async function serveLanguage(options: LanguageServerOptions): Promise<nev
   };
 
   connection.onCompletion(async ({ textDocument, position }, token) => {
-    const found = placeIn(textDocument.uri, position);
+    // The editor cancels most requests of fast typing while they wait.
     if (token.isCancellationRequested) return cancelled;
+    const found = placeIn(textDocument.uri, position);
     if (found === undefined) return null;
     const { document, text, offset, place } = found;
     const completion = await complete(place, text, files);
