@@ -38,7 +38,7 @@ export const labeler: Format = {
   name: 'labeler',
   title: 'actions/labeler',
   counts: 'labels',
-  places: ['.github/{labeler,pr-labeler,labels,label-config}.{yml,yaml}'],
+  places: ['.github/labeler.{yml,yaml}'],
   isFormat({ text, path }) {
     try {
       const { value } = readYamlSource({ path, text });
@@ -77,7 +77,14 @@ export const labeler: Format = {
         continue;
       }
       const part = `label ${label}`;
-      const found = isOld ? oldForm(written, dot) : newForm(written, dot);
+      const read = isOld ? oldForm : newForm;
+      let found = read(written, dot);
+      let note: string | undefined;
+      if (!dot && !('why' in found) && found.condition.text.length > maxExpression) {
+        found = read(written, true);
+        note =
+          'a pull request that changes only a file whose name or folder begins with a dot, such as `.x` in one of these folders: the action without `dot` does not let a wildcard match it, the rule does, because all exclusions together are too long for an expression';
+      }
       if ('why' in found) {
         built.leftOut(line, part, found.why);
         continue;
@@ -108,11 +115,14 @@ export const labeler: Format = {
               steps: [{ uses: 'set-labels', with: { add: [label] } }],
             }),
       });
-      if (found.condition.text !== 'false') built.carried(line, part, [name]);
+      if (found.condition.text !== 'false') built.carried(line, part, [name], note);
     }
     return built.done();
   },
 };
+
+/** Characters of an expression, with some room for what the workflow adds. */
+const maxExpression = 1_800;
 
 const topLevelOptions = ['changed-files-labels-limit', 'max-files-changed'];
 
@@ -229,8 +239,15 @@ function readOptions(
 /** The form up to version 4: an entry matches if a file matches all globs of `any`, and all files those of `all`. */
 function oldForm(written: unknown, dot: boolean): Part {
   const parts: Condition[] = [];
-  for (const one of Array.isArray(written) ? (written as readonly unknown[]) : [written]) {
-    const entry = typeof one === 'string' ? { any: [one] } : one;
+  const list = Array.isArray(written) ? (written as readonly unknown[]) : [written];
+  const alone = list.filter((one) => typeof one === 'string');
+  if (alone.length > 0) {
+    const test = fileTest(alone, 'or', dot);
+    if ('why' in test) return test;
+    parts.push(some(test));
+  }
+  for (const entry of list) {
+    if (typeof entry === 'string') continue;
     if (!isRecord(entry)) return { why: 'an entry is neither a glob nor a map' };
     const unknown = Object.keys(entry).find((key) => key !== 'any' && key !== 'all');
     if (unknown !== undefined)
