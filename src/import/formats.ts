@@ -1,8 +1,23 @@
 import type { Format } from './conversion.ts';
 import { boringCyborg } from './formats/boring-cyborg.ts';
 import { labeler } from './formats/labeler.ts';
+import { lockThreads, probotLock } from './formats/lock-threads.ts';
+import { noResponse, probotNoResponse } from './formats/no-response.ts';
+import { probotStale } from './formats/probot-stale.ts';
 import { releaseDrafter } from './formats/release-drafter.ts';
 import { srvaroaLabeler } from './formats/srvaroa-labeler.ts';
+import { stale } from './formats/stale.ts';
 
 /** Every format that can be imported. */
-export const formats: readonly Format[] = [labeler, srvaroaLabeler, boringCyborg, releaseDrafter];
+export const formats: readonly Format[] = [
+  labeler,
+  srvaroaLabeler,
+  boringCyborg,
+  releaseDrafter,
+  stale,
+  probotStale,
+  noResponse,
+  probotNoResponse,
+  lockThreads,
+  probotLock,
+];

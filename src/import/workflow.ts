@@ -1,5 +1,17 @@
 import { compileGlob, GlobError } from '../patterns/glob.ts';
-import { always, and, Condition, equals, isOneOf, labelled, literal, not, situationOf } from './condition.ts';
+import {
+  always,
+  and,
+  Condition,
+  equals,
+  isOneOf,
+  labelled,
+  literal,
+  never,
+  not,
+  or,
+  situationOf,
+} from './condition.ts';
 import { type PlainValue, SourceError, type SourceFile } from './conversion.ts';
 import type { Names } from './names.ts';
 import { isRecord, readYamlSource, type Source, texts } from './source.ts';
@@ -166,30 +178,74 @@ export function pullTriggerOf({ triggers }: ActionUse): PullTrigger | undefined 
 /** The trigger of a workflow that names no types. */
 export const defaultPullTrigger = { pull_request: ['opened', 'synchronized', 'reopened'] };
 
-/** Returns the condition under which the jobs and steps of a use run; or the text that is not understood. */
+/**
+ * Returns the condition under which the jobs and steps of a use run; or the text that is not understood. `event`: the
+ * event that starts the rule instead of the workflow.
+ */
 export function conditionOf(
-  { conditions }: ActionUse,
+  { conditions, triggers }: ActionUse,
   names: Names,
+  event: string = ['pull_request_target', 'pull_request', 'issues'].find((name) => triggers.has(name)) ?? '',
 ): { readonly condition: Condition; readonly notes: readonly string[] } | { readonly problem: string } {
   const parts: Condition[] = [];
   const notes: string[] = [];
   for (const { text } of conditions) {
     const body = text.replace(/^\$\{\{([\s\S]*)\}\}$/, '$1');
-    for (const term of splitTerms(body)) {
-      const found = conditionOfTerm(term, names);
-      if (found === undefined)
-        return { problem: `the condition \`if: ${text}\` of the workflow is not understood` };
-      parts.push(found.condition);
-      if (found.note !== undefined) notes.push(found.note);
-    }
+    const found = conditionOfText(body, { names, event });
+    if (found === undefined)
+      return { problem: `the condition \`if: ${text}\` of the workflow is not understood` };
+    if (found.condition === never)
+      return { problem: `the condition \`if: ${text}\` of the workflow never holds` };
+    parts.push(found.condition);
+    if (found.note !== undefined) notes.push(found.note);
   }
   return { condition: and(...parts), notes };
 }
 
-function splitTerms(text: string): readonly string[] {
-  const trimmed = text.trim().replace(/^\(([^()]*)\)$/, '$1');
-  if (trimmed.includes('||')) return [trimmed];
-  return trimmed.split('&&').map((term) => term.trim());
+type Scope = { readonly names: Names; readonly event: string };
+
+function conditionOfText(text: string, scope: Scope): Term | undefined {
+  for (const [sign, join] of [
+    ['||', or],
+    ['&&', and],
+  ] as const) {
+    const terms = splitOutside(text, sign);
+    if (terms.length === 1) continue;
+    const found = terms.map((term) => conditionOfText(term, scope));
+    const known = found.filter((one) => one !== undefined);
+    // One part may decide, whatever the others mean.
+    const decides = sign === '||' ? always : never;
+    if (known.some((one) => one.condition === decides)) return { condition: decides };
+    if (known.length < found.length) return undefined;
+    const notes = known.flatMap(({ note }) => note ?? []);
+    const condition = join(...known.map((one) => one.condition));
+    return notes.length === 0 ? { condition } : { condition, note: notes.join('; ') };
+  }
+  const term = text.replace(/\s+/g, ' ').trim();
+  if (term.startsWith('(') && term.endsWith(')') && splitOutside(`${term} `, ' ').length === 2)
+    return conditionOfText(term.slice(1, -1), scope);
+  const [, sign, event] = /^github\.event_name ([!=])= '(\w+)'$/.exec(term) ?? [];
+  if (event !== undefined && scope.event !== '')
+    return { condition: (event === scope.event) === (sign === '=') ? always : never };
+  return conditionOfTerm(term, scope.names);
+}
+
+/** Splits a text at a sign outside of parentheses and quotes. */
+function splitOutside(text: string, sign: string): readonly string[] {
+  const parts: string[] = [''];
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (character === "'") isQuoted = !isQuoted;
+    if (!isQuoted && character === '(') depth += 1;
+    if (!isQuoted && character === ')') depth -= 1;
+    if (!isQuoted && depth === 0 && text.startsWith(sign, at)) {
+      parts.push('');
+      at += sign.length - 1;
+    } else parts[parts.length - 1] += character;
+  }
+  return parts;
 }
 
 type Term = { readonly condition: Condition; readonly note?: string };
@@ -227,8 +283,7 @@ const termForms: readonly (readonly [RegExp, (match: readonly string[], names: N
   ],
 ];
 
-function conditionOfTerm(term: string, names: Names): Term | undefined {
-  const text = term.replace(/\s+/g, ' ').trim();
+function conditionOfTerm(text: string, names: Names): Term | undefined {
   for (const [form, make] of termForms) {
     const match = form.exec(text);
     if (match) return make(match, names);
