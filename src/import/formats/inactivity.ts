@@ -71,21 +71,12 @@ export function allLabels(written: readonly string[], names: Names): Condition {
 }
 
 /**
- * The label was set for the last time longer ago than so many days, and nothing but comments and one label happened
- * since. Unlike the time of the last update, this stays as it is while a rule comments before it closes.
+ * Nothing happened in so many days, as the timeline tells. Unlike the time of the last update, this stays as it is while
+ * a rule comments and labels before it closes: what is younger than ten minutes does not count.
  */
-export function quietSinceLabel(
-  days: number,
-  { label, except }: { readonly label?: string; readonly except?: string },
-): Condition {
-  const recent = `timestamp(e.created_at) > now - duration(${daysLiteral(days)})`;
-  const counted =
-    label === undefined
-      ? except === undefined
-        ? 'e.type != "comment"'
-        : `e.type != "comment" && !(e.type == "label" && has(e.label) && e.label.name == ${literal(except)})`
-      : `e.type == "label" && has(e.label) && e.label.name == ${literal(label)}`;
-  return new Condition(`!timeline.exists(e, ${counted} && ${recent})`, 'unary', { yes: { timeline: [] } });
+export function nothingHappened(days: number): Condition {
+  const text = `!timeline.exists(e, timestamp(e.created_at) > now - duration(${daysLiteral(days)}) && timestamp(e.created_at) < now - duration("10m"))`;
+  return new Condition(text, 'unary', { yes: { timeline: [] } });
 }
 
 /** A comment that the rule writes once a day at most, so that a repeated warning is a new comment. */
@@ -162,7 +153,7 @@ export function addStaleRules(
     const isQuiet =
       closeText === undefined && closeLabel === undefined
         ? olderThan(`${item}.updated_at`, closeDays)
-        : quietSinceLabel(closeDays, closeLabel === undefined ? {} : { except: closeLabel });
+        : nothingHappened(closeDays);
     if (closeLabel !== undefined) built.sets(closeLabel);
     names.close = built.rule({
       name: built.nameOf(wordsOf('close stale', kinds)),

@@ -82,14 +82,14 @@ export const probotStale: Format = {
       return built.done();
     }
     const { names } = context;
-    const valueOf = (section: 'issues' | 'pulls', key: string): unknown => {
+    const optionOf = (section: 'issues' | 'pulls', key: string): unknown => {
       const own = config[section];
       if (isRecord(own) && own[key] !== undefined) return own[key];
       return config[key] === undefined ? defaults[key] : config[key];
     };
     const modelOf = (kinds: readonly Kind[]): StaleModel => {
       const section = kinds[0] === 'pull_request' ? 'pulls' : 'issues';
-      const value = (key: string): unknown => valueOf(section, key);
+      const value = (key: string): unknown => optionOf(section, key);
       const item = factOf(kinds);
       const only = texts(value('onlyLabels') ?? []) ?? [];
       const exempt = texts(value('exemptLabels') ?? []) ?? [];
@@ -128,7 +128,7 @@ export const probotStale: Format = {
     const isSame =
       sections.length === 2 &&
       Object.keys(defaults).every(
-        (key) => JSON.stringify(valueOf('issues', key)) === JSON.stringify(valueOf('pulls', key)),
+        (key) => JSON.stringify(optionOf('issues', key)) === JSON.stringify(optionOf('pulls', key)),
       );
     const models = isSame
       ? [modelOf(['issue', 'pull_request'])]
