@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { ConversionBuilder } from '../builder.ts';
-import { and, Condition, situationOf } from '../condition.ts';
+import { and, Condition, regularExpression, situationOf } from '../condition.ts';
 import {
   type ArgumentValue,
   type ConversionContext,
@@ -72,7 +72,8 @@ function convertUse(
     return;
   }
   const title = titleOf(bot, input(bot === 'tibdex' ? 'title_template' : 'pull_title'));
-  const labels = bot === 'tibdex' ? labelsTemplate(input('labels_template')) : words(input('add_labels'));
+  const template = bot === 'tibdex' ? labelsTemplate(input('labels_template')) : [];
+  const labels = template && [...template, ...words(input('add_labels'))];
   built.sets(...(labels ?? []));
   const branches = input('target_branches')
     .split(/\s+/)
@@ -163,7 +164,11 @@ const backportTodo =
   'The branches of `only` are all whose names fit the pattern of the labels. Write the release branches there: a label names none outside of it.';
 
 /** Splits `^before(captured)after$` with plain text around one group for the branch. */
-function branchLabel(pattern: string, isNamed: boolean): BranchLabel | { readonly problem: string } {
+function branchLabel(
+  pattern: string,
+  isNamed: boolean,
+  choices: readonly string[] = [],
+): BranchLabel | { readonly problem: string } {
   const named = isNamed ? '\\(\\?<base>' : '\\((?:\\?<[a-z]+>)?';
   const match = new RegExp(
     `^\\^?((?:[^\\\\()[\\]{}*+?|^$.]|\\\\[^A-Za-z0-9])*)${named}\\(?(.*?)\\)?\\)((?:[^\\\\()[\\]{}*+?|^$.]|\\\\[^A-Za-z0-9])*)\\$?$`,
@@ -172,7 +177,11 @@ function branchLabel(pattern: string, isNamed: boolean): BranchLabel | { readonl
   if (match === null || !pattern.startsWith('^') || !pattern.endsWith('$')) return problem;
   const [, before = '', inner = '', after = ''] = match;
   const plain = (text: string): string => text.replace(/\\(.)/g, '$1');
-  const only = globsOfBranch(inner);
+  const test = regularExpression(`^(?:${inner})$`, { dialect: 'js' });
+  // Among known branches, those count which the pattern of the label can name.
+  const known =
+    'problem' in test ? [] : choices.filter((branch) => new RegExp(`^(?:${inner})$`).test(branch));
+  const only = known.length > 0 ? known.map(escapeGlob) : globsOfBranch(inner);
   if (only === undefined)
     return { problem: `the branches of the label pattern \`${pattern}\` are no list of globs` };
   if (/[{}]/.test(before + after)) return problem;
@@ -290,7 +299,7 @@ export const backportrc: Format = {
       }
       const whole =
         target === '$1'
-          ? branchLabel(pattern, false)
+          ? branchLabel(pattern, false, choices)
           : { problem: `labels that stand for \`${String(target)}\` need more than the part that they name` };
       if ('problem' in whole) {
         const fixed = fixedBranch(pattern, target);
@@ -335,6 +344,7 @@ export const backportrc: Format = {
           part,
           'it is about the command line, the fork or the comments of the tool',
         );
+      else if (value === false) built.withoutMeaning(line, part, 'it is off');
       else built.leftOut(line, part, leftOptions[key] ?? 'it has no counterpart');
     }
     return built.done();

@@ -93,7 +93,7 @@ const sections: Readonly<Record<string, (scene: Scene, key: string) => void>> = 
         new Condition('pull_request.merged', 'unary', { yes: situationOf('pull_request.merged', true) }),
         new Condition('contributions == 0', 'relation', { yes: { contributions: 0 } }),
       ),
-      note: 'a collaborator, or an author who pushed commits without a pull request, has a first pull request merged: the app says nothing, the rule writes the comment',
+      note: 'a collaborator, or an author who pushed commits without a pull request, has a first pull request merged: the app says nothing, the rule writes the comment; and an author whose newer pull request is merged before an older one: the rule writes it for both',
     });
   },
   verifyTitles,

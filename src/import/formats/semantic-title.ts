@@ -336,7 +336,7 @@ export const semantic: Format = {
       leaveOut('no title can have one of the types, or a scope has a comma or parenthesis');
       return built.done();
     }
-    const choice = (list: readonly string[]): string => `(?:${list.map(escape).join('|')})`;
+    const choice = (list: readonly string[]): string => `(?:${list.map(escapePattern).join('|')})`;
     const scope =
       scopes === undefined
         ? '(?:\\([^()]+\\))?'
@@ -418,7 +418,7 @@ export const semantic: Format = {
   },
 };
 
-function escape(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 

@@ -125,14 +125,14 @@ export const firstInteraction: Format = {
               if: and(condition.condition, kinds[kind].if),
               steps: [{ uses: 'comment', with: { key: 'welcome', text } }],
             });
-            built.carried(line, part, [name], ...condition.notes, firstNote(kind));
+            built.carried(line, part, [name], ...condition.notes, firstNote(kind, use.version));
           } else
             built.carried(
               line,
               part,
               [addRule(kind, text, built, { condition: condition.condition })],
               ...condition.notes,
-              firstNote(kind),
+              firstNote(kind, use.version),
             );
         }
       }
@@ -147,10 +147,12 @@ function hasOpened(written: unknown): boolean {
   return (Array.isArray(types) ? types : [types]).includes('opened');
 }
 
-function firstNote(kind: Kind): string | undefined {
+/** In version 1, the action looks at the earlier issues or pull requests of the author, as the rule does. */
+function firstNote(kind: Kind, version: string): string | undefined {
+  if (/^v?1(\.|$)/.test(version)) return undefined;
   return kind === 'issue'
-    ? 'an author who opened a pull request, and no issue, before: from version 3 on, the action says nothing if another pull request exists, the rule writes the comment'
-    : 'an author who opened issues, and no pull request, before: version 1 to 3 count all pull requests of the repository or those of the author, the rule those of the author alone';
+    ? 'the second issue of an author, before the repository has a pull request: the action from version 2 on writes the comment, the rule does not'
+    : 'the second pull request of an author who has opened no issue: the action from version 2 on writes the comment again, the rule does not';
 }
 
 /** Expressions of GitHub that have a counterpart. */
@@ -190,7 +192,7 @@ const behaviorNotes: Readonly<Record<Kind, string>> = {
   pull_request:
     'an author whose only earlier pull request was deleted: the app counts what GitHub finds, the rule what the forge still has',
   merge:
-    'an author who has two pull requests open, both unmerged, and of whom the newer one is merged first: both write the comment then; the rule writes it once more for the older one, whose merge has none before it',
+    'an author whose newer pull request is merged before an older one: the app writes the comment once, the rule also at the merge of the older one',
 };
 
 /** The configuration of the apps of behaviorbot. */
