@@ -6,6 +6,8 @@ export type SourceFile = {
   /** Path as the user gave it, for messages and the report. */
   readonly path: string;
   readonly text: string;
+  /** The workflows of the same repository: actions read their options there. */
+  readonly workflows?: readonly SourceFile[];
 };
 
 /** For which source of rules the importer writes; see "Where files belong" in docs/rules.md. */

@@ -1,9 +1,15 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
-import { type ConversionContext, type Format, SourceError, type Target } from '../../import/conversion.ts';
+import {
+  type ConversionContext,
+  type Format,
+  SourceError,
+  type SourceFile,
+  type Target,
+} from '../../import/conversion.ts';
 import { formats } from '../../import/formats.ts';
 import { type ImportedFile, importFile } from '../../import/import-file.ts';
 import { createNames, type ForgeNames, type NameMappings } from '../../import/names.ts';
@@ -33,6 +39,7 @@ const maxSourceBytes = 1_048_576;
 /** Folders of a checkout in which no configuration stands, and how deep a file may stand below the others. */
 const skippedFolders = new Set(['node_modules', '.git', 'vendor', 'third_party', 'dist', 'build']);
 const maxFolders = 20_000;
+const maxWorkflows = 200;
 
 /**
  * Converts files of other bots into rule files, tests and a report, and checks and tests the result. Returns the exit
@@ -54,13 +61,16 @@ export async function importRules(
   const taken = new Set<string>();
   const imported: ImportedFile[] = [];
   for (const { path, text, format } of sources) {
+    const workflows = await workflowsBeside(path);
     const base = basename(path)
       .replace(/^\.+/, '')
       .replace(/\.(ya?ml|toml|json5?)$/, '')
       .replace(/[^A-Za-z0-9._-]/g, '-');
     const name = freeName(base === '' || base === 'config' ? format.name : base, taken);
     try {
-      imported.push(await importFile({ path, text }, { format, context, name, scopes, run: runCase }));
+      imported.push(
+        await importFile({ path, text, workflows }, { format, context, name, scopes, run: runCase }),
+      );
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       throw new ReeveError(
@@ -182,6 +192,20 @@ function isOf(
   const path = isNamed ? basename(file.path) : file.path;
   const isThere = places.some((place) => createGlob(isNamed ? basename(place) : place)(path));
   return isThere && (isFormat?.(file) ?? true);
+}
+
+/** Returns the workflows of the repository in which a file stands, as far as they are beside it. */
+async function workflowsBeside(path: string): Promise<readonly SourceFile[]> {
+  const folder = dirname(path);
+  const workflows = join(folder, basename(folder) === '.github' ? 'workflows' : '.github/workflows');
+  const names = await readdir(workflows).catch(() => []);
+  const found: SourceFile[] = [];
+  for (const name of names.toSorted().slice(0, maxWorkflows)) {
+    const inner = join(workflows, name);
+    if (/\.ya?ml$/.test(name) && (await lstat(inner)).isFile())
+      found.push({ path: inner, text: await readSource(inner) });
+  }
+  return found;
 }
 
 async function readSource(path: string): Promise<string> {
