@@ -193,6 +193,10 @@ function withFlag(pattern: string): string {
 /** Returns what the dialect means by the pattern and RE2 does not, as far as RE2 would accept it. */
 function divergence(pattern: string, dialect: RegexDialect): string | undefined {
   if (dialect === 'go') return undefined;
+  if (dialect === 'python' && /\{,\d/.test(pattern)) return 'has a repetition that RE2 reads as text';
+  if (dialect === 'python' && /\\[pPQEC]|\(\?[a-z]*U/.test(pattern))
+    return 'has an escape or flag with another meaning in RE2';
+  if (dialect === 'python' && /\[[^\]]*\[:/.test(pattern)) return 'has a class that RE2 reads in another way';
   if (dialect === 'js' && /\\u\{?[0-9a-fA-F]|\\c[A-Za-z]/.test(pattern))
     return 'has an escape that RE2 does not have';
   if (dialect === 'js' && /\\[pP]\{|\\[QEAzZ](?![a-z])|\(\?[ims-]+[:)]/.test(pattern))
@@ -302,8 +306,11 @@ export function touches(globs: readonly string[]): Condition {
   });
 }
 
-/** `labelled([…])`: one of the labels is set. */
+/** `labelled([…])`: one of the labels is set. Names that start with `!`, which `labelled` excludes, are compared. */
 export function labelled(names: readonly string[]): Condition {
-  const [first = 'label'] = names;
-  return call('labelled', names, { yes: { labels: [first] } });
+  const [first] = names;
+  if (first === undefined) return never;
+  const situations = { yes: { labels: [first] }, no: { labels: [] } };
+  if (!names.some((name) => name.startsWith('!'))) return call('labelled', names, situations);
+  return new Condition(`labels.exists(l, ${isOneOf('l.name', names).text})`, 'unary', situations);
 }

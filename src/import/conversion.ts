@@ -29,6 +29,11 @@ export type Entry = {
   readonly part: string;
   readonly outcome: 'exact' | 'differs' | 'left-out' | 'without-meaning';
   readonly note?: string;
+  /**
+   * It is none of the parts that the format counts, such as a queue of Mergify, or a difference of many rules that is
+   * told once.
+   */
+  readonly apart?: true;
   /** Names of the drafts that carry this part: if one of them cannot be used, the part is left out. */
   readonly rules?: readonly string[];
 };
