@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
 import { type ConversionContext, type Format, SourceError, type Target } from '../../import/conversion.ts';
