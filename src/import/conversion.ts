@@ -96,6 +96,8 @@ export type OtherFile = { readonly path: string; readonly text: string };
 
 export type Conversion = {
   readonly rules: readonly RuleDraft[];
+  /** Named conditions, which the conditions of the rules and other named ones may use; each file has those it needs. */
+  readonly conditions?: ReadonlyMap<string, Condition>;
   readonly entries: readonly Entry[];
   readonly files?: readonly OtherFile[];
   /** What a person has to do besides, such as creating a required status. */
