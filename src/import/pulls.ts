@@ -133,8 +133,21 @@ export class NameNotes {
     return name;
   }
 
+  /** Returns `organization/team`. Without an organization, it is looked up among the teams of the forge. */
   team(team: string): string {
-    const { name, note } = this.#names.team(team);
+    const short = team.replace(/^@/, '');
+    const found = short.includes('/')
+      ? []
+      : (this.#names.forge.teams ?? []).filter((one) => one.endsWith(`/${short}`));
+    const [only] = found;
+    const { name, note } = this.#names.team(only !== undefined && found.length === 1 ? only : short);
+    if (!name.includes('/')) {
+      this.note(
+        `team ${short}`,
+        `the organization of the team is not named: conditions about it fail, and their rules write nothing, until --team ${short}=ORGANIZATION/TEAM is given`,
+      );
+      return `organization/${name}`;
+    }
     if (note !== undefined) this.note(`team ${team.replace(/^@/, '')}`, note);
     return name;
   }

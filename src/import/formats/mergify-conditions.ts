@@ -40,6 +40,12 @@ import { isRecord } from '../source.ts';
 /** Why a part of a Mergify file cannot be carried over. */
 export class NotConvertible extends Error {}
 
+/** The pull request is merged. */
+export const isMerged = new Condition('pull_request.merged', 'unary', {
+  yes: { pull_request: { merged: true, state: 'closed' } },
+  no: { pull_request: { merged: false } },
+});
+
 /**
  * Which pull requests a rule is about: `open` leaves closed ones out, so that `-closed` is no condition; `all` includes
  * them.
@@ -381,7 +387,7 @@ function flag(attribute: string, { scope, notes }: ConditionContext, written: st
     case 'locked':
       return member('pull_request.is_locked');
     case 'merged':
-      return scope === 'open' ? never : member('pull_request.merged');
+      return scope === 'open' ? never : isMerged;
     case 'closed':
       return scope === 'open' ? never : equals('pull_request.state', 'closed');
     case 'open':
@@ -486,12 +492,8 @@ function accountPart(leaf: Leaf, path: string, context: ConditionContext): Condi
   return textPart(leaf, path, context);
 }
 
-function ofTeam({ value, written }: Leaf, { notes }: ConditionContext): TextTest {
+function ofTeam({ value }: Leaf, { notes }: ConditionContext): TextTest {
   const name = notes.team(value.slice(1));
-  if (!name.includes('/'))
-    throw new NotConvertible(
-      `\`${written}\`: the organization of the team is not known; --team ${value.slice(1)}=ORGANIZATION/TEAM names it`,
-    );
   return {
     on: (path) =>
       new Condition(`${path} in team(${literal(name)})`, 'relation', {

@@ -13,12 +13,14 @@ import {
   type StepDraft,
   Template,
 } from '../conversion.ts';
+import { LongConditions } from '../long-conditions.ts';
 import { escapeGlob } from '../names.ts';
 import { NameNotes } from '../pulls.ts';
 import { isRecord, readYamlSource, type Source, texts } from '../source.ts';
 import {
   type ConditionContext,
   convertConditions,
+  isMerged,
   leavesOf,
   NotConvertible,
   type Scope,
@@ -104,8 +106,10 @@ class MergifyFile {
     this.#convertQueues();
     this.#convertProtections();
     this.#convertRest();
+    const long = new LongConditions();
     return {
-      rules: this.#rules,
+      rules: this.#rules.map((draft) => long.shorten(draft)),
+      conditions: long.named,
       entries: [...this.#entries, ...this.#notes.entries()].toSorted((one, other) => one.line - other.line),
       todo: this.#todo,
     };
@@ -248,22 +252,19 @@ class MergifyFile {
       const condition = and(source.conditions(scope), ...(first.besides ? [first.besides] : []));
       if (condition.text === 'false') continue;
       const steps = group.flatMap((acting) => acting.steps);
-      const parts = first.hasCondition ? [condition] : branchesOf(condition);
-      for (const branch of parts) {
-        for (const some of chunksOf(steps, 10)) {
-          const onlyMerges = group.length === 1 && first.merges === true && some.length === 1;
-          const [step] = some;
-          drafts.push({
-            name: this.#nameOf(source.title),
-            on: this.#on(source, first),
-            each: scope === 'all' ? { pull_request: { state: 'all' } } : 'pull_request',
-            ...(onlyMerges || first.hasCondition ? {} : { if: branch }),
-            steps:
-              onlyMerges && step
-                ? [{ ...step, with: { when: and(branch, ...whenOf(step)), ...withoutWhen(step) } }]
-                : some,
-          });
-        }
+      for (const some of chunksOf(steps, 10)) {
+        const onlyMerges = group.length === 1 && first.merges === true && some.length === 1;
+        const [step] = some;
+        drafts.push({
+          name: this.#nameOf(source.title),
+          on: this.#on(source, first),
+          each: scope === 'all' ? { pull_request: { state: 'all' } } : 'pull_request',
+          ...(onlyMerges || first.hasCondition ? {} : { if: condition }),
+          steps:
+            onlyMerges && step
+              ? [{ ...step, with: { when: and(condition, ...whenOf(step)), ...withoutWhen(step) } }]
+              : some,
+        });
       }
     }
     return drafts;
@@ -687,8 +688,8 @@ class MergifyFile {
         'another open pull request uses the branch: Mergify deletes it (`force`), Reeve keeps it',
       );
     const tops = leavesOf(source.written).filter(({ isTop, isNegated }) => isTop && !isNegated);
-    const isMerged = tops.some(({ attribute }) => attribute === 'merged');
-    const isClosed = tops.some(({ attribute }) => attribute === 'closed');
+    const saysMerged = tops.some(({ attribute }) => attribute === 'merged');
+    const saysClosed = tops.some(({ attribute }) => attribute === 'closed');
     const merges = actions.some(
       ([name, given]) =>
         name === 'merge' && !(isRecord(given) && given.strict !== undefined && given.strict !== false),
@@ -699,21 +700,15 @@ class MergifyFile {
       );
       return [];
     }
-    if (!isMerged && !isClosed)
+    if (!saysMerged && !saysClosed)
       source.differs(
         'a pull request that is closed without a merge: Mergify deletes its branch, Reeve deletes branches of merged pull requests only',
       );
     return [
       {
         phase: 'ended',
-        ...(isMerged || isClosed
-          ? {}
-          : {
-              besides: new Condition('pull_request.merged', 'unary', {
-                yes: { pull_request: { merged: true, state: 'closed' } },
-              }),
-            }),
-        steps: [{ uses: 'delete-branch', ...(isClosed && !isMerged ? { with: { closed: true } } : {}) }],
+        ...(saysMerged || saysClosed ? {} : { besides: isMerged }),
+        steps: [{ uses: 'delete-branch', ...(saysClosed && !saysMerged ? { with: { closed: true } } : {}) }],
       },
     ];
   }
@@ -774,19 +769,13 @@ class MergifyFile {
       );
     const title = textOf(options.title) ?? '{{ title }} (backport #{{ number }})';
     arguments_.title = template(title, { destination_branch: '{branch}' });
-    const isMerged = leavesOf(source.written).some(
+    const saysMerged = leavesOf(source.written).some(
       ({ isTop, isNegated, attribute }) => isTop && !isNegated && attribute === 'merged',
     );
     return [
       {
         phase: 'ended',
-        ...(isMerged
-          ? {}
-          : {
-              besides: new Condition('pull_request.merged', 'unary', {
-                yes: { pull_request: { merged: true, state: 'closed' } },
-              }),
-            }),
+        ...(saysMerged ? {} : { besides: isMerged }),
         steps: [{ uses: 'backport', with: arguments_ }],
       },
     ];
@@ -1223,53 +1212,6 @@ function scopeOf(written: unknown): { readonly scope: Scope; readonly conditions
       ? []
       : written;
   return { scope: 'open', conditions };
-}
-
-/** An expression has at most 2,000 characters: a longer disjunction becomes a rule for each of its parts. */
-const maxExpression = 1_900;
-
-function branchesOf(condition: Condition): readonly Condition[] {
-  if (condition.text.length <= maxExpression) return [condition];
-  const parts = splitAt(condition.text, ' && ');
-  const place = parts.findIndex(
-    (part) => part.startsWith('(') && splitAt(part.slice(1, -1), ' || ').length > 1,
-  );
-  const split = place < 0 ? undefined : splitAt((parts[place] ?? '').slice(1, -1), ' || ');
-  const choices = split ?? splitAt(condition.text, ' || ');
-  if (choices.length < 2) return [condition];
-  return choices.map((choice) =>
-    split === undefined
-      ? new Condition(choice, 'and', condition)
-      : new Condition(
-          parts.map((part, index) => (index === place ? choice : part)).join(' && '),
-          'and',
-          condition,
-        ),
-  );
-}
-
-/** Splits an expression at an operator that stands outside of parentheses, brackets and texts. */
-function splitAt(text: string, operator: ' && ' | ' || '): readonly string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let isText = false;
-  let start = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] ?? '';
-    if (isText) {
-      if (character === '\\') at += 1;
-      else if (character === '"') isText = false;
-    } else if (character === '"') isText = true;
-    else if ('([{'.includes(character)) depth += 1;
-    else if (')]}'.includes(character)) depth -= 1;
-    else if (depth === 0 && text.startsWith(operator, at)) {
-      parts.push(text.slice(start, at));
-      start = at + operator.length;
-      at = start - 1;
-    }
-  }
-  parts.push(text.slice(start));
-  return parts;
 }
 
 function whenOf({ with: given }: StepDraft): readonly Condition[] {
