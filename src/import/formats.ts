@@ -1,6 +1,8 @@
 import type { Format } from './conversion.ts';
+import { bulldozer } from './formats/bulldozer.ts';
+import { kodiak } from './formats/kodiak.ts';
 import { labeler } from './formats/labeler.ts';
 import { mergify } from './formats/mergify.ts';
 
 /** Every format that can be imported. */
-export const formats: readonly Format[] = [labeler, mergify];
+export const formats: readonly Format[] = [labeler, mergify, kodiak, bulldozer];
