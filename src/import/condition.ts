@@ -79,7 +79,7 @@ function distinct(conditions: readonly Condition[]): readonly Condition[] {
 /** Returns text as a literal of an expression: one line, without control characters. */
 export function literal(text: string): string {
   const escaped = JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|[\ud800-\udfff](?![\udc00-\udfff])/g,
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return escaped;
