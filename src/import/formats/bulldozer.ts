@@ -439,6 +439,10 @@ class BulldozerFile {
       outcome,
       ...(note === undefined ? {} : { note }),
       ...(isApart ? { apart: true as const } : {}),
+      ...(outcome === 'without-meaning' || this.#file.mode !== undefined
+        ? {}
+        : { rules: [`bulldozer-${path[0]}`] }),
+      ...(this.#file.mode === undefined ? {} : { rules: ['bulldozer-merge', 'bulldozer-update'] }),
     });
   }
 }

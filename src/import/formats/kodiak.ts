@@ -53,7 +53,8 @@ class KodiakFile {
       throw new SourceError(error.message.split('\n')[0] ?? 'invalid TOML', error.line);
     }
     const flatten = (inner: unknown, path: string): void => {
-      if (isRecord(inner)) for (const [key, one] of Object.entries(inner)) flatten(one, path === '' ? key : `${path}.${key}`);
+      if (isRecord(inner))
+        for (const [key, one] of Object.entries(inner)) flatten(one, path === '' ? key : `${path}.${key}`);
       else this.#options.set(path, inner);
     };
     flatten(value, '');
@@ -97,12 +98,18 @@ class KodiakFile {
   /** Which pull requests Kodiak looks at: those with the label, and updates of dependencies. */
   #selected(): readonly Condition[] {
     const isRequired = this.#option('merge.require_automerge_label', 'exact') !== false;
-    this.#option('merge.automerge_label', isRequired ? 'exact' : 'without-meaning', isRequired ? undefined : 'no label is required');
+    this.#option(
+      'merge.automerge_label',
+      isRequired ? 'exact' : 'without-meaning',
+      isRequired ? undefined : 'no label is required',
+    );
     const dependencies = this.#dependencies(isRequired);
     const labels = this.#mergeLabels();
     const disabled = String(this.#option('disable_bot_label', 'exact') ?? 'kodiak:disabled');
     return [
-      ...(labels === undefined ? [] : [or(...(labels.length > 0 ? [labelled(labels)] : []), ...dependencies)]),
+      ...(labels === undefined
+        ? []
+        : [or(...(labels.length > 0 ? [labelled(labels)] : []), ...dependencies)]),
       not(labelled([disabled])),
     ];
   }
@@ -120,7 +127,11 @@ class KodiakFile {
         ? 'an update whose title has other versions than its text (`from 1.2 to 2.0` in a changelog), or none: Kodiak reads the text first and takes the largest change, Reeve reads a title that ends in `from 1.2.3 to 1.2.4` alone'
         : unused,
     );
-    this.#option('merge.automerge_dependencies.usernames', isUsed ? 'exact' : 'without-meaning', isUsed ? undefined : unused);
+    this.#option(
+      'merge.automerge_dependencies.usernames',
+      isUsed ? 'exact' : 'without-meaning',
+      isUsed ? undefined : unused,
+    );
     if (!isUsed) return [];
     const version = String.raw`[0-9]+(\.[0-9]+){0,2}([.+][^ ]*)?`;
     const guard = new Condition(
@@ -134,7 +145,10 @@ class KodiakFile {
       ['old_version', 0],
       ['new_version', 2],
     ] as const)
-      this.#named.set(name, new Condition(`(versions[${place}] + ".x.x").replace("+", ".").split(".")`, 'unary'));
+      this.#named.set(
+        name,
+        new Condition(`(versions[${place}] + ".x.x").replace("+", ".").split(".")`, 'unary'),
+      );
     const same = (place: number): Condition =>
       new Condition(`old_version[${place}] == new_version[${place}]`, 'relation');
     const kinds: Readonly<Record<string, Condition>> = {
@@ -148,12 +162,24 @@ class KodiakFile {
         : has('minor') && has('patch')
           ? [same(0)]
           : [or(...versions.flatMap((one) => kinds[one] ?? []))];
-    return [and(isOneOf('pull_request.user.login', users.map((user) => this.#user(user))), guard, ...fitting)];
+    return [
+      and(
+        isOneOf(
+          'pull_request.user.login',
+          users.map((user) => this.#user(user)),
+        ),
+        guard,
+        ...fitting,
+      ),
+    ];
   }
 
   /** Kodiak writes names of bots without `[bot]`. */
   #user(user: string): string {
-    const isBot = /^(dependabot|dependabot-preview|renovate|mergify|github-actions|weblate|imgbot|greenkeeper|pre-commit-ci)$/.test(user);
+    const isBot =
+      /^(dependabot|dependabot-preview|renovate|mergify|github-actions|weblate|imgbot|greenkeeper|pre-commit-ci)$/.test(
+        user,
+      );
     return this.#notes.user(isBot ? `${user}[bot]` : user);
   }
 
@@ -167,7 +193,12 @@ class KodiakFile {
     const isNew = this.#options.get('merge.blocking_title_regex') !== undefined;
     const name = isNew ? 'merge.blocking_title_regex' : 'merge.blacklist_title_regex';
     const pattern = String(this.#options.get(name) ?? defaultTitle);
-    if (isNew) this.#option('merge.blacklist_title_regex', 'without-meaning', '`blocking_title_regex` takes its place');
+    if (isNew)
+      this.#option(
+        'merge.blacklist_title_regex',
+        'without-meaning',
+        '`blocking_title_regex` takes its place',
+      );
     if (pattern === '') this.#option(name, 'exact');
     else {
       const test = regularExpression(pattern, { dialect: 'go' });
@@ -208,7 +239,11 @@ class KodiakFile {
       rebase_fast_forward: 'fast-forward-only',
     };
     const chosen = typeof method === 'string' ? methods[method] : undefined;
-    this.#option('merge.method', method === undefined || chosen ? 'exact' : 'left-out', chosen ? undefined : 'the method is not known');
+    this.#option(
+      'merge.method',
+      method === undefined || chosen ? 'exact' : 'left-out',
+      chosen ? undefined : 'the method is not known',
+    );
     if (method === undefined)
       this.#notes.note(
         'merge method',
@@ -220,7 +255,9 @@ class KodiakFile {
     );
     const ignored = [
       ...new Set(
-        ['update.ignored_usernames', 'update.blacklist_usernames'].flatMap((name) => texts(this.#options.get(name) ?? []) ?? []),
+        ['update.ignored_usernames', 'update.blacklist_usernames'].flatMap(
+          (name) => texts(this.#options.get(name) ?? []) ?? [],
+        ),
       ),
     ].map((user) => this.#user(user));
     const auto = this.#options.get('update.autoupdate_label');
@@ -242,8 +279,12 @@ class KodiakFile {
     const when = and(
       condition,
       ...isStale,
-      new Condition('base_branch.protected', 'unary', { yes: { base_branch: { protected: true, required_approvals: 0 } } }),
-      new Condition('required_checks.all(c, c.state == "success")', 'unary', { yes: { required_checks: [] } }),
+      new Condition('base_branch.protected', 'unary', {
+        yes: { base_branch: { protected: true, required_approvals: 0 } },
+      }),
+      new Condition('required_checks.all(c, c.state == "success")', 'unary', {
+        yes: { required_checks: [] },
+      }),
     );
     const given: Readonly<Record<string, ArgumentValue>> = {
       when,
@@ -280,8 +321,13 @@ class KodiakFile {
         ? 'a squash of one commit: GitHub takes the title of the commit, the forge that of the pull request'
         : undefined,
     );
-    this.#option('merge.message.include_pr_number', hasTitle ? 'exact' : 'without-meaning', hasTitle ? undefined : 'it counts with `title = "pull_request_title"` only');
-    const number = at('include_pr_number') === false ? [] : [' (#', { expression: 'pull_request.number' }, ')'];
+    this.#option(
+      'merge.message.include_pr_number',
+      hasTitle ? 'exact' : 'without-meaning',
+      hasTitle ? undefined : 'it counts with `title = "pull_request_title"` only',
+    );
+    const number =
+      at('include_pr_number') === false ? [] : [' (#', { expression: 'pull_request.number' }, ')'];
     const body: (string | { readonly expression: string })[] = [];
     let text = 'pull_request.body';
     const cutsText = at('cut_body_and_text') === true;
@@ -314,7 +360,11 @@ class KodiakFile {
     this.#option(
       'merge.message.body_type',
       !hasBody ? 'without-meaning' : type === 'markdown' ? 'exact' : 'differs',
-      !hasBody ? why : type === 'markdown' ? undefined : 'a description with `**bold**`: Kodiak renders it, Reeve takes the Markdown as it is written',
+      !hasBody
+        ? why
+        : type === 'markdown'
+          ? undefined
+          : 'a description with `**bold**`: Kodiak renders it, Reeve takes the Markdown as it is written',
     );
     this.#option(
       'merge.message.strip_html_comments',
@@ -326,7 +376,11 @@ class KodiakFile {
     const canAdd = hasBody || isEmpty;
     if (at('include_pull_request_url') === true && canAdd)
       body.push(hasBody ? '\n\nPR-URL: ' : 'PR-URL: ', { expression: 'pull_request.html_url' });
-    this.#option('merge.message.include_pull_request_url', canAdd ? 'exact' : 'without-meaning', canAdd ? undefined : 'the message of the forge is taken');
+    this.#option(
+      'merge.message.include_pull_request_url',
+      canAdd ? 'exact' : 'without-meaning',
+      canAdd ? undefined : 'the message of the forge is taken',
+    );
     for (const key of ['include_coauthors', 'include_pull_request_author'])
       this.#option(
         `merge.message.${key}`,
@@ -354,7 +408,9 @@ class KodiakFile {
       on: 'auto',
       each: { pull_request: { state: 'all' } },
       if: and(
-        new Condition('pull_request.merged', 'unary', { yes: { pull_request: { merged: true, state: 'closed' } } }),
+        new Condition('pull_request.merged', 'unary', {
+          yes: { pull_request: { merged: true, state: 'closed' } },
+        }),
         ...selected,
         ...allowed,
       ),
@@ -366,7 +422,8 @@ class KodiakFile {
     const always = this.#options.get('update.always') === true;
     const atOnce = this.#options.get('merge.update_branch_immediately') === true;
     const auto = this.#option('update.autoupdate_label', 'exact');
-    const labels = this.#mergeLabels() ?? texts(this.#options.get('merge.automerge_label') ?? 'automerge') ?? [];
+    const labels =
+      this.#mergeLabels() ?? texts(this.#options.get('merge.automerge_label') ?? 'automerge') ?? [];
     const needsLabel = this.#options.get('update.require_automerge_label') !== false;
     const isUsed = always || atOnce || typeof auto === 'string';
     const strict =
@@ -377,7 +434,11 @@ class KodiakFile {
       atOnce ? 'differs' : 'exact',
       atOnce ? `${strict}; and one that waits for an approval, which Kodiak leaves alone` : undefined,
     );
-    this.#option('update.require_automerge_label', always ? 'exact' : 'without-meaning', always ? undefined : 'it counts with `always = true` only');
+    this.#option(
+      'update.require_automerge_label',
+      always ? 'exact' : 'without-meaning',
+      always ? undefined : 'it counts with `always = true` only',
+    );
     const ignored = ['update.ignored_usernames', 'update.blacklist_usernames'].flatMap(
       (name) => texts(this.#option(name, 'exact') ?? []) ?? [],
     );
@@ -389,7 +450,10 @@ class KodiakFile {
         : 'it is the way in which the queue works',
     );
     if (!isUsed) return;
-    const isIgnored = isOneOf('pull_request.user.login', [...new Set(ignored)].map((user) => this.#user(user)));
+    const isIgnored = isOneOf(
+      'pull_request.user.login',
+      [...new Set(ignored)].map((user) => this.#user(user)),
+    );
     const ways = [
       ...(always ? [needsLabel ? labelled(labels) : new Condition('true', 'unary')] : []),
       ...(atOnce ? [and(...selected)] : []),
@@ -402,7 +466,9 @@ class KodiakFile {
     const condition = others.some(({ text }) => text === 'true') ? [] : [or(...others, ...asked)];
     this.#rules.push({
       name: 'kodiak-update',
-      description: doNotMerge ? 'Keeps branches up to date; nothing is merged.' : 'Keeps branches up to date.',
+      description: doNotMerge
+        ? 'Keeps branches up to date; nothing is merged.'
+        : 'Keeps branches up to date.',
       on: 'auto',
       each: 'pull_request',
       steps: [
@@ -434,7 +500,14 @@ class KodiakFile {
       each: 'pull_request',
       if: and(
         or(
-          ...(users.length > 0 ? [isOneOf('pull_request.user.login', users.map((user) => this.#user(user)))] : []),
+          ...(users.length > 0
+            ? [
+                isOneOf(
+                  'pull_request.user.login',
+                  users.map((user) => this.#user(user)),
+                ),
+              ]
+            : []),
           ...(labels.length > 0 ? [labelled(labels)] : []),
         ),
         new Condition('!pull_request.draft', 'unary'),
@@ -448,7 +521,11 @@ class KodiakFile {
     const labels = this.#mergeLabels();
     const isOn = this.#options.get('merge.notify_on_conflict') !== false;
     const isUsed = isOn && labels !== undefined && labels.length > 0;
-    this.#option('merge.notify_on_conflict', isOn && !isUsed ? 'without-meaning' : 'exact', isOn && !isUsed ? 'no label is required' : undefined);
+    this.#option(
+      'merge.notify_on_conflict',
+      isOn && !isUsed ? 'without-meaning' : 'exact',
+      isOn && !isUsed ? 'no label is required' : undefined,
+    );
     if (!isUsed) return;
     this.#notes.note(
       'merge.notify_on_conflict',
@@ -492,7 +569,11 @@ class KodiakFile {
         ? 'a pull request that is ready while another one has its turn: Kodiak merges it at once, Reeve at its turn'
         : undefined,
     );
-    this.#option('merge.show_missing_automerge_label_message', 'without-meaning', 'it is about the status of Kodiak');
+    this.#option(
+      'merge.show_missing_automerge_label_message',
+      'without-meaning',
+      'it is about the status of Kodiak',
+    );
     this.#option(
       'merge.block_on_neutral_required_check_runs',
       this.#options.get('merge.block_on_neutral_required_check_runs') === true ? 'differs' : 'exact',
@@ -527,6 +608,7 @@ class KodiakFile {
       part: `${name} = ${text}`,
       outcome,
       ...(note === undefined ? {} : { note }),
+      ...(outcome === 'without-meaning' ? {} : { rules: rulesOf(name) }),
     });
     return value;
   }
@@ -539,4 +621,13 @@ class KodiakFile {
       new RegExp(`(^|[\\s.{,"'])${key.replace(/[^\w-]/g, '.')}["']?\\s*=`).test(line.replace(/#.*/, ''));
     return Math.max(0, lines.findIndex(isKey)) + 1;
   }
+}
+
+/** The rules that carry an option. */
+function rulesOf(name: string): readonly string[] {
+  if (name.startsWith('approve.')) return ['kodiak-approve'];
+  if (name === 'merge.notify_on_conflict') return ['kodiak-conflict'];
+  if (name === 'merge.delete_branch_on_merge') return ['kodiak-delete-branch'];
+  if (name.startsWith('update.')) return ['kodiak-update'];
+  return ['kodiak-merge'];
 }
