@@ -117,7 +117,10 @@ function fillGaps(facts: Situation, { missing = [] }: CaseRun): Situation | unde
   let filled: Situation | undefined;
   for (const { gap } of missing) {
     const { name, argument } = gap.request;
-    const empty = emptyValues[describeShape(gap.shape)] ?? describeShape(gap.shape).split(/, | or /)[0];
+    const empty =
+      emptyFacts[name] ??
+      emptyValues[describeShape(gap.shape)] ??
+      describeShape(gap.shape).split(/, | or /)[0];
     const path =
       gap.path?.startsWith('facts.') === true
         ? gap.path.slice('facts.'.length).split('.')
@@ -130,6 +133,10 @@ function fillGaps(facts: Situation, { missing = [] }: CaseRun): Situation | unde
   }
   return filled;
 }
+
+const emptyFacts: Readonly<Record<string, unknown>> = {
+  base_branch: { name: 'main', protected: false, required_approvals: 0 },
+};
 
 const emptyValues: Readonly<Record<string, unknown>> = {
   'a list': [],
