@@ -256,6 +256,8 @@ class PolicyFile {
     if ((key !== 'and' && key !== 'or') || more.length > 0 || !Array.isArray(list) || list.length === 0)
       throw new NotConvertible('a part of the policy is neither a rule nor a list of `and` or `or`');
     const nodes = list.map((one) => this.#node(one, depth + 1));
+    const [only] = nodes;
+    if (nodes.length === 1 && only) return only;
     const isSkipped = and(...nodes.map((node) => node.isSkipped));
     const some = or(...nodes.map((node) => node.isApproved));
     if (key === 'or') {
