@@ -79,7 +79,7 @@ function distinct(conditions: readonly Condition[]): readonly Condition[] {
 /** Returns text as a literal of an expression: one line, without control characters. */
 export function literal(text: string): string {
   const escaped = JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return escaped;
@@ -200,6 +200,10 @@ function shown(pattern: string): string {
 /** Returns what the dialect means by the pattern and RE2 does not, as far as RE2 would accept it. */
 function divergence(pattern: string, dialect: RegexDialect): string | undefined {
   if (dialect === 'go') return undefined;
+  if (dialect === 'python' && /\{,\d/.test(pattern)) return 'has a repetition that RE2 reads as text';
+  if (dialect === 'python' && /\\[pPQEC]|\(\?[a-z]*U/.test(pattern))
+    return 'has an escape or flag with another meaning in RE2';
+  if (dialect === 'python' && /\[[^\]]*\[:/.test(pattern)) return 'has a class that RE2 reads in another way';
   if (dialect === 'js' && /\\u\{?[0-9a-fA-F]|\\c[A-Za-z]/.test(pattern))
     return 'has an escape that RE2 does not have';
   if (dialect === 'js' && /\\[pP]\{|\\[QEAzZ](?![a-z])|\(\?[ims-]+[:)]/.test(pattern))
@@ -309,17 +313,20 @@ export function touches(globs: readonly string[]): Condition {
   });
 }
 
-/** `labelled([…])`: one of the labels is set. */
+/** `labelled([…])`: one of the labels is set. Names that start with `!`, which `labelled` excludes, are compared. */
 export function labelled(names: readonly string[]): Condition {
   // An entry with `!` would exclude.
   const plain = names.filter((name) => !name.startsWith('!') && name !== '');
   const others = names.filter((name) => name.startsWith('!'));
   return or(
-    ...(plain.length > 0 ? [call('labelled', plain, { yes: { labels: plain.slice(0, 1) } })] : []),
+    ...(plain.length > 0
+      ? [call('labelled', plain, { yes: { labels: plain.slice(0, 1) }, no: { labels: [] } })]
+      : []),
     ...(others.length > 0
       ? [
           new Condition(`labels.exists(l, l.name in ${listLiteral(others)})`, 'unary', {
             yes: { labels: others.slice(0, 1) },
+            no: { labels: [] },
           }),
         ]
       : []),

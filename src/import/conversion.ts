@@ -31,6 +31,11 @@ export type Entry = {
   readonly part: string;
   readonly outcome: 'exact' | 'differs' | 'left-out' | 'without-meaning';
   readonly note?: string;
+  /**
+   * It is none of the parts that the format counts, such as a queue of Mergify, or a difference of many rules that is
+   * told once.
+   */
+  readonly apart?: true;
   /** Names of the drafts that carry this part: if one of them cannot be used, the part is left out. */
   readonly rules?: readonly string[];
 };
@@ -93,6 +98,8 @@ export type OtherFile = { readonly path: string; readonly text: string };
 
 export type Conversion = {
   readonly rules: readonly RuleDraft[];
+  /** Named conditions, which the conditions of the rules and other named ones may use; each file has those it needs. */
+  readonly conditions?: ReadonlyMap<string, Condition>;
   readonly entries: readonly Entry[];
   readonly files?: readonly OtherFile[];
   /** What a person has to do besides, such as creating a required status. */

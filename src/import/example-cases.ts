@@ -45,7 +45,7 @@ export async function makeExampleCases(
   for (const draft of drafts) {
     const rule = rules.find(({ name }) => name === draft.name);
     if (rule === undefined) continue;
-    const made = await makeCase(draft, rule, { path, rules, run });
+    const made = await makeCase(draft, rule, { path, rules, drafts, run });
     if (made) cases.push(made.written);
     if (!made?.isMatched) unmatched.push(draft.name);
   }
@@ -65,11 +65,19 @@ async function makeCase(
   {
     path,
     rules,
+    drafts,
     run,
-  }: { readonly path: string; readonly rules: readonly LoadedRule[]; readonly run: CaseRunner },
+  }: {
+    readonly path: string;
+    readonly rules: readonly LoadedRule[];
+    readonly drafts: readonly RuleDraft[];
+    readonly run: CaseRunner;
+  },
 ): Promise<Made | undefined> {
   const about = aboutOf(rule);
-  let facts = mergeSituations(about.facts, situationOfDraft(draft));
+  // Each case runs all rules of the file, so that a missing label of another rule would fail it.
+  const definitions = { label_definitions: [...new Set(drafts.flatMap(labelsOfDraft))] };
+  let facts = mergeSituations(about.facts, situationOfDraft(draft), definitions);
   for (let round = 0; round < maxRounds; round += 1) {
     const written = { name: `${draft.name} applies`, now, ...about.trigger, facts };
     const [one] = loadRuleTests({
@@ -109,17 +117,26 @@ function fillGaps(facts: Situation, { missing = [] }: CaseRun): Situation | unde
   let filled: Situation | undefined;
   for (const { gap } of missing) {
     const { name, argument } = gap.request;
-    const empty = emptyValues[describeShape(gap.shape)] ?? describeShape(gap.shape).split(/, | or /)[0];
+    const empty =
+      emptyFacts[name] ??
+      emptyValues[describeShape(gap.shape)] ??
+      describeShape(gap.shape).split(/, | or /)[0];
     const path =
       gap.path?.startsWith('facts.') === true
         ? gap.path.slice('facts.'.length).split('.')
-        : [name, ...(argument === undefined ? [] : [String(argument)])];
+        : argument === undefined
+          ? name.split('.')
+          : [name, String(argument)];
     if (path.some((part) => part.includes('['))) return undefined;
     const value = path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), empty) as Situation;
     filled = mergeSituations(value, filled ?? facts);
   }
   return filled;
 }
+
+const emptyFacts: Readonly<Record<string, unknown>> = {
+  base_branch: { name: 'main', protected: false, required_approvals: 0 },
+};
 
 const emptyValues: Readonly<Record<string, unknown>> = {
   'a list': [],
@@ -133,10 +150,17 @@ function situationOfDraft({ if: condition, steps }: RuleDraft): Situation {
   return mergeSituations(
     condition?.yes ?? {},
     ...steps.slice(0, 1).map(({ if: ofStep }) => ofStep?.yes ?? {}),
-    ...steps.map(({ uses, with: given = {} }) => ({
-      ...(uses === 'set-labels' ? { label_definitions: labelsOf(given) } : {}),
-    })),
     ...steps.slice(0, 1).map(({ with: given = {} }) => firstCondition(given)?.yes ?? {}),
+  );
+}
+
+function labelsOfDraft({ steps }: RuleDraft): readonly string[] {
+  return steps.flatMap(({ uses, with: given = {} }) =>
+    uses === 'set-labels'
+      ? labelsOf(given)
+      : uses === 'backport' && Array.isArray(given.labels)
+        ? given.labels.map(String)
+        : [],
   );
 }
 
@@ -169,6 +193,15 @@ const pull = {
   labels: [],
   additions: 1,
   deletions: 1,
+  mergeable: true,
+  behind: 0,
+  merged: false,
+  merge_commit_sha: 'b'.repeat(40),
+  is_locked: false,
+  milestone: null,
+  assignees: [],
+  requested_reviewers: [],
+  requested_reviewers_teams: [],
   created_at: '2025-01-01T08:00:00Z',
   updated_at: '2025-01-01T08:00:00Z',
   base: { ref: 'main' },

@@ -3,9 +3,13 @@ import { autoAssign } from './formats/auto-assign.ts';
 import { autoRequestReview } from './formats/auto-request-review.ts';
 import { backportAction, backportrc } from './formats/backport-actions.ts';
 import { boringCyborg } from './formats/boring-cyborg.ts';
+import { bulldozer } from './formats/bulldozer.ts';
+import { kodiak } from './formats/kodiak.ts';
 import { labeler } from './formats/labeler.ts';
 import { lockThreads, probotLock } from './formats/lock-threads.ts';
+import { mergify } from './formats/mergify.ts';
 import { noResponse, probotNoResponse } from './formats/no-response.ts';
+import { policyBot } from './formats/policy-bot.ts';
 import { probotStale } from './formats/probot-stale.ts';
 import { releaseDrafter } from './formats/release-drafter.ts';
 import { semantic, semanticTitle } from './formats/semantic-title.ts';
@@ -33,4 +37,8 @@ export const formats: readonly Format[] = [
   behaviorbot,
   backportAction,
   backportrc,
+  mergify,
+  kodiak,
+  bulldozer,
+  policyBot,
 ];

@@ -70,7 +70,7 @@ export function createNames(
           return { name: replacement.replaceAll('{}', name), isCertain: true };
       }
       const workflow = `* / ${escapeGlob(name)} (pull_request)`;
-      const isExternal = name.includes('/');
+      const isExternal = name.includes('/') || name.startsWith('policy-bot: ');
       const { contexts } = forge;
       if (contexts?.includes(name)) return { name: escapeGlob(name), isCertain: true };
       if (contexts?.some((context) => createGlob(workflow, { separator: '', strict: false })(context)))

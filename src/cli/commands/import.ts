@@ -83,7 +83,9 @@ export async function importRules(
     imported.flatMap(({ files }) => files),
     options,
   );
-  const left = imported.reduce((sum, { counts }) => sum + counts.leftOut, 0);
+  const left = imported
+    .flatMap(({ entries }) => entries)
+    .filter(({ outcome }) => outcome === 'left-out').length;
   if (options.json) {
     const files = imported.map(({ source, format, counts, entries }) => ({
       path: source.path,
