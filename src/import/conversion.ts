@@ -6,6 +6,10 @@ export type SourceFile = {
   /** Path as the user gave it, for messages and the report. */
   readonly path: string;
   readonly text: string;
+  /** Path in the repository; absent if it is not known, as for a file outside of a given folder. */
+  readonly place?: string;
+  /** The other files of the same repository, for a format that reads them together. */
+  readonly others?: readonly SourceFile[];
 };
 
 /** For which source of rules the importer writes; see "Where files belong" in docs/rules.md. */
@@ -15,6 +19,8 @@ export type Target = 'operator' | 'organization' | 'repository';
 export type ConversionContext = {
   readonly names: Names;
   readonly target: Target;
+  /** The repository that the user named, as `owner/name`. */
+  readonly repository?: string | undefined;
 };
 
 /**
@@ -109,6 +115,8 @@ export type Format = {
   readonly places: readonly string[];
   /** Whether a file at such a place is of this format; absent: each is. */
   readonly isFormat?: (file: SourceFile) => boolean;
+  /** Whether the files of a repository have one result: `convert` is called for the first of them, with the `others`. */
+  readonly isGrouped?: true;
   /** Throws `SourceError` if the file cannot be read at all. What it does not understand becomes a `left-out` entry. */
   readonly convert: (file: SourceFile, context: ConversionContext) => Conversion;
 };
