@@ -1,5 +1,6 @@
 import type { Format } from './conversion.ts';
+import { codeowners } from './formats/codeowners.ts';
 import { labeler } from './formats/labeler.ts';
 
 /** Every format that can be imported. */
-export const formats: readonly Format[] = [labeler];
+export const formats: readonly Format[] = [labeler, codeowners];
