@@ -1,6 +1,7 @@
 import type { Format } from './conversion.ts';
 import { codeowners } from './formats/codeowners.ts';
 import { labeler } from './formats/labeler.ts';
+import { owners } from './formats/owners.ts';
 
 /** Every format that can be imported. */
-export const formats: readonly Format[] = [labeler, codeowners];
+export const formats: readonly Format[] = [labeler, codeowners, owners];
