@@ -46,12 +46,14 @@ function renderFile(
   drafts: readonly RuleDraft[],
   { from, scopes }: { readonly from: string; readonly scopes: readonly string[] | undefined },
 ): string {
-  const document = new Document({
+  const value = {
     version: 1,
     mode: 'observe',
     ...(scopes === undefined ? {} : { in: scopes }),
     rules: Object.fromEntries(drafts.map((draft) => [draft.name, ruleValue(draft)])),
-  });
+  };
+  // The language has no anchors, which a value with two places would get.
+  const document = new Document(value, { aliasDuplicateObjects: false });
   document.commentBefore = ` Imported from ${oneLine(from)}. It changes nothing while \`mode: observe\` stands here: \`reeve plan\` and the dashboard\n show what it would do. Remove the line to let it write.`;
   const rules = document.get('rules', true);
   if (isMap(rules)) {
