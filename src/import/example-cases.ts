@@ -110,7 +110,10 @@ function fillGaps(facts: Situation, { missing = [] }: CaseRun): Situation | unde
   let filled: Situation | undefined;
   for (const { gap } of missing) {
     const { name, argument } = gap.request;
-    const empty = emptyValues[describeShape(gap.shape)] ?? describeShape(gap.shape).split(/, | or /)[0];
+    const described = describeShape(gap.shape);
+    // Of several kinds, such as a list or null, the first.
+    const [first = ''] = described.split(/, | or /);
+    const empty = emptyValues[described] ?? emptyValues[first] ?? first;
     const path =
       gap.path?.startsWith('facts.') === true
         ? gap.path.slice('facts.'.length).split('.')
@@ -209,7 +212,9 @@ function aboutOf(rule: LoadedRule): {
   const repository = { id: 1, full_name: nameFor(rule), default_branch: 'main' };
   const ofRepository = visited?.kind === 'repository';
   if (rule.schedules.length > 0 && visited && (listening === undefined || ofRepository)) {
-    const value = ofRepository ? repository : { ...items[visited.kind], repository };
+    const value = ofRepository
+      ? { ...repository, has_pull_requests: true }
+      : { ...items[visited.kind], repository };
     return { trigger: { item: { [visited.kind]: value } }, facts: {} };
   }
   const family = listening?.family ?? 'pull_request';
