@@ -245,7 +245,11 @@ function lookahead(excluded: readonly PathPattern[], { text }: PathPattern): str
   return `(?!${alternatives.join('|')})${text}`;
 }
 
-/** Writes a pattern as the first word of a line of CODEOWNERS, in which `\`, spaces and `#` have a meaning of their own. */
+/**
+ * Writes a pattern as the first word of a line of CODEOWNERS, in which `\`, spaces and `#` have a meaning of their own,
+ * and `!` at the start.
+ */
 export function ownersWord(pattern: string): string {
-  return pattern.replace(/\t/g, '\\t').replace(/[\\ #]/g, '\\$&');
+  const positive = pattern.startsWith('!') ? `[!]${pattern.slice(1)}` : pattern;
+  return positive.replace(/\t/g, '\\t').replace(/[\\ #]/g, '\\$&');
 }

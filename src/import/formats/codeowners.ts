@@ -1,7 +1,6 @@
 import { maxPatternLength } from '../../patterns/codeowners-file.ts';
 import type { Conversion, ConversionContext, Entry, Format, SourceFile } from '../conversion.ts';
 import {
-  findPath,
   isInPattern,
   lastMatchLines,
   ownersWord,
@@ -98,7 +97,7 @@ function convert(file: SourceFile, context: ConversionContext): Conversion {
     });
   const place = resultPlace(file);
   const text = [
-    `# Imported from ${/[^/]*$/.exec(file.path)?.[0] ?? 'CODEOWNERS'}: each pattern is a regular expression of the whole path, and the owners of all`,
+    '# Imported from CODEOWNERS: each pattern is a regular expression of the whole path, and the owners of all',
     '# lines that match a file add up.',
     ...written,
     '',
@@ -178,7 +177,8 @@ function lineOf(
     }
     const { name, note } = owner.includes('/') ? names.team(owner) : names.user(owner);
     if (note !== undefined) notes.push(note);
-    found.push(name);
+    if (/^[\w.-]+(\/[\w.-]+)?$/.test(name)) found.push(name);
+    else if (note === undefined) notes.push(`the owner \`${name}\` has no name that a forge takes`);
   }
   return { ...rest, owners: [...new Set(found)], notes, hasOwners: owners.length > 0 };
 }
@@ -219,9 +219,7 @@ function segmentsPattern(
   { isFolderToo }: { readonly isFolderToo: boolean },
 ): PathPattern {
   const segments = given.length > 1 && given.at(-1) === '' ? [...given.slice(0, -1), '**'] : given;
-  const isEvery = segments.every((segment) => segment === '**' || segment === '*');
-  if (isEvery && segments.includes('**') && segments.filter((segment) => segment === '*').length < 2)
-    return pathPattern([{ all: true }]);
+  if (/^\*\*(\/\*)?$/.test(segments.join('/'))) return pathPattern([{ all: true }]);
   const parts: PatternPart[] = [];
   const last = segments.length - 1;
   let needsSlash = false;
@@ -315,10 +313,4 @@ function readGitlab(file: SourceFile, context: ConversionContext): Read {
     return lines.map((one) => ({ ...one, except }));
   });
   return { sections: all, entries };
-}
-
-/** A path of the pattern, for messages. */
-export function samplePathOf(pattern: PathPattern): string | undefined {
-  const path = findPath({ within: [pattern] });
-  return path === 'unknown' ? undefined : path;
 }
