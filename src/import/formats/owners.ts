@@ -257,7 +257,11 @@ function readList(
           });
   const invalid = kind === 'labels' ? undefined : names.find((name) => !/^[\w.-]+(\[bot\])?$/.test(name));
   if (invalid !== undefined) notes.push(`\`${invalid}\` is no name of a user`);
-  const known = [...new Set(names)].filter((name) => kind === 'labels' || /^[\w.-]+$/.test(name));
+  if (kind === 'labels' && names.some((name) => name.includes('${{')))
+    notes.push('a label that contains `${{` is left out, because the language would read a template');
+  const known = [...new Set(names)].filter((name) =>
+    kind === 'labels' ? !name.includes('${{') : /^[\w.-]+$/.test(name),
+  );
   if (known.length === 0) {
     if (given.length > 0)
       entries.push({
@@ -452,8 +456,9 @@ function samplePath(pattern: string): string {
 /** Globs of the paths of a list without filter; undefined with a filter, which globs cannot express. */
 function globsOf({ folder, filter }: List, without: readonly string[]): readonly string[] | undefined {
   if (filter !== undefined) return undefined;
-  const excluded = without.map((one) => (one === '' ? '!**' : `!${escapeGlob(one)}/**`));
-  return [folder === '' ? '**' : `${escapeGlob(folder)}/**`, ...excluded];
+  // A leading `!` would exclude.
+  const below = (one: string): string => (one === '' ? '**' : `${escapeGlob(one).replace(/^!/, '\\!')}/**`);
+  return [below(folder), ...without.map((one) => `!${below(one)}`)];
 }
 
 function inChunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
@@ -583,7 +588,11 @@ function labelRules(
       part: partOf(list),
       outcome: 'differs',
       rules: rules.map(({ name }) => name),
-      note: `if the forge has no label \`${list.names[0]}\`, the step fails here, and Prow adds the other labels; ${renamed}`,
+      note: [
+        ...list.notes,
+        `if the forge has no label \`${list.names[0]}\`, the step fails here, and Prow adds the other labels`,
+        renamed,
+      ].join('; '),
     });
   return { rules };
 }
