@@ -283,6 +283,10 @@ function convertLayers(layers: readonly Layer[], context: ConversionContext): Co
           });
       }
     }
+    if (layer.isSafe && layers.length === 1)
+      todo.add(
+        'Import the folder of the admin repository at once: its files for one repository are merged, and the rules of files that were imported one by one would contradict each other.',
+      );
     if (scopes?.some((one) => one.startsWith(`${unknownOwner}/`)))
       todo.add(
         `Replace \`${unknownOwner}\` in \`in\` by the owner on the forge, and \`NAME\` by the name of the repository: until then the rules match no repository. With --repository, the importer writes both.`,
