@@ -531,7 +531,7 @@ function convertRepository(value: unknown, sheet: Sheet): unknown {
 type Items = { readonly items: readonly ArgumentValue[]; readonly isComplete: boolean };
 
 function convertItems(
-  section: string,
+  base: PathInFile,
   list: readonly unknown[],
   {
     sheet,
@@ -544,10 +544,10 @@ function convertItems(
     const name = nameOfItem(item);
     if (!isRecord(item) || name === undefined) {
       isComplete = false;
-      sheet.note([section], 'left-out', { why: 'an entry has no name' });
+      sheet.note(base, 'left-out', { why: 'an entry has no name' });
       continue;
     }
-    const path = [section, name];
+    const path = [...base, name];
     const key = name.toLowerCase();
     if (found.has(key)) {
       sheet.note(path, 'without-meaning', { why: 'the list has this name more than once' });
@@ -625,10 +625,10 @@ function convertLabels(value: unknown, sheet: Sheet): unknown {
   const excludes = isRecord(value) && Array.isArray(value.exclude) && value.exclude.length > 0;
   if (!Array.isArray(list)) return sheet.note(['labels'], 'without-meaning', { why: 'no list of labels' });
   const prefix = isRecord(value) ? ['labels', 'include'] : ['labels'];
-  const made = convertItems('labels', list, {
+  const made = convertItems(prefix, list, {
     sheet,
-    convert(item, [, name = '']) {
-      const path = [...prefix, name];
+    convert(item, path) {
+      const name = path.at(-1) ?? '';
       ignoredKeys(item, ['name', 'color', 'description', 'new_name', 'oldname', 'include', 'exclude'], {
         path,
         sheet,
@@ -707,7 +707,7 @@ function convertLabels(value: unknown, sheet: Sheet): unknown {
 function convertMilestones(value: unknown, sheet: Sheet): unknown {
   if (!Array.isArray(value))
     return sheet.note(['milestones'], 'without-meaning', { why: 'no list of milestones' });
-  const made = convertItems('milestones', value, {
+  const made = convertItems(['milestones'], value, {
     sheet,
     convert(item, path) {
       ignoredKeys(item, ['title', 'description', 'state', 'due_on'], { path, sheet });
@@ -756,7 +756,7 @@ const roles: Readonly<
 function convertCollaborators(value: unknown, sheet: Sheet): unknown {
   if (!Array.isArray(value))
     return sheet.note(['collaborators'], 'without-meaning', { why: 'no list of collaborators' });
-  const made = convertItems('collaborators', value, {
+  const made = convertItems(['collaborators'], value, {
     sheet,
     convert(item) {
       if (Array.isArray(item.include) || Array.isArray(item.exclude))
@@ -787,9 +787,10 @@ function convertTeams(value: unknown, sheet: Sheet): unknown {
   if (!Array.isArray(value)) return sheet.note(['teams'], 'without-meaning', { why: 'no list of teams' });
   const { repository, isSafe: isOfSafe } = sheet;
   const isForAll = isOfSafe && repository === undefined && sheet.prefix === '';
-  const made = convertItems('teams', value, {
+  const made = convertItems(['teams'], value, {
     sheet,
-    convert(item, [, written = '']) {
+    convert(item, path) {
+      const written = path.at(-1) ?? '';
       if (Array.isArray(item.include) || Array.isArray(item.exclude))
         return {
           leftOut:
