@@ -8,6 +8,10 @@ export type SourceFile = {
   readonly text: string;
   /** The workflows of the same repository: actions read their options there. */
   readonly workflows?: readonly SourceFile[];
+  /** Path in the repository; absent if it is not known, as for a file outside of a given folder. */
+  readonly place?: string;
+  /** The other files of the same repository, for a format that reads them together. */
+  readonly others?: readonly SourceFile[];
 };
 
 /** For which source of rules the importer writes; see "Where files belong" in docs/rules.md. */
@@ -17,6 +21,8 @@ export type Target = 'operator' | 'organization' | 'repository';
 export type ConversionContext = {
   readonly names: Names;
   readonly target: Target;
+  /** The repository that the user named, as `owner/name`. */
+  readonly repository?: string | undefined;
 };
 
 /**
@@ -118,6 +124,8 @@ export type Format = {
   readonly places: readonly string[];
   /** Whether a file at such a place is of this format; absent: each is. */
   readonly isFormat?: (file: SourceFile) => boolean;
+  /** Whether the files of a repository have one result: `convert` is called for the first of them, with the `others`. */
+  readonly isGrouped?: true;
   /** Throws `SourceError` if the file cannot be read at all. What it does not understand becomes a `left-out` entry. */
   readonly convert: (file: SourceFile, context: ConversionContext) => Conversion;
 };

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { eventFamilies } from '../contract/events/event-families.ts';
 import { describeShape } from '../facts/given-facts.ts';
+import { createUnlimitedMeter } from '../patterns/meter.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import {
   type CaseRun,
@@ -117,10 +118,10 @@ function fillGaps(facts: Situation, { missing = [] }: CaseRun): Situation | unde
   let filled: Situation | undefined;
   for (const { gap } of missing) {
     const { name, argument } = gap.request;
-    const empty =
-      emptyFacts[name] ??
-      emptyValues[describeShape(gap.shape)] ??
-      describeShape(gap.shape).split(/, | or /)[0];
+    const described = describeShape(gap.shape);
+    // Of several kinds, such as a list or null, the first.
+    const [first = ''] = described.split(/, | or /);
+    const empty = emptyFacts[name] ?? emptyValues[described] ?? emptyValues[first] ?? first;
     const path =
       gap.path?.startsWith('facts.') === true
         ? gap.path.slice('facts.'.length).split('.')
@@ -182,7 +183,15 @@ function firstCondition(value: ArgumentValue): Condition | undefined {
   return undefined;
 }
 
-const repository = { id: 1, full_name: 'acme/demo', default_branch: 'main' };
+/** Name of a repository that all `in` of a rule include; `*` stands for a name. */
+function nameFor({ scopes }: LoadedRule): string {
+  const named = scopes.flatMap(({ written }) => written).filter((glob) => /^[\w.*-]+\/[\w.*-]+$/.test(glob));
+  const names = [...named.map((glob) => glob.replaceAll('*', 'demo')), 'acme/demo'];
+  return (
+    names.find((name) => scopes.every(({ matches }) => matches(name, createUnlimitedMeter()))) ?? 'acme/demo'
+  );
+}
+
 const pull = {
   number: 7,
   state: 'open',
@@ -220,7 +229,6 @@ const issue = {
 const items: Readonly<Record<string, object>> = {
   pull_request: pull,
   issue,
-  repository,
   organization: { name: 'acme' },
 };
 
@@ -231,9 +239,12 @@ function aboutOf(rule: LoadedRule): {
 } {
   const [visited] = rule.each ?? [];
   const [listening] = rule.automatic ?? rule.on;
-  if (rule.schedules.length > 0 && visited && listening === undefined) {
-    const item = items[visited.kind] ?? {};
-    const value = visited.kind === 'repository' ? item : { ...item, repository };
+  const repository = { id: 1, full_name: nameFor(rule), default_branch: 'main' };
+  const ofRepository = visited?.kind === 'repository';
+  if (rule.schedules.length > 0 && visited && (listening === undefined || ofRepository)) {
+    const value = ofRepository
+      ? { ...repository, has_pull_requests: true }
+      : { ...items[visited.kind], repository };
     return { trigger: { item: { [visited.kind]: value } }, facts: {} };
   }
   const family = listening?.family ?? 'pull_request';

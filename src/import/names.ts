@@ -11,6 +11,8 @@ export type ForgeNames = {
   readonly teams?: readonly string[];
   /** Paths of the files on the default branch. */
   readonly files?: readonly string[];
+  /** Whether patterns in CODEOWNERS may have a look-ahead. */
+  readonly hasOwnerLookahead?: boolean;
 };
 
 /** A name on the forge. `note`: what a person has to know or do, with the name in it. */
