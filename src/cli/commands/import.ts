@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
 import {

@@ -419,16 +419,24 @@ function member(path: string): Condition {
   return new Condition(path, 'unary', { yes: situationOf(path, true), no: situationOf(path, false) });
 }
 
+/** Returns a glob of `*=` as one glob of the language. */
+function globOf(value: string, written: string): string {
+  const converted = convertMinimatch(value);
+  const [[only] = [], ...more] = 'lists' in converted ? converted.lists : [];
+  const isOne = 'lists' in converted && !converted.isNegated && more.length === 0;
+  if (!isOne || only === undefined || converted.lists[0]?.length !== 1)
+    throw new NotConvertible(
+      `\`${written}\`: the glob has no counterpart${'problem' in converted ? `: ${converted.problem}` : ''}`,
+    );
+  return only;
+}
+
 /** Returns the test of `~=` or `*=` on a text. */
 function patternOf({ operator, value, written }: Leaf, { differs }: ConditionContext): TextTest {
   if (operator === '*=') {
-    const glob = convertMinimatch(value);
-    if (!('glob' in glob) || glob.isNegated || value.startsWith('#'))
-      throw new NotConvertible(
-        `\`${written}\`: the glob has no counterpart${'problem' in glob ? `: ${glob.problem}` : ''}`,
-      );
+    const one = globOf(value, written);
     return {
-      on: (of) => new Condition(`${of}.glob(${literal(glob.glob)})`, 'unary'),
+      on: (of) => new Condition(`${of}.glob(${literal(one)})`, 'unary'),
       sample: undefined,
     };
   }
@@ -573,9 +581,7 @@ function filesPart(leaf: Leaf, context: ConditionContext): Part {
     return { condition: operator === '==' ? condition : not(condition) };
   }
   if (operator === '*=') {
-    patternOf(leaf, context);
-    const converted = convertMinimatch(value);
-    return { condition: touches(['glob' in converted ? converted.glob : value]) };
+    return { condition: touches([globOf(value, leaf.written)]) };
   }
   const test = patternOf(leaf, context);
   const glob2 = globOfPattern(value);
