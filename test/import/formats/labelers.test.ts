@@ -250,6 +250,7 @@ describe('release-drafter (src/actions/autolabeler/main.ts and string-to-regex.t
     expect(await label('title: ["/^fix/i"]', { title: 'FIX a' })).toBe(true);
     expect(await label('title: ["fix.a"]', { title: 'fixxa' })).toBe(false);
     expect(await label('title: ["/a/"], files: ["*.md"]', { title: 'b' }, ['docs/a.md'])).toBe(true);
+    expect(await label('title: ["📚"]', { title: 'a 📚' })).toBe(true);
     expect(await label('body: ["/^b$/m"]', { body: 'a\nb\nc' })).toBe(true);
     expect(await label('branch: ["/x(?!y)/"]', {})).toBe(false);
     const { entries } = await imported(
