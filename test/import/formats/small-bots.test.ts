@@ -160,6 +160,8 @@ options: { ignored_keywords: [STOP] }
     expect(await asked('ada', ['docs/a'])).toEqual(['reviewer:dora=true']);
     expect(await asked('ada', ['docs/.a'])).toEqual(['reviewer:bob=true']);
     expect(await asked('bob', ['src/a'])).toEqual(['reviewer:carol=true']);
+    // Dora is never asked about her own change, so that the defaults count.
+    expect(await asked('dora', ['docs/a'])).toEqual(['reviewer:bob=true']);
     expect(await asked('dave', ['src/a'])).toEqual(['team-reviewer:core=true']);
     expect(await asked('ada', ['src/a'], 'STOP')).toEqual([]);
   });
