@@ -156,7 +156,9 @@ function withoutTemplate(text: string): string {
 
 function templateText({ parts }: Template): string {
   return parts
-    .map((part) => (typeof part === 'string' ? part.replaceAll('${{', '$${{') : `\${{ ${part.expression} }}`))
+    .map((part) =>
+      typeof part === 'string' ? part.replaceAll('${{', () => '$${{') : `\${{ ${part.expression} }}`,
+    )
     .join('');
 }
 

@@ -13,9 +13,11 @@ export function statusContext(
   target: Target,
 ): { readonly context: string; readonly note?: string } {
   if (target === 'operator') return { context: name };
-  const context = `${spaces[target]}${name.replaceAll('/', '-')}`;
+  // Without a slash, the context gets the prefix of its level.
+  const context = name.replaceAll('/', '-');
+  const written = `${spaces[target]}${context}`;
   return {
     context,
-    note: `a branch that requires \`${name}\`: it waits for ever, because the status is \`${context}\` here; require that one`,
+    note: `a branch that requires \`${name}\`: it waits for ever, because the status is \`${written}\` here; require that one`,
   };
 }

@@ -63,6 +63,13 @@ export const autoRequestReview: Format = {
         yes: situationOf('pull_request.user.login', logins[0]),
         no: situationOf('pull_request.user.login', 'zz'),
       });
+    // The author is never asked: an entry with the author alone finds nobody, and the defaults count.
+    const findsSomeone = ({ condition, people }: Candidate): Condition => {
+      const [only = '', ...others] = [...new Set(people)];
+      if (others.length > 0 || only.startsWith('team:')) return condition;
+      const login = literal(context.names.user(only).name);
+      return and(condition, new Condition(`pull_request.user.login != ${login}`, 'relation'));
+    };
     // 1. By changed files.
     for (const [glob, people] of Object.entries(isRecord(value.files) ? value.files : {})) {
       const list = texts(people);
@@ -166,11 +173,7 @@ export const autoRequestReview: Format = {
       else if (firstProblem !== undefined && defaults.length > 0)
         problems.set('reviewers.defaults', 'it counts if no other entry matches, and one is not understood');
       else if (defaults.length > 0)
-        add(
-          ['reviewers', 'defaults'],
-          not(or(...candidates.map(({ condition }) => condition))),
-          membersOf(defaults),
-        );
+        add(['reviewers', 'defaults'], not(or(...candidates.map(findsSomeone))), membersOf(defaults));
     }
     const all = [...names.values()];
     const entry = (path: readonly string[], shown: string): void => {

@@ -352,7 +352,7 @@ export const backportrc: Format = {
 };
 
 const oneCommit =
-  'a pull request of three commits: the tool cherry-picks three commits, the rule makes one commit with all changes';
+  'a merged pull request for which nobody and no workflow runs the tool: nothing is backported, the rule backports it; and one of three commits: the tool cherry-picks three commits, the rule makes one commit with all changes';
 const anyBranch =
   'a label that names a branch which exists and is no release branch: both backport to it; write the release branches into `only`';
 

@@ -133,7 +133,7 @@ function convertUse(use: ActionUse, built: ConversionBuilder, context: Conversio
           when,
           otherwise: {
             state: 'failure',
-            description: `Begin the title with one of: ${types}`.slice(0, 250).replaceAll('${{', '$ {{'),
+            description: `Begin the title with one of: ${types}`.slice(0, 250).replaceAll('${{', ''),
           },
         },
       },
