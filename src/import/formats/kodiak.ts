@@ -1,5 +1,15 @@
 import { parse, TomlError } from 'smol-toml';
-import { and, Condition, isOneOf, labelled, literal, never, not, or, regularExpression } from '../condition.ts';
+import {
+  and,
+  Condition,
+  isOneOf,
+  labelled,
+  literal,
+  never,
+  not,
+  or,
+  regularExpression,
+} from '../condition.ts';
 import {
   type ArgumentValue,
   type Conversion,
