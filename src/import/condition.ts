@@ -172,7 +172,7 @@ export function regularExpression(
   if (differing !== undefined) return { problem: `the regular expression ${shown(pattern)} ${differing}` };
   const plain = ignoreCase ? undefined : plainText(re2);
   if (plain) return plainTest(plain);
-  const written = ignoreCase ? withFlag(re2) : re2;
+  const written = ignoreCase ? `(?i)${re2}` : re2;
   const compiled = new Re2Compiler().compile(written);
   if ('reason' in compiled)
     return { problem: `the regular expression ${shown(pattern)} cannot be used: ${compiled.reason}` };
@@ -183,11 +183,6 @@ export function regularExpression(
 
 function shown(pattern: string): string {
   return `\`${pattern.length > 120 ? `${pattern.slice(0, 119)}…` : pattern}\``;
-}
-
-/** The flag stands behind a leading look-ahead's anchor, which the language recognises by its first characters. */
-function withFlag(pattern: string): string {
-  return pattern.startsWith('^(?!') ? pattern : `(?i)${pattern}`;
 }
 
 /** Returns what the dialect means by the pattern and RE2 does not, as far as RE2 would accept it. */
