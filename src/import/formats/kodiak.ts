@@ -1,5 +1,15 @@
 import { parse, TomlError } from 'smol-toml';
-import { and, Condition, isOneOf, labelled, literal, not, or, regularExpression } from '../condition.ts';
+import {
+  and,
+  Condition,
+  isOneOf,
+  labelled,
+  literal,
+  never,
+  not,
+  or,
+  regularExpression,
+} from '../condition.ts';
 import {
   type ArgumentValue,
   type Conversion,
@@ -204,7 +214,7 @@ class KodiakFile {
       const test = regularExpression(pattern, { dialect: 'go' });
       if ('problem' in test) {
         this.#option(name, 'left-out', `${test.problem}; nothing is merged without it`);
-        conditions.push(new Condition('false', 'unary'));
+        conditions.push(never);
       } else {
         this.#option(name, 'exact');
         conditions.push(not(test.on('pull_request.title')));

@@ -93,7 +93,8 @@ export function convertConditions(written: unknown, context: ConditionContext): 
 /** Returns the attributes of all conditions, with the operator and whether the condition stands alone at the top. */
 export function leavesOf(written: unknown, isTop = true): readonly (Leaf & { readonly isTop: boolean })[] {
   if (Array.isArray(written)) return written.flatMap((one) => leavesOf(one, isTop));
-  if (isRecord(written)) return Object.values(written).flatMap((one) => leavesOf(one, false));
+  if (isRecord(written))
+    return Object.entries(written).flatMap(([key, one]) => leavesOf(one, isTop && key === 'and'));
   const leaf = typeof written === 'string' ? parseLeaf(written) : undefined;
   return leaf ? [{ ...leaf, isTop }] : [];
 }
@@ -126,7 +127,9 @@ function parseLeaf(written: string): Leaf | undefined {
     ) ?? [];
   if (attribute === '') return undefined;
   const trimmed = value.trim();
-  const [, , inner] = /^(["'])(.*)\1$/s.exec(trimmed) ?? [];
+  // Quotation marks around a pattern are a part of it: it then never matches what was meant.
+  const isPattern = operator === '~=' || operator === '*=';
+  const [, , inner] = (isPattern ? undefined : /^(["'])(.*)\1$/s.exec(trimmed)) ?? [];
   return {
     isNegated: sign === '-' || sign === '¬',
     isCount: count !== '',
@@ -803,6 +806,10 @@ function checkPart(leaf: Leaf, context: ConditionContext): Part {
     if (app !== undefined)
       context.differs(
         `\`${written}\`: a check of the same name by another program than \`${app}\`: Mergify leaves it out, Reeve counts it`,
+      );
+    if (/^(Queue|Rule|Summary|Mergify)\b/.test(name))
+      context.differs(
+        `\`${written}\`: a pull request with this check of Mergify itself: Reeve does not write it, and the condition does not hold`,
       );
     const context_ = notes.check(name);
     if (attribute === 'check-success' && operator === '==')

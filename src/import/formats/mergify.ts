@@ -689,7 +689,9 @@ class MergifyFile {
       );
     const tops = leavesOf(source.written).filter(({ isTop, isNegated }) => isTop && !isNegated);
     const saysMerged = tops.some(({ attribute }) => attribute === 'merged');
-    const saysClosed = tops.some(({ attribute }) => attribute === 'closed');
+    const saysClosed = leavesOf(source.written).some(
+      ({ attribute, isNegated }) => attribute === 'closed' && !isNegated,
+    );
     const merges = actions.some(
       ([name, given]) =>
         name === 'merge' && !(isRecord(given) && given.strict !== undefined && given.strict !== false),
@@ -1195,7 +1197,8 @@ const queueOptions: Readonly<Record<string, string>> = {
  * Returns which pull requests a rule is about. Conditions that only say that they are open are left out where the rule is
  * about open ones.
  */
-function scopeOf(written: unknown): { readonly scope: Scope; readonly conditions: unknown } {
+function scopeOf(given: unknown): { readonly scope: Scope; readonly conditions: unknown } {
+  const written = flattened(given);
   const ends = leavesOf(written).filter(({ attribute }) =>
     ['merged', 'closed', 'open', 'merged-at', 'closed-at', 'merged-by'].includes(attribute),
   );
@@ -1231,6 +1234,14 @@ function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonl
   const chunks: (readonly Item[])[] = [];
   for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size));
   return chunks;
+}
+
+/** Returns a list of conditions without `and` at its top. */
+function flattened(written: unknown): unknown {
+  if (!Array.isArray(written)) return written;
+  return written.flatMap((one: unknown) =>
+    isRecord(one) && Object.keys(one).length === 1 && Array.isArray(one.and) ? flattened(one.and) : [one],
+  );
 }
 
 /** Whether of two rules with one condition each, one is the negation of the other. */
@@ -1301,18 +1312,27 @@ const templateLists: Readonly<Record<string, readonly [list: string, member: str
 };
 
 /**
- * Converts a template of Mergify (Jinja2). Throws NotConvertible for anything but variables and a loop over one list.
+ * Converts a template of Mergify (Jinja2). Throws NotConvertible for anything but variables, and one list that is joined.
  * `words`: variables that stand for a fixed text.
  */
 function template(written: string, words: Readonly<Record<string, string>> = {}): Template {
   const parts: (string | { readonly expression: string })[] = [];
   const pattern =
-    /\{%-?\s*for\s+(\w+)\s+in\s+(\w+)\s*-?%\}([^{]*)\{\{\s*(\w+)\s*\}\}([^{]*)\{%-?\s*endfor\s*-?%\}|\{\{\s*([\w-]+)\s*\}\}/g;
+    /\{\{\s*(\w+)\s*\|\s*join\(\s*(?:'([^']*)'|"([^"]*)")\s*\)\s*\}\}|\{%-?\s*for\s+(\w+)\s+in\s+(\w+)\s*-?%\}([^{]*)\{\{\s*(\w+)\s*\}\}([^{]*)\{%-?\s*endfor\s*-?%\}|\{\{\s*([\w-]+)\s*\}\}/g;
   let at = 0;
   for (const found of written.matchAll(pattern)) {
-    const [whole, item, list, before = '', inner, after = '', name] = found;
+    const [whole, joined, single, double, item, list, before = '', inner, after = '', name] = found;
     parts.push(plain(written.slice(at, found.index)));
     at = found.index + whole.length;
+    if (joined !== undefined) {
+      const known = Object.hasOwn(templateLists, joined) ? templateLists[joined] : undefined;
+      if (known === undefined)
+        throw new NotConvertible(`the list \`${joined}\` of a template has no counterpart`);
+      parts.push({
+        expression: `${known[0]}.map(x, x.${known[1]}).join(${literal(single ?? double ?? '')})`,
+      });
+      continue;
+    }
     if (name !== undefined) {
       const word = Object.hasOwn(words, name) ? words[name] : undefined;
       const expression = Object.hasOwn(variables, name) ? variables[name] : undefined;

@@ -52,6 +52,8 @@ describe('conditions of Mergify', () => {
     ['label~=^kind/', 'labels.exists(l, l.name.startsWith("kind/"))'],
     ['-label~=^kind/', '!labels.exists(l, l.name.startsWith("kind/"))'],
     ['label="with space"', 'labelled("with space")'],
+    // Quotation marks around a pattern are a part of it (scripts of Mergifyio/docs warn of them)
+    ['-label~="kind"', '!labels.exists(l, l.name.contains("\\"kind\\""))'],
     ['#label=0', 'labels.size() == 0'],
     ['assignee=ada', 'pull_request.assignees.exists(a, a.login == "ada")'],
     ['#assignee=0', 'pull_request.assignees.size() == 0'],
@@ -316,6 +318,39 @@ describe('actions of Mergify', () => {
     expect(entry('rule one')).toMatchObject({ outcome: 'differs' });
     expect(entry('rule one')?.note).toContain('squash');
     expect(Object.keys(written.rules)).toEqual(['one']);
+  });
+
+  it('includes closed pull requests, if the conditions name them', async () => {
+    const { written, entry } = await rule([{ or: ['merged', 'closed'] }, { and: ['label=go'] }], {
+      delete_head_branch: {},
+    });
+    expect(Object.values(written.rules)[0]).toMatchObject({
+      each: { pull_request: { state: 'all' } },
+      if: '(pull_request.merged || pull_request.state == "closed") && labelled("go")',
+      steps: [{ uses: 'delete-branch', with: { closed: true } }],
+    });
+    expect(entry('rule one')?.outcome).toBe('exact');
+  });
+
+  it('takes `-closed` at the top, also within `and`, for the pull requests that a rule is about', async () => {
+    const { written } = await rule([{ and: ['label=go', '-closed', '-merged'] }]);
+    expect(Object.values(written.rules)[0]).toMatchObject({ each: 'pull_request', if: 'labelled("go")' });
+  });
+
+  it.each([
+    [
+      "please @{{ assignee | join(', @') }}",
+      'please @${{ pull_request.assignees.map(x, x.login).join(", @") }}',
+    ],
+    [
+      '{% for n in approved_reviews_by %}@{{n}} {% endfor %}',
+      '${{ approvals.map(x, "@" + x.user.login + " ").join("") }}',
+    ],
+    ['a ${{ b }} {{title}}', 'a $${{ b }} ${{ pull_request.title }}'],
+  ])('converts the template %s', async (message, expected) => {
+    const { written, entry } = await rule([], { comment: { message } });
+    if (message.includes('${{')) expect(entry('rule one')).toMatchObject({ outcome: 'left-out' });
+    else expect(Object.values(written.rules)[0]?.steps[0]?.with?.text).toBe(expected);
   });
 
   it('does not approve below the operator', async () => {
