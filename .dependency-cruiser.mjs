@@ -63,6 +63,7 @@ const bundled = [
   're2js',
   'sanitize-html',
   'secure-json-parse',
+  'smol-toml',
   'spdx-license-list',
   'vscode-languageserver',
   'vscode-languageserver-textdocument',

@@ -79,7 +79,7 @@ function distinct(conditions: readonly Condition[]): readonly Condition[] {
 /** Returns text as a literal of an expression: one line, without control characters. */
 export function literal(text: string): string {
   const escaped = JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|[\ud800-\udfff](?![\udc00-\udfff])/g,
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return escaped;
@@ -164,15 +164,27 @@ export type RegexDialect = 'js' | 'go' | 'python';
  */
 export function regularExpression(
   pattern: string,
-  { dialect, ignoreCase = false }: { readonly dialect: RegexDialect; readonly ignoreCase?: boolean },
+  {
+    dialect,
+    ignoreCase = false,
+    flags: others = '',
+  }: {
+    readonly dialect: RegexDialect;
+    readonly ignoreCase?: boolean;
+    /** Further flags: `m` (anchors match at lines), `s` (`.` matches line breaks). */
+    readonly flags?: string;
+  },
 ): TextTest | { readonly problem: string } {
   const re2 =
     dialect === 'js' ? pattern.replace(/\\\//g, '/').replace(/\(\?<(?=[A-Za-z])/g, '(?P<') : pattern;
   const differing = divergence(re2, dialect);
   if (differing !== undefined) return { problem: `the regular expression ${shown(pattern)} ${differing}` };
-  const plain = ignoreCase ? undefined : plainText(re2);
+  const flags = `${ignoreCase ? 'i' : ''}${others}`;
+  const plain = flags === '' ? plainText(re2) : undefined;
   if (plain) return plainTest(plain);
-  const written = ignoreCase ? withFlag(re2) : re2;
+  const written = flags === '' ? re2 : `(?${flags})${re2}`;
+  if (flags.includes('m') && re2.startsWith('^(?!'))
+    return { problem: `the regular expression ${shown(pattern)} has a look-ahead at the start of each line` };
   const compiled = new Re2Compiler().compile(written);
   if ('reason' in compiled)
     return { problem: `the regular expression ${shown(pattern)} cannot be used: ${compiled.reason}` };
@@ -185,14 +197,13 @@ function shown(pattern: string): string {
   return `\`${pattern.length > 120 ? `${pattern.slice(0, 119)}…` : pattern}\``;
 }
 
-/** The flag stands behind a leading look-ahead's anchor, which the language recognises by its first characters. */
-function withFlag(pattern: string): string {
-  return pattern.startsWith('^(?!') ? pattern : `(?i)${pattern}`;
-}
-
 /** Returns what the dialect means by the pattern and RE2 does not, as far as RE2 would accept it. */
 function divergence(pattern: string, dialect: RegexDialect): string | undefined {
   if (dialect === 'go') return undefined;
+  if (dialect === 'python' && /\{,\d/.test(pattern)) return 'has a repetition that RE2 reads as text';
+  if (dialect === 'python' && /\\[pPQEC]|\(\?[a-z]*U/.test(pattern))
+    return 'has an escape or flag with another meaning in RE2';
+  if (dialect === 'python' && /\[[^\]]*\[:/.test(pattern)) return 'has a class that RE2 reads in another way';
   if (dialect === 'js' && /\\u\{?[0-9a-fA-F]|\\c[A-Za-z]/.test(pattern))
     return 'has an escape that RE2 does not have';
   if (dialect === 'js' && /\\[pP]\{|\\[QEAzZ](?![a-z])|\(\?[ims-]+[:)]/.test(pattern))
@@ -302,8 +313,43 @@ export function touches(globs: readonly string[]): Condition {
   });
 }
 
-/** `labelled([…])`: one of the labels is set. */
+/** `labelled([…])`: one of the labels is set. Names that start with `!`, which `labelled` excludes, are compared. */
 export function labelled(names: readonly string[]): Condition {
-  const [first = 'label'] = names;
-  return call('labelled', names, { yes: { labels: [first] } });
+  // An entry with `!` would exclude.
+  const plain = names.filter((name) => !name.startsWith('!') && name !== '');
+  const others = names.filter((name) => name.startsWith('!'));
+  return or(
+    ...(plain.length > 0
+      ? [call('labelled', plain, { yes: { labels: plain.slice(0, 1) }, no: { labels: [] } })]
+      : []),
+    ...(others.length > 0
+      ? [
+          new Condition(`labels.exists(l, l.name in ${listLiteral(others)})`, 'unary', {
+            yes: { labels: others.slice(0, 1) },
+            no: { labels: [] },
+          }),
+        ]
+      : []),
+  );
+}
+
+/** One changed file has a property: `test` is an expression about the file `f`, and `sample` a path that has it. */
+export function someFile(test: string, sample: string | undefined): Condition {
+  return new Condition(`files.exists(f, ${test})`, 'unary', {
+    yes: sample === undefined ? {} : { files: [sample] },
+    no: { files: ['zz'] },
+  });
+}
+
+/** All changed files have a property, also if there is none. */
+export function everyFile(test: string, sample: string | undefined): Condition {
+  return new Condition(`files.all(f, ${test})`, 'unary', {
+    yes: sample === undefined ? {} : { files: [sample] },
+    no: { files: ['zz'] },
+  });
+}
+
+/** Returns the expression of the first line of a text, such as the title of a commit. */
+export function firstLine(path: string): string {
+  return `(${path}.contains("\\n") ? ${path}.substring(0, ${path}.indexOf("\\n")) : ${path})`;
 }

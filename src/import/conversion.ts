@@ -6,6 +6,12 @@ export type SourceFile = {
   /** Path as the user gave it, for messages and the report. */
   readonly path: string;
   readonly text: string;
+  /** The workflows of the same repository: actions read their options there. */
+  readonly workflows?: readonly SourceFile[];
+  /** Path in the repository; absent if it is not known, as for a file outside of a given folder. */
+  readonly place?: string;
+  /** The other files of the same repository, for a format that reads them together. */
+  readonly others?: readonly SourceFile[];
 };
 
 /** For which source of rules the importer writes; see "Where files belong" in docs/rules.md. */
@@ -15,6 +21,8 @@ export type Target = 'operator' | 'organization' | 'repository';
 export type ConversionContext = {
   readonly names: Names;
   readonly target: Target;
+  /** The repository that the user named, as `owner/name`. */
+  readonly repository?: string | undefined;
 };
 
 /**
@@ -29,6 +37,11 @@ export type Entry = {
   readonly part: string;
   readonly outcome: 'exact' | 'differs' | 'left-out' | 'without-meaning';
   readonly note?: string;
+  /**
+   * It is none of the parts that the format counts, such as a queue of Mergify, or a difference of many rules that is
+   * told once.
+   */
+  readonly apart?: true;
   /** Names of the drafts that carry this part: if one of them cannot be used, the part is left out. */
   readonly rules?: readonly string[];
 };
@@ -91,6 +104,8 @@ export type OtherFile = { readonly path: string; readonly text: string };
 
 export type Conversion = {
   readonly rules: readonly RuleDraft[];
+  /** Named conditions, which the conditions of the rules and other named ones may use; each file has those it needs. */
+  readonly conditions?: ReadonlyMap<string, Condition>;
   readonly entries: readonly Entry[];
   readonly files?: readonly OtherFile[];
   /** What a person has to do besides, such as creating a required status. */
@@ -109,6 +124,8 @@ export type Format = {
   readonly places: readonly string[];
   /** Whether a file at such a place is of this format; absent: each is. */
   readonly isFormat?: (file: SourceFile) => boolean;
+  /** Whether the files of a repository have one result: `convert` is called for the first of them, with the `others`. */
+  readonly isGrouped?: true;
   /** Throws `SourceError` if the file cannot be read at all. What it does not understand becomes a `left-out` entry. */
   readonly convert: (file: SourceFile, context: ConversionContext) => Conversion;
 };

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { eventFamilies } from '../contract/events/event-families.ts';
 import { describeShape } from '../facts/given-facts.ts';
+import { createUnlimitedMeter } from '../patterns/meter.ts';
 import type { LoadedRule } from '../rules/rule.ts';
 import {
   type CaseRun,
@@ -45,7 +46,7 @@ export async function makeExampleCases(
   for (const draft of drafts) {
     const rule = rules.find(({ name }) => name === draft.name);
     if (rule === undefined) continue;
-    const made = await makeCase(draft, rule, { path, rules, run });
+    const made = await makeCase(draft, rule, { path, rules, drafts, run });
     if (made) cases.push(made.written);
     if (!made?.isMatched) unmatched.push(draft.name);
   }
@@ -65,11 +66,19 @@ async function makeCase(
   {
     path,
     rules,
+    drafts,
     run,
-  }: { readonly path: string; readonly rules: readonly LoadedRule[]; readonly run: CaseRunner },
+  }: {
+    readonly path: string;
+    readonly rules: readonly LoadedRule[];
+    readonly drafts: readonly RuleDraft[];
+    readonly run: CaseRunner;
+  },
 ): Promise<Made | undefined> {
   const about = aboutOf(rule);
-  let facts = mergeSituations(about.facts, situationOfDraft(draft));
+  // Each case runs all rules of the file, so that a missing label of another rule would fail it.
+  const definitions = { label_definitions: [...new Set(drafts.flatMap(labelsOfDraft))] };
+  let facts = mergeSituations(about.facts, situationOfDraft(draft), definitions);
   for (let round = 0; round < maxRounds; round += 1) {
     const written = { name: `${draft.name} applies`, now, ...about.trigger, facts };
     const [one] = loadRuleTests({
@@ -109,17 +118,26 @@ function fillGaps(facts: Situation, { missing = [] }: CaseRun): Situation | unde
   let filled: Situation | undefined;
   for (const { gap } of missing) {
     const { name, argument } = gap.request;
-    const empty = emptyValues[describeShape(gap.shape)] ?? describeShape(gap.shape).split(/, | or /)[0];
+    const described = describeShape(gap.shape);
+    // Of several kinds, such as a list or null, the first.
+    const [first = ''] = described.split(/, | or /);
+    const empty = emptyFacts[name] ?? emptyValues[described] ?? emptyValues[first] ?? first;
     const path =
       gap.path?.startsWith('facts.') === true
         ? gap.path.slice('facts.'.length).split('.')
-        : [name, ...(argument === undefined ? [] : [String(argument)])];
+        : argument === undefined
+          ? name.split('.')
+          : [name, String(argument)];
     if (path.some((part) => part.includes('['))) return undefined;
     const value = path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), empty) as Situation;
     filled = mergeSituations(value, filled ?? facts);
   }
   return filled;
 }
+
+const emptyFacts: Readonly<Record<string, unknown>> = {
+  base_branch: { name: 'main', protected: false, required_approvals: 0 },
+};
 
 const emptyValues: Readonly<Record<string, unknown>> = {
   'a list': [],
@@ -133,10 +151,17 @@ function situationOfDraft({ if: condition, steps }: RuleDraft): Situation {
   return mergeSituations(
     condition?.yes ?? {},
     ...steps.slice(0, 1).map(({ if: ofStep }) => ofStep?.yes ?? {}),
-    ...steps.map(({ uses, with: given = {} }) => ({
-      ...(uses === 'set-labels' ? { label_definitions: labelsOf(given) } : {}),
-    })),
     ...steps.slice(0, 1).map(({ with: given = {} }) => firstCondition(given)?.yes ?? {}),
+  );
+}
+
+function labelsOfDraft({ steps }: RuleDraft): readonly string[] {
+  return steps.flatMap(({ uses, with: given = {} }) =>
+    uses === 'set-labels'
+      ? labelsOf(given)
+      : uses === 'backport' && Array.isArray(given.labels)
+        ? given.labels.map(String)
+        : [],
   );
 }
 
@@ -158,7 +183,15 @@ function firstCondition(value: ArgumentValue): Condition | undefined {
   return undefined;
 }
 
-const repository = { id: 1, full_name: 'acme/demo', default_branch: 'main' };
+/** Name of a repository that all `in` of a rule include; `*` stands for a name. */
+function nameFor({ scopes }: LoadedRule): string {
+  const named = scopes.flatMap(({ written }) => written).filter((glob) => /^[\w.*-]+\/[\w.*-]+$/.test(glob));
+  const names = [...named.map((glob) => glob.replaceAll('*', 'demo')), 'acme/demo'];
+  return (
+    names.find((name) => scopes.every(({ matches }) => matches(name, createUnlimitedMeter()))) ?? 'acme/demo'
+  );
+}
+
 const pull = {
   number: 7,
   state: 'open',
@@ -169,6 +202,15 @@ const pull = {
   labels: [],
   additions: 1,
   deletions: 1,
+  mergeable: true,
+  behind: 0,
+  merged: false,
+  merge_commit_sha: 'b'.repeat(40),
+  is_locked: false,
+  milestone: null,
+  assignees: [],
+  requested_reviewers: [],
+  requested_reviewers_teams: [],
   created_at: '2025-01-01T08:00:00Z',
   updated_at: '2025-01-01T08:00:00Z',
   base: { ref: 'main' },
@@ -187,7 +229,6 @@ const issue = {
 const items: Readonly<Record<string, object>> = {
   pull_request: pull,
   issue,
-  repository,
   organization: { name: 'acme' },
 };
 
@@ -198,9 +239,12 @@ function aboutOf(rule: LoadedRule): {
 } {
   const [visited] = rule.each ?? [];
   const [listening] = rule.automatic ?? rule.on;
-  if (rule.schedules.length > 0 && visited && listening === undefined) {
-    const item = items[visited.kind] ?? {};
-    const value = visited.kind === 'repository' ? item : { ...item, repository };
+  const repository = { id: 1, full_name: nameFor(rule), default_branch: 'main' };
+  const ofRepository = visited?.kind === 'repository';
+  if (rule.schedules.length > 0 && visited && (listening === undefined || ofRepository)) {
+    const value = ofRepository
+      ? { ...repository, has_pull_requests: true }
+      : { ...items[visited.kind], repository };
     return { trigger: { item: { [visited.kind]: value } }, facts: {} };
   }
   const family = listening?.family ?? 'pull_request';

@@ -13,7 +13,7 @@ import type {
   Target,
 } from './conversion.ts';
 import { type CaseRunner, makeExampleCases } from './example-cases.ts';
-import { checkDraft, DraftError, renderRules } from './render.ts';
+import { checkDraft, DraftError, type RenderedFile, renderRules } from './render.ts';
 import { type Counts, countEntries, renderReport } from './report.ts';
 
 /** What the importer makes of one file; nothing is written yet. */
@@ -51,7 +51,7 @@ export async function importFile(
 ): Promise<ImportedFile> {
   const converted = format.convert(source, context);
   const { drafts, refused } = refuseUnwritable(converted.rules);
-  const options = { from: basename(source.path), scopes };
+  const options = { from: basename(source.path), scopes, conditions: converted.conditions };
   let kept = drafts;
   let rendered = renderRules(kept, options);
   // A file with a problem has no rules: each round takes the drafts with problems out, so that the rest can be used.
@@ -60,11 +60,12 @@ export async function importFile(
     for (const file of rendered) {
       const { problems } = load(file.text, `${name}.yml`);
       for (const { line, code, message } of problems) {
-        const draft = draftAt(file.text, line, file.drafts);
+        const concerned = draftsAt(file, line);
         // A problem outside of all rules is a fault of the importer, and would return in every round.
-        if (draft === undefined || round > drafts.length)
+        if (concerned.length === 0 || round > drafts.length)
           throw new Error(`${code}: ${message}\n${file.text}`);
-        if (!refused.has(draft.name)) refused.set(draft.name, `${code}: ${message}`);
+        for (const draft of concerned)
+          if (!refused.has(draft.name)) refused.set(draft.name, `${code}: ${message}`);
       }
     }
     if (refused.size === before) break;
@@ -129,14 +130,17 @@ function refuseUnwritable(all: readonly RuleDraft[]): {
   return { drafts: all.filter(({ name }) => !refused.has(name)), refused };
 }
 
-function draftAt(text: string, line: number, drafts: readonly RuleDraft[]): RuleDraft | undefined {
+/** Returns the draft at a line, or those that use the named condition at the line. */
+function draftsAt({ text, drafts, needed }: RenderedFile, line: number): readonly RuleDraft[] {
   const lines = text.split('\n').slice(0, line);
   for (const written of lines.reverse()) {
-    const [, name] = /^ {2}"?([A-Za-z0-9][A-Za-z0-9._-]*)"?:/.exec(written) ?? [];
+    const [, name = ''] = /^ {2}"?([A-Za-z0-9][A-Za-z0-9._-]*)"?:/.exec(written) ?? [];
+    const users = drafts.filter((draft) => needed.get(draft.name)?.includes(name));
+    if (users.length > 0) return users;
     const draft = drafts.find((one) => one.name === name);
-    if (draft) return draft;
+    if (draft) return [draft];
   }
-  return undefined;
+  return [];
 }
 
 function withRefusal(entry: Entry, refused: ReadonlyMap<string, string>): Entry {

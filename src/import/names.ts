@@ -11,6 +11,8 @@ export type ForgeNames = {
   readonly teams?: readonly string[];
   /** Paths of the files on the default branch. */
   readonly files?: readonly string[];
+  /** Whether patterns in CODEOWNERS may have a look-ahead. */
+  readonly hasOwnerLookahead?: boolean;
 };
 
 /** A name on the forge. `note`: what a person has to know or do, with the name in it. */
@@ -70,7 +72,7 @@ export function createNames(
           return { name: replacement.replaceAll('{}', name), isCertain: true };
       }
       const workflow = `* / ${escapeGlob(name)} (pull_request)`;
-      const isExternal = name.includes('/');
+      const isExternal = name.includes('/') || name.startsWith('policy-bot: ');
       const { contexts } = forge;
       if (contexts?.includes(name)) return { name: escapeGlob(name), isCertain: true };
       if (contexts?.some((context) => createGlob(workflow, { separator: '', strict: false })(context)))

@@ -7,7 +7,20 @@ const maxRulesPerFile = 100;
 const maxFileBytes = 60_000;
 
 /** One rule file that the importer writes, and the drafts that it contains. */
-export type RenderedFile = { readonly text: string; readonly drafts: readonly RuleDraft[] };
+export type RenderedFile = {
+  readonly text: string;
+  readonly drafts: readonly RuleDraft[];
+  /** The named conditions that each draft needs, by its name. */
+  readonly needed: ReadonlyMap<string, readonly string[]>;
+};
+
+export type RenderOptions = {
+  /** Name of the source file. */
+  readonly from: string;
+  /** `in` of the files. */
+  readonly scopes: readonly string[] | undefined;
+  readonly conditions?: ReadonlyMap<string, Condition> | undefined;
+};
 
 /** Why a draft cannot be written. */
 export class DraftError extends Error {}
@@ -17,24 +30,30 @@ export class DraftError extends Error {}
  * each, and comments of the source are quoted with `>`, so that no tool takes one as a directive.
  * Throws DraftError for text with `${{` that is no template; `checkDraft` tells it for one draft.
  */
-export function renderRules(
-  drafts: readonly RuleDraft[],
-  { from, scopes }: { readonly from: string; readonly scopes: readonly string[] | undefined },
-): readonly RenderedFile[] {
+export function renderRules(drafts: readonly RuleDraft[], options: RenderOptions): readonly RenderedFile[] {
   const files: { text: string; drafts: RuleDraft[] }[] = [];
   for (const draft of drafts) {
     const last = files.at(-1);
     if (last && last.drafts.length < maxRulesPerFile) {
       const more = [...last.drafts, draft];
-      const text = renderFile(more, { from, scopes });
+      const text = renderFile(more, options);
       if (Buffer.byteLength(text) <= maxFileBytes) {
         files[files.length - 1] = { text, drafts: more };
         continue;
       }
     }
-    files.push({ text: renderFile([draft], { from, scopes }), drafts: [draft] });
+    files.push({ text: renderFile([draft], options), drafts: [draft] });
   }
-  return files;
+  return files.map(({ text, drafts: some }) => ({
+    text,
+    drafts: some,
+    needed: new Map(
+      some.map((draft) => [
+        draft.name,
+        namesIn(JSON.stringify(ruleValue(draft)), options.conditions ?? new Map()),
+      ]),
+    ),
+  }));
 }
 
 /** Throws DraftError if the draft cannot be written. */
@@ -44,14 +63,23 @@ export function checkDraft(draft: RuleDraft): void {
 
 function renderFile(
   drafts: readonly RuleDraft[],
-  { from, scopes }: { readonly from: string; readonly scopes: readonly string[] | undefined },
+  { from, scopes, conditions = new Map() }: RenderOptions,
 ): string {
-  const document = new Document({
-    version: 1,
-    mode: 'observe',
-    ...(scopes === undefined ? {} : { in: scopes }),
-    rules: Object.fromEntries(drafts.map((draft) => [draft.name, ruleValue(draft)])),
-  });
+  const written = Object.fromEntries(drafts.map((draft) => [draft.name, ruleValue(draft)]));
+  const needed = namesIn(JSON.stringify(written), conditions);
+  const document = new Document(
+    {
+      version: 1,
+      mode: 'observe',
+      ...(scopes === undefined ? {} : { in: scopes }),
+      ...(needed.length === 0
+        ? {}
+        : { conditions: Object.fromEntries(needed.map((name) => [name, conditions.get(name)?.text])) }),
+      rules: written,
+    },
+    // Rule files have no anchors: values that several drafts share are written out.
+    { aliasDuplicateObjects: false },
+  );
   document.commentBefore = ` Imported from ${oneLine(from)}. It changes nothing while \`mode: observe\` stands here: \`reeve plan\` and the dashboard\n show what it would do. Remove the line to let it write.`;
   const rules = document.get('rules', true);
   if (isMap(rules)) {
@@ -63,6 +91,21 @@ function renderFile(
   }
   foldConditions(document);
   return document.toString({ lineWidth: 0, flowCollectionPadding: true });
+}
+
+/** Returns the names of the conditions that a text uses, and of those that these use, in the order of the map. */
+function namesIn(text: string, conditions: ReadonlyMap<string, Condition>): readonly string[] {
+  const found = new Set<string>();
+  const search = (inner: string): void => {
+    for (const [word] of inner.matchAll(/\b[a-z_][a-z0-9_]*\b/g)) {
+      const condition = found.has(word) ? undefined : conditions.get(word);
+      if (condition === undefined) continue;
+      found.add(word);
+      search(condition.text);
+    }
+  };
+  search(text);
+  return [...conditions.keys()].filter((name) => found.has(name));
 }
 
 function ruleValue({ description, on, each, in: scopes, limits, if: condition, steps }: RuleDraft): unknown {
@@ -113,7 +156,9 @@ function withoutTemplate(text: string): string {
 
 function templateText({ parts }: Template): string {
   return parts
-    .map((part) => (typeof part === 'string' ? part.replaceAll('${{', '$${{') : `\${{ ${part.expression} }}`))
+    .map((part) =>
+      typeof part === 'string' ? part.replaceAll('${{', () => '$${{') : `\${{ ${part.expression} }}`,
+    )
     .join('');
 }
 

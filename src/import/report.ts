@@ -10,7 +10,7 @@ export type Counts = {
 
 export function countEntries(entries: readonly Entry[]): Counts {
   const count = (outcome: Entry['outcome']): number =>
-    entries.filter((entry) => entry.outcome === outcome).length;
+    entries.filter((entry) => entry.outcome === outcome && entry.apart === undefined).length;
   return {
     exact: count('exact'),
     differs: count('differs'),

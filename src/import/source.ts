@@ -21,6 +21,8 @@ export type Source = {
   readonly value: unknown;
   /** Line of a key or item, starting at 1; that of the nearest parent if there is none. */
   readonly lineOf: (path: Path) => number;
+  /** A value that is no list or map, as it is written, without quotes: `008672`, of which `value` is a number. */
+  readonly writtenAt: (path: Path) => string | undefined;
   /** The comments before a key or item, without `#`; undefined without comments. */
   readonly commentOf: (path: Path) => string | undefined;
 };
@@ -71,6 +73,11 @@ export function readYamlSource({ text }: SourceFile): Source {
       const { node, pair } = find(path);
       const at = (pair && isNodeLike(pair.key) ? pair.key.range?.[0] : undefined) ?? node?.range?.[0] ?? 0;
       return lines.linePos(at).line;
+    },
+    writtenAt(path) {
+      const { node } = find(path);
+      const scalar = isAlias(node) ? node.resolve(document) : node;
+      return isScalar(scalar) ? scalar.source : undefined;
     },
     commentOf(path) {
       const { node, pair } = find(path);

@@ -30,6 +30,11 @@ const outerSpace = new RegExp(`^${spaces}|${spaces}$`, 'g');
 /** Units charged for compiling a pattern, in addition to its characters. */
 const perPattern = 60_000;
 const perPatternCharacter = 1_000;
+/**
+ * Maximum length of a pattern, in characters: longer than elsewhere, because a look-ahead lists the later lines. The
+ * size of the compiled pattern is limited as elsewhere.
+ */
+export const maxPatternLength = 2_000;
 /** Units charged for comparing the start of a path. */
 const perComparison = 30;
 
@@ -79,7 +84,7 @@ export function findPathOwners(
   paths: readonly string[],
   { dialect, meter }: { readonly dialect: CodeownersDialect; readonly meter: Meter },
 ): readonly PathOwners[] {
-  const compiler = new Re2Compiler();
+  const compiler = new Re2Compiler({ length: maxPatternLength });
   const found = paths.map((path) => ({ path, owners: new Set<string>() }));
   for (const one of lines) {
     meter.charge(paths.length * perComparison);
@@ -119,7 +124,7 @@ export function findUnmatchedLines(
   lines: readonly CodeownersLine[],
   { isFolder, meter }: { readonly isFolder: (path: string) => boolean; readonly meter: Meter },
 ): readonly UnmatchedLine[] {
-  const compiler = new Re2Compiler();
+  const compiler = new Re2Compiler({ length: maxPatternLength });
   return lines.flatMap(({ line, pattern, isNegative }) => {
     meter.charge(perPattern + pattern.length * perPatternCharacter);
     const literal = literalPath(pattern);

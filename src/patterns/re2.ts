@@ -28,6 +28,12 @@ type CompiledRe2 =
 export class Re2Compiler {
   readonly #compiled = new Map<string, CompiledRe2>();
   #left = re2Limits.totalSize;
+  readonly #length: number;
+
+  /** `length`: maximum length of a pattern, in characters. */
+  constructor({ length = re2Limits.length }: { readonly length?: number } = {}) {
+    this.#length = length;
+  }
 
   compile(pattern: string): CompiledRe2 {
     const before = this.#compiled.get(pattern);
@@ -38,8 +44,8 @@ export class Re2Compiler {
   }
 
   #compile(pattern: string): CompiledRe2 {
-    if (pattern.length > re2Limits.length)
-      return { reason: `the pattern is longer than ${re2Limits.length} characters` };
+    if (pattern.length > this.#length)
+      return { reason: `the pattern is longer than ${this.#length} characters` };
     const parts = splitLookahead(pattern);
     if (parts === undefined) return this.#compileOne(pattern);
     const [not, rest] = [this.#compileOne(parts.not), this.#compileOne(parts.rest)];

@@ -1,9 +1,15 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
-import { type ConversionContext, type Format, SourceError, type Target } from '../../import/conversion.ts';
+import {
+  type ConversionContext,
+  type Format,
+  SourceError,
+  type SourceFile,
+  type Target,
+} from '../../import/conversion.ts';
 import { formats } from '../../import/formats.ts';
 import { type ImportedFile, importFile } from '../../import/import-file.ts';
 import { createNames, type ForgeNames, type NameMappings } from '../../import/names.ts';
@@ -33,6 +39,7 @@ const maxSourceBytes = 1_048_576;
 /** Folders of a checkout in which no configuration stands, and how deep a file may stand below the others. */
 const skippedFolders = new Set(['node_modules', '.git', 'vendor', 'third_party', 'dist', 'build']);
 const maxFolders = 20_000;
+const maxWorkflows = 200;
 
 /**
  * Converts files of other bots into rule files, tests and a report, and checks and tests the result. Returns the exit
@@ -49,18 +56,22 @@ export async function importRules(
   const repository = options.repository;
   const client = signedIn && createClient(signedIn);
   const forge = client && repository !== undefined ? await askNames(client, repository) : {};
-  const context: ConversionContext = { target, names: createNames(mappings, forge) };
+  const context: ConversionContext = { target, names: createNames(mappings, forge), repository };
   const scopes = target === 'repository' || repository === undefined ? undefined : [repository];
   const taken = new Set<string>();
   const imported: ImportedFile[] = [];
-  for (const { path, text, format } of sources) {
+  for (const { format, ...source } of sources) {
+    const { path } = source;
+    const workflows = await workflowsBeside(path);
     const base = basename(path)
       .replace(/^\.+/, '')
       .replace(/\.(ya?ml|toml|json5?)$/, '')
       .replace(/[^A-Za-z0-9._-]/g, '-');
     const name = freeName(base === '' || base === 'config' ? format.name : base, taken);
     try {
-      imported.push(await importFile({ path, text }, { format, context, name, scopes, run: runCase }));
+      imported.push(
+        await importFile({ ...source, workflows }, { format, context, name, scopes, run: runCase }),
+      );
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       throw new ReeveError(
@@ -73,7 +84,9 @@ export async function importRules(
     imported.flatMap(({ files }) => files),
     options,
   );
-  const left = imported.reduce((sum, { counts }) => sum + counts.leftOut, 0);
+  const left = imported
+    .flatMap(({ entries }) => entries)
+    .filter(({ outcome }) => outcome === 'left-out').length;
   if (options.json) {
     const files = imported.map(({ source, format, counts, entries }) => ({
       path: source.path,
@@ -94,7 +107,7 @@ export async function importRules(
     terminal.out(plain(`  ${files.map(({ name }) => join(options.out, name)).join(', ')}`));
   }
   const rules = written.filter((path) => path.endsWith('.yml') && !path.endsWith('.test.yml'));
-  if (rules.length === 0) return 1;
+  if (rules.length === 0) return left > 0 ? 1 : 0;
   const checked = await check(rules, {}, terminal);
   const tested = await test(rules, {}, terminal);
   if (left > 0)
@@ -130,9 +143,12 @@ function readMappings({ user = [], team = [], checks = [] }: ImportOptions): Nam
   };
 }
 
-type FoundSource = { readonly path: string; readonly text: string; readonly format: Format };
+type FoundSource = SourceFile & { readonly format: Format };
 
-/** Returns the files to import: given ones, and those of given folders that stand where a bot reads them. */
+/**
+ * Returns the files to import: given ones, and those of given folders that stand where a bot reads them. Files of a
+ * format that reads them together are one source for each folder, and one for all given files.
+ */
 async function findSources(
   given: readonly string[],
   as: string | undefined,
@@ -144,17 +160,20 @@ async function findSources(
       `there is no format ${as}; there are ${formats.map(({ name }) => name).join(', ')}`,
     );
   const found: FoundSource[] = [];
+  const single: FoundSource[] = [];
   for (const path of given) {
     const info = await stat(path).catch((error: unknown) => {
       throw new ReeveError('usage', `${path} cannot be read: ${messageOf(error)}`);
     });
     if (info.isDirectory()) {
+      const inFolder: FoundSource[] = [];
       for (const inner of await filesBelow(path)) {
         const text = await readSource(join(path, inner));
         const fitting = formats.filter((format) => isOf(format, { path: inner, text }));
         for (const format of named ? fitting.filter((one) => one === named) : fitting)
-          found.push({ path: join(path, inner), text, format });
+          inFolder.push({ path: join(path, inner), text, place: inner, format });
       }
+      found.push(...grouped(inFolder));
       continue;
     }
     const text = await readSource(path);
@@ -166,11 +185,22 @@ async function findSources(
       const names = (fitting.length > 1 ? fitting : formats).map(({ name }) => name).join(', ');
       throw new ReeveError('usage', `the format of ${path} is not clear: --as names it, one of ${names}`);
     }
-    found.push({ path, text, format });
+    const place = relative('.', path).split(sep).join('/');
+    single.push({ path, text, format, ...(place.startsWith('..') ? {} : { place }) });
   }
+  found.push(...grouped(single));
   if (found.length === 0)
     throw new ReeveError('usage', `no configuration of another bot was found in ${given.join(', ')}`);
   return found;
+}
+
+/** Joins the files of each format that reads them together into its first one. */
+function grouped(all: readonly FoundSource[]): readonly FoundSource[] {
+  return all.flatMap((source) => {
+    if (!source.format.isGrouped) return [source];
+    const [first, ...others] = all.filter(({ format }) => format === source.format);
+    return first === source ? [{ ...first, others }] : [];
+  });
 }
 
 /** Whether a file is of a format, by its place in a repository; for a file that the user names, its name is enough. */
@@ -182,6 +212,20 @@ function isOf(
   const path = isNamed ? basename(file.path) : file.path;
   const isThere = places.some((place) => createGlob(isNamed ? basename(place) : place)(path));
   return isThere && (isFormat?.(file) ?? true);
+}
+
+/** Returns the workflows of the repository in which a file stands, as far as they are beside it. */
+async function workflowsBeside(path: string): Promise<readonly SourceFile[]> {
+  const folder = dirname(path);
+  const workflows = join(folder, basename(folder) === '.github' ? 'workflows' : '.github/workflows');
+  const names = await readdir(workflows).catch(() => []);
+  const found: SourceFile[] = [];
+  for (const name of names.toSorted().slice(0, maxWorkflows)) {
+    const inner = join(workflows, name);
+    if (/\.ya?ml$/.test(name) && (await lstat(inner)).isFile())
+      found.push({ path: inner, text: await readSource(inner) });
+  }
+  return found;
 }
 
 async function readSource(path: string): Promise<string> {
@@ -256,6 +300,7 @@ async function askNames(client: Client, repository: string): Promise<ForgeNames>
   const live = await client.call(operations.getRepository, { params });
   const at = { id: live.id, owner, name: repo };
   const org = { params: { org: owner } };
+  const { has } = await client.capabilities();
   const [labels, ofOwner, branches, contexts, teams, files] = await Promise.all([
     orNothing(namesOf(client.items(operations.listLabels, { params }))),
     orNothing(namesOf(client.items(operations.listOrganizationLabels, org))),
@@ -270,6 +315,7 @@ async function askNames(client: Client, repository: string): Promise<ForgeNames>
     ...(contexts && contexts.commits > 0 && { contexts: [...contexts.names] }),
     ...(teams && { teams: teams.map((team) => `${owner}/${team}`) }),
     ...(files && { files }),
+    hasOwnerLookahead: has.code_owner_paths,
   };
 }
 
