@@ -3,7 +3,13 @@ import { lstat, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/p
 import { basename, join, relative, sep } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { operations } from '../../contract/operations.ts';
-import { type ConversionContext, type Format, SourceError, type SourceFile, type Target } from '../../import/conversion.ts';
+import {
+  type ConversionContext,
+  type Format,
+  SourceError,
+  type SourceFile,
+  type Target,
+} from '../../import/conversion.ts';
 import { formats } from '../../import/formats.ts';
 import { type ImportedFile, importFile } from '../../import/import-file.ts';
 import { createNames, type ForgeNames, type NameMappings } from '../../import/names.ts';
