@@ -1,3 +1,4 @@
+import { count } from '../platform/count.ts';
 import type { Conversion, Entry, Format } from './conversion.ts';
 
 /** The report of one source file, in numbers. */
@@ -55,7 +56,7 @@ export function renderReport(
   const lines = [
     `# Import of ${inline(path)}`,
     '',
-    `${format.title}: ${total} ${format.counts}, of these ${counts.exact} exact, ${counts.differs} with a difference, ${counts.leftOut} left out. ${rules} rules in ${written.map(inline).join(', ') || 'no file'}.`,
+    `${format.title}: ${total} ${format.counts}, of these ${counts.exact} exact, ${counts.differs} with a difference, ${counts.leftOut} left out. ${count(rules, 'rule')} in ${written.map(inline).join(', ') || 'no file'}.`,
     '',
     ...section('Dangerous', dangers),
     ...section('Needed', needs),
