@@ -29,6 +29,9 @@ export const notRun: Readonly<Record<string, string>> = {
     'needs VS Code; test/vscode-extension.test.ts builds and examines the package',
   'docs/forge.md: git push origin HEAD:refs/for/main/fix-typo':
     'needs a clone; test/contract/agit.test.ts pushes for review',
+  'docs/import.md: cd my-repository':
+    'needs a repository with files of other bots; test/cli/commands/import.test.ts makes some',
+  'docs/import.md: reeve plan --help': 'its rules are those of an import',
   'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':
     'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
   'docs/postgresql.md: createdb --host=database.example --username=reeve reeve_restored':
